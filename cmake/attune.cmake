@@ -1,0 +1,25 @@
+# What every target of the project is compiled with, and the one way to declare a room.
+
+add_library(attune_options INTERFACE)
+target_include_directories(attune_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_features(attune_options INTERFACE cxx_std_23)
+# -ffp-contract=off: the same answers on every machine, fused multiply-add or not.
+target_compile_options(attune_options INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+                       -Wcast-align -Woverloaded-virtual -Wconversion -Wno-sign-conversion -ffp-contract=off)
+target_link_libraries(attune_options INTERFACE Threads::Threads)
+if(ATTUNE_WERROR)
+  target_compile_options(attune_options INTERFACE -Werror)
+endif()
+if(ATTUNE_SANITIZE)
+  target_compile_options(attune_options INTERFACE -fsanitize=${ATTUNE_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(attune_options INTERFACE -fsanitize=${ATTUNE_SANITIZE})
+endif()
+
+
+# attune_room(NAME SOURCES a.cpp b.cpp LINK other_room fmt::fmt): a static library attune_NAME.
+function(attune_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  add_library(attune_${name} STATIC ${ROOM_SOURCES})
+  target_link_libraries(attune_${name} PUBLIC attune_options ${ROOM_LINK})
+endfunction()
