@@ -1,0 +1,10 @@
+#pragma once
+// ATTUNE_CHECK(condition): an impossible state is a bug of ours; stop before it spreads. Always
+// compiled in, never used on input.
+
+namespace attune::detail {
+[[noreturn]] void check_failed(const char* condition, const char* file, int line);
+}
+
+#define ATTUNE_CHECK(condition) \
+  ((condition) ? void(0) : ::attune::detail::check_failed(#condition, __FILE__, __LINE__))

@@ -1,0 +1,34 @@
+#pragma once
+// Time as an argument: whoever needs it is given a Clock, tests give a ManualClock. Only clock.cpp
+// asks the system.
+
+namespace attune {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual double now() const = 0;   // seconds since an arbitrary start, never goes back
+  virtual double wall() const = 0;  // seconds since 1970-01-01 UTC; for records, not for intervals
+};
+
+// Any thread may use it.
+class SystemClock final : public Clock {
+ public:
+  double now() const override;
+  double wall() const override;
+};
+
+// Stands still until told otherwise. Not thread safe.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(double wall = 1.7e9) : wall_(wall) {}
+  void advance(double seconds) { passed_ += seconds; }
+  double now() const override { return passed_; }
+  double wall() const override { return wall_ + passed_; }
+
+ private:
+  double wall_;
+  double passed_ = 0;
+};
+
+}  // namespace attune

@@ -1,0 +1,36 @@
+#pragma once
+// JSON as every room sees it. Objects keep their order: the order of a search space is the order of
+// sampling and of the keys in `parameters`.
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/rng.h"
+
+namespace attune {
+
+using json = nlohmann::ordered_json;
+
+struct JsonLimits {
+  int depth = 256;    // nested arrays and objects; writing JSON is recursive
+  int keys = 20'000;  // keys of one object; finding a key is linear in an ordered object
+};
+
+// Strict JSON first (fast). Only when that fails, the dialect of Python managers: NaN, Infinity,
+// -Infinity, numbers beyond double (1e400), `#` and `//` comments outside of strings. Duplicate
+// keys: the last one wins. Never throws; the error names the byte and shows the text around it.
+Result<json> parse_json(std::string_view text, const JsonLimits& limits = {});
+
+// Compact, pure ASCII (\uXXXX), doubles in shortest round-trip form with a point or an exponent
+// (16.0 stays 16.0), invalid UTF-8 replaced. NaN and infinities become null: no reader of ours
+// accepts them.
+std::string dump_json(const json& value);
+
+json to_json(const Rng& rng);  // four hexadecimal words
+Result<Rng> rng_from_json(const json& value);
+
+// "a number", "an object", ... for messages.
+std::string_view json_type_name(const json& value);
+
+}  // namespace attune

@@ -1,0 +1,128 @@
+#pragma once
+// The one way that threads talk: a FIFO of messages, bounded in bytes.
+//
+// Producers that must not block (the io thread) use try_push and are told through `on_room` when a
+// refused push has a chance again; producers that may block (workers) use push. Closing wakes
+// everybody: consumers drain what is left (close) or find nothing (close_and_discard).
+// Not asio's channel: absent in Boost 1.74, and in 1.81 its close() drops what is buffered.
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace attune {
+
+// Every member may be called from any thread.
+template <class T>
+class BoundedQueue {
+ public:
+  // A message larger than the limit is taken when the queue is empty. `on_room` is called by the
+  // popping thread, without the lock.
+  explicit BoundedQueue(std::size_t limit_bytes, std::function<void()> on_room = {})
+      : limit_(limit_bytes), on_room_(std::move(on_room)) {}
+
+  // False: full (the message is untouched) or closed (is_closed tells).
+  bool try_push(T& message, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return false;
+    if (full(bytes)) {
+      refused_ = true;
+      return false;
+    }
+    add(std::move(message), bytes);
+    return true;
+  }
+
+  // Waits for room; false: closed, the message is dropped.
+  bool push(T message, std::size_t bytes) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return closed_ || !full(bytes); });
+    if (closed_) return false;
+    add(std::move(message), bytes);
+    return true;
+  }
+
+  // For the few messages of our own making, which must not wait behind the bound.
+  bool push_over_limit(T message, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return false;
+    add(std::move(message), bytes);
+    return true;
+  }
+
+  // Waits for a message; nothing: closed and empty.
+  std::optional<T> pop() {
+    std::unique_lock lock(mutex_);
+    filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
+    return take(lock);
+  }
+
+  // Nothing: empty at the moment.
+  std::optional<T> try_pop() {
+    std::unique_lock lock(mutex_);
+    return take(lock);
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    filled_.notify_all();
+    room_.notify_all();
+  }
+
+  void close_and_discard() {
+    const std::lock_guard lock(mutex_);
+    items_.clear();
+    bytes_ = 0;
+    closed_ = true;
+    filled_.notify_all();
+    room_.notify_all();
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return items_.size();
+  }
+
+ private:
+  struct Item {
+    T message;
+    std::size_t bytes;
+  };
+
+  bool full(std::size_t bytes) const { return !items_.empty() && bytes_ + bytes > limit_; }
+
+  void add(T&& message, std::size_t bytes) {
+    items_.push_back({std::move(message), bytes});
+    bytes_ += bytes;
+    filled_.notify_one();
+  }
+
+  std::optional<T> take(std::unique_lock<std::mutex>& lock) {
+    if (items_.empty()) return std::nullopt;
+    std::optional<T> message(std::move(items_.front().message));
+    bytes_ -= items_.front().bytes;
+    items_.pop_front();
+    room_.notify_one();
+    // Half empty, not one message: the refused producer should not be woken for each of them.
+    const bool tell = refused_ && bytes_ <= limit_ / 2;
+    if (tell) refused_ = false;
+    lock.unlock();
+    if (tell && on_room_) on_room_();
+    return message;
+  }
+
+  const std::size_t limit_;
+  const std::function<void()> on_room_;
+  mutable std::mutex mutex_;
+  std::condition_variable filled_, room_;
+  std::deque<Item> items_;
+  std::size_t bytes_ = 0;
+  bool closed_ = false;
+  bool refused_ = false;
+};
+
+}  // namespace attune

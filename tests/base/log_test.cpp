@@ -1,0 +1,102 @@
+// NNI's line format, levels, destinations.
+#include "base/log.h"
+
+#include <unistd.h>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <thread>
+
+using namespace attune;
+
+namespace {
+
+// A directory of its own that goes away with the test.
+class LogFile {
+ public:
+  LogFile()
+      : directory_(std::filesystem::temp_directory_path() /
+                   ("attune-log-test-" + std::to_string(::getpid()))) {}
+  ~LogFile() { std::filesystem::remove_all(directory_); }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  std::string path() const { return directory_ / "deep" / "dispatcher.log"; }
+  std::vector<std::string> lines() const {
+    std::ifstream in(path());
+    std::vector<std::string> all;
+    for (std::string line; std::getline(in, line);) all.push_back(line);
+    return all;
+  }
+
+ private:
+  std::filesystem::path directory_;
+};
+
+}  // namespace
+
+TEST_CASE("lines are in NNI's format") {
+  const LogFile file;
+  const Log log = Log::to_file(file.path(), LogLevel::debug, false).value();
+  log.named("dispatcher").info("Dispatcher started id={} loss={:.2f}", 12, 0.314);
+  log.named("tuner").warning("{}", "a {} that is text");
+  log.error("broken");
+  std::thread([&] {
+    pthread_setname_np(pthread_self(), "tune");
+    log.named("dispatcher").debug("in a worker");
+  }).join();
+  log.flush();
+
+  const auto lines = file.lines();
+  REQUIRE(lines.size() == 4);
+  const std::string time = R"(\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] )";
+  CHECK(std::regex_match(lines[0], std::regex(time + R"(INFO \(dispatcher/MainThread\) )"
+                                                     R"(Dispatcher started id=12 loss=0\.31)")));
+  CHECK(std::regex_match(lines[1],
+                         std::regex(time + R"(WARNING \(tuner/MainThread\) a \{\} that is text)")));
+  CHECK(std::regex_match(lines[2], std::regex(time + R"(ERROR \(\S+/MainThread\) broken)")));
+  CHECK(std::regex_match(lines[3], std::regex(time + R"(DEBUG \(dispatcher/tune\) in a worker)")));
+}
+
+TEST_CASE("a level hides what is below it") {
+  const LogFile file;
+  const Log log = Log::to_file(file.path(), LogLevel::warning, false).value();
+  CHECK_FALSE(log.enabled(LogLevel::info));
+  CHECK(log.enabled(LogLevel::error));
+  CHECK_FALSE(log.named("room").enabled(LogLevel::info));
+  log.info("hidden");
+  log.warning("shown");
+  log.flush();
+  CHECK(file.lines().size() == 1);
+}
+
+TEST_CASE("a file is appended to") {
+  const LogFile file;
+  for (int i = 0; i < 2; ++i) Log::to_file(file.path(), LogLevel::info, false).value().info("hi");
+  CHECK(file.lines().size() == 2);
+}
+
+TEST_CASE("an unwritable file is an error that names it") {
+  const auto log = Log::to_file("/dev/null/x.log", LogLevel::info, false);
+  REQUIRE_FALSE(log);
+  CHECK(log.error().message.find("/dev/null/x.log") != std::string::npos);
+}
+
+TEST_CASE("a default-made log discards") {
+  const Log log;
+  CHECK_FALSE(log.enabled(LogLevel::error));
+  log.error("nobody hears {}", 1);
+  log.named("room").error("nor here");
+  log.flush();
+}
+
+TEST_CASE("level names are those of NNI") {
+  CHECK(parse_log_level("trace").value() == LogLevel::trace);
+  CHECK(parse_log_level("warning").value() == LogLevel::warning);
+  CHECK(parse_log_level("warn").value() == LogLevel::warning);
+  CHECK(parse_log_level("fatal").value() == LogLevel::error);
+  CHECK(parse_log_level("critical").value() == LogLevel::error);
+  CHECK_FALSE(parse_log_level("INFO"));
+  CHECK_FALSE(parse_log_level(""));
+}
