@@ -1,0 +1,440 @@
+#include "protocol/codec.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace attune {
+namespace {
+
+struct CodeName {
+  std::string_view code, name;
+};
+constexpr std::array<CodeName, 20> kNames{{
+    {"IN", "Initialize"},
+    {"GE", "RequestTrialJobs"},
+    {"ME", "ReportMetricData"},
+    {"SS", "UpdateSearchSpace"},
+    {"FD", "ImportData"},
+    {"AD", "AddCustomizedTrialJob"},
+    {"EN", "TrialEnd"},
+    {"TE", "Terminate"},
+    {"PI", "Ping"},
+    {"CK", "CheckpointSaved"},
+    {"ID", "Initialized"},
+    {"TR", "NewTrialJob"},
+    {"SP", "SendTrialJobParameter"},
+    {"NO", "NoMoreTrialJobs"},
+    {"KI", "KillTrialJob"},
+    {"ER", "Error"},
+    {"PO", "Pong"},
+    {"PA", "PauseTrialJob"},
+    {"CP", "SaveCheckpoint"},
+    {"CD", "DropCheckpoint"},
+}};
+
+constexpr std::array<std::string_view, 8> kEvents = {
+    "SUCCEEDED",     "FAILED", "USER_CANCELED", "SYS_CANCELED",
+    "EARLY_STOPPED", "PAUSED", "PAUSE_FAILED",  "UNKNOWN"};
+
+std::unexpected<Error> expected(std::string_view what, const json& got) {
+  std::string shown = dump_json(got);
+  if (shown.size() > 64) shown = shown.substr(0, 64) + "...";
+  return fail(fmt::format("{} expected, not {} ({})", what, json_type_name(got), shown));
+}
+
+// ---- fields
+
+Result<const json*> member(const json& object, std::string_view key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return fail(fmt::format("\"{}\" is missing", key));
+  return &*found;
+}
+
+Result<std::string> text_member(const json& object, std::string_view key) {
+  const json* value = TRY(member(object, key));
+  if (!value->is_string())
+    return fail(fmt::format("\"{}\": a string expected, not {}", key, json_type_name(*value)));
+  return value->get<std::string>();
+}
+
+Result<std::string> optional_text(const json& object, std::string_view key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::string();
+  return text_member(object, key);
+}
+
+Result<std::int64_t> to_integer(const json& value) {
+  const bool huge = value.is_number_unsigned() &&
+                    value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
+  if (!value.is_number_integer() || huge) return expected("an integer", value);
+  return value.get<std::int64_t>();
+}
+
+Result<std::int64_t> optional_integer(const json& object, std::string_view key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return 0;
+  auto value = to_integer(*found);
+  if (!value) return fail(fmt::format("\"{}\": {}", key, value.error().message));
+  return value;
+}
+
+Result<ParameterId> to_parameter_id(const json& object) {
+  const auto found = object.find("parameter_id");
+  if (found == object.end() || found->is_null()) return ParameterId();
+  if (found->is_string()) return ParameterId(found->get<std::string>());
+  auto number = to_integer(*found);
+  if (!number) return fail("\"parameter_id\": " + number.error().message);
+  return ParameterId(*number);
+}
+
+// A metric travels as JSON text inside a JSON string. Text that is not JSON stays a string, so that
+// whoever uses the value can say what was wrong with it; a bare value is taken as it is.
+json metric_value(const json& wire) {
+  if (!wire.is_string()) return wire;
+  auto value = parse_json(wire.get_ref<const std::string&>());
+  return value ? *std::move(value) : wire;
+}
+
+Result<json> parse_object(const std::string& payload) {
+  json value = TRY(parse_json(payload));
+  if (!value.is_object()) return expected("an object", value);
+  return value;
+}
+
+// ---- one decoder a command
+
+Result<Command> decode_search_space(const std::string& payload, bool initial) {
+  json value = TRY(parse_json(payload));
+  if (!value.is_object()) return expected("a search space object", value);
+  if (initial) return Initialize{std::move(value)};
+  return UpdateSearchSpace{std::move(value)};
+}
+
+Result<Command> decode_request(const std::string& payload) {
+  return RequestTrialJobs{TRY(to_integer(TRY(parse_json(payload))))};
+}
+
+Result<Command> decode_metric(const std::string& payload) {
+  const json object = TRY(parse_object(payload));
+  ReportMetricData metric;
+  const std::string type = TRY(text_member(object, "type"));
+  if (type == "PERIODICAL") {
+    metric.type = ReportMetricData::Type::periodical;
+  } else if (type == "FINAL") {
+    metric.type = ReportMetricData::Type::final;
+  } else if (type == "REQUEST_PARAMETER") {
+    metric.type = ReportMetricData::Type::request_parameter;
+  } else {
+    return fail(fmt::format("\"type\": PERIODICAL, FINAL or REQUEST_PARAMETER expected, not \"{}\"",
+                            printable(type)));
+  }
+  metric.parameter_id = TRY(to_parameter_id(object));
+  metric.trial_job_id = TRY(optional_text(object, "trial_job_id"));
+  metric.sequence = TRY(optional_integer(object, "sequence"));
+  if (metric.sequence < 0) return fail("\"sequence\" is negative");
+  if (metric.type == ReportMetricData::Type::request_parameter) {
+    if (metric.trial_job_id.empty()) return fail("\"trial_job_id\" is missing");
+    metric.parameter_index = TRY(optional_integer(object, "parameter_index"));
+  } else {
+    metric.value = metric_value(*TRY(member(object, "value")));
+  }
+  return metric;
+}
+
+Result<Command> decode_import(const std::string& payload) {
+  const json list = TRY(parse_json(payload));
+  if (!list.is_array()) return expected("an array of records", list);
+  ImportData data;
+  data.records.reserve(list.size());
+  for (const json& item : list) {
+    // A record that is not usable does not take the others with it: the session names it.
+    ImportData::Record record;
+    if (item.is_object()) {
+      record.parameter = item.value("parameter", json());
+      if (item.contains("value")) record.value = metric_value(item["value"]);
+      record.trial_job_id = optional_text(item, "trialJobId").value_or("");
+    }
+    data.records.push_back(std::move(record));
+  }
+  return data;
+}
+
+Result<AddCustomizedTrialJob::Trial> decode_customized(const json& item) {
+  if (!item.is_object()) return expected("a trial object", item);
+  return AddCustomizedTrialJob::Trial{TRY(to_parameter_id(item)),
+                                      TRY(optional_text(item, "parameter_source")),
+                                      item.value("parameters", json())};
+}
+
+Result<Command> decode_add(const std::string& payload) {
+  const json value = TRY(parse_json(payload));
+  AddCustomizedTrialJob command;
+  command.resumed = value.is_array();
+  if (!value.is_array()) {
+    command.trials.push_back(TRY(decode_customized(value)));
+    return command;
+  }
+  for (const json& item : value) command.trials.push_back(TRY(decode_customized(item)));
+  return command;
+}
+
+Result<Command> decode_trial_end(const std::string& payload) {
+  const json object = TRY(parse_object(payload));
+  TrialEnd end;
+  end.trial_job_id = TRY(text_member(object, "trial_job_id"));
+  const std::string event = TRY(text_member(object, "event"));
+  for (std::size_t i = 0; i < kEvents.size(); ++i) {
+    if (event == kEvents[i]) end.event = static_cast<TrialEnd::Event>(i);
+  }
+  end.checkpoint = TRY(optional_text(object, "checkpoint"));
+  // hyper_params is the NewTrialJob text. Only its id and parameters are of use, and a trial must
+  // not stay alive because they are spoilt.
+  if (const auto found = object.find("hyper_params"); found != object.end()) {
+    const json params = metric_value(*found);
+    if (params.is_object()) {
+      end.parameter_id = to_parameter_id(params).value_or(ParameterId());
+      end.parameters = params.value("parameters", json());
+    }
+  }
+  return end;
+}
+
+Result<Command> decode_saved(const std::string& payload) {
+  const json object = TRY(parse_object(payload));
+  return CheckpointSaved{TRY(text_member(object, "trial_job_id")),
+                         TRY(text_member(object, "checkpoint"))};
+}
+
+Result<Command> decode_initialized(const std::string& payload) {
+  if (payload.empty()) return Initialized{};
+  const json object = TRY(parse_object(payload));
+  const std::int64_t through = TRY(to_integer(*TRY(member(object, "through"))));
+  return Initialized{static_cast<std::uint64_t>(through)};
+}
+
+Result<Command> decode_new_trial(const std::string& payload) {
+  const json object = TRY(parse_object(payload));
+  return NewTrialJob{TRY(to_parameter_id(object)),
+                     TRY(optional_text(object, "parameter_source")),
+                     *TRY(member(object, "parameters")),
+                     TRY(optional_integer(object, "parameter_index")),
+                     TRY(optional_text(object, "resume_trial_job_id")),
+                     TRY(optional_text(object, "checkpoint_from"))};
+}
+
+Result<Command> decode_send_parameter(const std::string& payload) {
+  const json object = TRY(parse_object(payload));
+  return SendTrialJobParameter{TRY(to_parameter_id(object)), *TRY(member(object, "parameters")),
+                               TRY(text_member(object, "trial_job_id")),
+                               TRY(optional_integer(object, "parameter_index"))};
+}
+
+Result<Command> decode_no_more(const std::string& payload) {
+  if (payload.empty()) return NoMoreTrialJobs{};
+  const json object = TRY(parse_object(payload));
+  return NoMoreTrialJobs{TRY(to_parameter_id(object)), TRY(optional_text(object, "reason"))};
+}
+
+Result<Command> decode_kill(const std::string& payload) {
+  const json value = TRY(parse_json(payload));
+  if (value.is_string()) return KillTrialJob{value.get<std::string>(), ""};
+  if (!value.is_object()) return expected("a trial job id", value);
+  return KillTrialJob{TRY(text_member(value, "trial_job_id")), TRY(optional_text(value, "reason"))};
+}
+
+Result<Command> decode_pause(const std::string& payload) {
+  const json object = TRY(parse_object(payload));
+  return PauseTrialJob{TRY(text_member(object, "trial_job_id")),
+                       TRY(optional_text(object, "reason"))};
+}
+
+Result<Command> decode_payload(const Frame& frame) {
+  const auto& [code, payload] = frame;
+  if (code == "ME") return decode_metric(payload);
+  if (code == "EN") return decode_trial_end(payload);
+  if (code == "GE") return decode_request(payload);
+  if (code == "PI") return Ping{payload};
+  if (code == "TR") return decode_new_trial(payload);
+  if (code == "IN") return decode_search_space(payload, true);
+  if (code == "SS") return decode_search_space(payload, false);
+  if (code == "FD") return decode_import(payload);
+  if (code == "AD") return decode_add(payload);
+  if (code == "TE") return Terminate{};
+  if (code == "CK") return decode_saved(payload);
+  if (code == "ID") return decode_initialized(payload);
+  if (code == "SP") return decode_send_parameter(payload);
+  if (code == "NO") return decode_no_more(payload);
+  if (code == "KI") return decode_kill(payload);
+  if (code == "ER") return DaemonError{payload};
+  if (code == "PO") return Pong{payload};
+  if (code == "PA") return decode_pause(payload);
+  if (code == "CP") {
+    return SaveCheckpoint{TRY(text_member(TRY(parse_object(payload)), "trial_job_id"))};
+  }
+  if (code == "CD") {
+    return DropCheckpoint{TRY(text_member(TRY(parse_object(payload)), "checkpoint"))};
+  }
+  return fail("unknown command");
+}
+
+// ---- one encoder a command
+
+// JSON text inside a JSON string. The metric itself may be NaN, which JSON text cannot say;
+// Python's can, and that is what trials send.
+std::string metric_text(const json& value) {
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) {
+    const double x = value.get<double>();
+    return std::isnan(x) ? "NaN" : (x > 0 ? "Infinity" : "-Infinity");
+  }
+  return dump_json(value);
+}
+
+void put_text(json& object, std::string_view key, const std::string& text) {
+  if (!text.empty()) object[std::string(key)] = text;
+}
+
+std::string payload_of(const Initialize& c) { return dump_json(c.search_space); }
+std::string payload_of(const RequestTrialJobs& c) { return std::to_string(c.count); }
+std::string payload_of(const UpdateSearchSpace& c) { return dump_json(c.search_space); }
+std::string payload_of(const Terminate&) { return {}; }
+std::string payload_of(const Ping& c) { return c.token; }
+std::string payload_of(const Pong& c) { return c.token; }
+std::string payload_of(const DaemonError& c) { return c.text; }
+
+std::string payload_of(const ReportMetricData& c) {
+  constexpr std::array<std::string_view, 3> kTypes = {"PERIODICAL", "FINAL", "REQUEST_PARAMETER"};
+  json object = {{"parameter_id", to_json(c.parameter_id)},
+                 {"trial_job_id", c.trial_job_id},
+                 {"type", kTypes.at(static_cast<std::size_t>(c.type))},
+                 {"sequence", c.sequence}};
+  if (c.type == ReportMetricData::Type::request_parameter) {
+    object["parameter_index"] = c.parameter_index;
+  } else {
+    object["value"] = metric_text(c.value);
+  }
+  return dump_json(object);
+}
+
+std::string payload_of(const ImportData& c) {
+  json list = json::array();
+  for (const auto& record : c.records) {
+    json item = {{"parameter", record.parameter}, {"value", metric_text(record.value)}};
+    put_text(item, "trialJobId", record.trial_job_id);
+    list.push_back(std::move(item));
+  }
+  return dump_json(list);
+}
+
+std::string payload_of(const AddCustomizedTrialJob& c) {
+  json list = json::array();
+  for (const auto& trial : c.trials) {
+    list.push_back({{"parameter_id", to_json(trial.parameter_id)},
+                    {"parameter_source", trial.parameter_source},
+                    {"parameters", trial.parameters},
+                    {"parameter_index", 0}});
+  }
+  return dump_json(c.resumed || list.empty() ? list : list[0]);
+}
+
+std::string payload_of(const TrialEnd& c) {
+  json params = {{"parameter_id", to_json(c.parameter_id)}, {"parameters", c.parameters}};
+  json object = {{"trial_job_id", c.trial_job_id},
+                 {"event", to_text(c.event)},
+                 {"hyper_params", dump_json(params)}};
+  put_text(object, "checkpoint", c.checkpoint);
+  return dump_json(object);
+}
+
+std::string payload_of(const CheckpointSaved& c) {
+  return dump_json({{"trial_job_id", c.trial_job_id}, {"checkpoint", c.checkpoint}});
+}
+
+std::string payload_of(const Initialized& c) {
+  return c.through ? dump_json({{"through", *c.through}}) : std::string();
+}
+
+std::string payload_of(const NewTrialJob& c) {
+  json object = {{"parameter_id", to_json(c.parameter_id)},
+                 {"parameter_source", c.parameter_source},
+                 {"parameters", c.parameters},
+                 {"parameter_index", c.parameter_index}};
+  put_text(object, "resume_trial_job_id", c.resume_trial_job_id);
+  put_text(object, "checkpoint_from", c.checkpoint_from);
+  return dump_json(object);
+}
+
+std::string payload_of(const SendTrialJobParameter& c) {
+  return dump_json({{"parameter_id", to_json(c.parameter_id)},
+                    {"parameter_source", "algorithm"},
+                    {"parameters", c.parameters},
+                    {"trial_job_id", c.trial_job_id},
+                    {"parameter_index", c.parameter_index}});
+}
+
+std::string payload_of(const NoMoreTrialJobs& c) {
+  json object = {{"parameter_id", to_json(c.parameter_id)},
+                 {"parameter_source", "algorithm"},
+                 {"parameters", ""},
+                 {"parameter_index", 0}};
+  put_text(object, "reason", c.reason);
+  return dump_json(object);
+}
+
+std::string payload_of(const KillTrialJob& c) {
+  if (c.reason.empty()) return dump_json(c.trial_job_id);
+  return dump_json({{"trial_job_id", c.trial_job_id}, {"reason", c.reason}});
+}
+
+std::string payload_of(const PauseTrialJob& c) {
+  return dump_json({{"trial_job_id", c.trial_job_id}, {"reason", c.reason}});
+}
+std::string payload_of(const SaveCheckpoint& c) {
+  return dump_json({{"trial_job_id", c.trial_job_id}});
+}
+std::string payload_of(const DropCheckpoint& c) {
+  return dump_json({{"checkpoint", c.checkpoint}});
+}
+
+}  // namespace
+
+std::string_view code_of(const Command& command) {
+  static_assert(std::variant_size_v<Command> == kNames.size(), "kNames is in Command's order");
+  return kNames.at(command.index()).code;
+}
+
+std::string_view name_of(std::string_view code) {
+  for (const auto& entry : kNames) {
+    if (entry.code == code) return entry.name;
+  }
+  return {};
+}
+
+json to_json(const ParameterId& id) {
+  if (const auto* number = std::get_if<std::int64_t>(&id)) return *number;
+  if (const auto* text = std::get_if<std::string>(&id)) return *text;
+  return nullptr;
+}
+
+std::string to_text(const ParameterId& id) { return dump_json(to_json(id)); }
+
+std::string_view to_text(TrialEnd::Event event) {
+  return kEvents.at(static_cast<std::size_t>(event));
+}
+
+Result<Command> decode(const Frame& frame) {
+  auto command = decode_payload(frame);
+  if (command) return command;
+  const std::string_view name = name_of(frame.code);
+  return fail(fmt::format("{}{}: {}; payload of {} bytes: '{}'", printable(frame.code),
+                          name.empty() ? "" : fmt::format(" ({})", name), command.error().message,
+                          frame.payload.size(), printable(frame.payload)));
+}
+
+Frame encode(const Command& command) {
+  return Frame{std::string(code_of(command)),
+               std::visit([](const auto& c) { return payload_of(c); }, command)};
+}
+
+}  // namespace attune
