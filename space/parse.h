@@ -1,0 +1,17 @@
+#pragma once
+// NNI's search space JSON to Space. The format: docs/search-space.md.
+#include "base/json.h"
+#include "base/result.h"
+#include "space/space.h"
+
+namespace attune {
+
+// Rejects what cannot be sampled, with the path of the first mistake and the cure:
+//   search_space.lr._value: high must exceed low
+//   search_space.layer0[1].k._type: unknown type "unifrom"; did you mean "uniform"?
+// Degenerate domains (low == high, sigma == 0, one candidate) are constants and fine; an empty
+// object is an empty space. Keys of a parameter other than _type and _value are ignored, as in NNI.
+// At most 10,000 parameters, and 100,000 candidates in one choice.
+Result<Space> parse_space(const json& search_space);
+
+}  // namespace attune

@@ -1,0 +1,105 @@
+#pragma once
+// What may be tried. Value types only: they copy and compare, and know nothing of trials.
+//
+// A Space is flat: the parameters in depth-first declaration order, those inside an option of a
+// nested choice guarded by a Condition that names the choice (always at a smaller index).
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+
+namespace attune {
+
+// One of `candidates` (any JSON values, output verbatim). The value is the candidate's index.
+struct Choice {
+  std::vector<json> candidates;        // nested options: only {"_name": ...}, children are params
+  std::vector<std::size_t> canonical;  // index of the first equal candidate, for deduplication
+  bool layer = false;                  // layer_choice: written {"_value": c, "_idx": i}
+  bool nested = false;                 // every candidate is an object with a `_name`
+};
+
+// `chosen` different ones of `candidates` (input_choice). The value is a bit mask, bit i =
+// candidate i; at most 52 candidates, so that a double holds it.
+struct Subset {
+  std::vector<json> candidates;
+  std::size_t chosen = 0;
+};
+
+// An integer in [low, high).
+struct IntRange {
+  std::int64_t low = 0, high = 0;
+};
+
+// A real in [low, high], uniform on the linear or (log) the logarithmic scale, rounded to multiples
+// of q (half to even) and then clipped, in double arithmetic: 3 * 0.1 stays 0.30000000000000004.
+// low == high is a constant.
+struct Uniform {
+  double low = 0, high = 0;
+  bool log = false;
+  std::optional<double> q;
+};
+
+// A normal, or (log) the exponential of one; mu and sigma are those of the exponent. Rounded to
+// multiples of q. Not clipped, except to the finite doubles. sigma == 0 is a constant.
+struct Normal {
+  double mu = 0, sigma = 1;
+  bool log = false;
+  std::optional<double> q;
+};
+
+using Domain = std::variant<Choice, Subset, IntRange, Uniform, Normal>;
+
+// Active only where parameter `parent` (a nested Choice) is active and has the value `branch`.
+struct Condition {
+  std::size_t parent = 0;
+  std::size_t branch = 0;
+  bool operator==(const Condition&) const = default;
+};
+
+struct Param {
+  std::string name;  // key in its own object
+  std::string path;  // for messages: "layer0[1].kernel_size"
+  Domain domain;
+  std::optional<Condition> condition;
+};
+
+struct Space {
+  std::vector<Param> params;
+};
+
+// One value per parameter of its Space, in the same order, as a trial sees it: choice index, subset
+// mask, integer, or the rounded and clipped real. NaN where the parameter is inactive.
+struct Point {
+  std::vector<double> values;
+
+  static constexpr double kInactive = std::numeric_limits<double>::quiet_NaN();
+  bool active(std::size_t i) const { return values[i] == values[i]; }
+  bool operator==(const Point& other) const;  // inactive equals inactive
+};
+
+// Whether parameter i is active given the values of the parameters before it.
+bool is_active(const Space& space, const Point& point, std::size_t i);
+
+// The number of different points, or nothing when a top-level parameter is continuous (unbounded
+// and huge counts too: nothing above 2^53, or with multiples of q above 2^40). Equal candidates
+// count once; nested branches add up.
+std::optional<std::uint64_t> point_count(const Space& space);
+
+// A real without q that is not a constant.
+bool is_continuous(const Domain& domain);
+
+// The user's JSON for a point: keys in declaration order, nested choices as {"_name": ..., ...}.
+json to_json(const Space& space, const Point& point);
+
+// The inverse, for imports and custom trials. Every active parameter must be present and inside its
+// domain (reals: inside the bounds, up to 1e-12 relative outside of them is clipped; q is not
+// demanded); ints may be written 3.0; candidates are found by equal JSON, then with 1 == 1.0; keys
+// that the space does not know are an error. Errors name the path.
+Result<Point> point_from_json(const Space& space, const json& parameters);
+
+}  // namespace attune
