@@ -1,0 +1,58 @@
+#pragma once
+// The median of numbers that only ever become more: two heaps, insertion O(log n), query O(1),
+// eight bytes each.
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace attune {
+
+// Not thread safe. No NaN.
+class RunningMedian {
+ public:
+  void insert(double x) {
+    if (high_.empty() || x >= high_.front()) {
+      push(high_, x, std::greater<>());
+    } else {
+      push(low_, x, std::less<>());
+    }
+    // low_ holds size / 2 numbers, so the top of high_ is the upper median.
+    if (low_.size() > size() / 2) {
+      push(high_, pop(low_, std::less<>()), std::greater<>());
+    } else if (low_.size() < size() / 2) {
+      push(low_, pop(high_, std::greater<>()), std::less<>());
+    }
+  }
+
+  std::size_t size() const { return low_.size() + high_.size(); }
+
+  // Element size() / 2 in ascending order. size() > 0.
+  double upper_median() const { return high_.front(); }
+
+  // All numbers; inserting them again in any order gives the same medians.
+  std::vector<double> values() const {
+    std::vector<double> all = low_;
+    all.insert(all.end(), high_.begin(), high_.end());
+    return all;
+  }
+
+ private:
+  template <class Order>
+  static void push(std::vector<double>& heap, double x, Order order) {
+    heap.push_back(x);
+    std::ranges::push_heap(heap, order);
+  }
+  template <class Order>
+  static double pop(std::vector<double>& heap, Order order) {
+    std::ranges::pop_heap(heap, order);
+    const double x = heap.back();
+    heap.pop_back();
+    return x;
+  }
+
+  std::vector<double> low_;   // largest first
+  std::vector<double> high_;  // smallest first
+};
+
+}  // namespace attune

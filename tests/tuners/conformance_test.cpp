@@ -1,0 +1,349 @@
+// What every tuner must do on every kind of space, whatever its rule. A new one gets all of this
+// for its word in the registry. A tuner may decline a space: then its error must name the cure.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+#include "space/parse.h"
+#include "space/sample.h"
+#include "tuners/registry.h"
+
+namespace attune {
+namespace {
+
+struct NamedSpace {
+  std::string name;
+  std::string text;
+};
+
+const std::vector<NamedSpace>& spaces() {
+  static const std::vector<NamedSpace> all = [] {
+    std::vector<NamedSpace> list = {
+        {"all types", R"({"c": {"_type": "choice", "_value": [16, "x", null, 1.0, [1]]},
+             "i": {"_type": "randint", "_value": [1, 8]},
+             "wide": {"_type": "randint", "_value": [-5, 100000]},
+             "u": {"_type": "uniform", "_value": [-1, 1]},
+             "qu": {"_type": "quniform", "_value": [0, 1, 0.3]},
+             "lu": {"_type": "loguniform", "_value": [1e-5, 0.1]},
+             "qlu": {"_type": "qloguniform", "_value": [1, 1000, 1]},
+             "n": {"_type": "normal", "_value": [0, 1]},
+             "qn": {"_type": "qnormal", "_value": [5, 2, 0.5]},
+             "ln": {"_type": "lognormal", "_value": [0, 1]},
+             "qln": {"_type": "qlognormal", "_value": [0, 1, 0.25]}})"},
+        {"one real", R"({"x": {"_type": "uniform", "_value": [0, 1]}})"},
+        {"one logarithm", R"({"x": {"_type": "loguniform", "_value": [1e-300, 1e300]}})"},
+        {"one normal", R"({"x": {"_type": "normal", "_value": [1e6, 1e-3]}})"},
+        {"one integer", R"({"x": {"_type": "randint", "_value": [-2, 3]}})"},
+        {"huge integers", R"({"x": {"_type": "randint", "_value": [-9007199254740991,
+             9007199254740991]}})"},
+        {"rounded logarithm with zero", R"({"x": {"_type": "qlognormal", "_value": [-1, 1, 1]}})"},
+        {"nested", R"({"layer": {"_type": "choice", "_value": [
+               {"_name": "conv", "k": {"_type": "choice", "_value": [1, 2, 3]},
+                "p": {"_type": "uniform", "_value": [0, 1]}},
+               {"_name": "pool", "s": {"_type": "randint", "_value": [1, 4]}},
+               {"_name": "none"}]},
+             "lr": {"_type": "loguniform", "_value": [1e-5, 0.1]}})"},
+        {"deeply nested and finite", R"({"a": {"_type": "choice", "_value": [{"_name": "a0"},
+             {"_name": "a1", "b": {"_type": "choice", "_value": [{"_name": "b0"},
+               {"_name": "b1", "c": {"_type": "choice", "_value": [{"_name": "c0"},
+                 {"_name": "c1", "d": {"_type": "randint", "_value": [0, 4]}}]}}]}}]}})"},
+        {"one point", R"({"x": {"_type": "choice", "_value": ["only"]}})"},
+        {"constants", R"({"x": {"_type": "uniform", "_value": [99.9, 99.9]},
+             "y": {"_type": "loguniform", "_value": [1, 1]},
+             "z": {"_type": "normal", "_value": [3, 0]},
+             "q": {"_type": "qloguniform", "_value": [2, 2, 1]}})"},
+        {"small and finite", R"({"a": {"_type": "choice", "_value": ["x", "y", "x"]},
+             "b": {"_type": "randint", "_value": [0, 3]},
+             "q": {"_type": "quniform", "_value": [2, 10, 5]}})"},
+        {"architecture", R"({"op": {"_type": "layer_choice", "_value": ["conv", "pool"]},
+             "in": {"_type": "input_choice",
+                    "_value": {"candidates": ["a", "b", "c", "d"], "n_chosen": 2}}})"},
+        {"configurations", R"({"c": {"_type": "choice", "_value": [{"lr": 0.1, "k": 1},
+             {"lr": 0.2, "k": 2}, {"lr": 0.1, "k": 1}, {"lr": 0.3, "k": 3}]}})"},
+        {"empty", "{}"},
+    };
+    std::string wide = "{";
+    for (int i = 0; i < 30; ++i) {
+      wide += (i ? ", " : "") + std::string("\"x") + std::to_string(i) +
+              R"(": {"_type": "uniform", "_value": [0, 1]})";
+    }
+    list.push_back({"thirty dimensions", wide + "}"});
+    return list;
+  }();
+  return all;
+}
+
+Space parse(const std::string& text) {
+  const auto value = parse_json(text);
+  REQUIRE(value);
+  auto space = parse_space(*value);
+  if (!space) FAIL(text << ": " << space.error().message);
+  return *std::move(space);
+}
+
+std::unique_ptr<Tuner> make(const TunerEntry& entry, std::uint64_t seed = 1) {
+  auto made = make_tuner(builtin_tuners(), entry.name, {}, {}, seed);
+  if (!made) FAIL(entry.name << ": " << made.error().message);
+  return std::move(made->tuner);
+}
+
+// One experiment: asks, and ends trials in all the ways there are. What happens in a turn is a
+// function of the turn's number and of what is outstanding.
+class Experiment {
+ public:
+  Experiment(const TunerEntry& entry, const Space& space, std::uint64_t seed = 1)
+      : entry_(&entry), space_(&space), tuner_(make(entry, seed)) {
+    REQUIRE(tuner_->set_space(space));
+  }
+
+  // A new tuner with the saved state of this one, in the same situation.
+  Experiment restored() const {
+    Experiment copy(*entry_, *space_, 999);
+    const auto state = parse_json(dump_json(tuner_->save()));  // as a snapshot goes
+    REQUIRE(state);
+    const auto loaded = copy.tuner_->load(*state);
+    if (!loaded) FAIL(loaded.error().message);
+    copy.running_ = running_;
+    copy.next_id_ = next_id_;
+    copy.turn_ = turn_;
+    copy.exhausted_ = exhausted_;
+    CHECK(dump_json(copy.tuner_->save()) == dump_json(tuner_->save()));
+    return copy;
+  }
+
+  std::vector<std::string> ask(std::size_t n) {
+    std::vector<TrialId> ids(n);
+    for (TrialId& id : ids) id = next_id_++;
+    const std::vector<Answer> answers = tuner_->ask(ids);
+    REQUIRE(answers.size() == n);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < n; ++i) texts.push_back(check(ids[i], answers[i]));
+    return texts;
+  }
+
+  std::vector<std::string> turn() {
+    Rng rng = Rng(77).fork(std::to_string(turn_++));
+    if (rng.index(10) == 0) tuner_->tell(std::vector{imported(rng)});
+    if (rng.index(15) == 0) {
+      const Point point = sample(*space_, rng);
+      tuner_->adopt(next_id_, point);
+      running_[next_id_++] = point;
+    }
+    const std::vector<std::string> texts = ask(1 + rng.index(3));
+    std::vector<Outcome> outcomes;
+    while (running_.size() > 4) {
+      auto chosen = running_.begin();
+      std::advance(chosen, static_cast<std::ptrdiff_t>(rng.index(running_.size())));
+      outcomes.push_back(ended(chosen->first, chosen->second, rng));
+      running_.erase(chosen);
+    }
+    tuner_->tell(outcomes);
+    return texts;
+  }
+
+  std::vector<std::string> turns(int count) {
+    std::vector<std::string> all;
+    for (int i = 0; i < count; ++i) {
+      for (auto& text : turn()) all.push_back(std::move(text));
+    }
+    return all;
+  }
+
+  Tuner& tuner() { return *tuner_; }
+  bool exhausted() const { return exhausted_; }
+
+ private:
+  std::string check(TrialId id, const Answer& answer) {
+    if (std::holds_alternative<Exhausted>(answer)) {
+      exhausted_ = true;
+      return "exhausted";
+    }
+    REQUIRE_FALSE(exhausted_);  // "no more, ever"
+    if (std::holds_alternative<NotYet>(answer)) return "not yet";
+    const auto& proposal = std::get<Proposal>(answer);
+    // In the space: its output can be read back, and is the same then.
+    const json parameters = tuner_->parameters(*space_, proposal.point);
+    const auto back = tuner_->point_from(*space_, parameters);
+    if (!back) FAIL(dump_json(parameters) << ": " << back.error().message);
+    CHECK(dump_json(tuner_->parameters(*space_, *back)) == dump_json(parameters));
+    if (!proposal.resume) running_[id] = proposal.point;
+    return dump_json(parameters) + (proposal.budget ? std::to_string(*proposal.budget) : "");
+  }
+
+  Outcome imported(Rng& rng) const {
+    Outcome outcome = {kImportedTrial, sample(*space_, rng), rng.normal(), {}, End::imported, {}};
+    if (rng.index(4) == 0) outcome.loss.reset();
+    return outcome;
+  }
+
+  static Outcome ended(TrialId id, const Point& point, Rng& rng) {
+    Outcome outcome = {id, point, rng.normal(), {{"default", 1}}, End::completed, {}};
+    switch (rng.index(12)) {
+      case 0:
+        outcome.end = End::failed;
+        break;
+      case 1:
+        outcome.end = End::diverged;
+        break;
+      case 2:
+        outcome.end = End::stopped;
+        break;
+      case 3:
+        outcome.loss = 1e308;
+        return outcome;
+      case 4:
+        outcome.loss = -1e308;
+        return outcome;
+      case 5:
+        outcome.loss = 0;
+        return outcome;  // ties
+      default:
+        return outcome;
+    }
+    outcome.loss.reset();
+    if (outcome.end == End::diverged) outcome.metrics = {{"default", NAN}};
+    return outcome;
+  }
+
+  const TunerEntry* entry_;
+  const Space* space_;
+  std::unique_ptr<Tuner> tuner_;
+  std::map<TrialId, Point> running_;
+  TrialId next_id_ = 0;
+  int turn_ = 0;
+  bool exhausted_ = false;
+};
+
+// Calls use(entry, space) for each pair that the tuner accepts.
+template <class Use>
+void for_each_accepted(Use&& use) {
+  const TunerRegistry registry = builtin_tuners();
+  for (const TunerEntry& entry : registry.entries()) {
+    int accepted = 0;
+    for (const NamedSpace& named : spaces()) {
+      const Space space = parse(named.text);
+      if (!make(entry)->set_space(space)) continue;
+      ++accepted;
+      INFO(entry.name << " on " << named.name);
+      use(entry, space);
+    }
+    INFO(entry.name);
+    CHECK(accepted > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tuners: answers lie in the space; same seed and calls, same answers") {
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    const auto answers = Experiment(entry, space).turns(80);
+    CHECK(answers.front() != "exhausted");
+    CHECK(Experiment(entry, space).turns(80) == answers);
+  });
+}
+
+TEST_CASE("tuners: saved and loaded anywhere, the next answers are the same") {
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    Experiment original(entry, space);
+    for (const int turns : {0, 1, 6, 12, 20, 25}) {
+      original.turns(turns);
+      Experiment copy = original.restored();
+      const auto expected = original.turns(20);
+      CHECK(copy.turns(20) == expected);
+    }
+  });
+}
+
+TEST_CASE("tuners: batches of every size") {
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    Experiment experiment(entry, space);
+    for (const std::size_t n : {1u, 2u, 7u, 30u, 64u}) experiment.ask(n);
+    CHECK(experiment.ask(0).empty());
+  });
+}
+
+TEST_CASE("tuners: a thousand requests without a result") {
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    if (space.params.size() > 2) return;  // more of the same, and slow without optimisation
+    Experiment experiment(entry, space);
+    experiment.turns(10);
+    for (int i = 0; i < 20; ++i) experiment.ask(50);
+  });
+}
+
+TEST_CASE("tuners: exhausted is for ever") {
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    Experiment experiment(entry, space);
+    for (int i = 0; i < 100 && !experiment.exhausted(); ++i) experiment.turn();
+    if (experiment.exhausted()) experiment.turns(20);  // check() demands it
+  });
+}
+
+TEST_CASE("tuners: set_space forgets everything") {
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    auto tuner = make(entry);
+    REQUIRE(tuner->set_space(space));
+    const auto count_until_exhausted = [&] {
+      for (TrialId id = 0; id < 30; ++id) {
+        if (std::holds_alternative<Exhausted>(tuner->ask(std::vector{id})[0])) return id;
+      }
+      return TrialId{30};
+    };
+    const TrialId first = count_until_exhausted();
+    REQUIRE(tuner->set_space(space));
+    CHECK(count_until_exhausted() == first);
+    for (const NamedSpace& other : spaces()) {
+      const Space next = parse(other.text);
+      if (!tuner->set_space(next)) continue;
+      const auto answers = tuner->ask(std::vector<TrialId>{100, 101});
+      const auto* proposal = std::get_if<Proposal>(&answers[0]);
+      REQUIRE(proposal);
+      CHECK(proposal->point.values.size() == next.params.size());
+    }
+  });
+}
+
+TEST_CASE("tuners: a space that is declined changes nothing, and the error names the cure") {
+  const TunerRegistry registry = builtin_tuners();
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    Experiment experiment(entry, space);
+    experiment.turns(30);
+    Experiment untouched = experiment.restored();
+    for (const NamedSpace& other : spaces()) {
+      if (make(entry)->set_space(parse(other.text))) continue;
+      const auto declined = experiment.tuner().set_space(parse(other.text));
+      REQUIRE_FALSE(declined);
+      CAPTURE(declined.error().message);
+      CHECK(declined.error().message.starts_with("search_space"));
+      CHECK(declined.error().message.find(entry.name + " needs") != std::string::npos);
+    }
+    CHECK(experiment.turns(10) == untouched.turns(10));
+  });
+}
+
+TEST_CASE("tuners: damaged states are errors and change nothing") {
+  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+    Experiment experiment(entry, space);
+    experiment.turns(30);
+    const json good = experiment.tuner().save();
+    for (const json& damaged : {json(), json(3), json::array(), json("x"), json::object()}) {
+      CHECK_FALSE(experiment.tuner().load(damaged));
+    }
+    for (const auto& [key, value] : good.items()) {
+      for (const json& replacement : {json("x"), json(1.5), json::array({"x"}), json()}) {
+        json damaged = good;
+        damaged[key] = replacement;
+        CAPTURE(key, dump_json(replacement));
+        CHECK_FALSE(experiment.tuner().load(damaged));
+      }
+      json damaged = good;
+      damaged.erase(key);
+      CAPTURE(key);
+      CHECK_FALSE(experiment.tuner().load(damaged));
+    }
+    CHECK(dump_json(experiment.tuner().save()) == dump_json(good));
+  });
+}
+
+}  // namespace attune

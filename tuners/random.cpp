@@ -1,0 +1,63 @@
+// Random search: independent draws from the declared distributions, without repeats where the
+// space is finite. (Bergstra, Bengio, "Random Search for Hyper-Parameter Optimization", JMLR 2012.)
+#include "math/saved_numbers.h"
+#include "space/dedup.h"
+#include "space/sample.h"
+#include "tuners/registry.h"
+
+namespace attune {
+namespace {
+
+class Random final : public Tuner {
+ public:
+  explicit Random(Rng rng) : rng_(rng) {}
+
+  Result<void> set_space(const Space& space) override {
+    space_ = space;
+    dedup_ = Deduplicator(space);
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId) -> Answer {
+      if (auto fresh = dedup_(sample(space_, rng_))) return Proposal{.point = *std::move(fresh)};
+      return Exhausted{};
+    });
+  }
+
+  void tell(std::span<const Outcome> outcomes) override {
+    for (const Outcome& outcome : outcomes) dedup_.add(outcome.point);
+  }
+
+  void adopt(TrialId, const Point& point) override { dedup_.add(point); }
+
+  json save() const override { return {{"rng", to_json(rng_)}, {"seen", dedup_.save()}}; }
+
+  Result<void> load(const json& state) override {
+    const Rng rng = TRY(rng_from_json(TRY(array_at(state, "rng"))));
+    Deduplicator dedup(space_);
+    TRY(dedup.load(TRY(object_at(state, "seen"))));
+    rng_ = rng;
+    dedup_ = std::move(dedup);
+    return {};
+  }
+
+ private:
+  Rng rng_;
+  Space space_;
+  Deduplicator dedup_{Space{}};
+};
+
+}  // namespace
+
+extern const TunerEntry random_entry = {
+    .name = "Random",
+    .aliases = {},
+    .summary = "independent random draws; never repeats in a finite space",
+    .arguments = {},
+    .maximizes = true,
+    .make = [](const json&, const Context&, Rng rng) -> Result<std::unique_ptr<Tuner>> {
+      return std::make_unique<Random>(rng);
+    }};
+
+}  // namespace attune

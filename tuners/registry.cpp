@@ -1,0 +1,71 @@
+#include "tuners/registry.h"
+
+#include <algorithm>
+
+namespace attune {
+
+// The one place where a tuner's name appears outside of its own file. A missing file is a link
+// error, never a silent absence.
+#define TUNERS(X) X(random) X(grid) X(batch) X(tpe)
+#define DECLARE(name) extern const TunerEntry name##_entry;
+#define ADD(name) registry.add(name##_entry);
+
+TUNERS(DECLARE)
+
+TunerRegistry builtin_tuners() {
+  TunerRegistry registry;
+  TUNERS(ADD)
+  return registry;
+}
+
+std::vector<Argument> all_arguments(const TunerEntry& entry) {
+  std::vector<Argument> all = {{.name = "optimize_mode",
+                                .type = Argument::Type::choice,
+                                .fallback = entry.maximizes ? "maximize" : "minimize",
+                                .help = "direction of the first metric",
+                                .choices = {"maximize", "minimize"}},
+                               {.name = "seed",
+                                .type = Argument::Type::integer,
+                                .fallback = nullptr,
+                                .help = "of all random numbers; null: a new one for each run",
+                                .low = 0,
+                                .high = 9007199254740992.0}};
+  all.insert(all.end(), entry.arguments.begin(), entry.arguments.end());
+  return all;
+}
+
+namespace {
+
+// NNI writes null where a choice has the option "none".
+json null_as_none(json given, const std::vector<Argument>& declared) {
+  if (!given.is_object()) return given;
+  for (const Argument& argument : declared) {
+    const auto found = given.find(argument.name);
+    if (found == given.end()) continue;
+    *found = null_as_none(*found, argument.members);
+    const bool has_none = std::ranges::find(argument.choices, "none") != argument.choices.end();
+    if (found->is_null() && has_none) *found = "none";
+  }
+  return given;
+}
+
+}  // namespace
+
+Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view name,
+                             const json& arguments, Context context, std::uint64_t fallback_seed) {
+  const TunerEntry* entry = TRY(registry.find(name, "tuner"));
+  const std::vector<Argument> declared = all_arguments(*entry);
+  json resolved = TRY(resolve_arguments(entry->name, declared, null_as_none(arguments, declared)));
+  MadeTuner made;
+  made.name = entry->name;
+  made.maximize = resolved["optimize_mode"] == "maximize";
+  made.wants_reports = entry->wants_reports;
+  made.seed = resolved["seed"].is_null() ? fallback_seed : resolved["seed"].get<std::uint64_t>();
+  resolved.erase("optimize_mode");
+  resolved.erase("seed");
+  if (context.objectives.empty()) context.objectives = {{"default", made.maximize}};
+  made.tuner = TRY(entry->make(resolved, context, Rng(made.seed)));
+  return made;
+}
+
+}  // namespace attune

@@ -1,0 +1,52 @@
+#include "tuners/state.h"
+
+#include <bit>
+#include <cmath>
+
+namespace attune {
+namespace {
+
+bool is_integer(double x, double low, double high) {
+  return x >= low && x < high && x == std::floor(x);
+}
+
+bool possible(const Choice& domain, double value) {
+  return is_integer(value, 0, static_cast<double>(domain.candidates.size()));
+}
+bool possible(const Subset& domain, double value) {
+  return is_integer(value, 0, std::exp2(static_cast<double>(domain.candidates.size()))) &&
+         std::popcount(static_cast<std::uint64_t>(value)) == static_cast<int>(domain.chosen);
+}
+bool possible(const IntRange& domain, double value) {
+  return is_integer(value, static_cast<double>(domain.low), static_cast<double>(domain.high));
+}
+bool possible(const Uniform& domain, double value) {
+  return value >= domain.low && value <= domain.high;
+}
+bool possible(const Normal&, double value) { return std::isfinite(value); }
+
+}  // namespace
+
+bool is_possible(const Domain& domain, double value) {
+  return std::visit([&](const auto& d) { return possible(d, value); }, domain);
+}
+
+json save_point(const Point& point) { return save_numbers(point.values); }
+
+Result<Point> load_point(const Space& space, const json& state) {
+  Point point{TRY(numbers(state))};
+  if (point.values.size() != space.params.size()) {
+    return fail("saved state: a point of " + std::to_string(point.values.size()) +
+                " values in a space of " + std::to_string(space.params.size()));
+  }
+  for (std::size_t i = 0; i < space.params.size(); ++i) {
+    const Param& param = space.params[i];
+    const bool wanted = is_active(space, point, i);
+    if (point.active(i) != wanted || (wanted && !is_possible(param.domain, point.values[i]))) {
+      return fail("saved state: " + param.path + ": impossible value");
+    }
+  }
+  return point;
+}
+
+}  // namespace attune

@@ -1,0 +1,90 @@
+#pragma once
+// The seam for everything that proposes configurations: search algorithms, and Hyperband-like ones
+// that also decide on reports.
+//
+// Thread rules: touched by one thread at a time. Determinism: the same seed and the same calls give
+// the same answers; no clock, no entropy, no iteration over unordered containers. Everything
+// minimises: `loss` is the first objective, negated by the dispatcher when it is maximised. A tuner
+// knows spaces and numbers; never commands, files, or what an id means.
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/trial.h"
+#include "space/space.h"
+
+namespace attune {
+
+struct Proposal {
+  Point point;
+  std::optional<double> budget = {};   // the resource a trial may use, if the rule sets one
+  std::optional<TrialId> resume = {};  // continue this paused trial; the asked id goes unused
+  std::optional<TrialId> checkpoint_from = {};  // start from that trial's checkpoint
+};
+struct Exhausted {};  // no more, ever
+struct NotYet {};     // ask again after something happened (a tell, a decision, a trial end)
+using Answer = std::variant<Proposal, Exhausted, NotYet>;
+
+// How a trial ended. loss is empty when there is no usable result: failed, stopped, diverged (NaN,
+// infinity, not a number), or completed without a final metric.
+struct Outcome {
+  TrialId trial = 0;
+  Point point = {};
+  std::optional<double> loss = {};
+  Metrics metrics = {};  // not negated
+  End end = End::completed;
+  std::optional<double> budget = {};
+};
+
+class Tuner {
+ public:
+  virtual ~Tuner() = default;
+
+  // Forgets everything; the dispatcher re-tells and re-adopts what maps into the new space. On an
+  // error (a space that this tuner cannot search) the tuner is as before. Called before any other.
+  virtual Result<void> set_space(const Space& space) = 0;
+
+  // One answer per id, in order. Ids are new, or were answered NotYet before.
+  virtual std::vector<Answer> ask(std::span<const TrialId> ids) = 0;
+
+  // Finals, imports, dead trials, in any order; at most one outcome per id that was proposed or
+  // adopted, except imports, which all carry kImportedTrial. Points lie in the space.
+  virtual void tell(std::span<const Outcome> outcomes) = 0;
+
+  // Runs, but was not proposed here: customized, or recovered after a restart.
+  virtual void adopt(TrialId, const Point&) {}
+
+  // What a trial is given for a point of `space`, and the inverse, for imports and custom trials.
+  // `space` is that of set_space, or a former one (results are carried over). Overridden only where
+  // the output is not an object with the space's keys (Batch). Errors name the path.
+  virtual json parameters(const Space& space, const Point& point) const {
+    return to_json(space, point);
+  }
+  virtual Result<Point> point_from(const Space& space, const json& parameters) const {
+    return point_from_json(space, parameters);
+  }
+
+  // Only called if the registry entry says wants_reports.
+  virtual std::vector<Decision> on_report(const Report&) { return {}; }
+
+  // Everything that shapes later answers, generator included. load is all or nothing, after
+  // set_space with the same space; afterwards the answers are those that the saved tuner would
+  // give.
+  virtual json save() const = 0;
+  virtual Result<void> load(const json& state) = 0;
+};
+
+// ask() for a tuner that answers one id at a time: `one(id) -> Answer`.
+template <class One>
+std::vector<Answer> ask_each(std::span<const TrialId> ids, One&& one) {
+  std::vector<Answer> answers;
+  answers.reserve(ids.size());
+  for (const TrialId id : ids) answers.push_back(one(id));
+  return answers;
+}
+
+}  // namespace attune
