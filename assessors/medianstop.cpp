@@ -1,0 +1,147 @@
+// Median stopping rule: a trial is stopped when its best result by step n is worse than the median,
+// over the completed trials that got that far, of their average result up to step n.
+//
+// Source: Golovin et al., "Google Vizier: A Service for Black-Box Optimization" (KDD 2017), section
+// 3.2.1; the ties as in NNI: of an even number of averages the worse of the middle two counts.
+//
+// Cost: a report is O(1) (a repeated step: the length of the history); the end of a completed trial
+// is O(log trials) for each of its steps. Memory: 8 bytes per step of each completed trial, 80 MB
+// for 10^5 trials of 100 steps.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "assessors/registry.h"
+#include "math/running_median.h"
+#include "math/saved_numbers.h"
+
+namespace attune {
+namespace {
+
+// Results that are not finite (or lack the metric) are left out of bests and averages.
+class Medianstop final : public Assessor {
+ public:
+  Medianstop(Objective objective, std::size_t start_step)
+      : objective_(std::move(objective)), start_step_(start_step) {}
+
+  Decision assess(TrialId trial, std::span<const Report> reports) override {
+    Running& running = running_[trial];
+    if (reports.size() <= running.losses.size()) running = {};  // a step was reported again
+    for (const Report& report : reports.subspan(running.losses.size())) {
+      running.losses.push_back(loss_of(report));
+      running.best = std::fmin(running.best, running.losses.back());  // fmin prefers numbers
+    }
+
+    const std::size_t n = reports.size();
+    if (n < start_step_ || n == 0 || n > averages_.size()) return {trial, Action::keep_going, {}};
+    const RunningMedian& averages = averages_[n - 1];
+    // Infinite: no result so far to judge by.
+    if (averages.size() == 0 || !std::isfinite(running.best) ||
+        running.best <= averages.upper_median()) {
+      return {trial, Action::keep_going, {}};
+    }
+    return {trial, Action::stop, reason(running.best, n, averages)};
+  }
+
+  void trial_end(TrialId trial, End end) override {
+    const auto found = running_.find(trial);
+    if (found == running_.end()) return;
+    if (end == End::completed) add_averages(found->second.losses);
+    running_.erase(found);
+  }
+
+  json save() const override {
+    json running = json::array();
+    for (const auto& [trial, state] : running_) {
+      running.push_back({{"trial", trial}, {"losses", save_numbers(state.losses)}});
+    }
+    json averages = json::array();
+    for (const RunningMedian& step : averages_) averages.push_back(save_numbers(step.values()));
+    return {{"running", running}, {"averages", averages}};
+  }
+
+  Result<void> load(const json& state) override {
+    std::map<TrialId, Running> running;
+    for (const json& item : TRY(array_at(state, "running"))) {
+      Running& one = running[TRY(integer_at(item, "trial"))];
+      one.losses = TRY(numbers(TRY(array_at(item, "losses"))));
+      for (const double loss : one.losses) one.best = std::fmin(one.best, loss);
+    }
+    std::vector<RunningMedian> averages;
+    for (const json& item : TRY(array_at(state, "averages"))) {
+      RunningMedian& step = averages.emplace_back();
+      for (const double average : TRY(numbers(item))) {
+        if (!std::isfinite(average)) return fail("Medianstop: averages must be finite");
+        step.insert(average);
+      }
+    }
+    running_ = std::move(running);
+    averages_ = std::move(averages);
+    return {};
+  }
+
+ private:
+  struct Running {
+    std::vector<double> losses;  // by step; NaN: no result
+    double best = std::numeric_limits<double>::infinity();
+  };
+
+  double loss_of(const Report& report) const {
+    const auto found = std::ranges::find(report.metrics, objective_.metric,
+                                         &std::pair<std::string, double>::first);
+    if (found == report.metrics.end() || !std::isfinite(found->second)) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    return sign() * found->second;
+  }
+
+  double sign() const { return objective_.maximize ? -1 : 1; }
+
+  void add_averages(const std::vector<double>& losses) {
+    if (averages_.size() < losses.size()) averages_.resize(losses.size());
+    double sum = 0;
+    int count = 0;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      if (!std::isnan(losses[i])) {
+        sum += losses[i];
+        ++count;
+      }
+      const double average = sum / count;
+      if (std::isfinite(average)) averages_[i].insert(average);
+    }
+  }
+
+  std::string reason(double best, std::size_t n, const RunningMedian& averages) const {
+    return fmt::format("best {:.6g} by step {} is {} the median {:.6g} of {} completed trials",
+                       sign() * best, n - 1, objective_.maximize ? "below" : "above",
+                       sign() * averages.upper_median(), averages.size());
+  }
+
+  Objective objective_;
+  std::size_t start_step_;
+  std::map<TrialId, Running> running_;
+  std::vector<RunningMedian> averages_;  // [n - 1]: over the first n results, one per trial
+};
+
+}  // namespace
+
+extern const AssessorEntry medianstop_entry = {
+    .name = "Medianstop",
+    .aliases = {},
+    .summary = "stops a trial whose best result is worse than the median of completed trials",
+    .arguments = {{.name = "start_step",
+                   .type = Argument::Type::integer,
+                   .fallback = 0,
+                   .help = "judge a trial only from this number of results on",
+                   .low = 0,
+                   .high = 1e9}},
+    .maximizes = true,
+    .make = [](const json& args, const Context& context, Rng) -> Result<std::unique_ptr<Assessor>> {
+      return std::make_unique<Medianstop>(context.objectives.at(0),
+                                          args["start_step"].get<std::size_t>());
+    }};
+
+}  // namespace attune

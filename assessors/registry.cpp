@@ -1,0 +1,41 @@
+#include "assessors/registry.h"
+
+namespace attune {
+
+// The one place where an assessor's name appears outside of its own file. A missing file is a link
+// error, never a silent absence.
+#define ASSESSORS(X) X(medianstop)
+#define DECLARE(name) extern const AssessorEntry name##_entry;
+#define ADD(name) registry.add(name##_entry);
+
+ASSESSORS(DECLARE)
+
+AssessorRegistry builtin_assessors() {
+  AssessorRegistry registry;
+  ASSESSORS(ADD)
+  return registry;
+}
+
+std::vector<Argument> all_arguments(const AssessorEntry& entry) {
+  std::vector<Argument> all = {{.name = "optimize_mode",
+                                .type = Argument::Type::choice,
+                                .fallback = entry.maximizes ? "maximize" : "minimize",
+                                .help = "direction of the first metric",
+                                .choices = {"maximize", "minimize"}}};
+  all.insert(all.end(), entry.arguments.begin(), entry.arguments.end());
+  return all;
+}
+
+Result<std::unique_ptr<Assessor>> make_assessor(const AssessorRegistry& registry,
+                                                std::string_view name, const json& arguments,
+                                                const Context& context, std::uint64_t seed) {
+  const AssessorEntry* entry = TRY(registry.find(name, "assessor"));
+  json resolved = TRY(resolve_arguments(entry->name, all_arguments(*entry), arguments));
+  Context own = context;
+  const std::string metric = context.objectives.empty() ? "default" : context.objectives[0].metric;
+  own.objectives = {{metric, resolved["optimize_mode"] == "maximize"}};
+  resolved.erase("optimize_mode");
+  return entry->make(resolved, own, Rng(seed));
+}
+
+}  // namespace attune
