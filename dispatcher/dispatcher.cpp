@@ -1,0 +1,236 @@
+#include "dispatcher/dispatcher.h"
+
+#include <algorithm>
+
+#include "protocol/codec.h"
+
+namespace attune {
+namespace {
+
+// What a queued message costs beside its payload.
+constexpr std::size_t kMessageOverhead = 256;
+constexpr std::size_t kWarnLength = 20;
+
+End end_of(TrialEnd::Event event) {
+  switch (event) {
+    case TrialEnd::Event::succeeded:
+      return End::completed;
+    case TrialEnd::Event::failed:
+    case TrialEnd::Event::unknown:
+      return End::failed;
+    default:
+      return End::stopped;
+  }
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(DispatcherOptions options, Queues& queues, Sink& sink, Journal& journal,
+                       Log log)
+    : options_(options), queues_(queues), sink_(sink), journal_(journal), log_(std::move(log)) {}
+
+bool Dispatcher::accept(const Frame& frame) {
+  ++ingress_;
+  journal_.append({JournalRecord::Kind::command, ingress_, frame});
+  auto command = decode(frame);
+  if (!command) {
+    log_.error("command {} ignored: {}", ingress_, command.error().message);
+    return true;
+  }
+  log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
+  bytes_ = frame.payload.size() + kMessageOverhead;
+  std::visit([this](auto& c) { route(c); }, *command);
+  warn_if_long();
+  return !blocked();
+}
+
+bool Dispatcher::resume() {
+  if (parked_tune_ && queues_.try_push(*parked_tune_, bytes_)) parked_tune_.reset();
+  if (parked_assess_ && queues_.try_push(*parked_assess_, bytes_)) parked_assess_.reset();
+  return !blocked();
+}
+
+void Dispatcher::to_tuner(TuneMessage message) {
+  if (!queues_.try_push(message, bytes_)) parked_tune_ = std::move(message);
+}
+
+void Dispatcher::to_assessor(AssessMessage message) {
+  if (!queues_.try_push(message, bytes_)) parked_assess_ = std::move(message);
+}
+
+void Dispatcher::warn_if_long() {
+  const std::size_t length = std::max(queues_.tune_size(), queues_.assess_size());
+  if (length >= warn_at_) {
+    log_.warning("default queue length: {}, assessor queue length: {}", queues_.tune_size(),
+                 queues_.assess_size());
+    warn_at_ *= 2;
+  } else if (length < kWarnLength / 2) {
+    warn_at_ = kWarnLength;
+  }
+}
+
+// ---- commands
+
+void Dispatcher::route(const Initialize& c) { to_tuner(SetSpace{c.search_space, true}); }
+
+void Dispatcher::route(const UpdateSearchSpace& c) { to_tuner(SetSpace{c.search_space, false}); }
+
+void Dispatcher::route(const RequestTrialJobs& c) {
+  if (c.count <= 0) return;
+  const std::int64_t count = std::min(c.count, options_.max_request);
+  if (count < c.count) {
+    log_.error("RequestTrialJobs asks for {} trials: only {} are given at once", c.count, count);
+  }
+  to_tuner(AskTrials{jobs_.take_ids(count), count});
+}
+
+void Dispatcher::route(ReportMetricData& c) {
+  using Type = ReportMetricData::Type;
+  if (c.type == Type::request_parameter) {
+    const TrialId id = jobs_.take_ids(1);
+    jobs_.bind_metric(c.trial_job_id, ParameterId(id));
+    to_tuner(AskForJob{id, c.trial_job_id, c.parameter_index});
+    return;
+  }
+  const TrialId trial = jobs_.bind_metric(c.trial_job_id, c.parameter_id);
+  if (c.type == Type::final) {
+    to_tuner(FinalResult{trial, std::move(c.value)});
+  } else if (options_.wants_reports) {
+    to_tuner(IntermediateResult{trial, c.sequence, std::move(c.value)});
+  } else if (options_.has_assessor) {
+    to_assessor(IntermediateResult{trial, c.sequence, std::move(c.value)});
+  }
+  if (const auto decision = jobs_.released(trial)) carry_out(*decision);
+}
+
+void Dispatcher::route(ImportData& c) {
+  ImportResults message;
+  for (auto& record : c.records) {
+    message.records.push_back({std::move(record.parameter), std::move(record.value)});
+  }
+  to_tuner(std::move(message));
+}
+
+// NNI up to 2.8 names one trial, which takes the next id. Later ones send, after a resume, a list
+// of trials that run again under their old ids; trials of the manager's own have none.
+void Dispatcher::route(AddCustomizedTrialJob& c) {
+  for (auto& trial : c.trials) {
+    TrialId id = 0;
+    if (!c.resumed) {
+      id = jobs_.take_ids(1);
+    } else if (const auto* old = std::get_if<std::int64_t>(&trial.parameter_id); old && *old >= 0) {
+      id = *old;
+      jobs_.reserve_through(id);
+    } else {
+      continue;
+    }
+    queues_.push_over_limit(AdoptTrial{id, std::move(trial.parameters)}, bytes_);
+  }
+}
+
+void Dispatcher::route(TrialEnd& c) {
+  if (c.event == TrialEnd::Event::unknown) {
+    log_.warning("TrialEnd of {}: unknown event, taken as FAILED", c.trial_job_id);
+  }
+  const auto trials = jobs_.end(c.trial_job_id, c.parameter_id);
+  if (!trials) {
+    log_.debug("TrialEnd of {} ignored: it had ended before", c.trial_job_id);
+    return;
+  }
+  if (trials->empty()) return;
+  TrialsEnded ended{*trials, end_of(c.event)};
+  if (options_.has_assessor) to_assessor(ended);
+  to_tuner(std::move(ended));
+}
+
+void Dispatcher::route(const Terminate&) { sink_.terminate(); }
+
+void Dispatcher::route(const Ping& c) {
+  if (c.token.empty() || !options_.capabilities.sync) return;
+  echoes_.emplace(ingress_, Echo{c.token});
+  to_tuner(Barrier{ingress_});
+  to_assessor(Barrier{ingress_});
+}
+
+template <class Other>
+void Dispatcher::route(const Other& c) {
+  log_.error("command {} ignored: {} is not for the daemon", ingress_, name_of(code_of(c)));
+}
+
+// ---- what the workers say
+
+void Dispatcher::on_worker(WorkerMessage message) {
+  std::visit([this](auto& m) { answer(m); }, message);
+}
+
+void Dispatcher::answer(const SpaceSet&) { send(Initialized{}); }
+
+void Dispatcher::answer(Offer& m) {
+  NewTrialJob job;
+  job.parameter_id = ParameterId(m.asked);
+  job.parameters = std::move(m.parameters);
+  send(job);
+}
+
+void Dispatcher::answer(const NoMore& m) {
+  log_.info("no more trials: the search space is exhausted");
+  send(NoMoreTrialJobs{ParameterId(m.asked),
+                       options_.capabilities.reason ? "the search space is exhausted" : ""});
+}
+
+void Dispatcher::answer(ParameterForJob& m) {
+  send(SendTrialJobParameter{ParameterId(m.id), std::move(m.parameters), m.trial_job_id,
+                             m.parameter_index});
+}
+
+void Dispatcher::answer(Decided& m) {
+  if (m.decision.action == Action::stop && options_.include_intermediate &&
+      !m.last_value.is_null()) {
+    // Numbered and journalled before the kill that it comes with leaves, like any command.
+    ++ingress_;
+    const json record = {{"trial", m.decision.trial}, {"value", m.last_value}};
+    journal_.append({JournalRecord::Kind::early, ingress_, Frame{"ME", dump_json(record)}});
+    queues_.push_over_limit(FinalResult{m.decision.trial, std::move(m.last_value)},
+                            kMessageOverhead);
+  }
+  carry_out(m.decision);
+}
+
+void Dispatcher::carry_out(const Decision& decision) {
+  switch (decision.action) {
+    case Action::keep_going:
+      return;
+    case Action::stop:
+      if (const auto job = jobs_.pass_gate(decision)) {
+        send(KillTrialJob{*job, options_.capabilities.reason ? decision.reason : ""});
+      }
+      return;
+    case Action::pause:
+    case Action::checkpoint:
+    case Action::drop_checkpoint:
+      log_.error("trial {}: the manager can neither pause nor checkpoint trials", decision.trial);
+      return;
+  }
+}
+
+void Dispatcher::answer(const Passed& m) {
+  const auto echo = echoes_.find(m.number);
+  if (echo == echoes_.end() || --echo->second.missing > 0) return;
+  send(Pong{echo->second.token});
+  echoes_.erase(echo);
+}
+
+void Dispatcher::answer(const Failed& m) {
+  log_.error("{}", m.message);
+  if (options_.capabilities.error) send(DaemonError{m.message});
+  sink_.fatal(static_cast<ExitCode>(m.exit_code), m.message);
+}
+
+void Dispatcher::send(const Command& command) {
+  Frame frame = encode(command);
+  log_.debug("answered {} of {} bytes", frame.code, frame.payload.size());
+  journal_.append({JournalRecord::Kind::answer, ingress_, frame});
+  sink_.send(std::move(frame));
+}
+
+}  // namespace attune

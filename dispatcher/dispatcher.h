@@ -1,0 +1,95 @@
+#pragma once
+// The io thread's part: every command enters here, gets its ingress number, is journalled, has its
+// ids resolved, and is put on the default or the assessor queue; every answer leaves here. Knows
+// neither threads nor descriptors: the queues, the sink and the journal are its ports.
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "base/log.h"
+#include "dispatcher/jobs.h"
+#include "dispatcher/journal.h"
+#include "dispatcher/messages.h"
+#include "dispatcher/sink.h"
+#include "protocol/capabilities.h"
+
+namespace attune {
+
+// The two queues as the io thread sees them. Refused messages stay untouched.
+class Queues {
+ public:
+  virtual ~Queues() = default;
+  virtual bool try_push(TuneMessage& message, std::size_t bytes) = 0;
+  virtual bool try_push(AssessMessage& message, std::size_t bytes) = 0;
+  virtual void push_over_limit(TuneMessage message, std::size_t bytes) = 0;
+  virtual std::size_t tune_size() const = 0;
+  virtual std::size_t assess_size() const = 0;
+};
+
+struct DispatcherOptions {
+  Capabilities capabilities;
+  bool wants_reports = false;  // intermediate results go to the tuner
+  bool has_assessor = false;
+  bool include_intermediate = false;   // the last one of a stopped trial counts as its final result
+  std::int64_t max_request = 100'000;  // trials of one request
+};
+
+class Dispatcher {
+ public:
+  Dispatcher(DispatcherOptions options, Queues& queues, Sink& sink, Journal& journal, Log log);
+
+  // Takes one command. A bad one is logged and changes nothing. False: a queue is full and holds
+  // the command back; give no other one until resume() returns true.
+  bool accept(const Frame& frame);
+  bool resume();
+  bool blocked() const { return parked_tune_ || parked_assess_; }
+
+  void on_worker(WorkerMessage message);
+
+ private:
+  void route(const Initialize& c);
+  void route(const RequestTrialJobs& c);
+  void route(ReportMetricData& c);
+  void route(const UpdateSearchSpace& c);
+  void route(ImportData& c);
+  void route(AddCustomizedTrialJob& c);
+  void route(TrialEnd& c);
+  void route(const Terminate& c);
+  void route(const Ping& c);
+  template <class Other>
+  void route(const Other& c);  // not for the daemon
+
+  void to_tuner(TuneMessage message);
+  void to_assessor(AssessMessage message);
+  void warn_if_long();
+
+  void answer(const SpaceSet& m);
+  void answer(Offer& m);
+  void answer(const NoMore& m);
+  void answer(ParameterForJob& m);
+  void answer(Decided& m);
+  void answer(const Passed& m);
+  void answer(const Failed& m);
+  void answer(const Finished&) {}
+  void carry_out(const Decision& decision);
+  void send(const Command& command);
+
+  const DispatcherOptions options_;
+  Queues& queues_;
+  Sink& sink_;
+  Journal& journal_;
+  Log log_;
+  Jobs jobs_;
+  std::uint64_t ingress_ = 0;
+  std::size_t bytes_ = 0;  // of the command in hand
+  std::optional<TuneMessage> parked_tune_;
+  std::optional<AssessMessage> parked_assess_;
+  struct Echo {
+    std::string token;
+    int missing = 2;  // workers that have not passed the barrier
+  };
+  std::unordered_map<std::uint64_t, Echo> echoes_;
+  std::size_t warn_at_ = 20;  // queue length, as NNI; then at each doubling
+};
+
+}  // namespace attune

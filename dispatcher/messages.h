@@ -1,0 +1,85 @@
+#pragma once
+// What the io thread and the two workers tell each other. Everything is a value that is moved.
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/trial.h"
+#include "dispatcher/session.h"
+#include "protocol/command.h"
+
+namespace attune {
+
+// ---- io -> tune worker (the default queue)
+
+struct SetSpace {
+  json search_space;
+  bool initial = false;  // Initialize: answered by Initialized; a bad space is fatal
+};
+struct AskTrials {
+  TrialId first = 0;
+  std::int64_t count = 0;
+};
+struct AskForJob {  // REQUEST_PARAMETER
+  TrialId id = 0;
+  std::string trial_job_id;
+  std::int64_t parameter_index = 0;
+};
+struct FinalResult {
+  TrialId trial = 0;
+  json value;
+};
+struct IntermediateResult {
+  TrialId trial = 0;
+  std::int64_t step = 0;
+  json value;
+};
+struct TrialsEnded {
+  std::vector<TrialId> trials;
+  End end = End::completed;
+};
+struct ImportResults {
+  std::vector<Session::Imported> records;
+};
+struct AdoptTrial {
+  TrialId trial = 0;
+  json parameters;
+};
+struct Barrier {
+  std::uint64_t number = 0;  // the worker answers Passed once everything before it is handled
+};
+using TuneMessage = std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult,
+                                 TrialsEnded, ImportResults, AdoptTrial, Barrier>;
+
+// ---- io -> assess worker (the assessor queue)
+
+using AssessMessage = std::variant<IntermediateResult, TrialsEnded, Barrier>;
+
+// ---- workers -> io
+
+struct SpaceSet {};       // answers SetSpace{initial}
+struct ParameterForJob {  // answers AskForJob; parameters are null when there are no more
+  TrialId id = 0;
+  std::string trial_job_id;
+  std::int64_t parameter_index = 0;
+  json parameters;
+};
+struct Decided {
+  Decision decision;
+  json last_value;  // of the assessed trial, for NNI_INCLUDE_INTERMEDIATE_RESULTS; else null
+};
+struct Passed {
+  std::uint64_t number = 0;
+};
+// The worker cannot go on. exit_code as in dispatcher/sink.h.
+struct Failed {
+  int exit_code = 1;
+  std::string message;
+};
+struct Finished {};  // the worker's last message: its queue is closed and empty
+using WorkerMessage =
+    std::variant<SpaceSet, Offer, NoMore, ParameterForJob, Decided, Passed, Failed, Finished>;
+using WorkerMessages = std::vector<WorkerMessage>;
+
+}  // namespace attune

@@ -1,0 +1,44 @@
+#include "dispatcher/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune {
+namespace {
+
+std::optional<double> to_number(const json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
+  if (value.is_number()) return value.get<double>();
+  return std::nullopt;
+}
+
+std::unexpected<Error> unusable(const json& value) {
+  std::string shown = dump_json(value);
+  if (shown.size() > 64) shown = shown.substr(0, 64) + "...";
+  return fail("the metric must be a number or an object whose \"default\" is a number, not " +
+              shown);
+}
+
+}  // namespace
+
+Result<Metrics> to_metrics(const json& value) {
+  if (const auto number = to_number(value)) return Metrics{{"default", *number}};
+  if (!value.is_object()) return unusable(value);
+  const auto found = value.find("default");
+  const auto number = found == value.end() ? std::nullopt : to_number(*found);
+  if (!number) return unusable(value);
+  Metrics metrics{{"default", *number}};
+  for (const auto& [name, other] : value.items()) {
+    if (name == "default") continue;
+    if (const auto x = to_number(other)) metrics.emplace_back(name, *x);
+  }
+  return metrics;
+}
+
+std::optional<double> finite_metric(const Metrics& metrics, std::string_view name) {
+  const auto found = std::ranges::find(metrics, name, &Metrics::value_type::first);
+  if (found == metrics.end() || !std::isfinite(found->second)) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace attune

@@ -1,0 +1,29 @@
+#pragma once
+// Where the dispatcher's answers go: the daemon implements it over descriptors, tests over a
+// vector.
+#include <string>
+
+#include "protocol/frame.h"
+
+namespace attune {
+
+// How the daemon exits. docs/protocol.md says what a user should do about each.
+enum ExitCode : int {
+  kExitOk = 0,             // Terminate, end of input, SIGTERM
+  kExitInternal = 1,       // a worker failed
+  kExitConfiguration = 2,  // arguments, experiment parameters, descriptors, or the first space
+  kExitProtocol = 3,       // the command stream cannot be read any further
+};
+
+// Called on the io thread only.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void send(Frame frame) = 0;
+  // The daemon must stop, orderly, with this code; said at most once.
+  virtual void fatal(ExitCode code, const std::string& message) = 0;
+  // The manager asked for the end.
+  virtual void terminate() = 0;
+};
+
+}  // namespace attune

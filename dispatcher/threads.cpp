@@ -1,0 +1,81 @@
+#include "dispatcher/threads.h"
+
+#include <pthread.h>
+
+#include <exception>
+
+namespace attune {
+namespace {
+
+// An estimate: what the workers say is parsed JSON, whose size nobody counts.
+constexpr std::size_t kOutputBytes = 1024;
+
+}  // namespace
+
+WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits,
+                             std::function<void()> on_output, std::function<void()> on_room)
+    : tune_(std::move(tune)),
+      assess_(std::move(assess)),
+      on_output_(std::move(on_output)),
+      tune_queue_(limits.queue_bytes, on_room),
+      assess_queue_(limits.queue_bytes, on_room),
+      output_(limits.output_bytes),
+      tune_thread_([this] { run(tune_, tune_queue_); }),
+      assess_thread_([this] { run(assess_, assess_queue_); }) {
+  pthread_setname_np(tune_thread_.native_handle(), "tune");
+  pthread_setname_np(assess_thread_.native_handle(), "assess");
+}
+
+template <class Worker, class Message>
+void WorkerThreads::run(Worker& worker, BoundedQueue<Message>& queue) {
+  try {
+    while (auto message = queue.pop()) {
+      for (WorkerMessage& answer : worker.handle(*std::move(message))) say(std::move(answer));
+    }
+  } catch (const std::exception& error) {
+    // Told at once: an idle experiment would not notice a worker that died.
+    say(Failed{kExitInternal, std::string("internal error in a worker: ") + error.what()});
+  }
+  say(Finished{});
+}
+
+void WorkerThreads::say(WorkerMessage message) {
+  if (output_.push(std::move(message), kOutputBytes) && !told_.exchange(true)) on_output_();
+}
+
+bool WorkerThreads::try_push(TuneMessage& message, std::size_t bytes) {
+  return tune_queue_.try_push(message, bytes);
+}
+
+bool WorkerThreads::try_push(AssessMessage& message, std::size_t bytes) {
+  return assess_queue_.try_push(message, bytes);
+}
+
+void WorkerThreads::push_over_limit(TuneMessage message, std::size_t bytes) {
+  tune_queue_.push_over_limit(std::move(message), bytes);
+}
+
+std::optional<WorkerMessage> WorkerThreads::take() {
+  auto message = output_.try_pop();
+  if (message) return message;
+  // In this order: a message that arrives in between finds told_ false and calls again.
+  told_ = false;
+  return output_.try_pop();
+}
+
+void WorkerThreads::close() {
+  tune_queue_.close();
+  assess_queue_.close();
+}
+
+void WorkerThreads::discard() {
+  tune_queue_.close_and_discard();
+  assess_queue_.close_and_discard();
+}
+
+void WorkerThreads::join() {
+  if (tune_thread_.joinable()) tune_thread_.join();
+  if (assess_thread_.joinable()) assess_thread_.join();
+}
+
+}  // namespace attune

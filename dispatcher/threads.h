@@ -1,0 +1,60 @@
+#pragma once
+// The two workers on threads of their own, behind bounded queues.
+//
+// Order at the end: close() or discard(), take() until both workers have said Finished, join().
+// The owner must do so before destruction, or leave by _exit when a worker is stuck.
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "base/queue.h"
+#include "dispatcher/assess_worker.h"
+#include "dispatcher/dispatcher.h"
+#include "dispatcher/tune_worker.h"
+
+namespace attune {
+
+class WorkerThreads : public Queues {
+ public:
+  struct Limits {
+    std::size_t queue_bytes = 8u << 20;   // of each queue
+    std::size_t output_bytes = 8u << 20;  // of what the workers have said
+  };
+
+  // Both callbacks are called from worker threads and must only wake the io thread: `on_output`
+  // when take() has something again, `on_room` when a refused message fits again.
+  WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits,
+                std::function<void()> on_output, std::function<void()> on_room);
+
+  // ---- for the io thread
+
+  bool try_push(TuneMessage& message, std::size_t bytes) override;
+  bool try_push(AssessMessage& message, std::size_t bytes) override;
+  void push_over_limit(TuneMessage message, std::size_t bytes) override;
+  std::size_t tune_size() const override { return tune_queue_.size(); }
+  std::size_t assess_size() const override { return assess_queue_.size(); }
+
+  // What a worker said next; workers wait while too much lies here.
+  std::optional<WorkerMessage> take();
+
+  void close();    // the workers handle what is queued, and finish
+  void discard();  // the workers finish the message in hand; the rest is dropped
+  void join();
+
+ private:
+  template <class Worker, class Message>
+  void run(Worker& worker, BoundedQueue<Message>& queue);
+  void say(WorkerMessage message);
+
+  TuneWorker tune_;
+  AssessWorker assess_;
+  const std::function<void()> on_output_;
+  BoundedQueue<TuneMessage> tune_queue_;
+  BoundedQueue<AssessMessage> assess_queue_;
+  BoundedQueue<WorkerMessage> output_;
+  std::atomic<bool> told_ = false;  // on_output was called since the io thread last found nothing
+  std::thread tune_thread_, assess_thread_;  // last: they use all of the above
+};
+
+}  // namespace attune

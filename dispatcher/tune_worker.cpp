@@ -1,0 +1,102 @@
+#include "dispatcher/tune_worker.h"
+
+#include "dispatcher/metrics.h"
+#include "dispatcher/sink.h"
+#include "space/parse.h"
+
+namespace attune {
+
+WorkerMessages TuneWorker::handle(TuneMessage message) {
+  return std::visit([this](auto& m) { return on(m); }, message);
+}
+
+// Turns the session's replies into messages; those that a running job asked for go to that job.
+WorkerMessages TuneWorker::address(Replies replies) {
+  WorkerMessages messages;
+  messages.reserve(replies.size());
+  for (Reply& reply : replies) {
+    const TrialId asked = std::visit([](const auto& r) { return r.asked; }, reply);
+    if (const auto job = for_job_.find(asked); job != for_job_.end()) {
+      auto* offer = std::get_if<Offer>(&reply);
+      messages.emplace_back(ParameterForJob{asked, job->second.trial_job_id,
+                                            job->second.parameter_index,
+                                            offer ? std::move(offer->parameters) : json()});
+      for_job_.erase(job);
+    } else {
+      std::visit([&](auto& r) { messages.emplace_back(std::move(r)); }, reply);
+    }
+  }
+  return messages;
+}
+
+WorkerMessages TuneWorker::on(SetSpace& m) {
+  auto space = parse_space(m.search_space);
+  auto replies = space ? session_.set_space(*std::move(space))
+                       : Result<Replies>(std::unexpected(space.error()));
+  WorkerMessages messages;
+  if (m.initial) {
+    if (!replies) return {Failed{kExitConfiguration, replies.error().message}};
+    messages.emplace_back(SpaceSet{});
+  } else if (!replies) {
+    log_.error("search space not updated, the former one stays: {}", replies.error().message);
+    return {};
+  }
+  for (WorkerMessage& message : address(*std::move(replies))) {
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+WorkerMessages TuneWorker::on(AskTrials& m) { return address(session_.request(m.first, m.count)); }
+
+WorkerMessages TuneWorker::on(AskForJob& m) {
+  const TrialId id = m.id;
+  for_job_.emplace(id, std::move(m));
+  return address(session_.request(id, 1));
+}
+
+WorkerMessages TuneWorker::on(FinalResult& m) {
+  return address(session_.final_result(m.trial, m.value));
+}
+
+WorkerMessages TuneWorker::on(IntermediateResult& m) {
+  auto metrics = to_metrics(m.value);
+  if (!metrics) {
+    log_.warning("intermediate result {} of trial {} ignored: {}", m.step, m.trial,
+                 metrics.error().message);
+    return {};
+  }
+  auto [decisions, replies] = session_.report({m.trial, m.step, *std::move(metrics)});
+  WorkerMessages messages;
+  for (Decision& decision : decisions) {
+    messages.emplace_back(Decided{std::move(decision), json()});
+  }
+  for (WorkerMessage& message : address(std::move(replies))) {
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+WorkerMessages TuneWorker::on(TrialsEnded& m) {
+  Replies replies;
+  for (const TrialId trial : m.trials) {
+    Replies more = session_.trial_end(trial, m.end);
+    replies.insert(replies.end(), std::make_move_iterator(more.begin()),
+                   std::make_move_iterator(more.end()));
+  }
+  return address(std::move(replies));
+}
+
+WorkerMessages TuneWorker::on(ImportResults& m) { return address(session_.import(m.records)); }
+
+WorkerMessages TuneWorker::on(AdoptTrial& m) {
+  if (auto adopted = session_.adopt(m.trial, m.parameters); !adopted) {
+    log_.warning("trial {} runs without the tuner's knowledge: {}", m.trial,
+                 adopted.error().message);
+  }
+  return {};
+}
+
+WorkerMessages TuneWorker::on(Barrier& m) { return {Passed{m.number}}; }
+
+}  // namespace attune

@@ -1,0 +1,164 @@
+// The workers on real threads: order, back-pressure, failure, and every way to stop.
+#include <catch2/catch.hpp>
+#include <future>
+
+#include "dispatcher/threads.h"
+#include "tests/support/scripted_assessor.h"
+#include "tests/support/scripted_tuner.h"
+
+namespace attune {
+namespace {
+
+// Counts wake-ups and lets the test wait for the next one.
+class Bell {
+ public:
+  void ring() {
+    const std::lock_guard lock(mutex_);
+    ++rung_;
+    changed_.notify_all();
+  }
+  void wait_past(int seen) {
+    std::unique_lock lock(mutex_);
+    REQUIRE(changed_.wait_for(lock, std::chrono::seconds(30), [&] { return rung_ > seen; }));
+  }
+  int count() {
+    const std::lock_guard lock(mutex_);
+    return rung_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int rung_ = 0;
+};
+
+// Throws when asked; or blocks in ask() until released.
+class TroubledTuner : public ScriptedTuner {
+ public:
+  std::atomic<bool> throws = false;
+  std::promise<void> entered, release;
+  bool blocks = false;
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    if (throws) throw std::runtime_error("no memory");
+    if (blocks) {
+      entered.set_value();
+      release.get_future().wait();
+      blocks = false;
+    }
+    return ScriptedTuner::ask(ids);
+  }
+};
+
+struct Fixture {
+  explicit Fixture(WorkerThreads::Limits limits = {}) {
+    auto owned = std::make_unique<TroubledTuner>();
+    tuner = owned.get();
+    threads = std::make_unique<WorkerThreads>(
+        TuneWorker(Session(std::move(owned), Objective{}, Log()), Log()),
+        AssessWorker(std::make_unique<ScriptedAssessor>(), Log()), limits,
+        [this] { output.ring(); }, [this] { room.ring(); });
+    push(SetSpace{*parse_json(R"({"x":{"_type":"uniform","_value":[0,1]}})"), true});
+  }
+  ~Fixture() {
+    threads->discard();
+    threads->join();
+  }
+  void push(TuneMessage message, std::size_t bytes = 100) {
+    REQUIRE(threads->try_push(message, bytes));
+  }
+  WorkerMessage next() {
+    while (true) {
+      const int seen = output.count();
+      if (auto message = threads->take()) return *std::move(message);
+      output.wait_past(seen);
+    }
+  }
+
+  TroubledTuner* tuner = nullptr;
+  Bell output, room;
+  std::unique_ptr<WorkerThreads> threads;
+};
+
+template <class T>
+T expect(WorkerMessage message) {
+  REQUIRE(std::holds_alternative<T>(message));
+  return std::get<T>(std::move(message));
+}
+
+TEST_CASE("answers come in order, whatever the timing") {
+  Fixture f;
+  for (TrialId i = 0; i < 2000; ++i) f.push(AskTrials{i, 1});
+  expect<SpaceSet>(f.next());
+  for (TrialId i = 0; i < 2000; ++i) REQUIRE(expect<Offer>(f.next()).trial == i);
+}
+
+TEST_CASE("a full queue refuses, and says when there is room") {
+  Fixture f({.queue_bytes = 1000, .output_bytes = 1 << 20});
+  expect<SpaceSet>(f.next());
+  f.tuner->blocks = true;
+  f.push(AskTrials{0, 1}, 400);
+  f.tuner->entered.get_future().wait();
+  f.push(AskTrials{1, 1}, 900);
+  TuneMessage refused = AskTrials{2, 1};
+  CHECK_FALSE(f.threads->try_push(refused, 900));
+  CHECK(std::get<AskTrials>(refused).first == 2);
+  CHECK(f.room.count() == 0);
+  f.tuner->release.set_value();
+  f.room.wait_past(0);
+  CHECK(f.threads->try_push(refused, 900));
+  for (TrialId i = 0; i < 3; ++i) CHECK(expect<Offer>(f.next()).trial == i);
+}
+
+TEST_CASE("workers wait while nobody takes their answers, and lose none") {
+  Fixture f({.queue_bytes = 1 << 20, .output_bytes = 4096});
+  for (TrialId i = 0; i < 500; ++i) f.push(AskTrials{i, 1});
+  expect<SpaceSet>(f.next());
+  for (TrialId i = 0; i < 500; ++i) REQUIRE(expect<Offer>(f.next()).trial == i);
+}
+
+TEST_CASE("closing drains, then each worker says that it has finished") {
+  Fixture f;
+  for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, 1});
+  f.threads->close();
+  TuneMessage late = AskTrials{100, 1};
+  CHECK_FALSE(f.threads->try_push(late, 1));
+  int offers = 0, finished = 0;
+  while (finished < 2) {
+    const auto message = f.next();
+    offers += std::holds_alternative<Offer>(message);
+    finished += std::holds_alternative<Finished>(message);
+  }
+  CHECK(offers == 100);
+}
+
+TEST_CASE("discarding finishes only what is in hand") {
+  Fixture f;
+  expect<SpaceSet>(f.next());
+  f.tuner->blocks = true;
+  for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, 1});
+  f.tuner->entered.get_future().wait();
+  f.threads->discard();
+  f.tuner->release.set_value();
+  int offers = 0, finished = 0;
+  while (finished < 2) {
+    const auto message = f.next();
+    offers += std::holds_alternative<Offer>(message);
+    finished += std::holds_alternative<Finished>(message);
+  }
+  CHECK(offers == 1);
+}
+
+TEST_CASE("a worker that fails says so at once") {
+  Fixture f;
+  expect<SpaceSet>(f.next());
+  f.tuner->throws = true;
+  f.push(AskTrials{0, 1});
+  const auto failed = expect<Failed>(f.next());
+  CHECK(failed.exit_code == kExitInternal);
+  CHECK(failed.message == "internal error in a worker: no memory");
+  expect<Finished>(f.next());
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,113 @@
+#pragma once
+// The dispatcher without threads: a test delivers every message by hand, so that both orders of the
+// two queues can be tried.
+#include <deque>
+
+#include "assessors/registry.h"
+#include "base/check.h"
+#include "dispatcher/assess_worker.h"
+#include "dispatcher/dispatcher.h"
+#include "dispatcher/tune_worker.h"
+#include "protocol/codec.h"
+#include "tuners/registry.h"
+
+namespace attune {
+
+class Stepped : private Queues, private Sink {
+ public:
+  Stepped(std::unique_ptr<Tuner> tuner, bool maximize, std::unique_ptr<Assessor> assessor,
+          DispatcherOptions options = {}, Log log = {})
+      : options_(with_assessor(options, assessor != nullptr)),
+        tune_(Session(std::move(tuner), Objective{"default", maximize}, log), log),
+        assess_(std::move(assessor), log),
+        dispatcher_(options_, *this, *this, journal, log) {}
+
+  // With registered algorithms; empty assessor name: none.
+  static std::unique_ptr<Stepped> make(const std::string& tuner, const json& tuner_args,
+                                       const std::string& assessor = "",
+                                       const json& assessor_args = json::object(),
+                                       DispatcherOptions options = {}, Log log = {}) {
+    auto made = make_tuner(builtin_tuners(), tuner, tuner_args, {}, /*fallback_seed=*/1);
+    ATTUNE_CHECK(made.has_value());
+    std::unique_ptr<Assessor> judge;
+    if (!assessor.empty()) {
+      auto result = make_assessor(builtin_assessors(), assessor, assessor_args, {}, 1);
+      ATTUNE_CHECK(result.has_value());
+      judge = *std::move(result);
+    }
+    options.wants_reports = made->wants_reports;
+    return std::make_unique<Stepped>(std::move(made->tuner), made->maximize, std::move(judge),
+                                     options, log);
+  }
+
+  // Hands a command to io only.
+  void accept(const std::string& code, const std::string& payload) {
+    ATTUNE_CHECK(dispatcher_.accept(Frame{code, payload}));
+  }
+  // One message of that queue; false: the queue is empty.
+  bool step_tune() { return step(tune_queue_, tune_); }
+  bool step_assess() { return step(assess_queue_, assess_); }
+  void settle() {
+    while (step_tune() || step_assess()) {
+    }
+  }
+  // accept and settle.
+  void send(const std::string& code, const std::string& payload = "") {
+    accept(code, payload);
+    settle();
+  }
+
+  // What was answered since the last call.
+  std::vector<Frame> take() { return std::exchange(sent_, {}); }
+
+  MemoryJournal journal{64u << 20};
+  bool terminated = false;
+  int exit_code = kExitOk;
+  std::string failure;
+
+ private:
+  static DispatcherOptions with_assessor(DispatcherOptions options, bool has) {
+    options.has_assessor = has;
+    return options;
+  }
+
+  template <class Queue, class Worker>
+  bool step(Queue& queue, Worker& worker) {
+    if (queue.empty() || exit_code != kExitOk) return false;
+    auto message = std::move(queue.front());
+    queue.pop_front();
+    for (auto& answer : worker.handle(std::move(message))) dispatcher_.on_worker(std::move(answer));
+    return true;
+  }
+
+  bool try_push(TuneMessage& message, std::size_t) override {
+    tune_queue_.push_back(std::move(message));
+    return true;
+  }
+  bool try_push(AssessMessage& message, std::size_t) override {
+    assess_queue_.push_back(std::move(message));
+    return true;
+  }
+  void push_over_limit(TuneMessage message, std::size_t) override {
+    tune_queue_.push_back(std::move(message));
+  }
+  std::size_t tune_size() const override { return tune_queue_.size(); }
+  std::size_t assess_size() const override { return assess_queue_.size(); }
+
+  void send(Frame frame) override { sent_.push_back(std::move(frame)); }
+  void fatal(ExitCode code, const std::string& message) override {
+    exit_code = code;
+    failure = message;
+  }
+  void terminate() override { terminated = true; }
+
+  const DispatcherOptions options_;
+  std::deque<TuneMessage> tune_queue_;
+  std::deque<AssessMessage> assess_queue_;
+  TuneWorker tune_;
+  AssessWorker assess_;
+  std::vector<Frame> sent_;
+  Dispatcher dispatcher_;
+};
+
+}  // namespace attune
