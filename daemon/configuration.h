@@ -1,0 +1,41 @@
+#pragma once
+// One struct with everything that attuned can be told; filled by options.cpp (arguments and
+// environment) and experiment.cpp (the manager's experiment parameters). Nothing below daemon/
+// reads either.
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/trial.h"
+#include "protocol/capabilities.h"
+#include "protocol/frame.h"
+
+namespace attune {
+
+struct AlgorithmChoice {
+  std::string name;
+  json arguments = json::object();
+};
+
+struct Configuration {
+  AlgorithmChoice tuner;
+  std::optional<AlgorithmChoice> assessor;
+  Context context;
+  Capabilities capabilities;
+  std::uint64_t fallback_seed = 0;  // for a tuner without a seed of its own
+  std::vector<std::string> notes;   // what the user should know of how the parameters were read
+
+  Framing framing;
+  std::size_t queue_bytes = 8u << 20;  // of each queue, and of the answers that wait
+  int in_fd = 3;
+  int out_fd = 4;
+  std::string log_file;  // empty: stderr
+  LogLevel log_level = LogLevel::info;
+  bool resume = false;                // NNI_MODE=resume
+  std::string checkpoint_directory;   // NNI_CHECKPOINT_DIRECTORY
+  bool include_intermediate = false;  // NNI_INCLUDE_INTERMEDIATE_RESULTS
+  bool drain = false;                 // Terminate handles what is queued first
+};
+
+}  // namespace attune

@@ -1,0 +1,156 @@
+// attuned: builds the world from the command line and runs it.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <random>
+
+#include "assessors/registry.h"
+#include "daemon/listing.h"
+#include "daemon/options.h"
+#include "daemon/server.h"
+#include "daemon/version.h"
+#include "tuners/registry.h"
+
+extern char** environ;
+
+namespace attune {
+namespace {
+
+std::map<std::string, std::string> read_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry; ++entry) {
+    if (const char* equals = std::strchr(*entry, '=')) {
+      variables.emplace(std::string(static_cast<const char*>(*entry), equals), equals + 1);
+    }
+  }
+  return variables;
+}
+
+Result<Log> open_log(const Configuration& configuration) {
+  if (configuration.log_file.empty()) return Log::to_stderr(configuration.log_level);
+  return Log::to_file(configuration.log_file, configuration.log_level, /*echo_errors=*/true);
+}
+
+Result<void> check_descriptor(int fd, std::string_view option) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) {
+    return fail(
+        fmt::format("descriptor {} ({}) is not open: attuned is started by an experiment "
+                    "manager, which gives it a pipe there; see --help",
+                    fd, option));
+  }
+  if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+    return fail(
+        fmt::format("descriptor {} ({}) must be a pipe, a socket or a terminal, not a file; "
+                    "for example: cat commands | attuned --in-fd 0 --out-fd 1 | cat",
+                    fd, option));
+  }
+  return {};
+}
+
+// Gives the channel descriptors of its own that no child inherits, and makes descriptor 1 a copy of
+// stderr: a stray print can then never corrupt a frame.
+Result<void> take_descriptors(Configuration& configuration) {
+  TRY(check_descriptor(configuration.in_fd, "--in-fd"));
+  TRY(check_descriptor(configuration.out_fd, "--out-fd"));
+  const int in = ::fcntl(configuration.in_fd, F_DUPFD_CLOEXEC, 10);
+  const int out = ::fcntl(configuration.out_fd, F_DUPFD_CLOEXEC, 10);
+  if (in < 0 || out < 0) return fail(fmt::format("dup: {}", std::strerror(errno)));
+  for (const int fd : {configuration.in_fd, configuration.out_fd}) {
+    if (fd > 2) ::close(fd);
+  }
+  configuration.in_fd = in;
+  configuration.out_fd = out;
+  if (::dup2(2, 1) < 0) return fail(fmt::format("dup2: {}", std::strerror(errno)));
+  return {};
+}
+
+Result<int> serve(Configuration& configuration, const Log& log) {
+  Context context = configuration.context;
+  MadeTuner made =
+      TRY(make_tuner(builtin_tuners(), configuration.tuner.name, configuration.tuner.arguments,
+                     context, configuration.fallback_seed));
+  std::unique_ptr<Assessor> assessor;
+  if (configuration.assessor && made.wants_reports) {
+    configuration.notes.emplace_back(made.name + " judges the reports: the assessor is not used");
+  } else if (configuration.assessor) {
+    assessor = TRY(make_assessor(builtin_assessors(), configuration.assessor->name,
+                                 configuration.assessor->arguments, context, made.seed));
+  }
+  TRY(take_descriptors(configuration));
+
+  log.info("attuned {} started: tuner {} ({}), assessor {}", kVersion, made.name,
+           made.maximize ? "maximize" : "minimize",
+           assessor ? configuration.assessor->name : "none");
+  log.info("using seed {}", made.seed);
+  if (configuration.resume) {
+    log.info("resuming: former results come back through the manager's ImportData");
+  }
+  for (const auto& note : configuration.notes) log.info("{}", note);
+
+  const DispatcherOptions options{.capabilities = configuration.capabilities,
+                                  .wants_reports = made.wants_reports,
+                                  .has_assessor = assessor != nullptr,
+                                  .include_intermediate = configuration.include_intermediate};
+  Session session(std::move(made.tuner), Objective{"default", made.maximize}, log.named("tuner"));
+  boost::asio::io_context io(1);
+  Server server(io, configuration, options, TuneWorker(std::move(session), log.named("tuner")),
+                AssessWorker(std::move(assessor), log.named("assessor")), log);
+  return server.run();
+}
+
+int run(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Options options;
+  const std::uint64_t entropy = std::random_device{}();
+  const auto read = read_options(argc, argv, read_environment(), entropy, options);
+  if (!read) {
+    std::fputs(read.error().text.c_str(), read.error().exit_code == 0 ? stdout : stderr);
+    return read.error().exit_code;
+  }
+  if (options.run == Options::Run::list) {
+    const auto tuners = builtin_tuners();
+    const auto assessors = builtin_assessors();
+    const std::string text = options.as_json ? list_as_json(tuners, assessors).dump(2) + "\n"
+                                             : list_as_text(tuners, assessors);
+    std::fputs(text.c_str(), stdout);
+    return kExitOk;
+  }
+  auto log = open_log(options.configuration);
+  if (!log) {
+    std::fprintf(stderr, "attuned: %s\n", log.error().message.c_str());
+    return kExitConfiguration;
+  }
+  if (!*read) {
+    log->named("daemon").error("{}", read->error().message);
+    return kExitConfiguration;
+  }
+  if (options.run == Options::Run::print_config) {
+    std::fputs((print_config(options.configuration).dump(2) + "\n").c_str(), stdout);
+    return kExitOk;
+  }
+  const auto code = serve(options.configuration, log->named("daemon"));
+  if (!code) {
+    log->named("daemon").error("{}", code.error().message);
+    return kExitConfiguration;
+  }
+  return *code;
+}
+
+}  // namespace
+}  // namespace attune
+
+int main(int argc, char** argv) {
+  try {
+    return attune::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "attuned: %s\n", error.what());
+    return attune::kExitInternal;
+  }
+}

@@ -1,0 +1,169 @@
+#include "daemon/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "base/base64.h"
+#include "daemon/experiment.h"
+#include "daemon/version.h"
+
+namespace attune {
+namespace {
+
+struct Arguments {
+  std::string exp_params;
+  std::string tuner, tuner_args, assessor, assessor_args;
+  std::optional<std::uint64_t> seed;
+  std::string log_level;
+  std::vector<std::string> capabilities;
+  bool list = false, print_config = false;
+};
+
+void declare(CLI::App& app, Arguments& arguments, Options& options) {
+  Configuration& configuration = options.configuration;
+  app.set_version_flag("--version", "attuned " + std::string(kVersion));
+  app.add_option("--exp_params,--exp-params", arguments.exp_params,
+                 "Experiment parameters as base64 of JSON, as NNI's manager passes them; other "
+                 "unknown arguments are then ignored")
+      ->type_name("BASE64");
+  app.add_option("--tuner", arguments.tuner, "Search algorithm, see --list")->type_name("NAME");
+  app.add_option("--tuner-args", arguments.tuner_args, "Its arguments")->type_name("JSON");
+  app.add_option("--assessor", arguments.assessor, "Early-stopping rule, see --list")
+      ->type_name("NAME");
+  app.add_option("--assessor-args", arguments.assessor_args, "Its arguments")->type_name("JSON");
+  app.add_option("--seed", arguments.seed, "Seed of a tuner whose arguments name none");
+  app.add_option("--capabilities", arguments.capabilities,
+                 "What the manager understands beyond NNI: sync, reason, error")
+      ->delimiter(',');
+  app.add_option("--in-fd", configuration.in_fd, "Descriptor that commands are read from")
+      ->capture_default_str();
+  app.add_option("--out-fd", configuration.out_fd, "Descriptor that answers are written to")
+      ->capture_default_str();
+  app.add_option("--framing", configuration.framing.length_digits,
+                 "Digits of the length in a frame: 14, or 6 for NNI before 1.6")
+      ->check(CLI::IsMember({14, 6}))
+      ->capture_default_str();
+  app.add_option("--max-payload", configuration.framing.max_payload,
+                 "Largest payload of a command, in bytes")
+      ->check(CLI::Range(std::size_t{1024}, std::size_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--max-queue", configuration.queue_bytes,
+                 "Bytes that may wait in each queue before the manager has to wait")
+      ->check(CLI::Range(std::size_t{4096}, std::size_t{1} << 40))
+      ->capture_default_str();
+  app.add_flag("--drain", configuration.drain,
+               "On Terminate, handle what is queued before exiting");
+  app.add_option("--log-file", configuration.log_file,
+                 "Log here instead of $NNI_LOG_DIRECTORY/dispatcher.log or stderr");
+  app.add_option("--log-level", arguments.log_level,
+                 "trace, debug, info, warning, error or fatal; default $NNI_LOG_LEVEL or info");
+  app.add_flag("--list", arguments.list, "Print every tuner and assessor with its arguments");
+  app.add_flag("--json", options.as_json, "With --list: as JSON");
+  app.add_flag("--print-config", arguments.print_config, "Print the effective settings as JSON");
+  app.footer(
+      "Started by an experiment manager, which writes commands to descriptor 3 and reads answers\n"
+      "from descriptor 4. Exit codes: 0 asked to end, 1 internal error, 2 unusable arguments,\n"
+      "parameters or search space, 3 unreadable command stream.");
+}
+
+Result<json> parse_argument(const std::string& option, const std::string& text) {
+  if (text.empty()) return json::object();
+  auto value = parse_json(text);
+  if (!value) return fail(option + ": " + value.error().message);
+  return value;
+}
+
+Result<void> read_exp_params(const std::string& encoded, Configuration& configuration) {
+  auto text = base64_decode(encoded);
+  if (!text) return fail("--exp_params: " + text.error().message);
+  auto experiment = parse_json(*text);
+  if (!experiment) return fail("--exp_params: " + experiment.error().message);
+  return read_experiment(*experiment, configuration);
+}
+
+Result<void> apply(const Arguments& arguments, Configuration& configuration) {
+  if (!arguments.exp_params.empty()) {
+    TRY(read_exp_params(arguments.exp_params, configuration));
+  } else if (arguments.tuner.empty()) {
+    return fail("no tuner: give --tuner NAME (see --list) or --exp_params");
+  }
+  // What is on the command line wins over the experiment parameters.
+  if (!arguments.tuner.empty()) {
+    configuration.tuner = {arguments.tuner,
+                           TRY(parse_argument("--tuner-args", arguments.tuner_args))};
+  }
+  if (!arguments.assessor.empty()) {
+    configuration.assessor = {arguments.assessor,
+                              TRY(parse_argument("--assessor-args", arguments.assessor_args))};
+  }
+  if (!arguments.capabilities.empty()) {
+    json names = json::array();
+    for (const auto& name : arguments.capabilities) names.push_back(name);
+    configuration.capabilities = parse_capabilities({{"capabilities", names}});
+  }
+  return {};
+}
+
+// Where errors of everything that follows are logged.
+Result<void> read_log_settings(const Arguments& arguments,
+                               const std::map<std::string, std::string>& environment,
+                               Configuration& configuration) {
+  const auto directory = environment.find("NNI_LOG_DIRECTORY");
+  if (configuration.log_file.empty()) {
+    if (directory != environment.end() && !directory->second.empty()) {
+      configuration.log_file = directory->second + "/dispatcher.log";
+    } else if (!arguments.exp_params.empty()) {
+      configuration.log_file = "dispatcher.log";
+    }
+  }
+  if (!arguments.log_level.empty()) {
+    configuration.log_level = TRY(parse_log_level(arguments.log_level));
+  } else if (const auto level = environment.find("NNI_LOG_LEVEL"); level != environment.end()) {
+    // As NNI: a level that nobody knows is no reason not to start.
+    configuration.log_level = parse_log_level(level->second).value_or(LogLevel::info);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::expected<Result<void>, Usage> read_options(
+    int argc, const char* const* argv, const std::map<std::string, std::string>& environment,
+    std::uint64_t fallback_seed, Options& options) {
+  CLI::App app("attuned, the tuning daemon: proposes configurations, stops bad trials early");
+  Arguments arguments;
+  declare(app, arguments, options);
+  app.allow_extras();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {  // --help, --version
+    std::ostringstream text;
+    app.exit(done, text, text);
+    return std::unexpected(Usage{0, text.str()});
+  } catch (const CLI::ParseError& error) {
+    return std::unexpected(Usage{2, std::string("attuned: ") + error.what() + "; see --help\n"});
+  }
+  if (arguments.exp_params.empty() && !app.remaining().empty()) {
+    return std::unexpected(
+        Usage{2, "attuned: unknown argument " + app.remaining().front() + "; see --help\n"});
+  }
+  auto variable = [&environment](const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  Configuration& configuration = options.configuration;
+  configuration.resume = variable("NNI_MODE") == "resume";
+  configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
+  configuration.include_intermediate = variable("NNI_INCLUDE_INTERMEDIATE_RESULTS") == "true";
+  configuration.fallback_seed = arguments.seed.value_or(fallback_seed);
+  if (auto log = read_log_settings(arguments, environment, configuration); !log) {
+    return std::unexpected(Usage{2, "attuned: " + log.error().message + "\n"});
+  }
+  if (arguments.list) {
+    options.run = Options::Run::list;
+    return Result<void>();
+  }
+  if (arguments.print_config) options.run = Options::Run::print_config;
+  return apply(arguments, configuration);
+}
+
+}  // namespace attune

@@ -1,0 +1,146 @@
+#include "daemon/options.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/base64.h"
+
+namespace attune {
+namespace {
+
+struct Outcome {
+  Options options;
+  std::string error;  // of the configuration
+  Usage usage{-1, ""};
+};
+
+Outcome read(std::vector<std::string> arguments,
+             const std::map<std::string, std::string>& environment = {}) {
+  arguments.insert(arguments.begin(), "attuned");
+  std::vector<const char*> argv;
+  for (const auto& argument : arguments) argv.push_back(argument.c_str());
+  Outcome outcome;
+  auto result =
+      read_options(static_cast<int>(argv.size()), argv.data(), environment, 77, outcome.options);
+  if (!result) {
+    outcome.usage = result.error();
+  } else if (!*result) {
+    outcome.error = result->error().message;
+  }
+  return outcome;
+}
+
+Outcome read_experiment_text(const std::string& text) {
+  return read({"-m", "nni", "--exp_params", base64_encode(text)});
+}
+
+TEST_CASE("NNI's command line: v2 schema") {
+  const auto outcome = read_experiment_text(R"({
+      "experimentName": "x", "trialCommand": "python3 t.py", "trialConcurrency": 2,
+      "maxTrialNumber": 10, "capabilities": ["sync", "reason", "telepathy"],
+      "tuner": {"name": "TPE", "classArgs": {"optimize_mode": "maximize"}},
+      "assessor": {"name": "Medianstop"}, "advisor": null,
+      "trainingService": {"platform": "local"}, "deprecated": {"multiThread": true}})");
+  REQUIRE(outcome.error.empty());
+  const Configuration& c = outcome.options.configuration;
+  CHECK(c.tuner.name == "TPE");
+  CHECK(c.tuner.arguments["optimize_mode"] == "maximize");
+  REQUIRE(c.assessor);
+  CHECK(c.assessor->name == "Medianstop");
+  CHECK(c.context.concurrency == 2);
+  CHECK(c.context.max_trials == 10);
+  CHECK(c.capabilities.sync);
+  CHECK(c.capabilities.reason);
+  CHECK_FALSE(c.capabilities.pause);
+  CHECK(c.notes.size() == 1);
+  CHECK(c.fallback_seed == 77);
+  CHECK(c.in_fd == 3);
+  CHECK(c.out_fd == 4);
+}
+
+TEST_CASE("NNI's command line: v1 schema") {
+  const auto outcome = read_experiment_text(R"({"trainingServicePlatform": "local",
+      "maxTrialNum": 5, "multiThread": false,
+      "tuner": {"builtinTunerName": "Random", "classArgs": {"seed": 3}},
+      "assessor": {"builtinAssessorName": "Medianstop", "classArgs": {"start_step": 2}}})");
+  REQUIRE(outcome.error.empty());
+  const Configuration& c = outcome.options.configuration;
+  CHECK(c.tuner.name == "Random");
+  CHECK(c.tuner.arguments["seed"] == 3);
+  CHECK(c.assessor->arguments["start_step"] == 2);
+  CHECK(c.context.max_trials == 5);
+  CHECK(c.notes.empty());
+}
+
+TEST_CASE("an advisor is a tuner, and replaces tuner and assessor") {
+  const auto outcome = read_experiment_text(R"({"tuner": {"name": "TPE"},
+      "assessor": {"name": "Medianstop"}, "advisor": {"name": "Hyperband", "classArgs": {"R": 9}}})");
+  CHECK(outcome.options.configuration.tuner.name == "Hyperband");
+  CHECK_FALSE(outcome.options.configuration.assessor);
+  CHECK(outcome.options.configuration.notes.size() == 1);
+}
+
+TEST_CASE("experiment parameters that cannot be used say what is wrong") {
+  CHECK(read({"--exp_params", "!!notbase64"}).error ==
+        "--exp_params: base64: 11 characters; a multiple of 4 expected (padded with =)");
+  CHECK(read_experiment_text("{nope").error.find("--exp_params: invalid JSON at byte") == 0);
+  CHECK(read_experiment_text("[]").error.find("an object expected") != std::string::npos);
+  CHECK(read_experiment_text("{}").error.find("\"tuner\" is missing") != std::string::npos);
+  CHECK(read_experiment_text(R"({"tuner": {}})").error.find("tuner.name is missing") == 0);
+  CHECK(read_experiment_text(R"({"tuner": {"name": 5}})").error == "tuner.name: a string expected");
+  CHECK(read_experiment_text(R"({"tuner": {"className": "a.B", "codeDirectory": "/x"}})")
+            .error.find("custom classes (\"a.B\") cannot be loaded") != std::string::npos);
+  CHECK(read_experiment_text(R"({"tuner": {"name": "TPE"}, "assessor": 3})")
+            .error.find("assessor: an object") == 0);
+}
+
+TEST_CASE("for humans: options, and unknown ones are errors") {
+  const auto outcome = read({"--tuner", "TPE", "--tuner-args", R"({"optimize_mode":"maximize"})",
+                             "--assessor", "Medianstop", "--seed", "5", "--in-fd", "0", "--framing",
+                             "6", "--drain", "--capabilities", "sync,error"});
+  REQUIRE(outcome.error.empty());
+  const Configuration& c = outcome.options.configuration;
+  CHECK(c.tuner.arguments["optimize_mode"] == "maximize");
+  CHECK(c.fallback_seed == 5);
+  CHECK(c.in_fd == 0);
+  CHECK(c.framing.length_digits == 6);
+  CHECK(c.drain);
+  CHECK(c.capabilities.sync);
+  CHECK(c.log_file.empty());
+
+  CHECK(read({"--tuner", "TPE", "--sed", "5"}).usage.exit_code == 2);
+  CHECK(read({"--tuner", "TPE", "--sed", "5"}).usage.text.find("--sed") != std::string::npos);
+  CHECK(read({"--tuner", "TPE", "--framing", "7"}).usage.exit_code == 2);
+  CHECK(read({"--tuner", "TPE", "--seed", "x"}).usage.exit_code == 2);
+  CHECK(read({}).error.find("no tuner") == 0);
+  CHECK(read({"--tuner", "TPE", "--tuner-args", "{"}).error.find("--tuner-args: invalid JSON") ==
+        0);
+  CHECK(read({"--help"}).usage.exit_code == 0);
+  CHECK(read({"--help"}).usage.text.find("--exp_params") != std::string::npos);
+  CHECK(read({"--version"}).usage.text.find("attuned 0.") == 0);
+  CHECK(read({"--list", "--json"}).options.run == Options::Run::list);
+}
+
+TEST_CASE("the environment of NNI's manager") {
+  const auto c = read({"--tuner", "TPE"}, {{"NNI_MODE", "resume"},
+                                           {"NNI_CHECKPOINT_DIRECTORY", "/c"},
+                                           {"NNI_LOG_DIRECTORY", "/l"},
+                                           {"NNI_LOG_LEVEL", "debug"},
+                                           {"NNI_INCLUDE_INTERMEDIATE_RESULTS", "true"}})
+                     .options.configuration;
+  CHECK(c.resume);
+  CHECK(c.checkpoint_directory == "/c");
+  CHECK(c.log_file == "/l/dispatcher.log");
+  CHECK(c.log_level == LogLevel::debug);
+  CHECK(c.include_intermediate);
+
+  const auto plain = read({"--tuner", "TPE"}, {{"NNI_MODE", "start"}, {"NNI_LOG_LEVEL", "loud"}})
+                         .options.configuration;
+  CHECK_FALSE(plain.resume);
+  CHECK(plain.log_level == LogLevel::info);
+  CHECK(read({"--tuner", "TPE", "--log-level", "loud"}).usage.exit_code == 2);
+  CHECK(read({"--exp_params", base64_encode(R"({"tuner":{"name":"TPE"}})")})
+            .options.configuration.log_file == "dispatcher.log");
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,57 @@
+#pragma once
+// The real attuned on pipes, driven by a test. Everything has a deadline, after which it throws:
+// a hanging daemon fails the test instead of hanging it.
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "protocol/frame.h"
+
+namespace attune {
+
+class DaemonProcess {
+ public:
+  // In a fresh temporary directory, which is its log directory too.
+  explicit DaemonProcess(std::vector<std::string> arguments,
+                         std::map<std::string, std::string> environment = {});
+  ~DaemonProcess();  // kills it if it still runs
+  DaemonProcess(const DaemonProcess&) = delete;
+  DaemonProcess& operator=(const DaemonProcess&) = delete;
+
+  // --exp_params with the capability sync added.
+  static std::vector<std::string> exp_params(json experiment);
+
+  void write(const std::string& bytes);
+  // As many bytes as fit before `patience` passes without any.
+  std::size_t write_some(const std::string& bytes, std::chrono::milliseconds patience);
+  void send(const std::string& code, const std::string& payload = "");
+  std::optional<Frame> receive();    // nothing: the daemon closed its end
+  std::vector<Frame> receive_all();  // until it closes its end
+  std::vector<Frame> sync();         // everything answered to what was sent so far
+  void close_in();                   // the manager's writing end
+  void close_out();                  // the manager's reading end
+  void signal(int number);
+  int wait();                       // exit code; 128 + n when signal n killed it
+  std::string log() const;          // dispatcher.log
+  std::string diagnostics() const;  // what it wrote to stdout and stderr
+
+  const std::string& directory() const { return directory_; }
+  pid_t pid() const { return pid_; }
+
+ private:
+  std::string read_file(const std::string& name) const;
+
+  std::string directory_;
+  pid_t pid_ = 0;
+  int to_ = -1, from_ = -1, pidfd_ = -1;
+  std::optional<int> exit_code_;
+  FrameDecoder decoder_{Framing{}};
+  int tokens_ = 0;
+};
+
+}  // namespace attune
