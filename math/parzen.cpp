@@ -61,6 +61,7 @@ Parzen::Parzen(const WeightedPoints& observations, const ParzenPrior& prior)
     inside += share * mass_inside(component);
     cumulative_.push_back(inside);
   }
+  log_inside_ = std::log(inside);
 }
 
 void Parzen::add_components(const WeightedPoints& observations, const ParzenPrior& prior) {
@@ -147,7 +148,7 @@ double Parzen::log_density(double x) const {
                            components_.end(), [&](const Component& c) { return c.mu < x - reach; });
   for (auto it = from; it != components_.end() && it->mu <= x + reach; ++it) add(*it);
   if (density == 0) return log_density_far(x);
-  return std::log(density) - std::log(cumulative_.back());
+  return std::log(density) - log_inside_;
 }
 
 // No component within reach: the sum in logarithms, around the largest term.
@@ -162,7 +163,7 @@ double Parzen::log_density_far(double x) const {
   }
   double sum = 0;
   for (const Component& component : components_) sum += std::exp(log_term(component) - largest);
-  return largest + std::log(sum) - std::log(cumulative_.back());
+  return largest + std::log(sum) - log_inside_;
 }
 
 }  // namespace attune

@@ -62,6 +62,7 @@ class Parzen {
   double log_density_far(double x) const;
 
   double low_, high_;
+  double log_inside_ = 0;              // logarithm of the mass inside [low, high]
   double narrow_sigma_ = 0;            // the smallest deviation
   std::size_t narrow_begin_ = 0;       // components_[narrow_begin_..]: that deviation, mu ascending
   std::vector<Component> components_;  // wide ones first
