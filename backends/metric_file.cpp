@@ -1,0 +1,106 @@
+#include "backends/metric_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/codec.h"
+
+namespace attune {
+namespace {
+
+constexpr std::size_t kHeader = 8;  // "ME" and six digits
+
+bool is_space(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }
+
+// Whether `bytes` can be the beginning of a header; a whole header if they are long enough.
+bool looks_like_header(std::string_view bytes) {
+  constexpr std::string_view kCode = "ME";
+  for (std::size_t i = 0; i < std::min(bytes.size(), kHeader); ++i) {
+    if (i < 2 ? bytes[i] != kCode[i] : bytes[i] < '0' || bytes[i] > '9') return false;
+  }
+  return true;
+}
+
+std::size_t body_length(std::string_view header) {
+  std::size_t length = 0;
+  for (const char c : header.substr(2, 6)) length = length * 10 + static_cast<std::size_t>(c - '0');
+  return length;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+Result<MetricRecord> parse_record(std::string_view body) {
+  const std::string_view text = trimmed(body);
+  // Also keeps the search for the next record cheap when the length is nonsense.
+  if (!text.starts_with('{') || !text.ends_with('}')) {
+    return fail("the record is not a JSON object of the length that its header gives");
+  }
+  const Command command = TRY(decode(Frame{"ME", std::string(text)}));
+  return MetricRecord{std::string(text), std::get<ReportMetricData>(command)};
+}
+
+}  // namespace
+
+void MetricParser::feed(std::string_view bytes) {
+  if (errors_ > kMaxErrors) return;
+  buffer_.erase(0, begin_);
+  begin_ = 0;
+  buffer_.append(bytes);
+}
+
+void MetricParser::consume(std::size_t n) {
+  begin_ += n;
+  offset_ += n;
+}
+
+std::unexpected<Error> MetricParser::broken(std::uint64_t at, const std::string& what,
+                                            const std::string& found) {
+  std::string message = fmt::format(".nni/metrics, byte {}: {}; found '{}'", at, what, found);
+  if (++errors_ > kMaxErrors) {
+    message += "; too many errors, the rest of the file is ignored";
+    buffer_.clear();
+    begin_ = 0;
+  }
+  return fail(std::move(message));
+}
+
+Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
+  while (begin_ < buffer_.size()) {
+    const std::string_view rest = std::string_view(buffer_).substr(begin_);
+    std::string wrong;
+    std::size_t skip = 1;
+    if (looks_like_header(rest)) {
+      const std::size_t size = rest.size() < kHeader ? kHeader : kHeader + body_length(rest);
+      if (rest.size() >= size) {
+        Result<MetricRecord> record = parse_record(rest.substr(kHeader, size - kHeader));
+        if (record) {
+          skipping_ = false;
+          consume(size);
+          return std::move(*record);
+        }
+        wrong = record.error().message;
+      } else if (finished_) {
+        wrong = "the record ends early";  // cut off by a kill, or a wrong length
+      } else {
+        break;
+      }
+      // Not the whole record: its length may be what is wrong.
+      skip = std::min(rest.size(), kHeader);
+    } else if (!is_space(rest.front())) {
+      wrong = "expected \"ME\", six digits and a JSON object";
+    }
+    const std::string found = printable(rest, 40);
+    consume(skip);
+    if (!wrong.empty() && !std::exchange(skipping_, true)) {
+      return broken(offset_ - skip, wrong, found);
+    }
+  }
+  return NeedMoreBytes{};
+}
+
+}  // namespace attune
