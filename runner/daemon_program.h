@@ -1,0 +1,27 @@
+#pragma once
+// Finding attuned, and asking it what it knows before an experiment starts.
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace attune {
+
+// `given` (--daemon), else attuned in `own_directory`, else in one of the folders of `path` (a
+// PATH).
+Result<std::filesystem::path> find_daemon(const std::string& given,
+                                          const std::filesystem::path& own_directory,
+                                          const std::string& path);
+
+// What `attuned --list --json` prints. Blocks, for at most ten seconds.
+Result<json> list_algorithms(const std::filesystem::path& daemon,
+                             const std::vector<std::string>& environment);
+
+// Whether the experiment maximises: optimize_mode of `algorithm` ({name, classArgs}), else the
+// default that `list` gives under `kind` ("tuners" or "assessors"). Nothing when neither knows.
+std::optional<bool> maximizes(const json& algorithm, const json& list, const std::string& kind);
+
+}  // namespace attune

@@ -1,0 +1,218 @@
+#include "runner/experiment_file.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "base/log.h"
+#include "runner/section.h"
+#include "runner/yaml.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kKeys = {"experimentName",
+                                        "searchSpace",
+                                        "searchSpaceFile",
+                                        "trialCommand",
+                                        "trialCodeDirectory",
+                                        "trialConcurrency",
+                                        "trialGpuNumber",
+                                        "maxExperimentDuration",
+                                        "maxTrialNumber",
+                                        "maxTrialDuration",
+                                        "tuner",
+                                        "assessor",
+                                        "advisor",
+                                        "trainingService",
+                                        "logLevel",
+                                        "debug",
+                                        "experimentWorkingDirectory",
+                                        "seed",
+                                        "useAnnotation",
+                                        "nniManagerIp",
+                                        "tunerGpuIndices",
+                                        "experimentType",
+                                        "deprecated"};
+const std::vector<std::string> kAlgorithmKeys = {"name", "className", "codeDirectory", "classArgs"};
+const std::vector<std::string> kServiceKeys = {"platform", "useActiveGpu", "maxTrialNumberPerGpu",
+                                               "gpuIndices", "reuseMode"};
+const std::vector<std::string> kDeprecatedKeys = {"multiThread", "multiPhase",
+                                                  "includeIntermediateResults"};
+
+Result<std::string> read_text(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return fail(fmt::format("{} is a directory", path.string()));
+  std::ifstream stream(path, std::ios::binary);
+  std::stringstream text;
+  if (!stream || !(text << stream.rdbuf())) {
+    return fail(fmt::format("cannot read {}, or it is empty", path.string()));
+  }
+  return text.str();
+}
+
+Result<json> read_algorithm(const Section& top, const std::string& key, const fs::path& base) {
+  const auto section = TRY(top.section(key));
+  if (!section) return json(nullptr);
+  TRY(section->check_keys(kAlgorithmKeys));
+  const auto name = TRY(section->text("name"));
+  const auto class_name = TRY(section->text("className"));
+  if (!name == !class_name) return top.error(key, "exactly one of name and className is needed");
+  TRY(section->section("classArgs"));
+  json algorithm = section->value();
+  if (const auto directory = TRY(section->text("codeDirectory"))) {
+    algorithm["codeDirectory"] = (base / *directory).lexically_normal().string();
+  }
+  return algorithm;
+}
+
+Result<json> read_search_space(const Section& top, const fs::path& base) {
+  const auto file = TRY(top.text("searchSpaceFile"));
+  const auto space = TRY(top.section("searchSpace"));
+  if (file.has_value() == space.has_value()) {
+    return top.error(file ? "searchSpaceFile" : "",
+                     "exactly one of searchSpace and searchSpaceFile is needed");
+  }
+  if (space) return space->value();
+  const fs::path path = (base / *file).lexically_normal();
+  const std::string text = TRY(read_text(path));
+  if (path.extension() != ".json") return TRY(parse_yaml(text, path.string())).value;
+  auto value = parse_json(text);
+  if (!value) return fail(fmt::format("{}: {}", path.string(), value.error().message));
+  return value;
+}
+
+// Keys that NNI has and that cannot change anything here are accepted; those that would have to
+// change something are refused.
+Result<void> check_platform(const Section& top) {
+  if (TRY(top.boolean("useAnnotation")).value_or(false)) {
+    return top.error("useAnnotation", "annotated trial code is not supported");
+  }
+  TRY(top.text("nniManagerIp"));
+  if (const auto type = TRY(top.text("experimentType")); type && *type != "hpo") {
+    return top.error("experimentType", "only hpo is supported");
+  }
+  const auto service = TRY(top.section("trainingService"));
+  if (!service) return {};
+  TRY(service->check_keys(kServiceKeys));
+  const auto platform = TRY(service->text("platform"));
+  if (!platform) return top.error("trainingService", "platform is missing");
+  if (*platform != "local") {
+    return service->error("platform",
+                          fmt::format("only local is supported, not \"{}\"", *platform));
+  }
+  return {};
+}
+
+Result<Experiment> read_limits(const Section& top) {
+  Experiment result;
+  result.name = TRY(top.text("experimentName")).value_or("");
+  result.trial_concurrency =
+      static_cast<int>(TRY(top.integer("trialConcurrency", 1, 100'000)).value_or(1));
+  result.max_trial_number = TRY(top.integer("maxTrialNumber", 1, 1'000'000'000));
+  result.max_experiment_seconds = TRY(top.duration("maxExperimentDuration"));
+  result.max_trial_seconds = TRY(top.duration("maxTrialDuration"));
+  if (const auto gpus = TRY(top.integer("trialGpuNumber", 0, 1000))) {
+    if (*gpus != 0) {
+      return top.error("trialGpuNumber",
+                       "GPUs are not assigned to trials yet; leave it out or use 0");
+    }
+    result.trial_gpu_number = 0;
+  }
+  if (const auto seed = TRY(top.integer("seed", 0, INT64_MAX))) {
+    result.seed = static_cast<std::uint64_t>(*seed);
+  }
+  return result;
+}
+
+Result<std::string> read_log_level(const Section& top) {
+  const bool debug = TRY(top.boolean("debug")).value_or(false);
+  const std::string level = TRY(top.text("logLevel")).value_or(debug ? "debug" : "info");
+  if (auto parsed = parse_log_level(level); !parsed) {
+    return top.error("logLevel", parsed.error().message);
+  }
+  return level;
+}
+
+}  // namespace
+
+Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& working_directory) {
+  const std::string text = TRY(read_text(file));
+  const YamlDocument document = TRY(parse_yaml(text, file.string()));
+  if (!document.value.is_object()) {
+    return fail(fmt::format(
+        "{}: an object of keys expected (searchSpace, trialCommand, tuner, ...)", file.string()));
+  }
+  const Section top(document, file.string());
+  if (top.find("trainingServicePlatform") != nullptr || top.find("authorName") != nullptr) {
+    return fail(
+        fmt::format("{}: this is NNI's version 1 schema; write it in version 2 (trialCommand, "
+                    "tuner: {{name, classArgs}}, ...)",
+                    file.string()));
+  }
+  TRY(top.check_keys(kKeys));
+  TRY(check_platform(top));
+
+  std::error_code error;
+  const fs::path base = fs::absolute(file, error).parent_path();
+  Experiment result = TRY(read_limits(top));
+  result.search_space = TRY(read_search_space(top, base));
+  const auto command = TRY(top.text("trialCommand"));
+  if (!command || command->empty())
+    return top.error("trialCommand", "missing: the shell command of a trial");
+  result.trial_command = *command;
+  const std::string code = TRY(top.text("trialCodeDirectory")).value_or(".");
+  result.trial_code_directory = fs::weakly_canonical(base / code, error);
+  if (!fs::is_directory(result.trial_code_directory, error)) {
+    return top.error("trialCodeDirectory",
+                     fmt::format("{} is not a directory", result.trial_code_directory.string()));
+  }
+  const auto working = TRY(top.text("experimentWorkingDirectory"));
+  result.working_directory =
+      working ? (base / *working).lexically_normal() : fs::absolute(working_directory, error);
+  result.log_level = TRY(read_log_level(top));
+  result.tuner = TRY(read_algorithm(top, "tuner", base));
+  result.assessor = TRY(read_algorithm(top, "assessor", base));
+  result.advisor = TRY(read_algorithm(top, "advisor", base));
+  if (result.tuner.is_null() == result.advisor.is_null()) {
+    return top.error(result.tuner.is_null() ? "" : "advisor",
+                     "exactly one of tuner and advisor is needed, such as tuner: {name: TPE}");
+  }
+  const json& searcher = result.tuner.is_null() ? result.advisor : result.tuner;
+  if (result.seed && searcher.value("classArgs", json::object()).contains("seed")) {
+    return top.error("seed", "there is also a seed in classArgs; keep one of them");
+  }
+  if (const auto deprecated = TRY(top.section("deprecated"))) {
+    TRY(deprecated->check_keys(kDeprecatedKeys));
+    result.include_intermediate_results =
+        TRY(deprecated->boolean("includeIntermediateResults")).value_or(false);
+  }
+  return result;
+}
+
+json daemon_parameters(const Experiment& experiment) {
+  json parameters = {{"experimentName", experiment.name},
+                     {"trialCommand", experiment.trial_command},
+                     {"trialCodeDirectory", experiment.trial_code_directory.string()},
+                     {"trialConcurrency", experiment.trial_concurrency},
+                     {"logLevel", experiment.log_level},
+                     {"experimentWorkingDirectory", experiment.working_directory.string()},
+                     {"trainingService", {{"platform", "local"}}},
+                     {"capabilities", {"reason", "error"}}};
+  if (experiment.max_trial_number) parameters["maxTrialNumber"] = *experiment.max_trial_number;
+  if (experiment.max_experiment_seconds) {
+    parameters["maxExperimentDuration"] = fmt::format("{}s", *experiment.max_experiment_seconds);
+  }
+  if (experiment.max_trial_seconds) {
+    parameters["maxTrialDuration"] = fmt::format("{}s", *experiment.max_trial_seconds);
+  }
+  if (!experiment.tuner.is_null()) parameters["tuner"] = experiment.tuner;
+  if (!experiment.assessor.is_null()) parameters["assessor"] = experiment.assessor;
+  if (!experiment.advisor.is_null()) parameters["advisor"] = experiment.advisor;
+  return parameters;
+}
+
+}  // namespace attune

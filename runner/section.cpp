@@ -1,0 +1,117 @@
+#include "runner/section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/arguments.h"
+
+namespace attune {
+
+Result<double> parse_duration(const json& value) {
+  const auto wrong = [&] {
+    return fail(
+        fmt::format("a positive number of seconds, or a text such as 90s, 10m, 1.5h or 1d "
+                    "expected, not {}",
+                    dump_json(value)));
+  };
+  double number = 0, unit = 1;
+  if (value.is_number()) {
+    number = value.get<double>();
+  } else if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    const auto* found =
+        std::ranges::find(kUnits, suffix, &std::pair<std::string_view, double>::first);
+    if (error != std::errc() || found == std::end(kUnits)) return wrong();
+    unit = found->second;
+  } else {
+    return wrong();
+  }
+  if (!std::isfinite(number * unit) || number <= 0) return wrong();
+  return number * unit;
+}
+
+std::string Section::path_of(const std::string& key) const {
+  return path_.empty() || key.empty() ? path_ + key : path_ + "." + key;
+}
+
+std::unexpected<Error> Section::error(const std::string& key, const std::string& what) const {
+  const std::string path = path_of(key);
+  return fail(fmt::format("{}:{}: {}{}{}", file_, document_.line(path), path,
+                          path.empty() ? "" : ": ", what));
+}
+
+Result<void> Section::check_keys(const std::vector<std::string>& known) const {
+  for (const auto& [key, value] : object_.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    const std::string near = nearest_name(key, known);
+    return error(key, near.empty()
+                          ? fmt::format("unknown key; known are {}", fmt::join(known, ", "))
+                          : fmt::format("unknown key; did you mean \"{}\"?", near));
+  }
+  return {};
+}
+
+const json* Section::find(const std::string& key) const {
+  const auto found = object_.find(key);
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+Result<std::optional<std::string>> Section::text(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string()) return wrong_type(key, "a text", *value);
+  return value->get<std::string>();
+}
+
+Result<std::optional<bool>> Section::boolean(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) return wrong_type(key, "true or false", *value);
+  return value->get<bool>();
+}
+
+Result<std::optional<std::int64_t>> Section::integer(const std::string& key, std::int64_t low,
+                                                     std::int64_t high) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number_integer()) return wrong_type(key, "a whole number", *value);
+  const bool huge =
+      value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(high);
+  if (huge || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
+    return error(key, fmt::format("a whole number from {} to {} expected, not {}", low, high,
+                                  dump_json(*value)));
+  }
+  return value->get<std::int64_t>();
+}
+
+Result<std::optional<double>> Section::duration(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  auto seconds = parse_duration(*value);
+  if (!seconds) return error(key, seconds.error().message);
+  return *seconds;
+}
+
+Result<std::optional<Section>> Section::section(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_object()) return wrong_type(key, "an object", *value);
+  return Section(document_, file_, path_of(key), *value);
+}
+
+std::unexpected<Error> Section::wrong_type(const std::string& key, std::string_view expected,
+                                           const json& value) const {
+  std::string shown = dump_json(value);
+  if (shown.size() > 40) shown = shown.substr(0, 40) + "...";
+  return error(key,
+               fmt::format("{} expected, not {} ({})", expected, json_type_name(value), shown));
+}
+
+}  // namespace attune

@@ -1,0 +1,42 @@
+#include "runner/trial_record.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attune {
+
+std::optional<double> TrialRecord::score() const {
+  const json* value = &final_metric;
+  if (value->is_object()) {
+    const auto found = value->find("default");
+    if (found == value->end()) return std::nullopt;
+    value = &*found;
+  }
+  if (value->is_boolean()) return value->get<bool>() ? 1 : 0;  // as the daemon counts them
+  if (!value->is_number() || !std::isfinite(value->get<double>())) return std::nullopt;
+  return value->get<double>();
+}
+
+std::string_view to_text(TrialStatus status) {
+  switch (status) {
+    case TrialStatus::waiting:
+      return "WAITING";
+    case TrialStatus::running:
+      return "RUNNING";
+    case TrialStatus::succeeded:
+      return "SUCCEEDED";
+    case TrialStatus::failed:
+      return "FAILED";
+    case TrialStatus::early_stopped:
+      return "EARLY_STOPPED";
+    case TrialStatus::user_canceled:
+      return "USER_CANCELED";
+  }
+  return "UNKNOWN";
+}
+
+// Short, in natural order, and not taken for a number by tools that read results.
+std::string job_id_of(std::int64_t sequence) { return fmt::format("t{:04}", sequence); }
+
+}  // namespace attune

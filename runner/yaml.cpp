@@ -1,0 +1,153 @@
+#include "runner/yaml.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace attune {
+namespace {
+
+constexpr int kMaxDepth = 200;
+constexpr int kMaxValues = 1'000'000;
+
+template <class T, class... Base>
+std::optional<T> parse_whole(std::string_view text, Base... base) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<json> parse_number(std::string_view text) {
+  if (text == ".nan" || text == ".NaN" || text == ".NAN") {
+    return json(std::numeric_limits<double>::quiet_NaN());
+  }
+  std::string_view digits = text;
+  const bool negative = digits.starts_with('-');
+  if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+  if (digits == ".inf" || digits == ".Inf" || digits == ".INF") {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return json(negative ? -infinity : infinity);
+  }
+  // from_chars also knows "inf" and "nan", which are plain texts here.
+  if (digits.empty() || digits.find_first_not_of("0123456789.eE+-xabcdfABCDFo") != digits.npos ||
+      !(std::isdigit(static_cast<unsigned char>(digits[0])) || digits[0] == '.')) {
+    return std::nullopt;
+  }
+  if (digits.size() == text.size() && (digits.starts_with("0x") || digits.starts_with("0o"))) {
+    if (auto value = parse_whole<std::int64_t>(digits.substr(2), digits[1] == 'x' ? 16 : 8)) {
+      return json(*value);
+    }
+    return std::nullopt;
+  }
+  const std::string_view number = negative ? text : digits;
+  if (auto value = parse_whole<std::int64_t>(number)) return json(*value);
+  if (auto value = parse_whole<std::uint64_t>(number)) return json(*value);
+  if (auto value = parse_whole<double>(number)) return json(*value);
+  return std::nullopt;
+}
+
+json plain_scalar(const std::string& text) {
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL")
+    return nullptr;
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
+  if (auto number = parse_number(text)) return *std::move(number);
+  return text;
+}
+
+class Converter {
+ public:
+  Converter(std::string name, std::map<std::string, int>& lines)
+      : name_(std::move(name)), lines_(lines) {}
+
+  Result<json> convert(const YAML::Node& node, const std::string& path, int depth) {
+    if (depth > kMaxDepth) return error(node, "nested too deeply");
+    if (++values_ > kMaxValues) return error(node, "too many values");
+    if (!path.empty()) lines_.emplace(path, line_of(node));
+    switch (node.Type()) {
+      case YAML::NodeType::Scalar:
+        return scalar(node);
+      case YAML::NodeType::Sequence:
+        return sequence(node, path, depth);
+      case YAML::NodeType::Map:
+        return object(node, path, depth);
+      default:
+        return json(nullptr);
+    }
+  }
+
+ private:
+  // Line 0 would help nobody: an empty value has no mark.
+  static int line_of(const YAML::Node& node) { return std::max(node.Mark().line, 0) + 1; }
+  std::unexpected<Error> error(const YAML::Node& node, std::string_view what) const {
+    return fail(fmt::format("{}:{}: {}", name_, line_of(node), what));
+  }
+
+  // The tag of a quoted scalar is "!", that of a plain one "?".
+  Result<json> scalar(const YAML::Node& node) const {
+    const std::string& tag = node.Tag();
+    if (tag == "!" || tag == "tag:yaml.org,2002:str") return json(node.Scalar());
+    if (tag.empty() || tag == "?") return plain_scalar(node.Scalar());
+    return error(node, fmt::format("the tag {} is not supported", tag));
+  }
+
+  Result<json> sequence(const YAML::Node& node, const std::string& path, int depth) {
+    json list = json::array();
+    for (const YAML::Node& item : node) {
+      list.push_back(TRY(convert(item, fmt::format("{}[{}]", path, list.size()), depth + 1)));
+    }
+    return list;
+  }
+
+  Result<json> object(const YAML::Node& node, const std::string& path, int depth) {
+    json result = json::object();
+    for (const auto& entry : node) {
+      if (!entry.first.IsScalar()) return error(entry.first, "a key must be a text");
+      const std::string& key = entry.first.Scalar();
+      if (result.contains(key))
+        return error(entry.first, fmt::format("the key \"{}\" appears twice", key));
+      const std::string inner = path.empty() ? key : path + "." + key;
+      lines_[inner] = line_of(entry.first);
+      result[key] = TRY(convert(entry.second, inner, depth + 1));
+    }
+    return result;
+  }
+
+  std::string name_;
+  std::map<std::string, int>& lines_;
+  int values_ = 0;
+};
+
+}  // namespace
+
+int YamlDocument::line(const std::string& path) const {
+  std::string known = path;
+  while (!known.empty()) {
+    if (const auto found = lines.find(known); found != lines.end()) return found->second;
+    const std::size_t cut = known.find_last_of(".[");
+    known.resize(cut == std::string::npos ? 0 : cut);
+  }
+  return 1;
+}
+
+Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name) {
+  // yaml-cpp reports by exceptions; none leaves this file.
+  try {
+    YamlDocument document;
+    document.value = TRY(Converter(name, document.lines).convert(YAML::Load(text), "", 0));
+    return document;
+  } catch (const YAML::Exception& error) {
+    // yaml-cpp cannot read all JSON: pairs of \u escapes for one character are beyond it. No lines
+    // then.
+    if (auto value = parse_json(text)) return YamlDocument{*std::move(value), {}};
+    return fail(fmt::format("{}:{}:{}: not valid YAML: {}", name, error.mark.line + 1,
+                            error.mark.column + 1, error.msg));
+  }
+}
+
+}  // namespace attune

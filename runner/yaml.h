@@ -1,0 +1,26 @@
+#pragma once
+// YAML (and JSON, which is YAML too) as JSON values that still know their line.
+//
+// Plain scalars follow YAML 1.2: `true` and `false` are the only booleans, 1e-5 is a number, `yes`,
+// `on` and 1:30 are texts. A quoted scalar is always a text. A key that appears twice, a key that
+// is not a text, nesting beyond 200 and more than a million values (aliases count each time) are
+// errors.
+#include <map>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace attune {
+
+struct YamlDocument {
+  json value;
+  std::map<std::string, int> lines;  // "tuner.classArgs.seed", "list[2]" -> line, from 1
+
+  int line(const std::string& path) const;  // of the path or of what holds it
+};
+
+// `name` is for messages: "experiment.yaml:12: ...".
+Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name);
+
+}  // namespace attune

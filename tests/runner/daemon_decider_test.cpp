@@ -1,0 +1,191 @@
+// The manager's side of the pipe against a daemon that behaves, and ones that do not.
+#include "runner/daemon_decider.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+
+#include "runner/daemon_program.h"
+
+namespace attune {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Fixture : public Decider::Listener {
+ public:
+  explicit Fixture(const std::string& mode, const std::string& limit = "1000") {
+    ::signal(SIGPIPE, SIG_IGN);
+    char name[] = "/tmp/attune-test-XXXXXX";
+    directory = ::mkdtemp(name);
+    DaemonOptions options;
+    options.program = FAKE_DAEMON;
+    options.parameters = json::object();
+    options.search_space = json::object();
+    options.directory = directory;
+    options.environment = {"FAKE_DAEMON=" + mode, "FAKE_LIMIT=" + limit};
+    options.exit_grace = mode == "ignores-terminate" || mode == "stops-reading" ? 50ms : 60'000ms;
+    decider = std::make_unique<DaemonDecider>(io, std::move(options), Log());
+    const auto started = decider->start(*this);
+    REQUIRE(started.has_value());
+  }
+  ~Fixture() override {
+    decider.reset();
+    std::filesystem::remove_all(directory);
+  }
+
+  void on_ready() override { ready = true; }
+  void on_proposal(ProposedTrial proposal) override { proposals.push_back(std::move(proposal)); }
+  void on_exhausted(const std::string& why) override { exhausted.push_back(why); }
+  void on_stop(const std::string& job, const std::string& why) override {
+    stops.push_back(job + ": " + why);
+  }
+  void on_room() override { ++rooms; }
+  void on_failure(Error error) override { failures.push_back(error.message); }
+  void on_closed() override { closed = true; }
+
+  bool run_until(const std::function<bool()>& enough) {
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!enough() && std::chrono::steady_clock::now() < deadline) {
+      io.restart();
+      io.run_one_for(1s);
+    }
+    return enough();
+  }
+  std::string failure() {
+    REQUIRE(run_until([this] { return !failures.empty(); }));
+    return failures[0];
+  }
+
+  boost::asio::io_context io;
+  std::filesystem::path directory;
+  std::unique_ptr<DaemonDecider> decider;
+  bool ready = false, closed = false;
+  std::vector<ProposedTrial> proposals;
+  std::vector<std::string> exhausted, stops, failures;
+  int rooms = 0;
+};
+
+std::string metric(const std::string& job, int value) {
+  return fmt::format(
+      R"({{"parameter_id": 0, "trial_job_id": "{}", "type": "PERIODICAL", "sequence": 0, "value": "{}"}})",
+      job, value);
+}
+
+TEST_CASE("daemon decider: a conversation") {
+  Fixture f("works", "3");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  f.decider->next(2);
+  REQUIRE(f.run_until([&] { return f.proposals.size() == 2; }));
+  CHECK(f.proposals[1].parameter_id == ParameterId(std::int64_t{1}));
+  CHECK(f.proposals[1].parameters == json{{"x", 1}});
+  CHECK(f.proposals[1].text == R"({"parameter_id": 1, "parameters": {"x":1}, "extra":1})");
+  f.decider->on_add("t0", f.proposals[0]);
+  f.decider->on_result("t0", metric("t0", 5));
+  f.decider->on_result("t0", metric("t0", 101));
+  REQUIRE(f.run_until([&] { return !f.stops.empty(); }));
+  CHECK(f.stops[0] == "t0: above 100");
+  f.decider->on_remove("t0", TrialEnd::Event::early_stopped);
+  f.decider->next(2);
+  REQUIRE(f.run_until([&] { return !f.exhausted.empty(); }));
+  CHECK(f.proposals.size() == 3);
+  f.decider->close();
+  REQUIRE(f.run_until([&] { return f.closed; }));
+  CHECK(f.failures.empty());
+}
+
+TEST_CASE("daemon decider: how it fails is told in the daemon's own words") {
+  struct Row {
+    std::string mode, message;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"dies", "fake_daemon ended early (exit code 3): no such tuner"},
+      {"error", "fake_daemon ended early (exit code 2): the space is empty"},
+      {"garbage", "broken command stream at byte 0"},
+      {"closes", "fake_daemon closed its pipe"},
+  }));
+  CAPTURE(row.mode);
+  Fixture f(row.mode);
+  CHECK(f.failure().find(row.message) != std::string::npos);
+  f.decider->next(1);  // nothing happens any more, and nothing breaks
+  f.decider->close();
+  f.io.restart();
+  f.io.poll();
+  CHECK(f.failures.size() == 1);
+  CHECK_FALSE(f.closed);
+}
+
+TEST_CASE("daemon decider: one that stops reading is queued for, and can still be ended") {
+  Fixture f("stops-reading");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  const std::string text = metric("t0", 5) + std::string(1000, ' ');
+  int sent = 0;
+  for (; !f.decider->congested() && sent < 100'000; ++sent) f.decider->on_result("t0", text);
+  CHECK(sent < 100'000);
+  CHECK(f.rooms == 0);
+  f.decider->close();
+  REQUIRE(f.run_until([&] { return f.closed; }));
+  CHECK(f.failures.empty());
+}
+
+TEST_CASE("daemon decider: one that reads again makes room") {
+  Fixture f("works");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  const std::string text = metric("t0", 5) + std::string(1000, ' ');
+  while (!f.decider->congested()) f.decider->on_result("t0", text);
+  REQUIRE(f.run_until([&] { return f.rooms == 1; }));
+  CHECK_FALSE(f.decider->congested());
+  f.decider->close();
+  REQUIRE(f.run_until([&] { return f.closed; }));
+}
+
+TEST_CASE("daemon decider: one that ignores Terminate is killed") {
+  Fixture f("ignores-terminate");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  f.decider->close();
+  REQUIRE(f.run_until([&] { return f.closed; }));
+}
+
+TEST_CASE("daemon decider: kill ends the conversation without a word") {
+  Fixture f("works");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  f.decider->kill();
+  f.decider->next(1);
+  f.io.restart();
+  f.io.run_for(50ms);  // returns as soon as there is nothing left to do
+  CHECK(f.failures.empty());
+  CHECK_FALSE(f.closed);
+}
+
+TEST_CASE("daemon program: found by option, beside us, in PATH") {
+  const std::filesystem::path fake = FAKE_DAEMON;
+  CHECK(find_daemon(fake, "/nowhere", "").value() == fake);
+  CHECK_FALSE(find_daemon("/nowhere/attuned", "/", "").has_value());
+  CHECK_FALSE(find_daemon("/tmp", "/", "").has_value());
+  char name[] = "/tmp/attune-test-XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(name);
+  std::filesystem::create_symlink(fake, folder / "attuned");
+  CHECK(find_daemon("", folder, "").value() == folder / "attuned");
+  CHECK(find_daemon("", "/nowhere", "/usr/nowhere:" + folder.string()).value() ==
+        folder / "attuned");
+  CHECK_FALSE(find_daemon("", "/nowhere", ":/nowhere:").has_value());
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("daemon program: the direction comes from the arguments, else from the list") {
+  const json list = list_algorithms(FAKE_DAEMON, {}).value();
+  CHECK(maximizes({{"name", "TPE"}, {"classArgs", {{"optimize_mode", "maximize"}}}}, list,
+                  "tuners") == true);
+  CHECK(maximizes({{"name", "TPE"}}, list, "tuners") == false);
+  CHECK(maximizes({{"name", "parzen"}, {"classArgs", nullptr}}, list, "tuners") == false);
+  CHECK_FALSE(maximizes({{"name", "GP"}}, list, "tuners").has_value());
+  CHECK_FALSE(maximizes({{"name", "TPE"}}, nullptr, "tuners").has_value());
+  CHECK_FALSE(maximizes({{"className", "my.Tuner"}}, list, "tuners").has_value());
+  CHECK_FALSE(list_algorithms("/bin/false", {}).has_value());
+  CHECK_FALSE(list_algorithms("/bin/echo", {}).has_value());
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,242 @@
+#include "runner/experiment_file.h"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "runner/section.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/attune-test-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~Folder() { fs::remove_all(path); }
+
+  Result<Experiment> read(const std::string& text, const std::string& name = "e.yaml") const {
+    write(name, text);
+    return read_experiment_file(path / name, "/default");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+  }
+
+  fs::path path;
+};
+
+const std::string kLeast =
+    "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\n"
+    "trialCommand: run\n"
+    "tuner: {name: TPE}\n";
+
+TEST_CASE("experiment file: defaults") {
+  const Folder folder;
+  const auto e = folder.read(kLeast);
+  REQUIRE(e.has_value());
+  CHECK(dump_json(e->search_space) == R"({"x":{"_type":"uniform","_value":[0,1]}})");
+  CHECK(e->trial_command == "run");
+  CHECK(e->trial_code_directory == folder.path);
+  CHECK(e->working_directory == "/default");
+  CHECK(e->trial_concurrency == 1);
+  CHECK_FALSE(e->max_trial_number.has_value());
+  CHECK_FALSE(e->max_experiment_seconds.has_value());
+  CHECK_FALSE(e->seed.has_value());
+  CHECK(e->log_level == "info");
+  CHECK(e->assessor.is_null());
+}
+
+TEST_CASE("experiment file: every key, in YAML and in JSON") {
+  const Folder folder;
+  fs::create_directory(folder.path / "code");
+  folder.write("space.json", R"({"x": {"_type": "choice", "_value": ["yes", 1e-5]}})");
+  const std::string yaml = R"(
+experimentName: "123"
+searchSpaceFile: space.json
+trialCommand: python3 trial.py
+trialCodeDirectory: code
+trialConcurrency: 4
+trialGpuNumber: 0
+maxExperimentDuration: 1.5h
+maxTrialNumber: 20
+maxTrialDuration: 90
+tuner:
+  name: TPE
+  classArgs: {optimize_mode: maximize}
+assessor: {name: Medianstop}
+trainingService: {platform: local}
+debug: true
+experimentWorkingDirectory: out
+seed: 7
+useAnnotation: false
+deprecated: {includeIntermediateResults: true}
+)";
+  auto e = folder.read(yaml);
+  if (!e) FAIL(e.error().message);
+  if (GENERATE(false, true)) {
+    const auto json_text = parse_yaml(yaml, "").value().value.dump();
+    e = folder.read(json_text, "e.json");
+    if (!e) FAIL(e.error().message);
+  }
+  CHECK(e->name == "123");
+  CHECK(dump_json(e->search_space) == R"({"x":{"_type":"choice","_value":["yes",1e-05]}})");
+  CHECK(e->trial_code_directory == folder.path / "code");
+  CHECK(e->trial_concurrency == 4);
+  CHECK(e->trial_gpu_number == 0);
+  CHECK(e->max_experiment_seconds == 5400.0);
+  CHECK(e->max_trial_number == 20);
+  CHECK(e->max_trial_seconds == 90.0);
+  CHECK(e->log_level == "debug");
+  CHECK(e->working_directory == folder.path / "out");
+  CHECK(e->seed == 7u);
+  CHECK(e->include_intermediate_results);
+
+  const json parameters = daemon_parameters(*e);
+  CHECK(parameters["maxTrialNumber"] == 20);
+  CHECK(parameters["trialConcurrency"] == 4);
+  CHECK(dump_json(parameters["capabilities"]) == R"(["reason","error"])");
+  CHECK(dump_json(parameters["tuner"]) ==
+        R"({"name":"TPE","classArgs":{"optimize_mode":"maximize"}})");
+  CHECK_FALSE(parameters.contains("searchSpace"));
+}
+
+TEST_CASE("experiment file: errors name the line, the key and the cure") {
+  struct Row {
+    std::string text, message;
+  };
+  const Row row = GENERATE(values<Row>({
+      {kLeast + "trialConcurency: 2\n",
+       ":4: trialConcurency: unknown key; did you mean \"trialConcurrency\"?"},
+      {kLeast + "colour: red\n", ":4: colour: unknown key; known are experimentName"},
+      {kLeast + "\nmaxTrialNumber: many\n",
+       ":5: maxTrialNumber: a whole number expected, not a string (\"many\")"},
+      {kLeast + "maxTrialNumber: 0\n", ":4: maxTrialNumber: a whole number from 1"},
+      {kLeast + "maxTrialNumber: 2.5\n", "a whole number expected"},
+      {kLeast + "trialConcurrency: \"2\"\n", "a whole number expected, not a string"},
+      {kLeast + "trialGpuNumber: 1\n", ":4: trialGpuNumber: GPUs are not assigned"},
+      {kLeast + "debug: yes\n", ":4: debug: true or false expected, not a string (\"yes\")"},
+      {kLeast + "maxExperimentDuration: 10 minutes\n",
+       ":4: maxExperimentDuration: a positive number of seconds"},
+      {kLeast + "maxExperimentDuration: -1\n", "positive"},
+      {kLeast + "maxExperimentDuration: 1e999\n", "positive"},
+      {kLeast + "logLevel: loud\n", ":4: logLevel:"},
+      {kLeast + "trialCodeDirectory: nowhere\n", ":4: trialCodeDirectory: "},
+      {kLeast + "useAnnotation: true\n", ":4: useAnnotation:"},
+      {kLeast + "seed: -1\n", ":4: seed:"},
+      {kLeast + "assessor:\n  nam: Medianstop\n",
+       ":5: assessor.nam: unknown key; did you mean \"name\"?"},
+      {kLeast + "assessor:\n  classArgs: {}\n", ":4: assessor: exactly one of name and className"},
+      {kLeast + "assessor: Medianstop\n", ":4: assessor: an object expected, not a string"},
+      {kLeast + "assessor: {name: Medianstop, classArgs: 3}\n",
+       "assessor.classArgs: an object expected"},
+      {kLeast + "advisor: {name: Hyperband}\n", ":4: advisor: exactly one of tuner and advisor"},
+      {kLeast + "trainingService:\n  platform: remote\n",
+       ":5: trainingService.platform: only local"},
+      {kLeast + "searchSpaceFile: s.json\n", ":4: searchSpaceFile: exactly one of"},
+      {kLeast + "trialCommand: again\n", ":4: the key \"trialCommand\" appears twice"},
+      {kLeast + "authorName: me\n", "version 1 schema"},
+      {"searchSpace: {}\ntuner: {name: TPE}\n", "trialCommand: missing"},
+      {"searchSpace: {}\ntrialCommand: run\n", "exactly one of tuner and advisor"},
+      {"trialCommand: run\ntuner: {name: TPE}\n", "exactly one of searchSpace and searchSpaceFile"},
+      {"searchSpaceFile: none.json\ntrialCommand: run\ntuner: {name: TPE}\n", "none.json"},
+      {kLeast + "seed: 1\ntuner: {name: TPE}\n", "appears twice"},
+      {"seed: 1\nsearchSpace: {}\ntrialCommand: run\ntuner: {name: TPE, classArgs: {seed: 2}}\n",
+       ":1: seed: there is also"},
+      {"[1, 2]", "an object of keys expected"},
+      {"a: [1, 2\nb: 3\n", "not valid YAML"},
+      {"a: &x [*x]\n", ""},
+      {"a: !!binary aGk=\n", "tag"},
+      {"\t", ""},
+      {"", ""},
+  }));
+  CAPTURE(row.text);
+  const Folder folder;
+  const auto e = folder.read(row.text);
+  REQUIRE_FALSE(e.has_value());
+  CAPTURE(e.error().message);
+  CHECK(e.error().message.find(row.message) != std::string::npos);
+  CHECK(e.error().message.find(folder.path.string()) != std::string::npos);
+}
+
+TEST_CASE("experiment file: what cannot be read is an error") {
+  CHECK_FALSE(read_experiment_file("/nowhere/e.yaml", "/").has_value());
+  CHECK_FALSE(read_experiment_file("/tmp", "/").has_value());
+}
+
+TEST_CASE("yaml: scalars mean what YAML 1.2 says") {
+  struct Row {
+    std::string text, json;
+  };
+  const Row row = GENERATE(values<Row>({
+      {"1", "1"},
+      {"-7", "-7"},
+      {"+7", "7"},
+      {"1.5", "1.5"},
+      {".5", "0.5"},
+      {"1e-5", "1e-05"},
+      {"1.0", "1.0"},
+      {"0x1F", "31"},
+      {"0o17", "15"},
+      {"18446744073709551615", "18446744073709551615"},
+      {"true", "true"},
+      {"False", "false"},
+      {"yes", "\"yes\""},
+      {"on", "\"on\""},
+      {"no", "\"no\""},
+      {"'true'", "\"true\""},
+      {"\"1\"", "\"1\""},
+      {"1:30", "\"1:30\""},
+      {"1_000", "\"1_000\""},
+      {"null", "null"},
+      {"~", "null"},
+      {"''", "\"\""},
+      {"inf", "\"inf\""},
+      {"nan", "\"nan\""},
+      {".inf", "null"},  // as dump_json writes infinity
+      {"1.2.3", "\"1.2.3\""},
+      {"e5", "\"e5\""},
+      {"-", "[null]"},
+      {"!!str 5", "\"5\""},
+      {"{\"a\": \"\\u00e9\\ud83d\\ude00\"}", "{\"a\":\"\\u00e9\\ud83d\\ude00\"}"},
+      {"[1, [2, {a: 3}]]", "[1,[2,{\"a\":3}]]"},
+      {"|\n  a\n  b\n", "\"a\\nb\\n\""},
+  }));
+  CAPTURE(row.text);
+  const auto document = parse_yaml(row.text, "f");
+  if (!document) FAIL(document.error().message);
+  CHECK(dump_json(document->value) == row.json);
+}
+
+TEST_CASE("yaml: hostile documents are refused") {
+  std::string deep(5000, '[');
+  CHECK_FALSE(parse_yaml(deep, "f").has_value());
+  std::string bomb = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n";
+  for (int i = 1; i < 9; ++i) {
+    bomb += fmt::format(
+        "a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
+  }
+  CHECK_FALSE(parse_yaml(bomb, "f").has_value());
+}
+
+TEST_CASE("durations") {
+  CHECK(parse_duration(90).value() == 90);
+  CHECK(parse_duration("90").value() == 90);
+  CHECK(parse_duration("100s").value() == 100);
+  CHECK(parse_duration("10m").value() == 600);
+  CHECK(parse_duration("1d").value() == 86400);
+  for (const json& wrong : {json("m"), json(""), json("1w"), json("inf"), json("nanh"), json(true),
+                            json(0), json("1h30m")}) {
+    CAPTURE(wrong.dump());
+    CHECK_FALSE(parse_duration(wrong).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace attune

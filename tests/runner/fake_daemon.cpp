@@ -1,0 +1,119 @@
+// A daemon for tests of the manager's side: what it does is the word in FAKE_DAEMON.
+//   works             answers as attuned does; proposes {"x": 0}, {"x": 1}, ... at most FAKE_LIMIT
+//   of
+//                     them, and stops a trial whose intermediate value is above 100
+//   dies              writes to stderr, exits with 3
+//   error             sends ER, exits with 2
+//   garbage           sends bytes that are no command
+//   closes            closes its output and stays
+//   stops-reading     answers Initialize, then reads nothing more, whatever comes
+//   ignores-terminate works, but stays after Terminate and the end of its input
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "protocol/codec.h"
+#include "protocol/frame.h"
+
+namespace {
+
+using namespace attune;
+
+std::string word(const char* name, const char* fallback) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? fallback : value;
+}
+
+void put(const std::string& bytes) {
+  if (::write(4, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) ::_exit(9);
+}
+
+void send(const Frame& frame) {
+  std::string bytes;
+  if (!encode_frame(frame, Framing{}, bytes)) ::_exit(9);
+  put(bytes);
+}
+
+[[noreturn]] void stay() {
+  ::signal(SIGTERM, SIG_IGN);
+  while (true) ::pause();
+}
+
+class Works {
+ public:
+  // False: it is over.
+  bool handle(const Command& command) {
+    if (std::holds_alternative<Initialize>(command)) {
+      send({"ID", ""});
+    } else if (const auto* request = std::get_if<RequestTrialJobs>(&command)) {
+      propose(request->count);
+    } else if (const auto* metric = std::get_if<ReportMetricData>(&command)) {
+      if (metric->type == ReportMetricData::Type::periodical && metric->value > 100) {
+        send(encode(KillTrialJob{metric->trial_job_id, "above 100"}));
+      }
+    }
+    return !std::holds_alternative<Terminate>(command);
+  }
+
+ private:
+  void propose(std::int64_t count) {
+    for (; count > 0 && next_ < limit_; --count, ++next_) {
+      // Not as encode() would write it: the manager must keep the text as it is.
+      send({"TR", fmt::format(R"({{"parameter_id": {0}, "parameters": {{"x":{0}}}, "extra":1}})",
+                              next_)});
+    }
+    if (count > 0) send(encode(NoMoreTrialJobs{{}, "the limit is reached"}));
+  }
+
+  int next_ = 0;
+  int limit_ = std::atoi(word("FAKE_LIMIT", "1000000").c_str());
+};
+
+void converse(const std::string& mode) {
+  FrameDecoder decoder{Framing{}};
+  Works works;
+  char buffer[4096];
+  while (true) {
+    const ssize_t size = ::read(3, buffer, sizeof buffer);
+    if (size <= 0) return;
+    decoder.feed(std::string_view(buffer, static_cast<std::size_t>(size)));
+    while (true) {
+      const auto frame = decoder.next();
+      if (!frame) ::_exit(8);
+      if (!*frame) break;
+      const auto command = decode(**frame);
+      if (!command) ::_exit(7);
+      if (!works.handle(*command)) return;
+      if (mode == "stops-reading") stay();
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--list") {
+    fmt::print(
+        R"({{"tuners": [{{"name": "TPE", "aliases": ["Parzen"], "optimize_mode": "minimize"}}]}})");
+    return 0;
+  }
+  const std::string mode = word("FAKE_DAEMON", "works");
+  if (mode == "dies") {
+    fmt::print(stderr, "no such tuner\n");
+    return 3;
+  }
+  if (mode == "error") {
+    send({"ER", "the space is empty"});
+    return 2;
+  }
+  if (mode == "garbage") put("hello world, this is not a frame\n");
+  if (mode == "closes") {
+    ::close(4);
+    stay();
+  }
+  converse(mode);
+  if (mode == "ignores-terminate") stay();
+}

@@ -1,0 +1,260 @@
+// The program attune as a user runs it, with tiny shell trials and the fake daemon.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+
+#include "backends/file_watch.h"
+#include "backends/process.h"
+#include "backends/unique_fd.h"
+#include "base/json.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Run {
+  int code = -1;
+  std::string out, err;
+};
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/attune-test-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~Folder() { fs::remove_all(path); }
+
+  std::string text(const fs::path& name) const {
+    std::ifstream stream(path / name);
+    std::stringstream text;
+    text << stream.rdbuf();
+    return text.str();
+  }
+
+  // An experiment whose trial is `command`, with `report TYPE VALUE` at hand.
+  void write(const std::string& command,
+             const std::string& more = "trialConcurrency: 2\nmaxTrialNumber: 3\n") const {
+    std::ofstream(path / "report.sh") <<
+        R"(report() {
+  id=$(sed 's/.*"parameter_id": *\([0-9]*\).*/\1/' "$NNI_SYS_DIR/parameter.cfg")
+  r="{\"parameter_id\": $id, \"trial_job_id\": \"$NNI_TRIAL_JOB_ID\", \"type\": \"$1\", \"sequence\": 0, \"value\": \"$2\"}"
+  printf 'ME%06d%s\n' $((${#r}+1)) "$r" >> "$NNI_SYS_DIR/.nni/metrics"
+}
+)";
+    std::ofstream(path / "e.yaml") << "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\n"
+                                      "tuner: {name: TPE, classArgs: {optimize_mode: maximize}}\n"
+                                      "trialCommand: |\n  . ./report.sh\n  "
+                                   << command << "\n"
+                                   << more;
+  }
+
+  std::unique_ptr<ChildProcess> spawn(boost::asio::io_context& io,
+                                      std::vector<std::string> arguments,
+                                      ChildProcess::OnExit on_exit) const {
+    const UniqueFd out(
+        ::open((path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const UniqueFd err(
+        ::open((path / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    ProcessSpec spec;
+    spec.arguments = {ATTUNE};
+    spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
+    spec.environment = {"PATH=/usr/bin:/bin"};
+    spec.directory = path;
+    spec.descriptors = {{1, out.get()}, {2, err.get()}};
+    return ChildProcess::spawn(io, spec, std::move(on_exit)).value();
+  }
+
+  Run run(const std::vector<std::string>& arguments) const {
+    boost::asio::io_context io;
+    std::optional<ExitStatus> exit;
+    const auto process = spawn(io, arguments, [&](ExitStatus status) { exit = status; });
+    io.run_for(std::chrono::seconds(60));
+    REQUIRE(exit.has_value());
+    return {exit->signal == 0 ? exit->code : -exit->signal, text("out"), text("err")};
+  }
+  Run run_experiment(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  fs::path path;
+};
+
+TEST_CASE("attune run: from the file to the best configuration") {
+  const Folder folder;
+  folder.write("report PERIODICAL 0.5; report FINAL $NNI_TRIAL_SEQ_ID");
+  const Run run = folder.run_experiment({"--json", "--seed", "7"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const json summary = parse_json(run.out).value();
+  CHECK(summary["outcome"] == "completed");
+  CHECK(summary["optimize_mode"] == "maximize");
+  CHECK(summary["seed"] == 7);
+  CHECK(summary["trials"]["succeeded"] == 3);
+  CHECK(summary["best"]["metric"] == 2);
+  CHECK(summary["best"]["trial_job_id"] == "t0002");
+  CHECK(dump_json(summary["best"]["parameters"]) == R"({"x":2})");
+
+  std::istringstream lines(folder.text("exp/results.jsonl"));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const json trial = parse_json(line).value();
+    CHECK(trial["status"] == "SUCCEEDED");
+    CHECK(trial["final"]["default"] == trial["sequence"]);
+    CHECK(dump_json(trial["intermediate"]) == "[0.5]");
+  }
+  CHECK(count == 3);
+  CHECK(folder.text("exp/trials/t0001/parameter.cfg") ==
+        R"({"parameter_id": 1, "parameters": {"x":1}, "extra":1})");
+  const json kept = parse_json(folder.text("exp/experiment.json")).value();
+  CHECK(kept["seed"] == 7);
+  CHECK(kept["tuner"]["classArgs"]["seed"] == 7);
+  CHECK(run.err.find("[3/3]") != std::string::npos);
+  CHECK(run.err.find('\x1b') == std::string::npos);
+
+  const Run again = folder.run_experiment();
+  CHECK(again.code == 2);
+  CHECK(again.err.find("results of another run") != std::string::npos);
+}
+
+TEST_CASE("attune run: a bad trial is stopped early") {
+  const Folder folder;
+  ::mkfifo((folder.path / "never").c_str(), 0600);
+  folder.write(
+      "[ $NNI_TRIAL_SEQ_ID = 1 ] && report PERIODICAL 101 && read x < never\n  report FINAL 1");
+  const Run run = folder.run_experiment({"--json"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const json summary = parse_json(run.out).value();
+  CHECK(summary["trials"]["early_stopped"] == 1);
+  CHECK(summary["trials"]["succeeded"] == 2);
+  CHECK(folder.text("exp/results.jsonl")
+            .find("\"status\":\"EARLY_STOPPED\",\"reason\":\"above 100\"") != std::string::npos);
+}
+
+TEST_CASE("attune run: failures end with 1 and say what to look at") {
+  const Folder folder;
+  SECTION("all trials fail") {
+    folder.write("echo 'no module named torch' >&2; exit 3", "");
+    const Run run = folder.run_experiment();
+    CHECK(run.code == 1);
+    CHECK(run.err.find("all 5 trials failed; the last one with exit code 3") != std::string::npos);
+    CHECK(run.err.find("no module named torch") != std::string::npos);
+  }
+  SECTION("no trial reports") {
+    folder.write("true");
+    const Run run = folder.run_experiment();
+    CHECK(run.code == 1);
+    CHECK(run.err.find("no trial reported a final metric") != std::string::npos);
+  }
+}
+
+TEST_CASE("attune run: maxExperimentDuration stops what runs") {
+  const Folder folder;
+  ::mkfifo((folder.path / "never").c_str(), 0600);
+  folder.write("report FINAL 1; [ $NNI_TRIAL_SEQ_ID = 0 ] || read x < never",
+               "trialConcurrency: 2\nmaxExperimentDuration: 1s\n");
+  const Run run = folder.run_experiment({"--json"});
+  CAPTURE(run.err);
+  CHECK(run.code == 0);
+  const json summary = parse_json(run.out).value();
+  CHECK(summary["reason"] == "maxExperimentDuration is over");
+  CHECK(summary["trials"]["user_canceled"] == 2);
+}
+
+TEST_CASE("attune run: what is wrong before the first trial ends with 2") {
+  const Folder folder;
+  folder.write("true", "maxTrialNumbr: 3\n");
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string message;
+  };
+  const Row row = GENERATE(values<Row>({
+      {{}, "subcommand"},
+      {{"run"}, "file is required"},
+      {{"run", "none.yaml"}, "cannot read none.yaml"},
+      {{"run", "e.yaml", "--bogus"}, "--bogus"},
+      {{"run", "e.yaml", "--max-trials", "0"}, "--max-trials"},
+      {{"run", "e.yaml"}, "did you mean \"maxTrialNumber\"?"},
+  }));
+  const Run run = folder.run(row.arguments);
+  CHECK(run.code == 2);
+  CHECK(run.err.find(row.message) != std::string::npos);
+  CHECK(run.out.empty());
+}
+
+TEST_CASE("attune run: a daemon that refuses ends with 2") {
+  const Folder folder;
+  folder.write("true");
+  const Run missing = folder.run({"run", "e.yaml", "--daemon", "/nowhere/attuned"});
+  CHECK(missing.code == 2);
+  // Nothing was run, so the folder can be used again.
+  CHECK(folder.run({"run", "e.yaml", "--dir", "exp", "--daemon", "/bin/cat"}).code == 2);
+  CHECK(folder.run_experiment().code == 1);
+  const Run refused = folder.run({"run", "e.yaml", "--daemon", "/bin/cat", "--quiet"});
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("cat ended early (exit code 1): /bin/cat: unrecognized option") !=
+        std::string::npos);
+  CHECK(refused.out.empty());
+}
+
+TEST_CASE("attune: help and version") {
+  const Folder folder;
+  const Run help = folder.run({"--help"});
+  CHECK(help.code == 0);
+  CHECK(help.out.find("Exit codes") != std::string::npos);
+  const Run version = folder.run({"--version"});
+  CHECK(version.code == 0);
+  CHECK(version.out.starts_with("attune "));
+}
+
+TEST_CASE("attune run: SIGINT stops the trials and ends with 130") {
+  const Folder folder;
+  const bool twice = GENERATE(false, true);
+  ::mkfifo((folder.path / "never").c_str(), 0600);
+  ::mkfifo((folder.path / "line").c_str(), 0600);
+  const UniqueFd line(::open((folder.path / "line").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  folder.write(
+      std::string(twice ? "trap '' TERM; " : "") +
+          "report FINAL 1; exec 9> line; echo ready >&9; while true; do read x < never; done",
+      "trialConcurrency: 1\n");
+  boost::asio::io_context io;
+  std::optional<ExitStatus> exit;
+  const auto process = folder.spawn(io, {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON},
+                                    [&](ExitStatus status) { exit = status; });
+  pollfd waited{line.get(), POLLIN, 0};
+  REQUIRE(::poll(&waited, 1, 60'000) == 1);
+  char buffer[64];
+  REQUIRE(::read(line.get(), buffer, sizeof buffer) == 6);
+  ::kill(process->pid(), SIGINT);
+  if (twice) {
+    // The second one counts only after the first was taken: its message is the sign.
+    const auto watch = FileWatch::create(io, [](int) {}).value();
+    REQUIRE(watch->add(folder.path / "err").has_value());
+    while (folder.text("err").find("once more to kill") == std::string::npos) {
+      REQUIRE(io.run_one_for(std::chrono::seconds(60)) == 1);
+    }
+    ::kill(process->pid(), SIGINT);
+  }
+  io.restart();
+  io.run_for(std::chrono::seconds(60));
+  REQUIRE(exit.has_value());
+  CHECK(exit->code == 130);
+  // Nothing of the trial is left: the last writer of the FIFO is gone.
+  REQUIRE(::poll(&waited, 1, 60'000) == 1);
+  CHECK(::read(line.get(), buffer, sizeof buffer) == 0);
+  CHECK(folder.text("exp/results.jsonl").find("USER_CANCELED") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune

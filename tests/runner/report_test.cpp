@@ -1,0 +1,176 @@
+// What an experiment leaves and shows: results.jsonl, the best trial, the status line.
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "runner/files.h"
+#include "runner/progress.h"
+#include "runner/results.h"
+
+namespace attune {
+namespace {
+
+TrialRecord trial(std::int64_t sequence, json metric, TrialStatus status = TrialStatus::succeeded) {
+  TrialRecord record;
+  record.job_id = job_id_of(sequence);
+  record.sequence = sequence;
+  record.proposed = {sequence, {{"x", 0.5}}, "text"};
+  record.status = status;
+  record.final_metric = std::move(metric);
+  record.start_time = 1.5;
+  record.end_time = 2.5;
+  return record;
+}
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/attune-test-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string text(const std::string& name) const {
+    std::stringstream text;
+    text << std::ifstream(path / name).rdbuf();
+    return text.str();
+  }
+  std::filesystem::path path;
+};
+
+TEST_CASE("results: one line a trial, and never over another run's") {
+  const Folder folder;
+  {
+    auto results = ResultsFile::open(folder.path / "results.jsonl").value();
+    TrialRecord first = trial(0, 0.5);
+    first.intermediate = {0.25,
+                          {{"default", 0.5}, {"loss", std::numeric_limits<double>::quiet_NaN()}}};
+    REQUIRE(results.append(first).has_value());
+    CHECK(
+        folder.text("results.jsonl") ==
+        R"({"trial_job_id":"t0000","sequence":0,"status":"SUCCEEDED","reason":"","parameter_id":0,)"
+        R"("parameters":{"x":0.5},"final":{"default":0.5},"intermediate":[0.25,{"default":0.5,"loss":null}],)"
+        R"("start_time":1.5,"end_time":2.5})"
+        "\n");
+    REQUIRE(results.append(trial(1, nullptr, TrialStatus::failed)).has_value());
+    const auto meanwhile = ResultsFile::open(folder.path / "results.jsonl");
+    REQUIRE_FALSE(meanwhile.has_value());
+    CHECK(meanwhile.error().message.find("in use") != std::string::npos);
+  }
+  CHECK(
+      folder.text("results.jsonl")
+          .ends_with("\"final\":null,\"intermediate\":[],\"start_time\":1.5,\"end_time\":2.5}\n"));
+  const auto again = ResultsFile::open(folder.path / "results.jsonl");
+  REQUIRE_FALSE(again.has_value());
+  CHECK(again.error().message.find("another run") != std::string::npos);
+  CHECK_FALSE(ResultsFile::open(folder.path / "no" / "results.jsonl").has_value());
+}
+
+TEST_CASE("results: the score is the number, or its default, if it is finite") {
+  CHECK(trial(0, 2).score() == 2);
+  CHECK(trial(0, true).score() == 1);
+  CHECK(trial(0, {{"loss", 1}, {"default", 3.5}}).score() == 3.5);
+  for (const json& none : {json(nullptr), json("1"), json::array({1}), json{{"loss", 1}},
+                           json(std::numeric_limits<double>::infinity())}) {
+    CHECK_FALSE(trial(0, none).score().has_value());
+  }
+}
+
+TEST_CASE("results: the best trial") {
+  const bool maximize = GENERATE(true, false);
+  BestTrial best(maximize);
+  best.offer(trial(0, nullptr));
+  CHECK_FALSE(best.get().has_value());
+  best.offer(trial(1, 1));
+  best.offer(trial(2, 5));
+  best.offer(trial(3, 5));
+  best.offer(trial(4, -2));
+  best.offer(trial(5, -2));
+  best.offer(trial(6, 99, TrialStatus::failed));
+  best.offer(trial(7, -99, TrialStatus::early_stopped));
+  CHECK(best.get()->job_id == (maximize ? "t0002" : "t0004"));
+}
+
+TEST_CASE("progress: durations and the status line") {
+  CHECK(duration_text(0.25) == "0.2 s");
+  CHECK(duration_text(59.9) == "59 s");
+  CHECK(duration_text(185) == "3 min 05 s");
+  CHECK(duration_text(7800) == "2 h 10 min");
+  CHECK(duration_text(360000) == "4 d 04 h");
+  ProgressOptions options;
+  Tally tally;
+  tally.running = 2;
+  CHECK(status_line(tally, nullptr, 1, options) == "[0] 2 running, 1.0 s");
+  options.max_trials = 40;
+  tally.succeeded = 7;
+  tally.early_stopped = 2;
+  tally.failed = 1;
+  const TrialRecord best = trial(7, 0.98012345);
+  CHECK(status_line(tally, &best, 25, options) ==
+        "[10/40] 2 running, 2 stopped early, 1 failed, best 0.980123 (t0007), 25 s, about 1 min 15 "
+        "s left");
+  options.max_seconds = 60;
+  CHECK(status_line(tally, nullptr, 25, options).ends_with("25 s, about 35 s left"));
+}
+
+std::string shown(ProgressOptions options, bool with_message) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  options.stream = ::open_memstream(&text, &size);
+  {
+    ManualClock clock;
+    Progress progress(options, clock);
+    Tally tally;
+    tally.running = 1;
+    progress.update(tally);
+    if (with_message) progress.message("warning: x");
+    tally.running = 0;
+    tally.succeeded = 1;
+    progress.update(tally);
+    const TrialRecord record = trial(0, 0.5);
+    progress.trial_ended(record, &record);
+    clock.advance(1);
+    progress.redraw();
+  }
+  std::fclose(options.stream);
+  std::string result(text, size);
+  ::free(text);
+  return result;
+}
+
+TEST_CASE("progress: plain lines without a terminal, one rewritten line on it") {
+  ProgressOptions options;
+  options.max_trials = 1;
+  CHECK(shown(options, true) == "warning: x\n[1/1] t0000 SUCCEEDED 0.5, best 0.5 (t0000), 0.0 s\n");
+  options.quiet = true;
+  CHECK(shown(options, true) == "warning: x\n");
+  options.quiet = false;
+  options.terminal = true;
+  const std::string plain = shown(options, false);
+  CHECK(plain.find('\n') == std::string::npos);
+  CHECK(plain.find('\x1b') == std::string::npos);
+  CHECK(plain.find("\r[1/1] 0 running, best 0.5 (t0000), 1.0 s, about 0.0 s left") !=
+        std::string::npos);
+  options.ansi = true;
+  CHECK(shown(options, false).find("\x1b[K") != std::string::npos);
+}
+
+TEST_CASE("files: last lines") {
+  const Folder folder;
+  const auto write = [&](const std::string& text) { std::ofstream(folder.path / "f") << text; };
+  const auto last = [&](int count) { return last_lines(folder.path / "f", count); };
+  CHECK(last(3).empty());
+  write("");
+  CHECK(last(3).empty());
+  write("a\nb\nc\n\n");
+  CHECK(last(2) == "b\nc");
+  CHECK(last(3) == "a\nb\nc");
+  CHECK(last(9) == "a\nb\nc");
+  write(std::string(100'000, 'x'));
+  CHECK(last(2).size() == 4096);
+}
+
+}  // namespace
+}  // namespace attune
