@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Everything, also what takes long: all presets, all tests, clang-tidy on every file, fuzzing.
+#   scripts/check_all.sh [SECONDS of fuzzing for each target]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CI=true
+
+scripts/install_deps.sh build test lint
+for preset in dev asan tsan release; do
+  echo "== $preset"
+  scripts/build.sh "$preset"
+  scripts/run_tests.sh "$preset"
+done
+echo "== lint"
+scripts/lint.sh --all
+echo "== fuzz"
+scripts/fuzz.sh "${1:-60}"

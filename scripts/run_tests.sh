@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Runs the tests of a built preset and ends with ctest's summary line:
+#   scripts/run_tests.sh PRESET [ctest options, such as -L fast]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+preset=$1
+shift
+log=build/$preset/tests.log
+status=0
+# A test that hangs is killed: none needs more than seconds, sanitizers make that some more.
+ctest --preset "$preset" --parallel "$(nproc)" --timeout 300 --no-tests=error "$@" </dev/null \
+  >"$log" 2>&1 || status=$?
+[ $status -eq 0 ] || cat "$log"
+grep 'tests passed' "$log" || tail -n 20 "$log"
+exit $status
