@@ -57,6 +57,10 @@ Result<void> check_descriptor(int fd, std::string_view option) {
 // Gives the channel descriptors of its own that no child inherits, and makes descriptor 1 a copy of
 // stderr: a stray print can then never corrupt a frame.
 Result<void> take_descriptors(Configuration& configuration) {
+  if (!configuration.websocket_url.empty() && ::fcntl(configuration.in_fd, F_GETFD) < 0) {
+    return fail("the manager offers a WebSocket (" + configuration.websocket_url +
+                ") and no pipe: NNI 2.8 and later are not supported yet, NNI 1.6 to 2.7 are");
+  }
   TRY(check_descriptor(configuration.in_fd, "--in-fd"));
   TRY(check_descriptor(configuration.out_fd, "--out-fd"));
   const int in = ::fcntl(configuration.in_fd, F_DUPFD_CLOEXEC, 10);

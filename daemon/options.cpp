@@ -153,6 +153,7 @@ std::expected<Result<void>, Usage> read_options(
   Configuration& configuration = options.configuration;
   configuration.resume = variable("NNI_MODE") == "resume";
   configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
+  configuration.websocket_url = variable("NNI_TUNER_COMMAND_CHANNEL");
   configuration.include_intermediate = variable("NNI_INCLUDE_INTERMEDIATE_RESULTS") == "true";
   configuration.fallback_seed = arguments.seed.value_or(fallback_seed);
   if (auto log = read_log_settings(arguments, environment, configuration); !log) {

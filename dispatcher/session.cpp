@@ -130,12 +130,7 @@ Replies Session::final_result(TrialId id, const json& value) {
     log_.warning("final result of trial {} ignored: it had one before", id);
     return {};
   }
-  Outcome outcome{.trial = id,
-                  .point = {},
-                  .loss = {},
-                  .metrics = {},
-                  .end = End::completed,
-                  .budget = trial.budget};
+  Outcome outcome{.trial = id, .end = End::completed, .budget = trial.budget};
   if (auto metrics = to_metrics(value)) {
     outcome.metrics = *std::move(metrics);
     outcome.loss = loss_of(outcome.metrics);
@@ -165,12 +160,8 @@ Replies Session::trial_end(TrialId id, End end) {
   }
   Replies replies;
   if (!found->second.told) {
-    replies = conclude(found->second, Outcome{.trial = id,
-                                              .point = {},
-                                              .loss = {},
-                                              .metrics = {},
-                                              .end = end,
-                                              .budget = found->second.budget});
+    replies =
+        conclude(found->second, Outcome{.trial = id, .end = end, .budget = found->second.budget});
   }
   trials_.erase(id);
   return replies;
@@ -217,8 +208,7 @@ Replies Session::import(const std::vector<Imported>& records) {
                         .point = *std::move(point),
                         .loss = loss,
                         .metrics = *std::move(metrics),
-                        .end = End::imported,
-                        .budget = {}});
+                        .end = End::imported});
   }
   log_.info("imported {} of {} results", outcomes.size(), records.size());
   if (outcomes.empty()) return {};
