@@ -19,11 +19,11 @@ EXAMPLE = ROOT / 'examples/digits'
 RESAMPLES = 10_000
 
 
-def without_assessor(experiment):
-    """The text of an experiment file without its assessor block."""
-    text, count = re.subn(r'^assessor:.*\n(?:[ #].*\n)*', '', experiment, flags=re.MULTILINE)
+def without(key, experiment):
+    """The text of an experiment file without the block of a top-level key."""
+    text, count = re.subn(rf'^{key}:.*\n(?:[ #].*\n)*', '', experiment, flags=re.MULTILINE)
     if count != 1:
-        raise ValueError('one block "assessor:" expected in the experiment file')
+        raise ValueError(f'one block "{key}:" expected in the experiment file')
     return text
 
 
@@ -90,10 +90,12 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
 
     tuned = elsewhere((EXAMPLE / 'experiment.yaml').read_text())
-    experiments = {'TPE + Medianstop': tuned, 'TPE': without_assessor(tuned),
+    experiments = {'TPE + Medianstop': tuned,
+                   'the same, stopped trials forgotten': without('deprecated', tuned),
+                   'TPE': without('assessor', tuned),
                    'Random': elsewhere((EXAMPLE / 'experiment-random.yaml').read_text())}
     runs = {name: [] for name in experiments}
-    for seed in range(1, arguments.seeds + 1):  # by seed first: an early look compares all three
+    for seed in range(1, arguments.seeds + 1):  # by seed first: an early look compares all
         for number, (name, text) in enumerate(experiments.items()):
             experiment = out / f'experiment-{number}.yaml'
             experiment.write_text(text)

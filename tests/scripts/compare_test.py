@@ -84,7 +84,7 @@ class CompareTuners(unittest.TestCase):
 
     def test_experiment_files_are_changed_where_they_must(self):
         example = (ROOT / 'examples/digits/experiment.yaml').read_text()
-        without = compare_tuners.without_assessor(example)
+        without = compare_tuners.without('assessor', example)
         self.assertNotIn('Medianstop', without.split('trialCommand')[1])
         self.assertNotIn('start_step', without)
         self.assertIn('searchSpace:', without)
@@ -92,7 +92,7 @@ class CompareTuners(unittest.TestCase):
         self.assertIn(f'trialCodeDirectory: {compare_tuners.EXAMPLE}\n',
                       compare_tuners.elsewhere(example))
         with self.assertRaises(ValueError):
-            compare_tuners.without_assessor(without)
+            compare_tuners.without('assessor', without)
 
 
 if __name__ == '__main__':
