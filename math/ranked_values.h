@@ -58,7 +58,7 @@ struct Split {
 // when k <= forgetting; else rising linearly from 1/k to 1, and 1 for the last `forgetting`. (By
 // rank of the loss and not by age as in the paper.) `pending`, sorted, take part as if their loss
 // were `lie`, after observations with that loss.
-// `result` is overwritten; its memory is used again: fresh pages cost a third more time at 10^4
+// `result` is overwritten; its memory is used again: fresh pages cost half as much again at 10^4
 // values.
 void split(const RankedValues& observed, std::span<const PendingValue> pending, double lie,
            const SplitRule& rule, Split& result);

@@ -30,6 +30,10 @@ sources_of() {
 }
 
 python3 -B scripts/check_layers.py
+if grep -rnE 'TEST_CASE\("[^"]*[];[]' tests; then
+  echo "error: CMake would split or join tests with such names, and ctest would not run them" >&2
+  exit 1
+fi
 clang-format-19 --dry-run --Werror "${files[@]}"
 echo "format: ok, ${#files[@]} files"
 

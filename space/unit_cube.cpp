@@ -54,7 +54,9 @@ double read(const Choice&, std::span<const double> x) {
 double read(const Subset& domain, std::span<const double> x) {
   std::vector<std::size_t> order(x.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return x[a] > x[b]; });
+  // Not stable_sort: libstdc++ 12's calls what clang warns of as deprecated.
+  std::ranges::sort(
+      order, [&](std::size_t a, std::size_t b) { return x[a] != x[b] ? x[a] > x[b] : a < b; });
   std::uint64_t mask = 0;
   for (std::size_t i = 0; i < domain.chosen; ++i) mask |= std::uint64_t{1} << order[i];
   return static_cast<double>(mask);

@@ -71,7 +71,7 @@ std::string apply(Assessor& assessor, const Script::Call& call) {
 
 }  // namespace
 
-TEST_CASE("assessors: same calls, same decisions; saved and loaded anywhere, the same rest") {
+TEST_CASE("assessors: same calls, same decisions, saved and loaded anywhere, the same rest") {
   const Script script;
   const AssessorRegistry registry = builtin_assessors();
   for (const AssessorEntry& entry : registry.entries()) {

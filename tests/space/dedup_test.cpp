@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "space/sample.h"
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 using namespace attune;
 

@@ -7,7 +7,7 @@
 
 #include "space/dedup.h"
 #include "space/parse.h"
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 using namespace attune;
 

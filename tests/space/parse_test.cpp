@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 using namespace attune;
 using Catch::Matchers::StartsWith;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "space/space.h"
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 using namespace attune;
 

@@ -7,7 +7,7 @@
 #include "space/parse.h"
 #include "space/sample.h"
 #include "space/unit_cube.h"
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 using namespace attune;
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 using namespace attune;
 

@@ -1,5 +1,5 @@
 // The helpers of this folder; the one test here keeps them honest.
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 #include <bit>
 #include <catch2/catch.hpp>

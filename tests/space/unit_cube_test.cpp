@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "space_helpers.h"
+#include "tests/space/space_helpers.h"
 
 using namespace attune;
 

@@ -235,7 +235,7 @@ void for_each_accepted(Use&& use) {
 
 }  // namespace
 
-TEST_CASE("tuners: answers lie in the space; same seed and calls, same answers") {
+TEST_CASE("tuners: answers lie in the space, same seed and calls, same answers") {
   for_each_accepted([](const TunerEntry& entry, const Space& space) {
     const auto answers = Experiment(entry, space).turns(80);
     CHECK(answers.front() != "exhausted");

@@ -91,7 +91,7 @@ TEST_CASE("TPE on a finite space: NNI's points in some order, and its NoMoreTria
   CHECK(answers.ours == answers.recorded);
 }
 
-TEST_CASE("Batch leaves out what was imported; NNI did so only for results other than 0") {
+TEST_CASE("Batch leaves out what was imported, NNI did so only for results other than 0") {
   const Answers answers = replay("p_import_batch");
   CHECK(answers.recorded == std::vector<std::string>{R"({"x":0})", R"({"x":2})", "NO"});
   CHECK(answers.ours == std::vector<std::string>{R"({"x":0})", "NO"});

@@ -85,7 +85,7 @@ TEST_CASE("the seed is honoured, and the fallback only without one") {
   CHECK(first_answers(name, {}, 7) == first_answers(name, {{"seed", 7}}, 9));
 }
 
-TEST_CASE("names: aliases and either case; the nearest of an unknown one") {
+TEST_CASE("names: aliases and either case, the nearest of an unknown one") {
   CHECK(make_tuner(registry(), "BatchTuner", {}, {}, 0)->name == "Batch");
   CHECK(make_tuner(registry(), "gridsearch", {}, {}, 0)->name == "GridSearch");
   CHECK(contains(error_of("Randon", {}), "unknown tuner \"Randon\"; did you mean \"Random\"?"));
@@ -97,7 +97,7 @@ TEST_CASE("NNI's default directions") {
   CHECK(make_tuner(registry(), "Random", {}, {}, 0)->maximize);
 }
 
-TEST_CASE("TPE: a liar of null is none; nested arguments are checked with their place") {
+TEST_CASE("TPE: a liar of null is none, nested arguments are checked with their place") {
   for (const json& liar : {json("best"), json("worst"), json("mean"), json("none"), json()}) {
     CHECK(error_of("TPE", {{"tpe_args", {{"constant_liar_type", liar}}}}).empty());
   }
