@@ -94,6 +94,9 @@ Result<json> resolve_one(const std::string& place, const Argument& argument, con
   return value;
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Between letters of either case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -101,7 +104,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t substitute = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
     }
@@ -137,7 +140,7 @@ Result<json> resolve_arguments(std::string_view owner, const std::vector<Argumen
       if (std::ranges::find(names, name) != names.end()) continue;
       const std::string near = nearest_name(name, names);
       return fail(place + ": unknown argument \"" + name + "\"" +
-                  (near.empty() ? "" : "; did you mean \"" + near + "\"?") +
+                  (near.empty() ? "." : "; did you mean \"" + near + "\"?") +
                   (names.empty() ? " It takes no arguments" : " Accepted: " + join(names)));
     }
   }

@@ -29,9 +29,8 @@ class Catalog {
       names.push_back(entry.name);
     }
     std::string message = "unknown " + std::string(kind) + " \"" + std::string(name) + "\"";
-    if (const std::string near = nearest_name(name, names); !near.empty()) {
-      message += "; did you mean \"" + near + "\"?";
-    }
+    const std::string near = nearest_name(name, names);
+    message += near.empty() ? "." : "; did you mean \"" + near + "\"?";
     message += " Known: ";
     for (std::size_t i = 0; i < names.size(); ++i) message += (i ? ", " : "") + names[i];
     return fail(message);

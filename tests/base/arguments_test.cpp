@@ -87,7 +87,7 @@ TEST_CASE("mistakes are told with the place and the cure") {
           R"(TPE: unknown argument "sed"; did you mean "seed"? Accepted: flag, start_step, )"
           "prior_weight, note, optimize_mode, seed, tpe_args, extra"},
       Row{R"({"zzzzzz": 1})",
-          R"(TPE: unknown argument "zzzzzz" Accepted: flag, start_step, prior_weight, note, )"
+          R"(TPE: unknown argument "zzzzzz". Accepted: flag, start_step, prior_weight, note, )"
           "optimize_mode, seed, tpe_args, extra"},
       Row{R"({"flag": 1})", "TPE.flag: true or false expected, not 1"},
       Row{R"({"start_step": 1.5})", "TPE.start_step: an integer in [0, 9999] expected, not 1.5"},
@@ -119,7 +119,7 @@ TEST_CASE("an integer too large for 64 bits is an error, not an overflow") {
 TEST_CASE("without declared arguments every name is unknown") {
   CHECK(resolve_arguments("Batch", {}, json::object()).value() == json::object());
   CHECK(resolve_arguments("Batch", {}, {{"x", 1}}).error().message ==
-        R"(Batch: unknown argument "x" It takes no arguments)");
+        R"(Batch: unknown argument "x". It takes no arguments)");
 }
 
 TEST_CASE("the nearest name is near") {

@@ -34,8 +34,10 @@ TEST_CASE("an unknown name lists what there is, and the nearest") {
   const auto known = catalog();
   CHECK(known.find("Randm", "tuner").error().message ==
         R"(unknown tuner "Randm"; did you mean "Random"? Known: Random, Batch, TPE)");
+  CHECK(known.find("tpee", "tuner").error().message.find("did you mean \"TPE\"?") !=
+        std::string::npos);
   CHECK(known.find("Hyperband", "tuner").error().message ==
-        R"(unknown tuner "Hyperband" Known: Random, Batch, TPE)");
+        R"(unknown tuner "Hyperband". Known: Random, Batch, TPE)");
   CHECK(known.find("", "assessor").error().message.starts_with(R"(unknown assessor "")"));
   CHECK_FALSE(known.find("Rando", "tuner"));  // a prefix is not a name
 }
