@@ -33,6 +33,9 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
+// What waits on it is aborted. close() itself can fail, which helps nobody here.
+void hang_up(asio::posix::stream_descriptor& pipe) { const UniqueFd closed(pipe.release()); }
+
 }  // namespace
 
 DaemonDecider::DaemonDecider(asio::io_context& io, DaemonOptions options, Log log)
@@ -206,8 +209,7 @@ void DaemonDecider::lost(std::string what) {
   if (settled_) return;
   if (lost_.empty()) lost_ = std::move(what);
   // Whoever hears nothing more from us ends by itself: its input ends here.
-  boost::system::error_code ignored;
-  if (!lost_.empty() || stream_ended_ || input_closed_) static_cast<void>(to_.close(ignored));
+  if (!lost_.empty() || stream_ended_ || input_closed_) hang_up(to_);
   if (exit_ && (stream_ended_ || !lost_.empty())) {
     settle();
     return;
@@ -221,9 +223,8 @@ void DaemonDecider::lost(std::string what) {
 
 void DaemonDecider::settle() {
   if (std::exchange(settled_, true)) return;
-  boost::system::error_code ignored;
-  static_cast<void>(to_.close(ignored));
-  static_cast<void>(from_.close(ignored));
+  hang_up(to_);
+  hang_up(from_);
   patience_.cancel();
   process_->kill();
   if (closing_) {

@@ -130,7 +130,7 @@ Result<Experiment> read_limits(const Section& top) {
 
 Result<std::string> read_log_level(const Section& top) {
   const bool debug = TRY(top.boolean("debug")).value_or(false);
-  const std::string level = TRY(top.text("logLevel")).value_or(debug ? "debug" : "info");
+  std::string level = TRY(top.text("logLevel")).value_or(debug ? "debug" : "info");
   if (auto parsed = parse_log_level(level); !parsed) {
     return top.error("logLevel", parsed.error().message);
   }

@@ -70,8 +70,7 @@ void run_events(asio::io_context& io, ExperimentLoop& loop, Progress& progress,
       loop.interrupt(fmt::format("interrupted by SIG{}", sigabbrev_np(number)));
       // After the second one a third has its default effect.
       if (++count < 2) return await_signal();
-      boost::system::error_code ignored;
-      static_cast<void>(signals.clear(ignored));
+      signals.clear();
     });
   };
   await_signal();

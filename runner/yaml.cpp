@@ -12,7 +12,7 @@ namespace attune {
 namespace {
 
 constexpr int kMaxDepth = 200;
-constexpr int kMaxValues = 1'000'000;
+constexpr int kMaxValues = 200'000;
 
 template <class T, class... Base>
 std::optional<T> parse_whole(std::string_view text, Base... base) {

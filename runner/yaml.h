@@ -3,7 +3,7 @@
 //
 // Plain scalars follow YAML 1.2: `true` and `false` are the only booleans, 1e-5 is a number, `yes`,
 // `on` and 1:30 are texts. A quoted scalar is always a text. A key that appears twice, a key that
-// is not a text, nesting beyond 200 and more than a million values (aliases count each time) are
+// is not a text, nesting beyond 200 and more than 200,000 values (aliases count each time) are
 // errors.
 #include <map>
 #include <string>

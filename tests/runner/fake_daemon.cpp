@@ -84,6 +84,9 @@ void converse(const std::string& mode) {
       const auto frame = decoder.next();
       if (!frame) ::_exit(8);
       if (!*frame) break;
+      // A TrialEnd must bring back the very text of its NewTrialJob.
+      if ((*frame)->code == "EN" && (*frame)->payload.find(R"(\"extra\":1)") == std::string::npos)
+        ::_exit(6);
       const auto command = decode(**frame);
       if (!command) ::_exit(7);
       if (!works.handle(*command)) return;
