@@ -17,8 +17,6 @@
 #include "daemon/version.h"
 #include "tuners/registry.h"
 
-extern char** environ;
-
 namespace attune {
 namespace {
 

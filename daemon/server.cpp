@@ -183,8 +183,8 @@ void Server::fatal(ExitCode code, const std::string& message) {
 void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
-  boost::system::error_code ignored;
-  in_.cancel(ignored);
+  boost::system::error_code error;
+  if (in_.cancel(error)) log_.debug("cancelling the read: {}", error.message());
   if (how == Stop::drain) {
     workers_.close();
   } else {
@@ -192,8 +192,8 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   }
   if (!deadline) return;
   deadline_.expires_after(*deadline);
-  deadline_.async_wait([this](const boost::system::error_code& error) {
-    if (error) return;
+  deadline_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (cancelled) return;
     log_.warning("not everything was handled or written in time");
     if (finished_workers_ < 2) {
       log_.flush();

@@ -18,7 +18,7 @@ WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits
       assess_(std::move(assess)),
       on_output_(std::move(on_output)),
       tune_queue_(limits.queue_bytes, on_room),
-      assess_queue_(limits.queue_bytes, on_room),
+      assess_queue_(limits.queue_bytes, std::move(on_room)),
       output_(limits.output_bytes),
       tune_thread_([this] { run(tune_, tune_queue_); }),
       assess_thread_([this] { run(assess_, assess_queue_); }) {
