@@ -35,9 +35,8 @@ class FrameDecoder {
   // its byte offset and the first 64 bytes); after an error only errors follow.
   Result<std::optional<Frame>> next();
 
-  bool mid_frame() const {
-    return begin_ < buffer_.size();
-  }                                                   // bytes that are not a whole frame yet
+  // Bytes are there that are not a whole frame yet.
+  bool mid_frame() const { return begin_ < buffer_.size(); }
   std::uint64_t offset() const { return consumed_; }  // of the next frame in the stream
   std::string head() const;                           // its first 64 bytes, printable
 

@@ -24,7 +24,7 @@ sources_of() {
   for file in "$@"; do
     case $file in
       *.cpp) echo "$file" ;;
-      *.h) grep -rlF --include='*.cpp' "#include \"$file\"" "${rooms[@]}" | sort | head -n 1 ;;
+      *.h) { grep -rlF --include='*.cpp' "#include \"$file\"" "${rooms[@]}" || true; } | sort | sed -n 1p ;;
     esac
   done | sort -u
 }
