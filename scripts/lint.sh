@@ -50,6 +50,10 @@ fi
 mapfile -t sources < <(for source in "${sources[@]}"; do
   grep -qF "/$source\"" build/release/compile_commands.json && echo "$source"
 done)
+if [ "${1:-}" = --all ] && [ ${#sources[@]} -eq 0 ]; then
+  echo "error: no source has a compile command in build/release" >&2
+  exit 1
+fi
 if [ ${#sources[@]} -gt 0 ]; then
   printf '%s\n' "${sources[@]}" |
     xargs -P "$(nproc)" -n 1 clang-tidy-19 --quiet -p build/release 2>/dev/null
