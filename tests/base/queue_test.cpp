@@ -91,7 +91,7 @@ TEST_CASE("two stages, blocking both ways: nothing is lost or reordered") {
 
 TEST_CASE(
     "four producers, two consumers: nothing is lost, doubled, or out of its producer's order") {
-  constexpr int kProducers = 4, kMessages = 5000;
+  constexpr int kProducers = 4, kMessages = 5000, kAll = kProducers * kMessages;
   BoundedQueue<int> queue(16);
   std::vector<std::jthread> producers;
   for (int p = 0; p < kProducers; ++p) {
@@ -109,7 +109,7 @@ TEST_CASE(
   producers.clear();  // joins
   queue.close();
 
-  std::vector<int> count(kProducers * kMessages);
+  std::vector<int> count(kAll);
   for (auto* consumer : {&first, &second}) {
     std::vector<int> last(kProducers, -1);
     for (const int message : consumer->get()) {
@@ -119,7 +119,7 @@ TEST_CASE(
       previous = message;
     }
   }
-  CHECK(count == std::vector<int>(kProducers * kMessages, 1));
+  CHECK(count == std::vector<int>(kAll, 1));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ struct World {
   }
   void ready() { loop.on_ready(); }
   void report(const std::string& job, double value, bool final = true,
-              const std::string& text = "ok", ParameterId id = {}) {
+              const std::string& text = "ok", const ParameterId& id = {}) {
     ReportMetricData metric;
     metric.type = final ? ReportMetricData::Type::final : ReportMetricData::Type::periodical;
     metric.parameter_id = id.index() == 0 ? ParameterId(std::stoll(job.substr(1))) : id;

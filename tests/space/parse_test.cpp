@@ -6,7 +6,6 @@
 #include "tests/space/space_helpers.h"
 
 using namespace attune;
-using Catch::Matchers::StartsWith;
 
 namespace {
 
