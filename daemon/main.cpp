@@ -13,6 +13,7 @@
 #include "assessors/registry.h"
 #include "daemon/listing.h"
 #include "daemon/options.h"
+#include "daemon/pipe_channel.h"
 #include "daemon/server.h"
 #include "daemon/version.h"
 #include "tuners/registry.h"
@@ -102,7 +103,10 @@ Result<int> serve(Configuration& configuration, const Log& log) {
                                   .include_intermediate = configuration.include_intermediate};
   Session session(std::move(made.tuner), Objective{"default", made.maximize}, log.named("tuner"));
   boost::asio::io_context io(1);
-  Server server(io, configuration, options, TuneWorker(std::move(session), log.named("tuner")),
+  auto channel = std::make_unique<PipeChannel>(io, configuration.in_fd, configuration.out_fd,
+                                               configuration.framing, log);
+  Server server(io, std::move(channel), configuration, options,
+                TuneWorker(std::move(session), log.named("tuner")),
                 AssessWorker(std::move(assessor), log.named("assessor")), log);
   return server.run();
 }

@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
 #include <csignal>
 
 #include "protocol/codec.h"
@@ -15,7 +13,6 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kReadSize = 64 << 10;
 constexpr std::size_t kJournalBytes = 256 << 10;
 constexpr int kAnswersAtOnce = 256;
 constexpr milliseconds kQuickStop{100};  // a model fit in progress is not waited for longer
@@ -23,17 +20,15 @@ constexpr milliseconds kDrainStop{2000};
 
 }  // namespace
 
-Server::Server(asio::io_context& io, const Configuration& configuration, DispatcherOptions options,
-               TuneWorker tune, AssessWorker assess, Log log)
+Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
+               const Configuration& configuration, DispatcherOptions options, TuneWorker tune,
+               AssessWorker assess, Log log)
     : io_(io),
+      channel_(std::move(channel)),
       configuration_(configuration),
       log_(std::move(log)),
-      in_(io, configuration.in_fd),
-      out_(io, configuration.out_fd),
       signals_(io, SIGTERM, SIGINT),
       deadline_(io),
-      decoder_(configuration.framing),
-      read_buffer_(kReadSize, '\0'),
       journal_(kJournalBytes),
       workers_(
           std::move(tune), std::move(assess),
@@ -44,7 +39,8 @@ Server::Server(asio::io_context& io, const Configuration& configuration, Dispatc
 
 int Server::run() {
   await_signal();
-  read();
+  channel_->start(*this);
+  channel_->receive();
   io_.run();
   workers_.join();
   log_.info("exiting with code {}", exit_code_);
@@ -53,37 +49,13 @@ int Server::run() {
 
 // ---- commands in
 
-void Server::read() {
-  in_.async_read_some(
-      asio::buffer(read_buffer_),
-      [this](const boost::system::error_code& error, std::size_t size) { on_read(error, size); });
-}
-
-void Server::on_read(const boost::system::error_code& error, std::size_t size) {
-  if (stopping_) return;
-  if (error) {
-    if (error != asio::error::eof) log_.warning("reading commands: {}", error.message());
-    if (decoder_.mid_frame()) {
-      log_.error("the command stream ended inside a frame at byte {}: '{}'", decoder_.offset(),
-                 decoder_.head());
-      exit_code_ = kExitProtocol;
-    } else {
-      log_.info("end of input: the manager has gone");
-    }
-    stop(Stop::drain, kDrainStop);
-    return;
-  }
-  decoder_.feed(std::string_view(read_buffer_).substr(0, size));
-  handle_frames();
-}
-
 // Also called when a full queue has room again; reading goes on only when nothing is held back.
 void Server::handle_frames() {
   if (stopping_) return;
   const bool was_blocked = dispatcher_.blocked();
   if (was_blocked && !dispatcher_.resume()) return;
   while (!stopping_) {
-    auto frame = decoder_.next();
+    auto frame = channel_->next();
     if (!frame) {
       fatal(kExitProtocol, frame.error().message);
       return;
@@ -91,7 +63,14 @@ void Server::handle_frames() {
     if (!*frame) break;
     if (!dispatcher_.accept(**frame)) return;
   }
-  if (!stopping_) read();
+  if (!stopping_) channel_->receive();
+}
+
+// Without a manager the answers go nowhere, but what it sent is handled: a state that is saved at
+// the end must know of it.
+void Server::on_end(ExitCode code) {
+  if (!stopping_) exit_code_ = code;
+  stop(Stop::drain, kDrainStop);
 }
 
 void Server::terminate() {
@@ -106,8 +85,8 @@ void Server::terminate() {
 // ---- answers out
 
 void Server::take_output() {
-  // The workers wait when the manager does not read; when it has gone, nobody needs their answers.
-  for (int taken = 0; manager_gone_ || outgoing_.size() < configuration_.queue_bytes; ++taken) {
+  // The workers wait when the manager does not read; when it has gone, nothing piles up.
+  for (int taken = 0; channel_->backlog() < configuration_.queue_bytes; ++taken) {
     if (taken == kAnswersAtOnce) {  // let commands, signals and timers have their turn
       asio::post(io_, [this] { take_output(); });
       break;
@@ -121,35 +100,7 @@ void Server::take_output() {
 }
 
 void Server::send(Frame frame) {
-  if (manager_gone_) return;
-  if (auto encoded = encode_frame(frame, configuration_.framing, outgoing_); !encoded) {
-    fatal(kExitProtocol, encoded.error().message);
-    return;
-  }
-  if (!write_in_flight_) write();
-}
-
-void Server::write() {
-  write_in_flight_ = true;
-  writing_.clear();
-  writing_.swap(outgoing_);
-  asio::async_write(
-      out_, asio::buffer(writing_),
-      [this](const boost::system::error_code& error, std::size_t) { on_written(error); });
-}
-
-void Server::on_written(const boost::system::error_code& error) {
-  write_in_flight_ = false;
-  if (error) {
-    if (error == asio::error::operation_aborted) return;
-    log_.warning("the manager no longer reads: {}", error.message());
-    manager_gone_ = true;
-    outgoing_.clear();
-    stop(Stop::drain, kDrainStop);
-  } else if (!outgoing_.empty()) {
-    write();
-  }
-  take_output();
+  if (auto sent = channel_->send(frame); !sent) fatal(kExitProtocol, sent.error().message);
 }
 
 // ---- the end
@@ -183,8 +134,7 @@ void Server::fatal(ExitCode code, const std::string& message) {
 void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
-  boost::system::error_code error;
-  if (in_.cancel(error)) log_.debug("cancelling the read: {}", error.message());
+  channel_->stop_receiving();
   if (how == Stop::drain) {
     workers_.close();
   } else {
@@ -204,7 +154,7 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
 }
 
 void Server::finish_if_done() {
-  if (stopping_ && finished_workers_ == 2 && !write_in_flight_) io_.stop();
+  if (stopping_ && finished_workers_ == 2 && channel_->close()) io_.stop();
 }
 
 }  // namespace attune

@@ -1,0 +1,48 @@
+#pragma once
+// The way to and from the manager, as the server sees it: frames in, frames out. Pipes and
+// WebSockets implement it; only they know descriptors, framing and buffers. Io thread only.
+#include <cstddef>
+#include <optional>
+
+#include "base/result.h"
+#include "dispatcher/sink.h"
+#include "protocol/frame.h"
+
+namespace attune {
+
+// Called from the event loop, never from inside a call into the channel.
+class ChannelEvents {
+ public:
+  virtual ~ChannelEvents() = default;
+  virtual void on_input() = 0;  // what receive() asked for: next() has something
+  // No more commands will come, or nobody reads the answers. The channel has logged why; `code` is
+  // how the daemon is to exit; only the first one counts.
+  virtual void on_end(ExitCode code) = 0;
+  virtual void on_output() = 0;  // backlog() has shrunk, or what close() began is done
+};
+
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  // Once, before anything else. `events` outlives the channel's last event.
+  virtual void start(ChannelEvents& events) = 0;
+
+  // Asks for more input, when next() has nothing: on_input or on_end follows once.
+  virtual void receive() = 0;
+  // The next frame, nothing when there is none yet, or why the input cannot be read any further.
+  virtual Result<std::optional<Frame>> next() = 0;
+  // What receive() asked for is no longer wanted.
+  virtual void stop_receiving() = 0;
+
+  // Queues a frame; drops it when the manager has gone. Fails when it is larger than a frame may
+  // be.
+  virtual Result<void> send(const Frame& frame) = 0;
+  // Bytes that were sent and not yet handed to the operating system, beside those being written.
+  virtual std::size_t backlog() const = 0;
+  // Says good-bye once everything is written. True: done; false: on_output follows, ask again.
+  // May be called often; nothing may be sent after the first time.
+  virtual bool close() = 0;
+};
+
+}  // namespace attune

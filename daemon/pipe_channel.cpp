@@ -1,0 +1,81 @@
+#include "daemon/pipe_channel.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+
+namespace attune {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kReadSize = 64 << 10;
+
+}  // namespace
+
+PipeChannel::PipeChannel(asio::io_context& io, int in_fd, int out_fd, Framing framing, Log log)
+    : framing_(framing),
+      log_(std::move(log)),
+      in_(io, in_fd),
+      out_(io, out_fd),
+      decoder_(framing),
+      read_buffer_(kReadSize, '\0') {}
+
+void PipeChannel::receive() {
+  in_.async_read_some(
+      asio::buffer(read_buffer_),
+      [this](const boost::system::error_code& error, std::size_t size) { on_read(error, size); });
+}
+
+void PipeChannel::on_read(const boost::system::error_code& error, std::size_t size) {
+  if (error == asio::error::operation_aborted) return;
+  if (!error) {
+    decoder_.feed(std::string_view(read_buffer_).substr(0, size));
+    events_->on_input();
+    return;
+  }
+  if (error != asio::error::eof) log_.warning("reading commands: {}", error.message());
+  if (decoder_.mid_frame()) {
+    log_.error("the command stream ended inside a frame at byte {}: '{}'", decoder_.offset(),
+               decoder_.head());
+    events_->on_end(kExitProtocol);
+  } else {
+    log_.info("end of input: the manager has gone");
+    events_->on_end(kExitOk);
+  }
+}
+
+void PipeChannel::stop_receiving() {
+  boost::system::error_code error;
+  if (in_.cancel(error)) log_.debug("cancelling the read: {}", error.message());
+}
+
+Result<void> PipeChannel::send(const Frame& frame) {
+  if (manager_gone_) return {};
+  TRY(encode_frame(frame, framing_, outgoing_));
+  if (!write_in_flight_) write();
+  return {};
+}
+
+void PipeChannel::write() {
+  write_in_flight_ = true;
+  writing_.clear();
+  writing_.swap(outgoing_);
+  asio::async_write(
+      out_, asio::buffer(writing_),
+      [this](const boost::system::error_code& error, std::size_t) { on_written(error); });
+}
+
+void PipeChannel::on_written(const boost::system::error_code& error) {
+  write_in_flight_ = false;
+  if (error) {
+    log_.warning("the manager no longer reads: {}", error.message());
+    manager_gone_ = true;
+    outgoing_.clear();
+    events_->on_end(kExitOk);
+  } else if (!outgoing_.empty()) {
+    write();
+  }
+  events_->on_output();
+}
+
+}  // namespace attune

@@ -1,0 +1,43 @@
+#pragma once
+// Frames over two descriptors, pipes or sockets: NNI up to 2.7.
+#include <utility>  // Boost 1.74's asio/awaitable.hpp forgets it
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <string>
+
+#include "base/log.h"
+#include "daemon/channel.h"
+
+namespace attune {
+
+class PipeChannel : public Channel {
+ public:
+  // The descriptors are open; the channel owns them from here on.
+  PipeChannel(boost::asio::io_context& io, int in_fd, int out_fd, Framing framing, Log log);
+
+  void start(ChannelEvents& events) override { events_ = &events; }
+  void receive() override;
+  Result<std::optional<Frame>> next() override { return decoder_.next(); }
+  void stop_receiving() override;
+  Result<void> send(const Frame& frame) override;
+  std::size_t backlog() const override { return outgoing_.size(); }
+  bool close() override { return !write_in_flight_; }
+
+ private:
+  void on_read(const boost::system::error_code& error, std::size_t size);
+  void write();
+  void on_written(const boost::system::error_code& error);
+
+  const Framing framing_;
+  Log log_;
+  ChannelEvents* events_ = nullptr;
+  boost::asio::posix::stream_descriptor in_, out_;
+  FrameDecoder decoder_;
+  std::string read_buffer_;
+  std::string outgoing_, writing_;  // what waits, and what is being written
+  bool write_in_flight_ = false;
+  bool manager_gone_ = false;  // nobody reads what we write
+};
+
+}  // namespace attune
