@@ -28,7 +28,8 @@ class Channel {
   // Once, before anything else. `events` outlives the channel's last event.
   virtual void start(ChannelEvents& events) = 0;
 
-  // Asks for more input, when next() has nothing: on_input or on_end follows once.
+  // Asks for more input, when next() has nothing: on_input or on_end follows once, however often
+  // it was asked for before that.
   virtual void receive() = 0;
   // The next frame, nothing when there is none yet, or why the input cannot be read any further.
   virtual Result<std::optional<Frame>> next() = 0;

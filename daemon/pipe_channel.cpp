@@ -21,12 +21,15 @@ PipeChannel::PipeChannel(asio::io_context& io, int in_fd, int out_fd, Framing fr
       read_buffer_(kReadSize, '\0') {}
 
 void PipeChannel::receive() {
+  if (read_in_flight_) return;  // two reads would share the buffer
+  read_in_flight_ = true;
   in_.async_read_some(
       asio::buffer(read_buffer_),
       [this](const boost::system::error_code& error, std::size_t size) { on_read(error, size); });
 }
 
 void PipeChannel::on_read(const boost::system::error_code& error, std::size_t size) {
+  read_in_flight_ = false;
   if (error == asio::error::operation_aborted) return;
   if (!error) {
     decoder_.feed(std::string_view(read_buffer_).substr(0, size));

@@ -36,7 +36,7 @@ class PipeChannel : public Channel {
   FrameDecoder decoder_;
   std::string read_buffer_;
   std::string outgoing_, writing_;  // what waits, and what is being written
-  bool write_in_flight_ = false;
+  bool read_in_flight_ = false, write_in_flight_ = false;
   bool manager_gone_ = false;  // nobody reads what we write
 };
 
