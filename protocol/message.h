@@ -1,0 +1,30 @@
+#pragma once
+// Frames as messages of a WebSocket, which knows where a message ends: NNI 2.8 to 2.10 send the
+// code and then the payload ("GE2"), NNI 3.0 a JSON object ({"type": "GE", "content": "2"}). Which
+// one a manager speaks shows in its first message only.
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "protocol/frame.h"
+
+namespace attune {
+
+enum class Dialect { text, json };
+
+// Codes of NNI 3.0's messages about the connection itself. Only Dialect::json has them.
+inline constexpr std::string_view kBye = "_bye_";  // the sender goes, on purpose
+inline constexpr std::string_view kNop = "_nop_";  // nothing; keeps the connection alive
+
+// No command of Dialect::text begins with a brace.
+Dialect dialect_of(std::string_view first_message);
+
+// The code has two characters, or is kBye or kNop; whether a command has it is for decode() to
+// say. A payload that is missing is empty. Errors say what is wrong with the message; the stream of
+// messages is not harmed.
+Result<Frame> decode_message(Dialect dialect, std::string_view message);
+
+// For Dialect::json pure ASCII.
+std::string encode_message(Dialect dialect, const Frame& frame);
+
+}  // namespace attune
