@@ -15,8 +15,8 @@
 #include <map>
 
 #include "assessors/registry.h"
+#include "base/saved_numbers.h"
 #include "math/running_median.h"
-#include "math/saved_numbers.h"
 
 namespace attune {
 namespace {
@@ -67,7 +67,7 @@ class Medianstop final : public Assessor {
     std::map<TrialId, Running> running;
     for (const json& item : TRY(array_at(state, "running"))) {
       Running& one = running[TRY(integer_at(item, "trial"))];
-      one.losses = TRY(numbers(TRY(array_at(item, "losses"))));
+      one.losses = TRY(numbers_at(item, "losses"));
       for (const double loss : one.losses) one.best = std::fmin(one.best, loss);
     }
     std::vector<RunningMedian> averages;

@@ -1,5 +1,6 @@
 #include "base/base64.h"
 
+#include <array>
 #include <cstdint>
 
 namespace attune {
@@ -7,6 +8,16 @@ namespace {
 
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// The value of each character; 255: not in the alphabet.
+constexpr std::array<std::uint8_t, 256> kValues = [] {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(255);
+  for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
+    values.at(static_cast<unsigned char>(kAlphabet[i])) = static_cast<std::uint8_t>(i);
+  }
+  return values;
+}();
 
 }  // namespace
 
@@ -40,9 +51,9 @@ Result<std::string> base64_decode(std::string_view text) {
   std::uint32_t bits = 0;
   int held = 0;
   for (std::size_t i = 0; i < digits; ++i) {
-    const auto value = kAlphabet.find(text[i]);
-    if (value == kAlphabet.npos) return fail("base64: invalid character at " + std::to_string(i));
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    const std::uint8_t value = kValues.at(static_cast<unsigned char>(text[i]));
+    if (value == 255) return fail("base64: invalid character at " + std::to_string(i));
+    bits = bits << 6 | value;
     held += 6;
     if (held >= 8) {
       held -= 8;

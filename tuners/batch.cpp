@@ -1,8 +1,9 @@
 // Runs a list of given configurations in order. The space is one `choice` whose candidates are the
 // configurations; a candidate itself is what the trial gets, without a key around it.
 #include <algorithm>
+#include <deque>
 
-#include "math/saved_numbers.h"
+#include "base/saved_numbers.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -29,7 +30,7 @@ class Batch final : public Tuner {
     return ask_each(ids, [this](TrialId) -> Answer {
       if (waiting_.empty()) return Exhausted{};
       const auto index = static_cast<double>(waiting_.front());
-      waiting_.erase(waiting_.begin());
+      waiting_.pop_front();
       return Proposal{.point = {{index}}};
     });
   }
@@ -51,11 +52,14 @@ class Batch final : public Tuner {
     return point_from_json(space, json::object({{space.params[0].name, parameters}}));
   }
 
-  json save() const override { return {{"waiting", waiting_}}; }
+  json save() const override {
+    const std::vector<double> waiting(waiting_.begin(), waiting_.end());
+    return {{"waiting", save_numbers(waiting)}};
+  }
 
   Result<void> load(const json& state) override {
-    std::vector<std::size_t> waiting;
-    for (const double index : TRY(numbers(TRY(array_at(state, "waiting"))))) {
+    std::deque<std::size_t> waiting;
+    for (const double index : TRY(numbers_at(state, "waiting"))) {
       if (!(index >= 0 && index < static_cast<double>(same_as_.size()))) {
         return fail("saved state: Batch has no such candidate");
       }
@@ -75,7 +79,7 @@ class Batch final : public Tuner {
   }
 
   std::vector<std::size_t> same_as_;  // the first equal candidate
-  std::vector<std::size_t> waiting_;  // indices in the order of the list
+  std::deque<std::size_t> waiting_;   // indices in the order of the list
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Grid search on an ever finer grid (space/grid.h), without what was tried before.
 #include "space/grid.h"
-#include "math/saved_numbers.h"
+#include "base/saved_numbers.h"
 #include "space/dedup.h"
 #include "tuners/registry.h"
 

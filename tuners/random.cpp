@@ -1,6 +1,6 @@
 // Random search: independent draws from the declared distributions, without repeats where the
 // space is finite. (Bergstra, Bengio, "Random Search for Hyper-Parameter Optimization", JMLR 2012.)
-#include "math/saved_numbers.h"
+#include "base/saved_numbers.h"
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "tuners/registry.h"

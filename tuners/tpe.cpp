@@ -11,15 +11,15 @@
 #include <cmath>
 #include <memory>
 
+#include "base/saved_numbers.h"
 #include "math/categorical.h"
 #include "math/parzen.h"
 #include "math/promising.h"
 #include "math/ranked_values.h"
-#include "math/saved_numbers.h"
 #include "space/dedup.h"
 #include "space/sample.h"
+#include "space/saved_point.h"
 #include "tuners/registry.h"
-#include "tuners/state.h"
 
 namespace attune {
 namespace {
@@ -280,8 +280,8 @@ Result<void> Tpe::load(const json& state) {
                 " parameters, not of " + std::to_string(observed_.size()));
   }
   for (std::size_t i = 0; i < observed.size(); ++i) {
-    const auto values = TRY(numbers(TRY(array_at(observed[i], "values"))));
-    auto sorted = TRY(numbers(TRY(array_at(observed[i], "losses"))));
+    const auto values = TRY(numbers_at(observed[i], "values"));
+    auto sorted = TRY(numbers_at(observed[i], "losses"));
     const Param& param = space_.params[i];
     const auto possible = [&](double x) {
       return std::isfinite(x) && (models_[i].categories == 0 || is_possible(param.domain, x));
@@ -294,7 +294,7 @@ Result<void> Tpe::load(const json& state) {
     loaded.observed_[i] = RankedValues::restore(values, std::move(sorted));
   }
   for (const json& one : TRY(array_at(state, "running"))) {
-    const Point point = TRY(load_point(space_, TRY(array_at(one, "point"))));
+    const Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));
     loaded.start(TRY(integer_at(one, "trial")), point);
   }
   *this = std::move(loaded);

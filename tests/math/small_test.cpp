@@ -1,11 +1,10 @@
-// Categorical, RunningMedian, saved numbers.
+// Categorical, RunningMedian.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "math/categorical.h"
 #include "math/running_median.h"
-#include "math/saved_numbers.h"
 
 namespace attune {
 
@@ -56,21 +55,6 @@ TEST_CASE("the running median is that of the sorted numbers, at every length") {
   auto values = median.values();
   std::ranges::sort(values);
   CHECK(values == all);
-}
-
-TEST_CASE("saved numbers: NaN is null, damage is an error that names the key") {
-  const json saved = save_numbers(std::vector<double>{1.5, NAN, -2});
-  CHECK(dump_json(saved) == "[1.5,null,-2.0]");
-  const auto back = numbers(saved);
-  REQUIRE(back);
-  CHECK((*back)[0] == 1.5);
-  CHECK(std::isnan((*back)[1]));
-  CHECK_FALSE(numbers(json("x")));
-  CHECK_FALSE(numbers(json::array({"x"})));
-  CHECK(integer_at(json{{"a", 1.5}}, "a").error().message.find("\"a\"") != std::string::npos);
-  CHECK(number_at(json::object(), "b").error().message.find("\"b\"") != std::string::npos);
-  CHECK_FALSE(array_at(json(3), "a"));
-  CHECK_FALSE(object_at(json{{"a", json::array()}}, "a"));
 }
 
 }  // namespace attune

@@ -1,6 +1,6 @@
 #pragma once
-// Points in a tuner's saved state.
-#include "math/saved_numbers.h"
+// Points in a saved state.
+#include "base/json.h"
 #include "space/space.h"
 
 namespace attune {
@@ -8,6 +8,7 @@ namespace attune {
 json save_point(const Point& point);
 
 // Checks that exactly the active parameters have values, and these are possible.
+Result<void> check_point(const Space& space, const Point& point);
 Result<Point> load_point(const Space& space, const json& state);
 
 // Whether a value could have come from the domain; q is not demanded.

@@ -1,7 +1,9 @@
-#include "tuners/state.h"
+#include "space/saved_point.h"
 
 #include <bit>
 #include <cmath>
+
+#include "base/saved_numbers.h"
 
 namespace attune {
 namespace {
@@ -33,8 +35,7 @@ bool is_possible(const Domain& domain, double value) {
 
 json save_point(const Point& point) { return save_numbers(point.values); }
 
-Result<Point> load_point(const Space& space, const json& state) {
-  Point point{TRY(numbers(state))};
+Result<void> check_point(const Space& space, const Point& point) {
   if (point.values.size() != space.params.size()) {
     return fail("saved state: a point of " + std::to_string(point.values.size()) +
                 " values in a space of " + std::to_string(space.params.size()));
@@ -46,6 +47,12 @@ Result<Point> load_point(const Space& space, const json& state) {
       return fail("saved state: " + param.path + ": impossible value");
     }
   }
+  return {};
+}
+
+Result<Point> load_point(const Space& space, const json& state) {
+  Point point{TRY(numbers(state))};
+  TRY(check_point(space, point));
   return point;
 }
 
