@@ -3,7 +3,7 @@
 //
 // Producers that must not block (the io thread) use try_push and are told through `on_room` when a
 // refused push has a chance again; producers that may block (workers) use push. Closing wakes
-// everybody: consumers drain what is left (close) or find nothing (close_and_discard).
+// everybody: consumers drain what is left.
 // Not asio's channel: absent in Boost 1.74, and in 1.81 its close() drops what is buffered.
 #include <condition_variable>
 #include <cstddef>
@@ -73,12 +73,11 @@ class BoundedQueue {
     room_.notify_all();
   }
 
-  void close_and_discard() {
+  // Drops what nobody has popped yet.
+  void clear() {
     const std::lock_guard lock(mutex_);
     items_.clear();
     bytes_ = 0;
-    closed_ = true;
-    filled_.notify_all();
     room_.notify_all();
   }
 

@@ -75,39 +75,13 @@ Result<void> take_descriptors(Configuration& configuration) {
 }
 
 Result<int> serve(Configuration& configuration, const Log& log) {
-  Context context = configuration.context;
-  MadeTuner made =
-      TRY(make_tuner(builtin_tuners(), configuration.tuner.name, configuration.tuner.arguments,
-                     context, configuration.fallback_seed));
-  std::unique_ptr<Assessor> assessor;
-  if (configuration.assessor && made.wants_reports) {
-    configuration.notes.emplace_back(made.name + " judges the reports: the assessor is not used");
-  } else if (configuration.assessor) {
-    assessor = TRY(make_assessor(builtin_assessors(), configuration.assessor->name,
-                                 configuration.assessor->arguments, context, made.seed));
-  }
+  Crew crew = TRY(make_crew(configuration, log));
   TRY(take_descriptors(configuration));
-
-  log.info("attuned {} started: tuner {} ({}), assessor {}", kVersion, made.name,
-           made.maximize ? "maximize" : "minimize",
-           assessor ? configuration.assessor->name : "none");
-  log.info("using seed {}", made.seed);
-  if (configuration.resume) {
-    log.info("resuming: former results come back through the manager's ImportData");
-  }
   for (const auto& note : configuration.notes) log.info("{}", note);
-
-  const DispatcherOptions options{.capabilities = configuration.capabilities,
-                                  .wants_reports = made.wants_reports,
-                                  .has_assessor = assessor != nullptr,
-                                  .include_intermediate = configuration.include_intermediate};
-  Session session(std::move(made.tuner), Objective{"default", made.maximize}, log.named("tuner"));
   boost::asio::io_context io(1);
   auto channel = std::make_unique<PipeChannel>(io, configuration.in_fd, configuration.out_fd,
                                                configuration.framing, log);
-  Server server(io, std::move(channel), configuration, options,
-                TuneWorker(std::move(session), log.named("tuner")),
-                AssessWorker(std::move(assessor), log.named("assessor")), log);
+  Server server(io, std::move(channel), configuration, std::move(crew), log);
   return server.run();
 }
 

@@ -52,6 +52,11 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
       ->capture_default_str();
   app.add_flag("--drain", configuration.drain,
                "On Terminate, handle what is queued before exiting");
+  app.add_option("--checkpoint-dir", configuration.checkpoint_directory,
+                 "Save the state here, for --resume; default $NNI_CHECKPOINT_DIRECTORY")
+      ->type_name("DIR");
+  app.add_flag("--resume", configuration.resume,
+               "Go on from the saved state, as with NNI_MODE=resume");
   app.add_option("--log-file", configuration.log_file,
                  "Log here instead of $NNI_LOG_DIRECTORY/dispatcher.log or stderr");
   app.add_option("--log-level", arguments.log_level,
@@ -151,8 +156,10 @@ std::expected<Result<void>, Usage> read_options(
     return found == environment.end() ? std::string() : found->second;
   };
   Configuration& configuration = options.configuration;
-  configuration.resume = variable("NNI_MODE") == "resume";
-  configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
+  configuration.resume |= variable("NNI_MODE") == "resume";
+  if (configuration.checkpoint_directory.empty()) {
+    configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
+  }
   configuration.websocket_url = variable("NNI_TUNER_COMMAND_CHANNEL");
   configuration.include_intermediate = variable("NNI_INCLUDE_INTERMEDIATE_RESULTS") == "true";
   configuration.fallback_seed = arguments.seed.value_or(fallback_seed);

@@ -21,8 +21,7 @@ constexpr milliseconds kDrainStop{2000};
 }  // namespace
 
 Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
-               const Configuration& configuration, DispatcherOptions options, TuneWorker tune,
-               AssessWorker assess, Log log)
+               const Configuration& configuration, Crew crew, Log log)
     : io_(io),
       channel_(std::move(channel)),
       configuration_(configuration),
@@ -31,11 +30,15 @@ Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
       deadline_(io),
       journal_(kJournalBytes),
       workers_(
-          std::move(tune), std::move(assess),
+          std::move(crew.tune), std::move(crew.assess),
           {configuration.queue_bytes, configuration.queue_bytes},
           [this] { asio::post(io_, [this] { take_output(); }); },
           [this] { asio::post(io_, [this] { handle_frames(); }); }),
-      dispatcher_(options, workers_, *this, journal_, log_) {}
+      dispatcher_(crew.options, std::move(crew.jobs), workers_, *this, journal_, log_),
+      autosave_(
+          io, configuration.checkpoint_directory, std::move(crew.identity),
+          {.collect = [this] { return dispatcher_.save(); }, .idle = [this] { take_output(); }},
+          log_) {}
 
 int Server::run() {
   await_signal();
@@ -63,7 +66,9 @@ void Server::handle_frames() {
     if (!*frame) break;
     if (!dispatcher_.accept(**frame)) return;
   }
-  if (!stopping_) channel_->receive();
+  if (stopping_) return;
+  if (dispatcher_.changed()) autosave_.changed();
+  channel_->receive();
 }
 
 // Without a manager the answers go nowhere, but what it sent is handled: a state that is saved at
@@ -96,7 +101,11 @@ void Server::take_output() {
     if (std::holds_alternative<Finished>(*message)) ++finished_workers_;
     dispatcher_.on_worker(*std::move(message));
   }
-  finish_if_done();
+  if (stopping_) {
+    finish_if_done();
+  } else if (dispatcher_.changed()) {
+    autosave_.changed();
+  }
 }
 
 void Server::send(Frame frame) {
@@ -135,26 +144,37 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
   channel_->stop_receiving();
-  if (how == Stop::drain) {
-    workers_.close();
-  } else {
-    workers_.discard();
-  }
+  if (how == Stop::discard) workers_.clear();
+  if (exit_code_ == kExitOk || exit_code_ == kExitProtocol) autosave_.save_now();  // both work
+  workers_.close();
   if (!deadline) return;
   deadline_.expires_after(*deadline);
   deadline_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (cancelled) return;
-    log_.warning("not everything was handled or written in time");
-    if (finished_workers_ < 2) {
-      log_.flush();
-      ::_exit(exit_code_);
-    }
-    io_.stop();
+    if (!cancelled) on_deadline(/*may_extend=*/true);
   });
 }
 
+void Server::on_deadline(bool may_extend) {
+  if (finished_workers_ < 2) {
+    log_.warning("a worker is still busy: not waiting for it");
+    log_.flush();
+    ::_exit(exit_code_);
+  }
+  if (may_extend && autosave_.writing()) {  // a large state on a slow disk is worth it
+    deadline_.expires_after(kDrainStop);
+    deadline_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) on_deadline(/*may_extend=*/false);
+    });
+    return;
+  }
+  log_.warning("not everything was written in time");
+  log_.flush();
+  if (autosave_.writing()) ::_exit(exit_code_);  // the thread that writes cannot be waited for
+  io_.stop();
+}
+
 void Server::finish_if_done() {
-  if (stopping_ && finished_workers_ == 2 && channel_->close()) io_.stop();
+  if (stopping_ && finished_workers_ == 2 && !autosave_.writing() && channel_->close()) io_.stop();
 }
 
 }  // namespace attune

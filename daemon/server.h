@@ -8,8 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "daemon/autosave.h"
 #include "daemon/channel.h"
 #include "daemon/configuration.h"
+#include "daemon/crew.h"
 #include "dispatcher/threads.h"
 
 namespace attune {
@@ -17,8 +19,7 @@ namespace attune {
 class Server : private Sink, private ChannelEvents {
  public:
   Server(boost::asio::io_context& io, std::unique_ptr<Channel> channel,
-         const Configuration& configuration, DispatcherOptions options, TuneWorker tune,
-         AssessWorker assess, Log log);
+         const Configuration& configuration, Crew crew, Log log);
 
   // Until Terminate, end of input, a signal, or a failure. Returns the exit code, with the workers
   // joined; leaves by _exit when one of them is stuck beyond the deadline.
@@ -29,6 +30,7 @@ class Server : private Sink, private ChannelEvents {
 
   void send(Frame frame) override;
   void fatal(ExitCode code, const std::string& message) override;
+  void save(json state) override { autosave_.save(std::move(state)); }
   void terminate() override;
 
   void on_input() override { handle_frames(); }
@@ -40,6 +42,7 @@ class Server : private Sink, private ChannelEvents {
   void await_signal();
 
   void stop(Stop how, std::optional<std::chrono::milliseconds> deadline);
+  void on_deadline(bool may_extend);
   void finish_if_done();
 
   boost::asio::io_context& io_;
@@ -54,6 +57,7 @@ class Server : private Sink, private ChannelEvents {
   MemoryJournal journal_;
   WorkerThreads workers_;
   Dispatcher dispatcher_;
+  Autosave autosave_;
 };
 
 }  // namespace attune

@@ -1,5 +1,8 @@
 #include "dispatcher/assess_worker.h"
 
+#include <algorithm>
+
+#include "base/saved_numbers.h"
 #include "dispatcher/metrics.h"
 
 namespace attune {
@@ -15,7 +18,7 @@ WorkerMessages AssessWorker::handle(AssessMessage message) {
 }
 
 WorkerMessages AssessWorker::on(IntermediateResult& m) {
-  if (!assessor_ || ended_.contains(m.trial)) return {};
+  if (!assessor_) return {};
   auto metrics = to_metrics(m.value);
   if (!metrics) {
     log_.warning("intermediate result {} of trial {} ignored: {}", m.step, m.trial,
@@ -55,11 +58,25 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
 
 WorkerMessages AssessWorker::on(TrialsEnded& m) {
   for (const TrialId trial : m.trials) {
-    if (!assessor_ || !ended_.insert(trial).second) continue;
-    const auto history = histories_.find(trial);
-    if (history == histories_.end()) continue;
-    histories_.erase(history);
-    assessor_->trial_end(trial, m.end);
+    if (histories_.erase(trial) > 0) assessor_->trial_end(trial, m.end);
+  }
+  return {};
+}
+
+WorkerMessages AssessWorker::on(SaveState& m) {
+  if (!assessor_) return {AssessorState{m.number, nullptr}};
+  std::vector<TrialId> running;
+  for (const auto& [trial, history] : histories_) running.push_back(trial);
+  std::ranges::sort(running);
+  return {AssessorState{m.number, {{"running", running}, {"assessor", assessor_->save()}}}};
+}
+
+Result<void> AssessWorker::load(const json& state) {
+  if (!assessor_ || state.is_null()) return {};
+  TRY(assessor_->load(TRY(value_at(state, "assessor"))));
+  for (const json& trial : TRY(array_at(state, "running"))) {
+    if (!trial.is_number_integer()) return fail("saved state: a trial is an integer");
+    assessor_->trial_end(trial, End::failed);
   }
   return {};
 }

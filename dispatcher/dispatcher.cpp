@@ -1,6 +1,7 @@
 #include "dispatcher/dispatcher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/codec.h"
 
@@ -10,6 +11,9 @@ namespace {
 // What a queued message costs beside its payload.
 constexpr std::size_t kMessageOverhead = 256;
 constexpr std::size_t kWarnLength = 20;
+constexpr std::int64_t kAskAtOnce = 256;
+// Beyond it JSON readers lose digits, and the next id must not overflow.
+constexpr TrialId kLargestId = (TrialId{1} << 53) - 1;
 
 End end_of(TrialEnd::Event event) {
   switch (event) {
@@ -25,9 +29,14 @@ End end_of(TrialEnd::Event event) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(DispatcherOptions options, Queues& queues, Sink& sink, Journal& journal,
-                       Log log)
-    : options_(options), queues_(queues), sink_(sink), journal_(journal), log_(std::move(log)) {}
+Dispatcher::Dispatcher(DispatcherOptions options, Jobs jobs, Queues& queues, Sink& sink,
+                       Journal& journal, Log log)
+    : options_(options),
+      queues_(queues),
+      sink_(sink),
+      journal_(journal),
+      log_(std::move(log)),
+      jobs_(std::move(jobs)) {}
 
 bool Dispatcher::accept(const Frame& frame) {
   ++ingress_;
@@ -39,6 +48,7 @@ bool Dispatcher::accept(const Frame& frame) {
   }
   log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
   bytes_ = frame.payload.size() + kMessageOverhead;
+  if (!std::holds_alternative<Ping>(*command)) changed_ = true;
   std::visit([this](auto& c) { route(c); }, *command);
   warn_if_long();
   return !blocked();
@@ -81,7 +91,16 @@ void Dispatcher::route(const RequestTrialJobs& c) {
   if (count < c.count) {
     log_.error("RequestTrialJobs asks for {} trials: only {} are given at once", c.count, count);
   }
-  to_tuner(AskTrials{jobs_.take_ids(count), count});
+  const TrialId request = jobs_.take_ids(count);
+  // In pieces, so that Terminate need not wait for the whole, nor all answers lie in memory.
+  for (std::int64_t done = 0; done < count; done += kAskAtOnce) {
+    const AskTrials piece{request, request + done, std::min(kAskAtOnce, count - done)};
+    if (done + piece.count < count) {
+      queues_.push_over_limit(TuneMessage(piece), kMessageOverhead);
+    } else {
+      to_tuner(piece);
+    }
+  }
 }
 
 void Dispatcher::route(ReportMetricData& c) {
@@ -92,7 +111,16 @@ void Dispatcher::route(ReportMetricData& c) {
     to_tuner(AskForJob{id, c.trial_job_id, c.parameter_index});
     return;
   }
-  const TrialId trial = jobs_.bind_metric(c.trial_job_id, c.parameter_id);
+  const auto [trial, ended, revived] = jobs_.bind_metric(c.trial_job_id, c.parameter_id);
+  if (revived) {
+    log_.warning("trial {} runs as {}: a TrialEnd that named it meant another one", trial,
+                 c.trial_job_id);
+    queues_.push_over_limit(TuneMessage(ReviveTrial{trial}), kMessageOverhead);
+  }
+  if (ended && c.type == Type::periodical) {
+    log_.debug("intermediate result of {} ignored: it has ended", c.trial_job_id);
+    return;
+  }
   if (c.type == Type::final) {
     to_tuner(FinalResult{trial, std::move(c.value)});
   } else if (options_.wants_reports) {
@@ -105,10 +133,22 @@ void Dispatcher::route(ReportMetricData& c) {
 
 void Dispatcher::route(ImportData& c) {
   ImportResults message;
+  std::size_t known = 0;
   for (auto& record : c.records) {
-    message.records.push_back({std::move(record.parameter), std::move(record.value)});
+    Session::Imported imported{std::move(record.parameter), std::move(record.value)};
+    if (!record.trial_job_id.empty()) {
+      const auto job = jobs_.import(record.trial_job_id);
+      if (job.known) {
+        ++known;
+        continue;
+      }
+      imported.has_job = true;
+      imported.trial = job.trial;
+    }
+    message.records.push_back(std::move(imported));
   }
-  to_tuner(std::move(message));
+  if (known > 0) log_.info("{} results of jobs that were imported before are left out", known);
+  if (!message.records.empty()) to_tuner(std::move(message));
 }
 
 // NNI up to 2.8 names one trial, which takes the next id. Later ones send, after a resume, a list
@@ -118,13 +158,14 @@ void Dispatcher::route(AddCustomizedTrialJob& c) {
     TrialId id = 0;
     if (!c.resumed) {
       id = jobs_.take_ids(1);
-    } else if (const auto* old = std::get_if<std::int64_t>(&trial.parameter_id); old && *old >= 0) {
+    } else if (const auto* old = std::get_if<std::int64_t>(&trial.parameter_id);
+               old && *old >= 0 && *old <= kLargestId) {
       id = *old;
       jobs_.reserve_through(id);
     } else {
       continue;
     }
-    queues_.push_over_limit(AdoptTrial{id, std::move(trial.parameters)}, bytes_);
+    queues_.push_over_limit(TuneMessage(AdoptTrial{id, std::move(trial.parameters)}), bytes_);
   }
 }
 
@@ -132,15 +173,20 @@ void Dispatcher::route(TrialEnd& c) {
   if (c.event == TrialEnd::Event::unknown) {
     log_.warning("TrialEnd of {}: unknown event, taken as FAILED", c.trial_job_id);
   }
-  const auto trials = jobs_.end(c.trial_job_id, c.parameter_id);
-  if (!trials) {
+  const auto ended = jobs_.end(c.trial_job_id, c.parameter_id, c.event);
+  if (!ended) {
     log_.debug("TrialEnd of {} ignored: it had ended before", c.trial_job_id);
     return;
   }
-  if (trials->empty()) return;
-  TrialsEnded ended{*trials, end_of(c.event)};
-  if (options_.has_assessor) to_assessor(ended);
-  to_tuner(std::move(ended));
+  if (ended->misnamed) {
+    const TrialsEnded other{{ended->misnamed->first}, end_of(ended->misnamed->second)};
+    queues_.push_over_limit(AssessMessage(other), kMessageOverhead);
+    queues_.push_over_limit(TuneMessage(other), kMessageOverhead);
+  }
+  if (ended->trials.empty()) return;
+  TrialsEnded message{ended->trials, end_of(c.event)};
+  if (options_.has_assessor) to_assessor(message);
+  to_tuner(std::move(message));
 }
 
 void Dispatcher::route(const Terminate&) { sink_.terminate(); }
@@ -155,6 +201,42 @@ void Dispatcher::route(const Ping& c) {
 template <class Other>
 void Dispatcher::route(const Other& c) {
   log_.error("command {} ignored: {} is not for the daemon", ingress_, name_of(code_of(c)));
+}
+
+// ---- saving
+
+bool Dispatcher::save() {
+  if (blocked()) return false;
+  changed_ = false;
+  ++saves_;
+  saving_ = Saving{.jobs = jobs_.save(), .tuner = {}, .assessor = {}};
+  queues_.push_over_limit(TuneMessage(SaveState{saves_}), kMessageOverhead);
+  queues_.push_over_limit(AssessMessage(SaveState{saves_}), kMessageOverhead);
+  return true;
+}
+
+void Dispatcher::answer(TunerState& m) {
+  if (m.number != saves_) return;  // a later save is under way
+  saving_.tuner = std::move(m.state);
+  finish_save();
+}
+
+void Dispatcher::answer(AssessorState& m) {
+  if (m.number != saves_) return;
+  saving_.assessor = std::move(m.state);
+  finish_save();
+}
+
+void Dispatcher::finish_save() {
+  if (!saving_.tuner || !saving_.assessor) return;
+  Saving saved = std::exchange(saving_, {});
+  json state;  // stays null without a search space: nothing to go on from
+  if (!saved.tuner->is_null()) {
+    state["jobs"] = std::move(saved.jobs);
+    state["tuner"] = *std::move(saved.tuner);
+    state["assessor"] = *std::move(saved.assessor);
+  }
+  sink_.save(std::move(state));
 }
 
 // ---- what the workers say
@@ -190,8 +272,9 @@ void Dispatcher::answer(Decided& m) {
     ++ingress_;
     const json record = {{"trial", m.decision.trial}, {"value", m.last_value}};
     journal_.append({JournalRecord::Kind::early, ingress_, Frame{"ME", dump_json(record)}});
-    queues_.push_over_limit(FinalResult{m.decision.trial, std::move(m.last_value)},
+    queues_.push_over_limit(TuneMessage(FinalResult{m.decision.trial, std::move(m.last_value)}),
                             kMessageOverhead);
+    changed_ = true;
   }
   carry_out(m.decision);
 }

@@ -22,6 +22,7 @@ class Queues {
   virtual bool try_push(TuneMessage& message, std::size_t bytes) = 0;
   virtual bool try_push(AssessMessage& message, std::size_t bytes) = 0;
   virtual void push_over_limit(TuneMessage message, std::size_t bytes) = 0;
+  virtual void push_over_limit(AssessMessage message, std::size_t bytes) = 0;
   virtual std::size_t tune_size() const = 0;
   virtual std::size_t assess_size() const = 0;
 };
@@ -36,7 +37,9 @@ struct DispatcherOptions {
 
 class Dispatcher {
  public:
-  Dispatcher(DispatcherOptions options, Queues& queues, Sink& sink, Journal& journal, Log log);
+  // `jobs` are those to go on from, after a resume.
+  Dispatcher(DispatcherOptions options, Jobs jobs, Queues& queues, Sink& sink, Journal& journal,
+             Log log);
 
   // Takes one command. A bad one is logged and changes nothing. False: a queue is full and holds
   // the command back; give no other one until resume() returns true.
@@ -45,6 +48,12 @@ class Dispatcher {
   bool blocked() const { return parked_tune_ || parked_assess_; }
 
   void on_worker(WorkerMessage message);
+
+  // Asks the workers for their state; once both have answered, the sink gets it with ours, as all
+  // were after the same command. Replaces a save under way. False: a command is held back, not now.
+  bool save();
+  // Whether there is something that the last save does not have.
+  bool changed() const { return changed_; }
 
  private:
   void route(const Initialize& c);
@@ -68,6 +77,8 @@ class Dispatcher {
   void answer(const NoMore& m);
   void answer(ParameterForJob& m);
   void answer(Decided& m);
+  void answer(TunerState& m);
+  void answer(AssessorState& m);
   void answer(const Passed& m);
   void answer(const Failed& m);
   void answer(const Finished&) {}
@@ -89,6 +100,14 @@ class Dispatcher {
     int missing = 2;  // workers that have not passed the barrier
   };
   std::unordered_map<std::uint64_t, Echo> echoes_;
+  struct Saving {
+    json jobs;
+    std::optional<json> tuner, assessor;
+  };
+  void finish_save();
+  Saving saving_;
+  std::uint64_t saves_ = 0;  // the number of the newest
+  bool changed_ = false;
   std::size_t warn_at_ = 20;  // queue length, as NNI; then at each doubling
 };
 

@@ -18,6 +18,7 @@ struct SetSpace {
   bool initial = false;  // Initialize: answered by Initialized; a bad space is fatal
 };
 struct AskTrials {
+  TrialId request = 0;  // first id of the whole request, which comes in pieces
   TrialId first = 0;
   std::int64_t count = 0;
 };
@@ -46,15 +47,22 @@ struct AdoptTrial {
   TrialId trial = 0;
   json parameters;
 };
+struct ReviveTrial {  // TrialEnd had named it for another one
+  TrialId trial = 0;
+};
+struct SaveState {  // answered by TunerState or AssessorState
+  std::uint64_t number = 0;
+};
 struct Barrier {
   std::uint64_t number = 0;  // the worker answers Passed once everything before it is handled
 };
-using TuneMessage = std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult,
-                                 TrialsEnded, ImportResults, AdoptTrial, Barrier>;
+using TuneMessage =
+    std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult, TrialsEnded,
+                 ImportResults, AdoptTrial, ReviveTrial, SaveState, Barrier>;
 
 // ---- io -> assess worker (the assessor queue)
 
-using AssessMessage = std::variant<IntermediateResult, TrialsEnded, Barrier>;
+using AssessMessage = std::variant<IntermediateResult, TrialsEnded, SaveState, Barrier>;
 
 // ---- workers -> io
 
@@ -69,6 +77,14 @@ struct Decided {
   Decision decision;
   json last_value;  // of the assessed trial, for NNI_INCLUDE_INTERMEDIATE_RESULTS; else null
 };
+struct TunerState {  // what TuneWorker::load takes; null before the first space
+  std::uint64_t number = 0;
+  json state;
+};
+struct AssessorState {
+  std::uint64_t number = 0;
+  json state;
+};
 struct Passed {
   std::uint64_t number = 0;
 };
@@ -78,8 +94,8 @@ struct Failed {
   std::string message;
 };
 struct Finished {};  // the worker's last message: its queue is closed and empty
-using WorkerMessage =
-    std::variant<SpaceSet, Offer, NoMore, ParameterForJob, Decided, Passed, Failed, Finished>;
+using WorkerMessage = std::variant<SpaceSet, Offer, NoMore, ParameterForJob, Decided, TunerState,
+                                   AssessorState, Passed, Failed, Finished>;
 using WorkerMessages = std::vector<WorkerMessage>;
 
 }  // namespace attune

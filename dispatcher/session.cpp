@@ -9,9 +9,6 @@
 namespace attune {
 namespace {
 
-// A request for a million trials is answered in pieces: the tuner sees at most this many ids.
-constexpr std::size_t kAskAtOnce = 256;
-
 void append(Replies& all, Replies more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -48,19 +45,12 @@ Result<Replies> Session::set_space(Space space) {
   return answer_pending();
 }
 
-Replies Session::request(TrialId first, std::int64_t count) {
-  Replies replies;
-  bool announced = false;
-  for (std::int64_t done = 0; done < count;) {
-    std::vector<Ask> asks;
-    for (; done < count && asks.size() < kAskAtOnce; ++done) {
-      asks.push_back({first + done, first, announced});
-    }
-    Replies more = answer(std::move(asks));
-    announced |= std::ranges::any_of(
-        more, [](const Reply& reply) { return std::holds_alternative<NoMore>(reply); });
-    append(replies, std::move(more));
-  }
+Replies Session::request(TrialId first, std::int64_t count, TrialId request) {
+  Replies replies = end_doubtful();
+  if (pending_.empty() && !announced_.contains(request)) announced_.clear();
+  std::vector<Ask> asks;
+  for (std::int64_t i = 0; i < count; ++i) asks.push_back({first + i, request});
+  append(replies, answer(std::move(asks)));
   return replies;
 }
 
@@ -80,20 +70,19 @@ Replies Session::answer(std::vector<Ask> asks) {
   for (const Ask& ask : asks) ids.push_back(ask.id);
   const std::vector<Answer> answers = tuner_->ask(ids);
   ATTUNE_CHECK(answers.size() == asks.size());
+  std::vector<Ask> waiting;
   for (std::size_t i = 0; i < asks.size(); ++i) {
     if (const auto* proposal = std::get_if<Proposal>(&answers[i])) {
       replies.emplace_back(accept(asks[i], *proposal));
     } else if (std::holds_alternative<Exhausted>(answers[i])) {
-      announce_no_more(asks[i], asks, replies);
+      announce_no_more(asks[i], replies);
+    } else {
+      waiting.push_back(asks[i]);
     }
-  }
-  std::vector<Ask> waiting;  // collected last: an announcement marks asks on both sides of it
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    if (std::holds_alternative<NotYet>(answers[i])) waiting.push_back(asks[i]);
   }
   if (!waiting.empty() && untold_ == 0) {
     log_.error("the tuner waits although no trial is running: taken as no more trials");
-    for (const Ask& ask : waiting) announce_no_more(ask, waiting, replies);
+    for (const Ask& ask : waiting) announce_no_more(ask, replies);
     waiting.clear();
   }
   pending_.insert(pending_.end(), waiting.begin(), waiting.end());
@@ -111,21 +100,27 @@ Offer Session::accept(const Ask& ask, const Proposal& proposal) {
   return offer;
 }
 
-// Marks the request's other asks, so that it is announced once even when answered in pieces.
-void Session::announce_no_more(const Ask& ask, std::vector<Ask>& others, Replies& replies) {
-  if (ask.announced) return;
-  replies.emplace_back(NoMore{ask.request});
-  for (Ask& other : others) other.announced |= other.request == ask.request;
+// Once a request, though its asks are answered in pieces and at different times.
+void Session::announce_no_more(const Ask& ask, Replies& replies) {
+  if (announced_.insert(ask.request).second) replies.emplace_back(NoMore{ask.request});
+}
+
+// A trial that something is heard of; nothing when it has ended, or is not ours.
+Session::Trial* Session::live(TrialId id) {
+  const auto found = trials_.find(id);
+  if (found == trials_.end()) return nullptr;
+  found->second.in_doubt = false;
+  return &found->second;
 }
 
 Replies Session::final_result(TrialId id, const json& value) {
-  const auto found = trials_.find(id);
-  if (found == trials_.end()) {
+  Trial* const known = live(id);
+  if (!known) {
     log_.warning(
         "final result of trial {} ignored: it is not running (unknown, ended, or not ours)", id);
     return {};
   }
-  Trial& trial = found->second;
+  Trial& trial = *known;
   if (trial.told) {
     log_.warning("final result of trial {} ignored: it had one before", id);
     return {};
@@ -146,7 +141,7 @@ Replies Session::final_result(TrialId id, const json& value) {
 
 Session::Reported Session::report(const Report& report) {
   Reported result;
-  if (!trials_.contains(report.trial)) return result;
+  if (!live(report.trial)) return result;
   result.decisions = tuner_->on_report(report);
   result.replies = answer_pending();
   return result;
@@ -185,47 +180,6 @@ std::optional<double> Session::loss_of(const Metrics& metrics) const {
   const auto value = finite_metric(metrics, objective_.metric);
   if (!value) return std::nullopt;
   return objective_.maximize ? -*value : *value;
-}
-
-Replies Session::import(const std::vector<Imported>& records) {
-  if (!space_) {
-    log_.error("{} imported results ignored: there is no search space yet", records.size());
-    return {};
-  }
-  std::vector<Outcome> outcomes;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    auto point = tuner_->point_from(*space_, records[i].parameters);
-    auto metrics = to_metrics(records[i].value);
-    const auto loss = metrics ? loss_of(*metrics) : std::nullopt;
-    if (!point || !metrics || !loss) {
-      log_.warning("imported result {} of {} left out: {}", i, records.size(),
-                   !point     ? point.error().message
-                   : !metrics ? metrics.error().message
-                              : "the metric is not finite");
-      continue;
-    }
-    outcomes.push_back({.trial = kImportedTrial,
-                        .point = *std::move(point),
-                        .loss = loss,
-                        .metrics = *std::move(metrics),
-                        .end = End::imported});
-  }
-  log_.info("imported {} of {} results", outcomes.size(), records.size());
-  if (outcomes.empty()) return {};
-  tuner_->tell(outcomes);
-  history_.insert(history_.end(), std::make_move_iterator(outcomes.begin()),
-                  std::make_move_iterator(outcomes.end()));
-  return answer_pending();
-}
-
-Result<void> Session::adopt(TrialId id, const json& parameters) {
-  if (!space_) return fail("there is no search space yet");
-  if (trials_.contains(id)) return fail("trial " + std::to_string(id) + " runs already");
-  Point point = TRY(tuner_->point_from(*space_, parameters));
-  tuner_->adopt(id, point);
-  trials_.emplace(id, Trial{.point = std::move(point), .budget = {}, .told = false});
-  ++untold_;
-  return {};
 }
 
 }  // namespace attune

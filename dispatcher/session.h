@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -38,8 +39,10 @@ class Session {
   Result<Replies> set_space(Space space);
 
   // Asks for `count` configurations with the ids first, first + 1, ... Answers that the tuner does
-  // not have yet come with a later call, as do all before the first space.
-  Replies request(TrialId first, std::int64_t count);
+  // not have yet come with a later call, as do all before the first space. A large request may come
+  // in pieces, one after the other, all with the `request` of the first: it gets one NoMore.
+  Replies request(TrialId first, std::int64_t count) { return request(first, count, first); }
+  Replies request(TrialId first, std::int64_t count, TrialId request);
 
   // The final result, once a trial: later ones, and those of unknown or ended trials, are logged
   // and ignored. A value that is not usable (not a number, not finite) is told as diverged.
@@ -56,37 +59,55 @@ class Session {
   Replies trial_end(TrialId trial, End end);
 
   // Results from elsewhere. A record that does not fit the space or has no usable value is left out
-  // and logged with its index; the others count.
+  // and logged with its index; the others count. What is known already is left out too: the result
+  // of a trial that was told, and without a job an equal configuration with an equal value. The
+  // result of a live trial is taken as that trial's final one.
   struct Imported {
     json parameters;
     json value;
+    std::optional<TrialId> trial = {};  // when the manager names a job that we know
+    bool has_job = false;               // the manager names a job
   };
   Replies import(const std::vector<Imported>& records);
 
-  // A trial that runs without having been proposed here.
+  // A trial that runs without having been proposed here, or after load() runs again.
   Result<void> adopt(TrialId trial, const json& parameters);
+
+  // The trial was ended by mistake, without a result: it runs on. Does nothing for any other trial.
+  void revive(TrialId trial);
+
+  // Everything that shapes later answers, except asks that wait: after a resume the manager asks
+  // again. Null before the first space.
+  json save() const;
+
+  // In place of the first set_space, with that space. The live trials of the saved session are in
+  // doubt: those that are neither imported nor adopted, and report nothing, are told as failed at
+  // the next request. On an error the session cannot be used any further.
+  Result<void> load(Space space, const json& state);
 
   std::size_t live_trials() const { return trials_.size(); }
   std::size_t waiting_asks() const { return pending_.size(); }
 
  private:
   struct Trial {
-    std::optional<Point> point;  // nothing: not expressible in the present space
-    std::optional<double> budget;
+    std::optional<Point> point = {};  // nothing: not expressible in the present space
+    std::optional<double> budget = {};
     bool told = false;
+    bool in_doubt = false;  // was live in a saved session
   };
   struct Ask {
     TrialId id;
-    TrialId request;         // first id of the request
-    bool announced = false;  // NoMore was sent for the request
+    TrialId request;  // first id of the whole request
   };
 
   Replies answer(std::vector<Ask> asks);
   Replies answer_pending();
   Offer accept(const Ask& ask, const Proposal& proposal);
   Replies conclude(Trial& trial, Outcome outcome);
+  Replies end_doubtful();
+  Trial* live(TrialId trial);
   std::optional<double> loss_of(const Metrics& metrics) const;
-  void announce_no_more(const Ask& ask, std::vector<Ask>& others, Replies& replies);
+  void announce_no_more(const Ask& ask, Replies& replies);
 
   std::unique_ptr<Tuner> tuner_;
   const Objective objective_;
@@ -95,7 +116,9 @@ class Session {
   std::map<TrialId, Trial> trials_;  // not ended; ordered, for the order of re-adoption
   std::vector<Outcome> history_;     // what the tuner was told, for another space
   std::vector<Ask> pending_;         // answered NotYet, or asked before the first space
+  std::set<TrialId> announced_;      // requests that NoMore was said for
   std::size_t untold_ = 0;           // trials in the table that the tuner waits for
+  bool doubts_ = false;              // trials in the table may be in doubt
 };
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 // vector.
 #include <string>
 
+#include "base/json.h"
 #include "protocol/frame.h"
 
 namespace attune {
@@ -22,6 +23,9 @@ class Sink {
   virtual void send(Frame frame) = 0;
   // The daemon must stop, orderly, with this code; said at most once.
   virtual void fatal(ExitCode code, const std::string& message) = 0;
+  // Answers Dispatcher::save(): "jobs", "tuner" and "assessor", which load() of a later dispatcher
+  // and of its workers take; null before the first search space.
+  virtual void save(json state) = 0;
   // The manager asked for the end.
   virtual void terminate() = 0;
 };

@@ -55,6 +55,10 @@ void WorkerThreads::push_over_limit(TuneMessage message, std::size_t bytes) {
   tune_queue_.push_over_limit(std::move(message), bytes);
 }
 
+void WorkerThreads::push_over_limit(AssessMessage message, std::size_t bytes) {
+  assess_queue_.push_over_limit(std::move(message), bytes);
+}
+
 std::optional<WorkerMessage> WorkerThreads::take() {
   auto message = output_.try_pop();
   if (message) return message;
@@ -68,9 +72,9 @@ void WorkerThreads::close() {
   assess_queue_.close();
 }
 
-void WorkerThreads::discard() {
-  tune_queue_.close_and_discard();
-  assess_queue_.close_and_discard();
+void WorkerThreads::clear() {
+  tune_queue_.clear();
+  assess_queue_.clear();
 }
 
 void WorkerThreads::join() {

@@ -1,7 +1,7 @@
 #pragma once
 // The two workers on threads of their own, behind bounded queues.
 //
-// Order at the end: close() or discard(), take() until both workers have said Finished, join().
+// Order at the end: perhaps clear(), close(), take() until both workers have said Finished, join().
 // The owner must do so before destruction, or leave by _exit when a worker is stuck.
 #include <atomic>
 #include <functional>
@@ -32,14 +32,15 @@ class WorkerThreads : public Queues {
   bool try_push(TuneMessage& message, std::size_t bytes) override;
   bool try_push(AssessMessage& message, std::size_t bytes) override;
   void push_over_limit(TuneMessage message, std::size_t bytes) override;
+  void push_over_limit(AssessMessage message, std::size_t bytes) override;
   std::size_t tune_size() const override { return tune_queue_.size(); }
   std::size_t assess_size() const override { return assess_queue_.size(); }
 
   // What a worker said next; workers wait while too much lies here.
   std::optional<WorkerMessage> take();
 
-  void close();    // the workers handle what is queued, and finish
-  void discard();  // the workers finish the message in hand; the rest is dropped
+  void clear();  // drops what is queued; the workers finish the messages in hand
+  void close();  // the workers handle what is queued, and finish
   void join();
 
  private:

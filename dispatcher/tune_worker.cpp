@@ -1,5 +1,6 @@
 #include "dispatcher/tune_worker.h"
 
+#include "base/saved_numbers.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/sink.h"
 #include "space/parse.h"
@@ -30,6 +31,8 @@ WorkerMessages TuneWorker::address(Replies replies) {
 }
 
 WorkerMessages TuneWorker::on(SetSpace& m) {
+  // After a resume the manager initialises us with the space that we have: nothing to tell again.
+  if (m.initial && m.search_space == search_space_) return {SpaceSet{}};
   auto space = parse_space(m.search_space);
   auto replies = space ? session_.set_space(*std::move(space))
                        : Result<Replies>(std::unexpected(space.error()));
@@ -41,13 +44,16 @@ WorkerMessages TuneWorker::on(SetSpace& m) {
     log_.error("search space not updated, the former one stays: {}", replies.error().message);
     return {};
   }
+  search_space_ = std::move(m.search_space);
   for (WorkerMessage& message : address(*std::move(replies))) {
     messages.push_back(std::move(message));
   }
   return messages;
 }
 
-WorkerMessages TuneWorker::on(AskTrials& m) { return address(session_.request(m.first, m.count)); }
+WorkerMessages TuneWorker::on(AskTrials& m) {
+  return address(session_.request(m.first, m.count, m.request));
+}
 
 WorkerMessages TuneWorker::on(AskForJob& m) {
   const TrialId id = m.id;
@@ -94,6 +100,23 @@ WorkerMessages TuneWorker::on(AdoptTrial& m) {
     log_.warning("trial {} runs without the tuner's knowledge: {}", m.trial,
                  adopted.error().message);
   }
+  return {};
+}
+
+WorkerMessages TuneWorker::on(ReviveTrial& m) {
+  session_.revive(m.trial);
+  return {};
+}
+
+WorkerMessages TuneWorker::on(SaveState& m) {
+  if (search_space_.is_null()) return {TunerState{m.number, nullptr}};
+  return {TunerState{m.number, {{"search_space", search_space_}, {"session", session_.save()}}}};
+}
+
+Result<void> TuneWorker::load(const json& state) {
+  json search_space = TRY(object_at(state, "search_space"));
+  TRY(session_.load(TRY(parse_space(search_space)), TRY(object_at(state, "session"))));
+  search_space_ = std::move(search_space);
   return {};
 }
 

@@ -51,8 +51,9 @@ TEST_CASE("closing: what is left is drained or discarded, nobody waits for ever"
     CHECK_FALSE(queue.push(2, 1));
     CHECK_FALSE(queue.push_over_limit(2, 1));
   }
-  SECTION("close_and_discard") {
-    queue.close_and_discard();
+  SECTION("clear, then close") {
+    queue.clear();
+    queue.close();
     CHECK_FALSE(queue.pop());
   }
   SECTION("a waiting producer and a waiting consumer are released") {

@@ -186,5 +186,21 @@ TEST_CASE("a decision on a trial whose job is not known waits for it") {
   CHECK(outlines(daemon.take()) == "KI B");
 }
 
+TEST_CASE("a TrialEnd that names another job's trial is put right when a metric shows it") {
+  // As NNI 3.0 does with trials of one request: B runs trial 1, but its end names trial 0.
+  Fixture f;
+  f.end("B", 0, "FAILED");
+  f.daemon->settle();
+  CHECK(f.tuner->told == Lines{"0 failed -"});
+  f.report("A", 0, 0, "1");  // trial 0 runs as A
+  f.daemon->settle();
+  CHECK(f.tuner->adopted == std::vector<TrialId>{0});
+  f.daemon->accept("ME", Fixture::metric("FINAL", "A", 0, 0, "7"));
+  f.end("A", 1);  // names the trial of B, which has failed
+  f.daemon->settle();
+  CHECK(f.tuner->told == Lines{"0 failed -", "0 completed 7", "1 failed -"});
+  CHECK(f.assessor->calls == Lines{"assess 0: 1", "end 0 completed"});
+}
+
 }  // namespace
 }  // namespace attune

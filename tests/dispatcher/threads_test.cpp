@@ -61,7 +61,8 @@ struct Fixture {
     push(SetSpace{*parse_json(R"({"x":{"_type":"uniform","_value":[0,1]}})"), true});
   }
   ~Fixture() {
-    threads->discard();
+    threads->clear();
+    threads->close();
     threads->join();
   }
   void push(TuneMessage message, std::size_t bytes = 100) {
@@ -88,7 +89,7 @@ T expect(WorkerMessage message) {
 
 TEST_CASE("answers come in order, whatever the timing") {
   Fixture f;
-  for (TrialId i = 0; i < 2000; ++i) f.push(AskTrials{i, 1});
+  for (TrialId i = 0; i < 2000; ++i) f.push(AskTrials{i, i, 1});
   expect<SpaceSet>(f.next());
   for (TrialId i = 0; i < 2000; ++i) REQUIRE(expect<Offer>(f.next()).trial == i);
 }
@@ -97,10 +98,10 @@ TEST_CASE("a full queue refuses, and says when there is room") {
   Fixture f({.queue_bytes = 1000, .output_bytes = 1 << 20});
   expect<SpaceSet>(f.next());
   f.tuner->blocks = true;
-  f.push(AskTrials{0, 1}, 400);
+  f.push(AskTrials{0, 0, 1}, 400);
   f.tuner->entered.get_future().wait();
-  f.push(AskTrials{1, 1}, 900);
-  TuneMessage refused = AskTrials{2, 1};
+  f.push(AskTrials{1, 1, 1}, 900);
+  TuneMessage refused = AskTrials{2, 2, 1};
   CHECK_FALSE(f.threads->try_push(refused, 900));
   CHECK(std::get<AskTrials>(refused).first == 2);
   CHECK(f.room.count() == 0);
@@ -112,16 +113,16 @@ TEST_CASE("a full queue refuses, and says when there is room") {
 
 TEST_CASE("workers wait while nobody takes their answers, and lose none") {
   Fixture f({.queue_bytes = 1 << 20, .output_bytes = 4096});
-  for (TrialId i = 0; i < 500; ++i) f.push(AskTrials{i, 1});
+  for (TrialId i = 0; i < 500; ++i) f.push(AskTrials{i, i, 1});
   expect<SpaceSet>(f.next());
   for (TrialId i = 0; i < 500; ++i) REQUIRE(expect<Offer>(f.next()).trial == i);
 }
 
 TEST_CASE("closing drains, then each worker says that it has finished") {
   Fixture f;
-  for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, 1});
+  for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, i, 1});
   f.threads->close();
-  TuneMessage late = AskTrials{100, 1};
+  TuneMessage late = AskTrials{100, 100, 1};
   CHECK_FALSE(f.threads->try_push(late, 1));
   int offers = 0, finished = 0;
   while (finished < 2) {
@@ -132,13 +133,14 @@ TEST_CASE("closing drains, then each worker says that it has finished") {
   CHECK(offers == 100);
 }
 
-TEST_CASE("discarding finishes only what is in hand") {
+TEST_CASE("clearing and closing finishes only what is in hand") {
   Fixture f;
   expect<SpaceSet>(f.next());
   f.tuner->blocks = true;
-  for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, 1});
+  for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, i, 1});
   f.tuner->entered.get_future().wait();
-  f.threads->discard();
+  f.threads->clear();
+  f.threads->close();
   f.tuner->release.set_value();
   int offers = 0, finished = 0;
   while (finished < 2) {
@@ -153,7 +155,7 @@ TEST_CASE("a worker that fails says so at once") {
   Fixture f;
   expect<SpaceSet>(f.next());
   f.tuner->throws = true;
-  f.push(AskTrials{0, 1});
+  f.push(AskTrials{0, 0, 1});
   const auto failed = expect<Failed>(f.next());
   CHECK(failed.exit_code == kExitInternal);
   CHECK(failed.message == "internal error in a worker: no memory");

@@ -20,7 +20,9 @@ class Stepped : private Queues, private Sink {
       : options_(with_assessor(options, assessor != nullptr)),
         tune_(Session(std::move(tuner), Objective{"default", maximize}, log), log),
         assess_(std::move(assessor), log),
-        dispatcher_(options_, *this, *this, journal, log) {}
+        log_(log) {
+    begin({});
+  }
 
   // With registered algorithms; empty assessor name: none.
   static std::unique_ptr<Stepped> make(const std::string& tuner, const json& tuner_args,
@@ -42,7 +44,7 @@ class Stepped : private Queues, private Sink {
 
   // Hands a command to io only.
   void accept(const std::string& code, const std::string& payload) {
-    ATTUNE_CHECK(dispatcher_.accept(Frame{code, payload}));
+    ATTUNE_CHECK(dispatcher_->accept(Frame{code, payload}));
   }
   // One message of that queue; false: the queue is empty.
   bool step_tune() { return step(tune_queue_, tune_); }
@@ -61,11 +63,33 @@ class Stepped : private Queues, private Sink {
   std::vector<Frame> take() { return std::exchange(sent_, {}); }
 
   MemoryJournal journal{64u << 20};
+  // Saves, as attuned would now and then.
+  json save() {
+    ATTUNE_CHECK(dispatcher_->save());
+    settle();
+    return std::exchange(saved, {});
+  }
+  // In a fresh one: goes on from what another saved.
+  Result<void> load(const json& state) {
+    Jobs jobs;
+    TRY(jobs.load(state.at("jobs")));
+    begin(std::move(jobs));
+    TRY(tune_.load(state.at("tuner")));
+    return assess_.load(state.at("assessor"));
+  }
+
+  json saved;
   bool terminated = false;
   int exit_code = kExitOk;
   std::string failure;
 
  private:
+  void begin(Jobs jobs) {
+    dispatcher_ =
+        std::make_unique<Dispatcher>(options_, std::move(jobs), static_cast<Queues&>(*this),
+                                     static_cast<Sink&>(*this), journal, log_);
+  }
+
   static DispatcherOptions with_assessor(DispatcherOptions options, bool has) {
     options.has_assessor = has;
     return options;
@@ -76,7 +100,8 @@ class Stepped : private Queues, private Sink {
     if (queue.empty() || exit_code != kExitOk) return false;
     auto message = std::move(queue.front());
     queue.pop_front();
-    for (auto& answer : worker.handle(std::move(message))) dispatcher_.on_worker(std::move(answer));
+    for (auto& answer : worker.handle(std::move(message)))
+      dispatcher_->on_worker(std::move(answer));
     return true;
   }
 
@@ -91,6 +116,9 @@ class Stepped : private Queues, private Sink {
   void push_over_limit(TuneMessage message, std::size_t) override {
     tune_queue_.push_back(std::move(message));
   }
+  void push_over_limit(AssessMessage message, std::size_t) override {
+    assess_queue_.push_back(std::move(message));
+  }
   std::size_t tune_size() const override { return tune_queue_.size(); }
   std::size_t assess_size() const override { return assess_queue_.size(); }
 
@@ -99,6 +127,7 @@ class Stepped : private Queues, private Sink {
     exit_code = code;
     failure = message;
   }
+  void save(json state) override { saved = std::move(state); }
   void terminate() override { terminated = true; }
 
   const DispatcherOptions options_;
@@ -106,8 +135,9 @@ class Stepped : private Queues, private Sink {
   std::deque<AssessMessage> assess_queue_;
   TuneWorker tune_;
   AssessWorker assess_;
+  Log log_;
   std::vector<Frame> sent_;
-  Dispatcher dispatcher_;
+  std::unique_ptr<Dispatcher> dispatcher_;
 };
 
 }  // namespace attune

@@ -1,0 +1,86 @@
+#include "daemon/crew.h"
+
+#include "assessors/registry.h"
+#include "base/atomic_file.h"
+#include "base/saved_numbers.h"
+#include "daemon/checkpoint.h"
+#include "daemon/version.h"
+#include "tuners/registry.h"
+
+namespace attune {
+namespace {
+
+json to_json(const AlgorithmChoice& choice) {
+  return {{"name", choice.name}, {"arguments", choice.arguments}};
+}
+
+// Afresh, with nothing known.
+Result<Crew> make_fresh(const Configuration& configuration, const Log& log) {
+  MadeTuner made =
+      TRY(make_tuner(builtin_tuners(), configuration.tuner.name, configuration.tuner.arguments,
+                     configuration.context, configuration.fallback_seed));
+  std::unique_ptr<Assessor> assessor;
+  if (configuration.assessor && made.wants_reports) {
+    log.info("{} judges the reports: the assessor is not used", made.name);
+  } else if (configuration.assessor) {
+    assessor =
+        TRY(make_assessor(builtin_assessors(), configuration.assessor->name,
+                          configuration.assessor->arguments, configuration.context, made.seed));
+  }
+  json identity = {{"attuned", std::string(kVersion)},
+                   {"tuner_choice", to_json(configuration.tuner)},
+                   {"assessor_choice", assessor ? to_json(*configuration.assessor) : json()},
+                   {"seed", made.seed}};
+  log.info("attuned {} started: tuner {} ({}), assessor {}, seed {}", kVersion, made.name,
+           made.maximize ? "maximize" : "minimize",
+           assessor ? configuration.assessor->name : "none", made.seed);
+  const DispatcherOptions options{.capabilities = configuration.capabilities,
+                                  .wants_reports = made.wants_reports,
+                                  .has_assessor = assessor != nullptr,
+                                  .include_intermediate = configuration.include_intermediate};
+  Session session(std::move(made.tuner), Objective{"default", made.maximize}, log.named("tuner"));
+  return Crew{options, Jobs(), TuneWorker(std::move(session), log.named("tuner")),
+              AssessWorker(std::move(assessor), log.named("assessor")), std::move(identity)};
+}
+
+// On an error the crew cannot be used any further.
+Result<void> load(Crew& crew, const json& state, const Log& log) {
+  if (TRY(value_at(state, "tuner_choice")) != crew.identity["tuner_choice"]) {
+    return fail("it is of another tuner, or of one with other arguments");
+  }
+  TRY(crew.jobs.load(TRY(object_at(state, "jobs"))));
+  TRY(crew.tune.load(TRY(object_at(state, "tuner"))));
+  if (TRY(value_at(state, "assessor_choice")) != crew.identity["assessor_choice"]) {
+    log.warning("the checkpoint is of another assessor: the present one begins afresh");
+  } else {
+    TRY(crew.assess.load(TRY(value_at(state, "assessor"))));
+  }
+  crew.identity["seed"] = TRY(value_at(state, "seed"));
+  return {};
+}
+
+Result<void> resume(Crew& crew, const std::string& directory, const Log& log) {
+  if (directory.empty()) return fail("there is no checkpoint directory (--checkpoint-dir)");
+  const std::string path = checkpoint_path(directory);
+  const std::string bytes = TRY(read_file(path));
+  auto state = decode_checkpoint(bytes);
+  auto loaded = state ? load(crew, *state, log) : Result<void>(std::unexpected(state.error()));
+  if (!loaded) return fail(path + ": " + loaded.error().message);
+  log.info("resumed from {}, seed {}", path, dump_json(crew.identity["seed"]));
+  return {};
+}
+
+}  // namespace
+
+Result<Crew> make_crew(const Configuration& configuration, const Log& log) {
+  Crew crew = TRY(make_fresh(configuration, log));
+  if (!configuration.resume) return crew;
+  const auto resumed = resume(crew, configuration.checkpoint_directory, log);
+  if (resumed) return crew;
+  log.warning(
+      "no checkpoint is used: {}; former results come back through the manager's ImportData",
+      resumed.error().message);
+  return make_fresh(configuration, Log());
+}
+
+}  // namespace attune

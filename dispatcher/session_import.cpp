@@ -1,0 +1,122 @@
+// What comes into a session from outside of it: imported results, and trials that run without
+// having been proposed.
+#include <cstring>
+#include <iterator>
+#include <unordered_set>
+
+#include "dispatcher/metrics.h"
+#include "dispatcher/session.h"
+
+namespace attune {
+namespace {
+
+void append(Replies& all, Replies more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+// Equal for equal points with equal losses.
+std::string key_of(const Point& point, double loss) {
+  std::vector<double> numbers = point.values;
+  numbers.push_back(loss);
+  for (double& x : numbers) {
+    if (x == 0) x = 0;                 // -0.0 equals 0.0
+    if (x != x) x = Point::kInactive;  // one NaN for all
+  }
+  std::string key(numbers.size() * sizeof(double), '\0');
+  std::memcpy(key.data(), numbers.data(), key.size());
+  return key;
+}
+
+}  // namespace
+
+Replies Session::import(const std::vector<Imported>& records) {
+  if (!space_) {
+    log_.error("{} imported results ignored: there is no search space yet", records.size());
+    return {};
+  }
+  std::unordered_set<std::string> known_results;  // without a job
+  std::unordered_set<TrialId> known_trials;       // with a result
+  for (const Outcome& outcome : history_) {
+    if (!outcome.loss) continue;
+    known_results.insert(key_of(outcome.point, *outcome.loss));
+    known_trials.insert(outcome.trial);
+  }
+  // Only a live trial that may have ended unheard of can be the one of a record without a known
+  // job.
+  const auto same_doubtful = [this](const Point& point) {
+    return std::ranges::find_if(trials_, [&](const auto& entry) {
+      const Trial& trial = entry.second;
+      return trial.in_doubt && !trial.told && trial.point == point;
+    });
+  };
+
+  Replies replies;
+  std::vector<Outcome> outcomes;
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Imported& record = records[i];
+    if (record.trial && known_trials.contains(*record.trial)) {
+      ++known;
+      continue;
+    }
+    auto point = tuner_->point_from(*space_, record.parameters);
+    auto metrics = to_metrics(record.value);
+    const auto loss = metrics ? loss_of(*metrics) : std::nullopt;
+    if (!point || !metrics || !loss) {
+      log_.warning("imported result {} of {} left out: {}", i, records.size(),
+                   !point     ? point.error().message
+                   : !metrics ? metrics.error().message
+                              : "the metric is not finite");
+      continue;
+    }
+    auto own = record.trial ? trials_.find(*record.trial) : same_doubtful(*point);
+    if (own != trials_.end() && !own->second.told) {
+      append(replies, final_result(own->first, record.value));
+      ++known;
+      continue;
+    }
+    if (!record.has_job && !known_results.insert(key_of(*point, *loss)).second) {
+      ++known;
+      continue;
+    }
+    outcomes.push_back({.trial = kImportedTrial,
+                        .point = *std::move(point),
+                        .loss = loss,
+                        .metrics = *std::move(metrics),
+                        .end = End::imported});
+  }
+  log_.info("imported {} of {} results; {} were known as results of trials", outcomes.size(),
+            records.size(), known);
+  if (outcomes.empty()) return replies;
+  tuner_->tell(outcomes);
+  history_.insert(history_.end(), std::make_move_iterator(outcomes.begin()),
+                  std::make_move_iterator(outcomes.end()));
+  append(replies, answer_pending());
+  return replies;
+}
+
+Result<void> Session::adopt(TrialId id, const json& parameters) {
+  if (!space_) return fail("there is no search space yet");
+  if (const auto found = trials_.find(id); found != trials_.end()) {
+    if (!found->second.in_doubt) return fail("trial " + std::to_string(id) + " runs already");
+    found->second.in_doubt = false;
+    return {};
+  }
+  Point point = TRY(tuner_->point_from(*space_, parameters));
+  tuner_->adopt(id, point);
+  trials_.emplace(id, Trial{.point = std::move(point)});
+  ++untold_;
+  return {};
+}
+
+void Session::revive(TrialId id) {
+  const auto last = std::ranges::find(history_.rbegin(), history_.rend(), id, &Outcome::trial);
+  if (last == history_.rend() || last->loss || trials_.contains(id)) return;
+  const Outcome outcome = std::move(*last);
+  history_.erase(std::next(last).base());
+  tuner_->adopt(id, outcome.point);
+  trials_.emplace(id, Trial{.point = outcome.point, .budget = outcome.budget});
+  ++untold_;
+}
+
+}  // namespace attune

@@ -1,0 +1,205 @@
+// A saved session goes on in another process: what it knew, what the manager tells again, and what
+// is lost.
+#include <catch2/catch.hpp>
+
+#include "tests/support/scripted_tuner.h"
+#include "tests/support/stepped.h"
+#include "tests/support/transcript_text.h"
+
+namespace attune {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
+
+std::string metric(const std::string& type, const json& id, const std::string& job,
+                   const std::string& value, int sequence = 0) {
+  return dump_json({{"parameter_id", id},
+                    {"trial_job_id", job},
+                    {"type", type},
+                    {"sequence", sequence},
+                    {"value", value}});
+}
+
+std::string end(const std::string& job, const json& id, const std::string& event = "SUCCEEDED") {
+  return dump_json({{"trial_job_id", job},
+                    {"event", event},
+                    {"hyper_params", dump_json({{"parameter_id", id}})}});
+}
+
+// As a checkpoint goes through a file.
+json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
+
+// A daemon before and after a restart, with a tuner that writes down what it hears.
+struct Restart {
+  Restart() : before(start(first)) {
+    before->send("IN", kSpace);
+    first->next = 0.25;
+    before->send("GE", "1");  // trial 0, A
+    first->next = 0.5;
+    before->send("GE", "1");  // trial 1, B
+    first->next = 0.75;
+    before->send("GE", "1");  // trial 2, C
+    before->send("ME", metric("FINAL", 0, "A", "0.1"));
+    before->send("EN", end("A", 0));
+    before->send("ME", metric("PERIODICAL", 1, "B", "0.3"));
+  }
+
+  void restart() {
+    after = start(second);
+    REQUIRE(after->load(through_text(before->save())));
+    after->send("IN", kSpace);
+    CHECK(outlines(after->take()) == "ID");
+  }
+
+  static std::unique_ptr<Stepped> start(ScriptedTuner*& tuner) {
+    auto owned = std::make_unique<ScriptedTuner>();
+    tuner = owned.get();
+    return std::make_unique<Stepped>(std::move(owned), false, nullptr);
+  }
+
+  ScriptedTuner* first = nullptr;
+  ScriptedTuner* second = nullptr;
+  std::unique_ptr<Stepped> before, after;
+};
+
+TEST_CASE("resume: ids go on, known results are not told again, unheard trials failed") {
+  Restart r;
+  r.restart();
+  r.after->send("FD", R"([{"parameter":{"x":0.25},"value":"0.1","trialJobId":"A"}])");
+  CHECK(r.second->told.empty());
+  r.after->send("GE", "1");
+  CHECK(outlines(r.after->take()) == "TR 3");
+  CHECK(r.second->told == Lines{"1 failed -", "2 failed -"});
+  r.after->send("ME", metric("FINAL", 3, "D", "0.4"));
+  CHECK(r.second->told.back() == "3 completed 0.4");
+}
+
+TEST_CASE("resume: results that the checkpoint lacks come back through ImportData") {
+  Restart r;
+  r.restart();
+  // B's job is known, C's is not, D was given out and ended in the last second.
+  r.after->send("FD", R"([{"parameter":{"x":0.25},"value":"0.1","trialJobId":"A"},
+                          {"parameter":{"x":0.5},"value":"0.2","trialJobId":"B"},
+                          {"parameter":{"x":0.75},"value":"0.3","trialJobId":"C"},
+                          {"parameter":{"x":0.9},"value":"0.4","trialJobId":"D"}])");
+  CHECK(r.second->told == Lines{"1 completed 0.2", "2 completed 0.3", "-1 imported 0.4"});
+  r.after->send("GE", "1");
+  CHECK(r.second->told.size() == 3);
+
+  SECTION("and are known after the next restart") {
+    ScriptedTuner* third = nullptr;
+    const auto again = Restart::start(third);
+    REQUIRE(again->load(through_text(r.after->save())));
+    again->send("IN", kSpace);
+    again->send("FD", R"([{"parameter":{"x":0.5},"value":"0.2","trialJobId":"B"},
+                          {"parameter":{"x":0.75},"value":"0.3","trialJobId":"C"},
+                          {"parameter":{"x":0.9},"value":"0.4","trialJobId":"D"}])");
+    CHECK(third->told.empty());
+  }
+}
+
+TEST_CASE("resume: trials that the manager runs again keep their ids, under new jobs") {
+  Restart r;
+  r.restart();
+  r.after->send("FD", "[]");
+  r.after->send("AD", R"([{"parameter_id":1,"parameter_source":"resumed","parameters":{"x":0.5}},
+                          {"parameter_id":7,"parameter_source":"resumed","parameters":{"x":0.9}}])");
+  CHECK(r.second->adopted == std::vector<TrialId>{7});  // 1 is known
+  r.after->send("GE", "1");
+  CHECK(outlines(r.after->take()) == "TR 8");
+  CHECK(r.second->told == Lines{"2 failed -"});
+  r.after->send("ME", metric("FINAL", 1, "new", "0.6"));
+  r.after->send("EN", end("new", 1));
+  r.after->send("EN", end("newer", 7, "FAILED"));
+  CHECK(r.second->told == Lines{"2 failed -", "1 completed 0.6", "7 failed -"});
+}
+
+TEST_CASE("resume: another search space carries over what fits") {
+  Restart r;
+  r.after = Restart::start(r.second);
+  REQUIRE(r.after->load(through_text(r.before->save())));
+  r.after->send("IN", R"({"x":{"_type":"uniform","_value":[0,0.6]}})");
+  CHECK(r.second->told == Lines{"0 completed 0.1"});
+  CHECK(r.second->adopted == std::vector<TrialId>{1});
+}
+
+TEST_CASE("resume: every registered tuner goes on where it was") {
+  const std::string space = R"({"x":{"_type":"choice","_value":[1,2,3,4,5,6,7]},
+                                "y":{"_type":"randint","_value":[0,9]}})";
+  const TunerRegistry registry = builtin_tuners();
+  for (const TunerEntry& entry : registry.entries()) {
+    if (entry.name == "Batch") continue;  // has a space of its own, in its own tests
+    DYNAMIC_SECTION(entry.name) {
+      const auto one = Stepped::make(entry.name, {{"seed", 5}}, "Medianstop");
+      one->send("IN", space);
+      for (int i = 0; i < 30; ++i) {
+        one->send("GE", "1");
+        one->send("ME", metric("PERIODICAL", i, "J" + std::to_string(i), "0.5"));
+        one->send("ME", metric("FINAL", i, "J" + std::to_string(i), std::to_string(i % 7)));
+        one->send("EN", end("J" + std::to_string(i), i));
+      }
+      one->take();
+      const auto two = Stepped::make(entry.name, {{"seed", 6}}, "Medianstop");
+      REQUIRE(two->load(through_text(one->save())));
+      two->send("IN", space);
+      two->take();
+      for (const auto* command : {"5", "7"}) {
+        one->send("GE", command);
+        two->send("GE", command);
+        const auto expected = one->take();
+        REQUIRE(expected.size() >= 1);
+        CHECK(two->take() == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("resume: a state that is damaged is refused, with the place") {
+  Restart r;
+  const json good = through_text(r.before->save());
+  const std::vector<std::pair<std::string, std::string>> damages = {
+      {"/jobs/next", "\"next\""},
+      {"/jobs/flags", "\"flags\""},
+      {"/tuner/search_space", "\"search_space\""},
+      {"/tuner/session/history/points", "\"points\""},
+      {"/tuner/session/trials", "\"trials\""}};
+  for (const auto& [where, named] : damages) {
+    CAPTURE(where);
+    json damaged = good;
+    const json::json_pointer at(where);
+    damaged[at.parent_pointer()].erase(at.back());
+    ScriptedTuner* tuner = nullptr;
+    const auto loaded = Restart::start(tuner)->load(damaged);
+    REQUIRE_FALSE(loaded);
+    CHECK_THAT(loaded.error().message, Catch::Contains(named));
+  }
+  json shorter = good;
+  shorter["/tuner/session/history/losses"_json_pointer] = "";
+  ScriptedTuner* tuner = nullptr;
+  CHECK_FALSE(Restart::start(tuner)->load(shorter));
+}
+
+TEST_CASE("nothing is saved before there is a search space") {
+  ScriptedTuner* tuner = nullptr;
+  const auto daemon = Restart::start(tuner);
+  CHECK(daemon->save().is_null());
+}
+
+TEST_CASE("imports: a repeated record without a job is told once") {
+  ScriptedTuner* tuner = nullptr;
+  const auto daemon = Restart::start(tuner);
+  daemon->send("IN", kSpace);
+  const std::string records = R"([{"parameter":{"x":0.5},"value":1},
+                                  {"parameter":{"x":0.5},"value":1.0},
+                                  {"parameter":{"x":0.5},"value":2},
+                                  {"parameter":{"x":0.5},"value":1,"trialJobId":"A"},
+                                  {"parameter":{"x":0.5},"value":1,"trialJobId":"A"}])";
+  daemon->send("FD", records);
+  daemon->send("FD", records);
+  CHECK(tuner->told == Lines{"-1 imported 1", "-1 imported 2", "-1 imported 1"});
+}
+
+}  // namespace
+}  // namespace attune
