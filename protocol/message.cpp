@@ -30,17 +30,17 @@ Result<Frame> decode_json(std::string_view message) {
 }  // namespace
 
 Dialect dialect_of(std::string_view first_message) {
-  return first_message.starts_with('{') ? Dialect::json : Dialect::text;
+  return first_message.starts_with('{') ? Dialect::v3 : Dialect::v2;
 }
 
 Result<Frame> decode_message(Dialect dialect, std::string_view message) {
-  if (dialect == Dialect::json) return decode_json(message);
+  if (dialect == Dialect::v3) return decode_json(message);
   if (message.size() < 2) return fail("a command of two letters expected");
   return Frame{std::string(message.substr(0, 2)), std::string(message.substr(2))};
 }
 
 std::string encode_message(Dialect dialect, const Frame& frame) {
-  if (dialect == Dialect::text) return frame.code + frame.payload;
+  if (dialect == Dialect::v2) return frame.code + frame.payload;
   json message = {{"type", frame.code}};
   if (frame.code != kBye) message["content"] = frame.payload;
   return dump_json(message);

@@ -10,13 +10,13 @@
 
 namespace attune {
 
-enum class Dialect { text, json };
+enum class Dialect { v2, v3 };  // of NNI 2.8 to 2.10, of NNI 3.0
 
-// Codes of NNI 3.0's messages about the connection itself. Only Dialect::json has them.
+// Codes of NNI 3.0's messages about the connection itself. Only Dialect::v3 has them.
 inline constexpr std::string_view kBye = "_bye_";  // the sender goes, on purpose
 inline constexpr std::string_view kNop = "_nop_";  // nothing; keeps the connection alive
 
-// No command of Dialect::text begins with a brace.
+// No command of Dialect::v2 begins with a brace.
 Dialect dialect_of(std::string_view first_message);
 
 // The code has two characters, or is kBye or kNop; whether a command has it is for decode() to
@@ -24,7 +24,7 @@ Dialect dialect_of(std::string_view first_message);
 // messages is not harmed.
 Result<Frame> decode_message(Dialect dialect, std::string_view message);
 
-// For Dialect::json pure ASCII.
+// For Dialect::v3 pure ASCII.
 std::string encode_message(Dialect dialect, const Frame& frame);
 
 }  // namespace attune
