@@ -60,7 +60,7 @@ void Server::handle_frames() {
   while (!stopping_) {
     auto frame = channel_->next();
     if (!frame) {
-      fatal(kExitProtocol, frame.error().message);
+      break_off(frame.error().message);
       return;
     }
     if (!*frame) break;
@@ -109,7 +109,7 @@ void Server::take_output() {
 }
 
 void Server::send(Frame frame) {
-  if (auto sent = channel_->send(frame); !sent) fatal(kExitProtocol, sent.error().message);
+  if (auto sent = channel_->send(frame); !sent) break_off(sent.error().message);
 }
 
 // ---- the end
@@ -136,6 +136,12 @@ void Server::fatal(ExitCode code, const std::string& message) {
                printable(record.frame.payload));
   }
   stop(Stop::discard, kQuickStop);
+}
+
+// For failures of the channel; those of a worker are told to the manager by the dispatcher.
+void Server::break_off(const std::string& message) {
+  if (configuration_.capabilities.error) send(encode(DaemonError{message}));
+  fatal(kExitProtocol, message);
 }
 
 // Stop reading, close the queues, let each worker post its end, flush, exit: the loop runs on until

@@ -38,6 +38,7 @@ class Server : private Sink, private ChannelEvents {
   void on_output() override { take_output(); }
 
   void handle_frames();
+  void break_off(const std::string& message);
   void take_output();
   void await_signal();
 
