@@ -34,7 +34,7 @@ struct Configuration {
   LogLevel log_level = LogLevel::info;
   bool resume = false;                // NNI_MODE=resume
   std::string checkpoint_directory;   // NNI_CHECKPOINT_DIRECTORY; empty: nothing is saved
-  std::string websocket_url;          // NNI_TUNER_COMMAND_CHANNEL: NNI >= 2.8, not spoken yet
+  std::string websocket_url;          // instead of the descriptors, unless empty
   bool include_intermediate = false;  // NNI_INCLUDE_INTERMEDIATE_RESULTS
   bool drain = false;                 // Terminate handles what is queued first
 };

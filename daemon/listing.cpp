@@ -111,6 +111,7 @@ json print_config(const Configuration& c) {
           {"framing", c.framing.length_digits},
           {"max_payload", c.framing.max_payload},
           {"max_queue", c.queue_bytes},
+          {"channel", c.websocket_url.empty() ? json() : json(c.websocket_url)},
           {"in_fd", c.in_fd},
           {"out_fd", c.out_fd},
           {"log_file", c.log_file.empty() ? json() : json(c.log_file)},

@@ -16,6 +16,7 @@
 #include "daemon/pipe_channel.h"
 #include "daemon/server.h"
 #include "daemon/version.h"
+#include "daemon/websocket_channel.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -53,13 +54,8 @@ Result<void> check_descriptor(int fd, std::string_view option) {
   return {};
 }
 
-// Gives the channel descriptors of its own that no child inherits, and makes descriptor 1 a copy of
-// stderr: a stray print can then never corrupt a frame.
+// Gives the channel descriptors of its own that no child inherits.
 Result<void> take_descriptors(Configuration& configuration) {
-  if (!configuration.websocket_url.empty() && ::fcntl(configuration.in_fd, F_GETFD) < 0) {
-    return fail("the manager offers a WebSocket (" + configuration.websocket_url +
-                ") and no pipe: NNI 2.8 and later are not supported yet, NNI 1.6 to 2.7 are");
-  }
   TRY(check_descriptor(configuration.in_fd, "--in-fd"));
   TRY(check_descriptor(configuration.out_fd, "--out-fd"));
   const int in = ::fcntl(configuration.in_fd, F_DUPFD_CLOEXEC, 10);
@@ -70,17 +66,34 @@ Result<void> take_descriptors(Configuration& configuration) {
   }
   configuration.in_fd = in;
   configuration.out_fd = out;
-  if (::dup2(2, 1) < 0) return fail(fmt::format("dup2: {}", std::strerror(errno)));
   return {};
 }
 
+Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
+                                              Configuration& configuration, const Log& log) {
+  std::unique_ptr<Channel> channel;
+  if (!configuration.websocket_url.empty()) {
+    channel = make_websocket_channel(
+        io, TRY(parse_websocket_url(configuration.websocket_url)),
+        {.max_payload = configuration.framing.max_payload, .max_ahead = configuration.queue_bytes},
+        log);
+  } else {
+    TRY(take_descriptors(configuration));
+    channel = std::make_unique<PipeChannel>(io, configuration.in_fd, configuration.out_fd,
+                                            configuration.framing, log);
+  }
+  // Descriptor 1 becomes a copy of stderr: a stray print can then never corrupt a frame.
+  if (::dup2(2, 1) < 0) return fail(fmt::format("dup2: {}", std::strerror(errno)));
+  return channel;
+}
+
 Result<int> serve(Configuration& configuration, const Log& log) {
+  // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
+  if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
   Crew crew = TRY(make_crew(configuration, log));
-  TRY(take_descriptors(configuration));
   for (const auto& note : configuration.notes) log.info("{}", note);
   boost::asio::io_context io(1);
-  auto channel = std::make_unique<PipeChannel>(io, configuration.in_fd, configuration.out_fd,
-                                               configuration.framing, log);
+  auto channel = TRY(open_channel(io, configuration, log));
   Server server(io, std::move(channel), configuration, std::move(crew), log);
   return server.run();
 }

@@ -38,6 +38,10 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
       ->capture_default_str();
   app.add_option("--out-fd", configuration.out_fd, "Descriptor that answers are written to")
       ->capture_default_str();
+  app.add_option("--channel", configuration.websocket_url,
+                 "WebSocket of the manager, as NNI 2.8 and later; default, when no descriptor is "
+                 "given, $NNI_TUNER_COMMAND_CHANNEL")
+      ->type_name("URL");
   app.add_option("--framing", configuration.framing.length_digits,
                  "Digits of the length in a frame: 14, or 6 for NNI before 1.6")
       ->check(CLI::IsMember({14, 6}))
@@ -66,7 +70,8 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_flag("--print-config", arguments.print_config, "Print the effective settings as JSON");
   app.footer(
       "Started by an experiment manager, which writes commands to descriptor 3 and reads answers\n"
-      "from descriptor 4. Exit codes: 0 asked to end, 1 internal error, 2 unusable arguments,\n"
+      "from descriptor 4, or listens for a WebSocket. Exit codes: 0 asked to end, 1 internal "
+      "error, 2 unusable arguments,\n"
       "parameters or search space, 3 unreadable command stream.");
 }
 
@@ -160,7 +165,9 @@ std::expected<Result<void>, Usage> read_options(
   if (configuration.checkpoint_directory.empty()) {
     configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
   }
-  configuration.websocket_url = variable("NNI_TUNER_COMMAND_CHANNEL");
+  if (configuration.websocket_url.empty() && !app.count("--in-fd") && !app.count("--out-fd")) {
+    configuration.websocket_url = variable("NNI_TUNER_COMMAND_CHANNEL");
+  }
   configuration.include_intermediate = variable("NNI_INCLUDE_INTERMEDIATE_RESULTS") == "true";
   configuration.fallback_seed = arguments.seed.value_or(fallback_seed);
   if (auto log = read_log_settings(arguments, environment, configuration); !log) {

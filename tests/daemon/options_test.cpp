@@ -57,6 +57,19 @@ TEST_CASE("NNI's command line: v2 schema") {
   CHECK(c.out_fd == 4);
 }
 
+TEST_CASE("the WebSocket of the environment gives way to what is said on the command line") {
+  const std::map<std::string, std::string> environment = {
+      {"NNI_TUNER_COMMAND_CHANNEL", "ws://localhost:8080/tuner"}};
+  auto channel = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"--tuner", "Random"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return read(arguments, environment).options.configuration.websocket_url;
+  };
+  CHECK(channel({}) == "ws://localhost:8080/tuner");
+  CHECK(channel({"--channel", "ws://elsewhere:1/tuner"}) == "ws://elsewhere:1/tuner");
+  CHECK(channel({"--in-fd", "0", "--out-fd", "1"}).empty());
+}
+
 TEST_CASE("NNI's command line: v1 schema") {
   const auto outcome = read_experiment_text(R"({"trainingServicePlatform": "local",
       "maxTrialNum": 5, "multiThread": false,

@@ -186,13 +186,6 @@ TEST_CASE("descriptors that are missing or files are refused with a cure") {
     CHECK(daemon.wait() == 2);
     CHECK(daemon.diagnostics().find("descriptor 77 (--in-fd) is not open") != std::string::npos);
   }
-  SECTION("a WebSocket instead of pipes, as NNI 2.8 and later") {
-    arguments.insert(arguments.end(), {"--in-fd", "77"});
-    DaemonProcess daemon(arguments, {{"NNI_TUNER_COMMAND_CHANNEL", "ws://localhost:1/tuner"}});
-    CHECK(daemon.wait() == 2);
-    CHECK(daemon.diagnostics().find("a WebSocket (ws://localhost:1/tuner) and no pipe") !=
-          std::string::npos);
-  }
   SECTION("a file") {
     arguments.insert(arguments.end(), {"--out-fd", "2"});  // stdio.txt
     DaemonProcess daemon(arguments);
