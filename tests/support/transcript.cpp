@@ -119,6 +119,7 @@ Transcript load_transcript(const std::string& name) {
       if (event == "spawn") {
         transcript.exp_params = record.at("exp_params");
         transcript.environment = record.at("env");
+        transcript.channel = record.value("channel", "pipe");
       } else if (event.starts_with("sent raw: ")) {
         transcript.raw = event.substr(10, event.find(" then EOF") - 10);
       } else if (event.starts_with("close fd3")) {

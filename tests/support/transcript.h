@@ -13,6 +13,7 @@ namespace attune {
 struct Transcript {
   json exp_params;                 // may be a text: passed as it is, not as base64
   json environment;                // object of texts
+  std::string channel;             // recorded over pipe, or ws3: the WebSocket of NNI 3.0
   std::vector<Frame> commands;     // without Terminate
   std::vector<Frame> answers;      // as recorded
   std::optional<std::string> raw;  // bytes written after the commands, as they are

@@ -1,14 +1,16 @@
-// Every recording of NNI's dispatcher, replayed against the real attuned over pipes.
+// Every recording of NNI's dispatcher, replayed against the real attuned over the channel that it
+// was recorded on.
 #include <catch2/catch.hpp>
 
 #include "tests/support/daemon_process.h"
+#include "tests/support/manager_socket.h"
 #include "tests/support/transcript.h"
 
 namespace attune {
 namespace {
 
-DaemonProcess start(const Transcript& transcript) {
-  std::map<std::string, std::string> environment;
+DaemonProcess start(const Transcript& transcript,
+                    std::map<std::string, std::string> environment = {}) {
   for (const auto& [name, value] : transcript.environment.items()) environment[name] = value;
   if (transcript.exp_params.is_string()) {
     return DaemonProcess({"--exp_params", transcript.exp_params.get<std::string>()}, environment);
@@ -16,29 +18,45 @@ DaemonProcess start(const Transcript& transcript) {
   return DaemonProcess(DaemonProcess::exp_params(transcript.exp_params), environment);
 }
 
+void end_input(DaemonProcess& daemon, const Transcript& transcript) {
+  if (transcript.raw) daemon.write(*transcript.raw);
+  if (transcript.closed) {
+    daemon.close_in();
+  } else if (!transcript.raw) {
+    daemon.send("TE");
+  }
+}
+
+void end_input(ManagerSocket& manager, const Transcript& transcript) {
+  manager.send(transcript.closed ? "_bye_" : "TE");
+}
+
 // Sends everything and collects every answer, without any waiting for time to pass: a ping with a
 // token comes back once all that was sent before it is handled.
-std::vector<Frame> converse(DaemonProcess& daemon, const Transcript& transcript) {
+template <class Manager>
+std::vector<Frame> converse(Manager& manager, const Transcript& transcript) {
   std::vector<Frame> answers;
   auto collect = [&answers](std::vector<Frame> more) {
     answers.insert(answers.end(), more.begin(), more.end());
   };
   try {
     for (const Frame& command : transcript.commands) {
-      daemon.send(command.code, command.payload);
-      collect(daemon.sync());
+      manager.send(command.code, command.payload);
+      collect(manager.sync());
     }
-    if (transcript.raw) daemon.write(*transcript.raw);
-    if (transcript.closed) {
-      daemon.close_in();
-    } else if (!transcript.raw) {
-      daemon.send("TE");
-    }
+    end_input(manager, transcript);
   } catch (const std::exception&) {
     // It left early; its exit code says whether it should have.
   }
-  collect(daemon.receive_all());
+  collect(manager.receive_all());
+  std::erase(answers, Frame{std::string(kBye), ""});
   return answers;
+}
+
+void check(const Expectation& expectation, const Transcript& transcript, DaemonProcess& daemon,
+           const std::vector<Frame>& answers) {
+  CHECK(daemon.wait() == expectation.exit);
+  CHECK(mismatch(expectation, transcript, answers) == "");
 }
 
 TEST_CASE("recordings of NNI's dispatcher, real daemon") {
@@ -46,10 +64,17 @@ TEST_CASE("recordings of NNI's dispatcher, real daemon") {
     if (expectation.compare == "waits") continue;
     DYNAMIC_SECTION(expectation.name) {
       const Transcript transcript = load_transcript(expectation.name);
-      DaemonProcess daemon = start(transcript);
-      const auto answers = converse(daemon, transcript);
-      CHECK(daemon.wait() == expectation.exit);
-      CHECK(mismatch(expectation, transcript, answers) == "");
+      if (transcript.channel == "pipe") {
+        DaemonProcess daemon = start(transcript);
+        check(expectation, transcript, daemon, converse(daemon, transcript));
+      } else {
+        REQUIRE(transcript.channel == "ws3");
+        ManagerSocket manager(Dialect::v3);
+        manager.listen();
+        DaemonProcess daemon = start(transcript, {{"NNI_TUNER_COMMAND_CHANNEL", manager.url()}});
+        manager.accept();
+        check(expectation, transcript, daemon, converse(manager, transcript));
+      }
     }
   }
 }
