@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "protocol/codec.h"
+#include "protocol/plain_metric.h"
 
 namespace attune {
 namespace {
@@ -84,6 +85,7 @@ Result<Command> decode_request(const std::string& payload) {
 }
 
 Result<Command> decode_metric(const std::string& payload) {
+  if (auto plain = read_plain_metric(payload)) return *std::move(plain);
   const json object = TRY(parse_object(payload));
   ReportMetricData metric;
   const std::string type = TRY(text_member(object, "type"));
