@@ -10,13 +10,13 @@ namespace attune {
 Categorical::Categorical(const WeightedPoints& observations, double categories, double prior_weight)
     : prior_weight_(prior_weight) {
   ATTUNE_CHECK(categories > 0 && prior_weight > 0);
-  for (std::size_t i = 0; i < observations.points.size(); ++i) {
-    const double category = observations.points[i];
-    if (seen_.points.empty() || seen_.points.back() != category) {
-      seen_.points.push_back(category);
-      seen_.weights.push_back(0);
-    }
-    seen_.weights.back() += observations.weights[i];
+  const auto& [points, weights] = observations;
+  for (std::size_t i = 0; i < points.size();) {
+    const double category = points[i];
+    double weight = 0;
+    for (; i < points.size() && points[i] == category; ++i) weight += weights[i];
+    seen_.points.push_back(category);
+    seen_.weights.push_back(weight);
   }
   for (const double weight : seen_.weights) observed_ += weight;
   total_ = observed_ + categories * prior_weight;

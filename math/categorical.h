@@ -20,8 +20,12 @@ class Categorical {
   // An observed category, or nothing: then the caller draws any category uniformly.
   std::optional<double> sample(Rng& rng) const;
 
-  // Logarithm of the probability of a category; named as Parzen's, for promising.h.
+  // Logarithm of the probability of a category; named as Parzen's, for promising.h. With a limit
+  // too: there is nothing to save here.
   double log_density(double category) const;
+  std::optional<double> log_density_below(double category, double) const {
+    return log_density(category);
+  }
 
  private:
   WeightedPoints seen_;  // each once

@@ -13,6 +13,7 @@ namespace {
 // exp(-kReach^2 / 2) = 6e-13: beyond, a component adds nothing that shows beside the prior's.
 constexpr double kReach = 7.5;
 constexpr double kMergeWidth = 0.25;
+constexpr double kWhole = 8.5;  // the mass beyond so many deviations does not show beside 1
 
 double upper_tail(double z) { return 0.5 * std::erfc(z / std::numbers::sqrt2); }
 
@@ -68,13 +69,40 @@ void Parzen::add_components(const WeightedPoints& observations, const ParzenPrio
   const auto& [points, weights] = observations;
   const std::size_t n = points.size();
   narrow_sigma_ = prior.sigma / static_cast<double>(std::min<std::size_t>(100, n + 2));
-  const bool merge = n >= kMergeFrom;
+  const double width = n >= kMergeFrom ? kMergeWidth * narrow_sigma_ : -1;
+
+  // The prior is the neighbour of points[place - 1] and points[place].
+  const auto place =
+      static_cast<std::size_t>(std::ranges::lower_bound(points, prior.mu) - points.begin());
+  const auto larger_gap = [&](std::size_t i) {
+    const double left = i == place ? points[i] - prior.mu : i > 0 ? points[i] - points[i - 1] : 0;
+    const double right = i + 1 == place ? prior.mu - points[i]
+                         : i + 1 < n    ? points[i + 1] - points[i]
+                                        : 0;
+    // With a single observation, half the prior's deviation is NNI's choice.
+    return n == 1 ? prior.sigma / 2 : std::max(left, right);
+  };
 
   std::vector<Component> narrow;
-  // The open group of merged components: where it starts, and moments of the distance from there.
-  double start = 0, sum = 0, first = 0, second = 0;
-  const auto close_group = [&] {
-    if (sum == 0) return;
+  for (std::size_t i = 0; i < n;) {
+    if (const double gap = larger_gap(i); gap > narrow_sigma_) {
+      if (weights[i] > 0) {
+        components_.push_back({points[i], std::min(gap, prior.sigma), weights[i]});
+      }
+      ++i;
+      continue;
+    }
+    // One component of this point and those that follow closely: moments of the distance from it.
+    const double start = points[i];
+    double sum = weights[i], first = 0, second = 0;
+    for (++i; i < n && points[i] - start <= width && larger_gap(i) <= narrow_sigma_; ++i) {
+      const double distance = points[i] - start;
+      const double moment = weights[i] * distance;
+      sum += weights[i];
+      first += moment;
+      second += moment * distance;
+    }
+    if (sum == 0) continue;
     Component merged = {start, narrow_sigma_, sum};
     if (first > 0) {  // else all of it is at one place
       const double mean = first / sum;
@@ -83,43 +111,17 @@ void Parzen::add_components(const WeightedPoints& observations, const ParzenPrio
       merged.sigma = std::sqrt(narrow_sigma_ * narrow_sigma_ + variance);
     }
     narrow.push_back(merged);
-    sum = first = second = 0;
-  };
-
-  // The prior is the neighbour of points[place - 1] and points[place].
-  const auto place =
-      static_cast<std::size_t>(std::ranges::lower_bound(points, prior.mu) - points.begin());
-  for (std::size_t i = 0; i < n; ++i) {
-    if (weights[i] == 0) continue;
-    const double left = i == place ? points[i] - prior.mu : i > 0 ? points[i] - points[i - 1] : 0;
-    const double right = i + 1 == place ? prior.mu - points[i]
-                         : i + 1 < n    ? points[i + 1] - points[i]
-                                        : 0;
-    // With a single observation, half the prior's deviation is NNI's choice.
-    const double gap = n == 1 ? prior.sigma / 2 : std::max(left, right);
-    if (gap > narrow_sigma_) {
-      components_.push_back({points[i], std::min(gap, prior.sigma), weights[i]});
-    } else if (!merge) {
-      narrow.push_back({points[i], narrow_sigma_, weights[i]});
-    } else {
-      if (sum > 0 && points[i] - start > kMergeWidth * narrow_sigma_) close_group();
-      if (sum == 0) start = points[i];
-      const double distance = points[i] - start;
-      sum += weights[i];
-      first += weights[i] * distance;
-      second += weights[i] * distance * distance;
-    }
   }
-  close_group();
   components_.push_back({prior.mu, prior.sigma, prior.weight});
   narrow_begin_ = components_.size();
   components_.insert(components_.end(), narrow.begin(), narrow.end());
 }
 
 double Parzen::mass_inside(const Component& component) const {
-  const double a = (low_ - component.mu) / component.sigma;
-  const double b = (high_ - component.mu) / component.sigma;
-  return a < -8.5 && b > 8.5 ? 1 : normal_mass(a, b);
+  const double margin = kWhole * component.sigma;
+  if (component.mu - low_ > margin && high_ - component.mu > margin) return 1;
+  return normal_mass((low_ - component.mu) / component.sigma,
+                     (high_ - component.mu) / component.sigma);
 }
 
 double Parzen::sample(Rng& rng) const {
@@ -129,26 +131,49 @@ double Parzen::sample(Rng& rng) const {
   const Component& chosen = components_[static_cast<std::size_t>(index)];
   const double a = (low_ - chosen.mu) / chosen.sigma;
   const double b = (high_ - chosen.mu) / chosen.sigma;
-  const double z = a < -8.5 && b > 8.5 ? rng.normal() : truncated_normal(a, b, rng);
+  const double z = a < -kWhole && b > kWhole ? rng.normal() : truncated_normal(a, b, rng);
   return std::clamp(chosen.mu + z * chosen.sigma, low_, high_);
 }
 
 double Parzen::log_density(double x) const {
+  return *log_density_below(x, std::numeric_limits<double>::infinity());
+}
+
+std::optional<double> Parzen::log_density_below(double x, double limit) const {
   if (!(x >= low_ && x <= high_)) return -std::numeric_limits<double>::infinity();
-  double density = 0;
+  const double most = std::exp(limit + log_inside_) * (1 + 1e-9);
+  const double sum = density(x, most);
+  if (sum > most) return std::nullopt;
+  if (sum == 0) return log_density_far(x);
+  return std::log(sum) - log_inside_;
+}
+
+// Not normalised to the interval. As soon as a part of the sum exceeds `most`, that part.
+double Parzen::density(double x, double most) const {
+  double sum = 0;
   const auto add = [&](const Component& component) {
     const double z = (x - component.mu) * component.precision;
-    if (z > -kReach && z < kReach) density += component.height * std::exp(-0.5 * z * z);
+    if (z > -kReach && z < kReach) sum += component.height * std::exp(-0.5 * z * z);
+    return sum > most;
   };
-  for (std::size_t i = 0; i < narrow_begin_; ++i) add(components_[i]);
+  // Of components with ascending mu those within `reach` of x, outwards; whether it is too much.
+  const auto add_around = [&](auto begin, auto end, double reach) {
+    const auto middle =
+        std::partition_point(begin, end, [&](const Component& c) { return c.mu < x; });
+    for (auto it = middle; it != end && it->mu <= x + reach; ++it) {
+      if (add(*it)) return true;
+    }
+    for (auto it = middle; it != begin && std::prev(it)->mu >= x - reach; --it) {
+      if (add(*std::prev(it))) return true;
+    }
+    return false;
+  };
+  const auto narrow = components_.begin() + static_cast<std::ptrdiff_t>(narrow_begin_);
   // Merged ones are wider by at most 1%.
-  const double reach = kReach * 1.01 * narrow_sigma_;
-  const auto from =
-      std::partition_point(components_.begin() + static_cast<std::ptrdiff_t>(narrow_begin_),
-                           components_.end(), [&](const Component& c) { return c.mu < x - reach; });
-  for (auto it = from; it != components_.end() && it->mu <= x + reach; ++it) add(*it);
-  if (density == 0) return log_density_far(x);
-  return std::log(density) - log_inside_;
+  if (add_around(narrow, components_.end(), kReach * 1.01 * narrow_sigma_)) return sum;
+  const auto prior = std::prev(narrow);
+  if (!add_around(components_.begin(), prior, std::numeric_limits<double>::infinity())) add(*prior);
+  return sum;
 }
 
 // No component within reach: the sum in logarithms, around the largest term.

@@ -13,6 +13,7 @@
 // logarithm to be within 1e-3 of the unmerged sum.
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "base/rng.h"
@@ -49,6 +50,10 @@ class Parzen {
   // the true value is above -1e300, however far in the tails.
   double log_density(double x) const;
 
+  // log_density(x) if it is below `limit`: components are added, those near x first, only until
+  // their sum is too large. What exceeds the limit by less than 1e-9 may come back too.
+  std::optional<double> log_density_below(double x, double limit) const;
+
  private:
   struct Component {
     double mu = 0, sigma = 0;
@@ -59,6 +64,7 @@ class Parzen {
 
   void add_components(const WeightedPoints& observations, const ParzenPrior& prior);
   double mass_inside(const Component& component) const;
+  double density(double x, double most) const;
   double log_density_far(double x) const;
 
   double low_, high_;

@@ -104,6 +104,20 @@ TEST_CASE("many observations: merging moves the logarithm by less than 1e-3") {
   CHECK(worst < 1e-3);
 }
 
+TEST_CASE("a density below a limit is the density, above it there is nothing") {
+  const std::size_t n = GENERATE(1u, 150u, 5000u);
+  const Parzen parzen(scattered(n, Rng(n)), kUnit);
+  for (double x = -0.01; x <= 1.01; x += 0.003) {
+    CAPTURE(n, x);
+    const double log_density = parzen.log_density(x);
+    CHECK(parzen.log_density_below(x, log_density + 1e-8) == log_density);
+    CHECK(parzen.log_density_below(x, log_density + 5) == log_density);
+    if (std::isinf(log_density)) continue;  // outside
+    CHECK_FALSE(parzen.log_density_below(x, log_density - 1e-8));
+    CHECK_FALSE(parzen.log_density_below(x, log_density - 5));
+  }
+}
+
 TEST_CASE("samples follow the density") {
   const Parzen parzen({{0.05, 0.1, 0.95}, {1, 1, 1}}, kUnit);
   Rng rng(3);
