@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Asks apt only when something is.
-#   scripts/install_deps.sh [build] [test] [lint]     default: build
+#   scripts/install_deps.sh [build] [test] [lint] [bench]     default: build
 set -euo pipefail
 
 packages_of() {
@@ -8,8 +8,9 @@ packages_of() {
     build) echo g++ cmake ninja-build pkg-config ccache python3 libboost-dev nlohmann-json3-dev \
                 libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev ;;
     test) echo catch2 python3 ;;
+    bench) echo libbenchmark-dev python3 ;;
     lint) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev ;;
-    *) echo "install_deps.sh: unknown profile '$1'; known: build, test, lint" >&2; return 2 ;;
+    *) echo "install_deps.sh: unknown profile '$1'; known: build, test, lint, bench" >&2; return 2 ;;
   esac
 }
 
