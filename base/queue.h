@@ -5,12 +5,14 @@
 // refused push has a chance again; producers that may block (workers) use push. Closing wakes
 // everybody: consumers drain what is left.
 // Not asio's channel: absent in Boost 1.74, and in 1.81 its close() drops what is buffered.
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace attune {
@@ -55,6 +57,12 @@ class BoundedQueue {
 
   // Waits for a message; nothing: closed and empty.
   std::optional<T> pop() {
+    // Messages come in bursts, and are handled faster than they come: looking a few times costs
+    // less than going to sleep and being woken for each of them. With yields in between, measured
+    // better than without, also on a machine four times overloaded: there the producer gets on.
+    for (int i = 0; i < kLooks && length_.load(std::memory_order_relaxed) == 0; ++i) {
+      std::this_thread::yield();
+    }
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
     return take(lock);
@@ -77,16 +85,17 @@ class BoundedQueue {
   void clear() {
     const std::lock_guard lock(mutex_);
     items_.clear();
+    length_ = 0;
     bytes_ = 0;
     room_.notify_all();
   }
 
-  std::size_t size() const {
-    const std::lock_guard lock(mutex_);
-    return items_.size();
-  }
+  // Costs no lock; another thread may be changing it.
+  std::size_t size() const { return length_.load(std::memory_order_relaxed); }
 
  private:
+  static constexpr int kLooks = 30;  // some 10 us
+
   struct Item {
     T message;
     std::size_t bytes;
@@ -96,6 +105,7 @@ class BoundedQueue {
 
   void add(T&& message, std::size_t bytes) {
     items_.push_back({std::move(message), bytes});
+    length_ = items_.size();
     bytes_ += bytes;
     filled_.notify_one();
   }
@@ -105,6 +115,7 @@ class BoundedQueue {
     std::optional<T> message(std::move(items_.front().message));
     bytes_ -= items_.front().bytes;
     items_.pop_front();
+    length_ = items_.size();
     room_.notify_one();
     // Half empty, not one message: the refused producer should not be woken for each of them.
     const bool tell = refused_ && bytes_ <= limit_ / 2;
@@ -119,6 +130,7 @@ class BoundedQueue {
   mutable std::mutex mutex_;
   std::condition_variable filled_, room_;
   std::deque<Item> items_;
+  std::atomic<std::size_t> length_ = 0;  // of items_; written under the lock
   std::size_t bytes_ = 0;
   bool closed_ = false;
   bool refused_ = false;
