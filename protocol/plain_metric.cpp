@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::size_t kMostDigits = 18;  // of an integer: any such fits
 
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view take_digits(std::string_view& rest) {
@@ -92,8 +93,7 @@ class Scanner {
 
  private:
   void skip_blanks() {
-    const std::size_t n = rest_.find_first_not_of(" \t\n\r");
-    rest_.remove_prefix(std::min(n, rest_.size()));
+    while (!rest_.empty() && is_blank(rest_[0])) rest_.remove_prefix(1);
   }
 
   std::string_view rest_;
