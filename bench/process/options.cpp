@@ -1,7 +1,9 @@
 #include "bench/process/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
+#include <string_view>
 
 namespace attune::bench {
 
@@ -23,15 +25,19 @@ std::expected<Options, Usage> read_options(int argc, const char* const* argv) {
   app.add_option("--minutes", options.minutes, "Limit of the whole run")
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--json", options.as_json, "Print one JSON object");
-  app.add_option("command", options.command,
-                 "After --: path and arguments of the dispatcher; --exp_params is added")
-      ->required();
+  app.footer("After --: path and arguments of the dispatcher; --exp_params is added.");
+  // Not CLI11's: it would take the dispatcher's own options for ours.
+  const auto end = std::find(argv, argv + argc, std::string_view("--"));
+  if (end != argv + argc) options.command.assign(end + 1, argv + argc);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(end - argv), argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const int code = app.exit(error, out, err);
     return std::unexpected(Usage{code == 0 ? 0 : 2, out.str() + err.str()});
+  }
+  if (options.command.empty()) {
+    return std::unexpected(Usage{2, "bench_process: no dispatcher; put its command after --\n"});
   }
   return options;
 }
