@@ -40,6 +40,9 @@ class Deduplicator {
   explicit Deduplicator(const Space& space);
   std::optional<Point> operator()(Point point);  // nothing: every point has been seen
   void add(const Point& point);                  // imported or adopted: do not propose it again
+
+  // Whether operator() would replace it: for a tuner that has a better idea than the grid's.
+  bool repeats(const Point& point) const { return enabled_ && seen_.contains(point); }
   json save() const;
   Result<void> load(const json& state);  // all or nothing
 

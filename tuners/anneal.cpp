@@ -1,0 +1,253 @@
+// Annealing: random search around good results, in a neighbourhood that shrinks as results come in.
+//
+// Source: hyperopt's `anneal` (Bergstra, Yamins, Cox, "Making a Science of Model Search", ICML
+// 2013), which NNI wraps: each parameter takes over the value of one of the best trials, and moves
+// within 1 / (1 + 0.1 T) of its prior's width, T counting the observations of that parameter. The
+// trial is drawn once for all parameters that it defines, by a geometric rank: the best one with
+// probability 1/2, the second with 1/4, and so on.
+#include <algorithm>
+#include <cmath>
+
+#include "base/saved_numbers.h"
+#include "space/dedup.h"
+#include "space/sample.h"
+#include "space/saved_point.h"
+#include "tuners/registry.h"
+
+namespace attune {
+namespace {
+
+enum class Liar { none, best, worst, mean };
+
+// NNI lies only once it has made so many suggestions.
+constexpr std::int64_t kHonestSuggestions = 20;
+
+// A value near `old`, within `shrink` in (0, 1) times the width of the domain.
+struct Near {
+  const Domain& domain;
+  double old = 0;
+  double shrink = 1;
+  Rng& rng;
+
+  // Without an order there is no neighbourhood: the old value, mixed with the prior. hyperopt
+  // treats integers the same way.
+  template <class Discrete>
+  double operator()(const Discrete&) const {
+    return rng.uniform() < shrink ? sample(domain, rng) : old;
+  }
+
+  // The window is moved to lie inside the bounds, not cut: it keeps its width near the ends.
+  double operator()(const Uniform& bounds) const {
+    const double low = to_internal(domain, bounds.low);
+    const double high = to_internal(domain, bounds.high);
+    const double half = (high / 2 - low / 2) * shrink;
+    const double centre = std::max(low + half, std::min(to_internal(domain, old), high - half));
+    return from_internal(domain, rng.uniform(centre - half, centre + half));
+  }
+
+  double operator()(const Normal& prior) const {
+    return from_internal(domain, to_internal(domain, old) + prior.sigma * shrink * rng.normal());
+  }
+};
+
+class Anneal final : public Tuner {
+ public:
+  Anneal(Liar liar, Rng rng) : liar_(liar), rng_(rng) {}
+
+  Result<void> set_space(const Space& space) override {
+    space_ = space;
+    dedup_ = Deduplicator(space);
+    observed_.clear();
+    counts_.assign(space.params.size(), 0);
+    running_.clear();
+    suggestions_ = 0;
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId id) -> Answer {
+      Point point = suggest();
+      // As NNI: one random draw instead of a repetition. It may repeat as well; then the next
+      // point of a grid is taken.
+      if (dedup_.repeats(point)) point = sample(space_, rng_);
+      auto fresh = dedup_(std::move(point));
+      if (!fresh) return Exhausted{};
+      ++suggestions_;
+      running_.push_back({id, *fresh});
+      return Proposal{.point = *std::move(fresh)};
+    });
+  }
+
+  void tell(std::span<const Outcome> outcomes) override {
+    for (const Outcome& outcome : outcomes) {
+      if (outcome.end != End::imported) finish(outcome.trial);
+      dedup_.add(outcome.point);
+      const bool usable = outcome.end == End::completed || outcome.end == End::imported;
+      if (usable && outcome.loss && std::isfinite(*outcome.loss)) {
+        observe(outcome.point, *outcome.loss);
+      }
+    }
+  }
+
+  void adopt(TrialId id, const Point& point) override {
+    finish(id);
+    dedup_.add(point);
+    running_.push_back({id, point});
+  }
+
+  json save() const override;
+  Result<void> load(const json& state) override;
+
+ private:
+  struct Observation {
+    double loss = 0;
+    Point point;
+  };
+  struct Running {
+    TrialId id = 0;
+    Point point;
+  };
+
+  Point suggest();
+  const Point* draw(std::size_t i, std::size_t count, bool lying);
+  double lie() const;
+  void observe(Point point, double loss);
+  void finish(TrialId id) {
+    std::erase_if(running_, [id](const Running& running) { return running.id == id; });
+  }
+
+  Liar liar_;
+  Rng rng_;
+  Space space_;
+  Deduplicator dedup_{Space{}};
+  std::vector<Observation> observed_;  // losses ascending, equal ones by age
+  std::vector<std::size_t> counts_;    // of observations, for each parameter
+  std::vector<Running> running_;       // oldest first
+  std::int64_t suggestions_ = 0;
+};
+
+Point Anneal::suggest() {
+  const bool lying = liar_ != Liar::none && suggestions_ > kHonestSuggestions && !observed_.empty();
+  Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
+  std::vector<const Point*> models;  // the trial that was drawn, then runners-up
+  for (std::size_t i = 0; i < space_.params.size(); ++i) {
+    if (!is_active(space_, point, i)) continue;
+    const Domain& domain = space_.params[i].domain;
+    std::size_t count = counts_[i];
+    if (lying) {
+      count += static_cast<std::size_t>(std::ranges::count_if(
+          running_, [i](const Running& running) { return running.point.active(i); }));
+    }
+    if (count == 0) {
+      point.values[i] = sample(domain, rng_);
+      continue;
+    }
+    auto model = std::ranges::find_if(models, [i](const Point* one) { return one->active(i); });
+    if (model == models.end()) model = models.insert(model, draw(i, count, lying));
+    const double shrink = 1 / (1 + 0.1 * static_cast<double>(count));
+    point.values[i] = std::visit(Near{domain, (*model)->values[i], shrink, rng_}, domain);
+  }
+  return point;
+}
+
+// One of the `count` > 0 trials that define parameter i, of geometric rank by loss; a running one
+// stands where its lie puts it, after equal losses.
+const Point* Anneal::draw(std::size_t i, std::size_t count, bool lying) {
+  std::size_t rank = 0;
+  while (rank + 1 < count && rng_.uniform() < 0.5) ++rank;
+
+  const Point* found = nullptr;
+  const auto visit = [&](const Point& point) {
+    if (!found && point.active(i) && rank-- == 0) found = &point;
+  };
+  const double lie_loss = lying ? lie() : 0;
+  auto next = observed_.begin();
+  const auto lies_at = lying ? std::ranges::upper_bound(observed_, lie_loss, {}, &Observation::loss)
+                             : observed_.end();
+  for (; next != lies_at && !found; ++next) visit(next->point);
+  if (lying) {
+    for (const Running& running : running_) visit(running.point);
+  }
+  for (; next != observed_.end() && !found; ++next) visit(next->point);
+  return found;
+}
+
+double Anneal::lie() const {
+  if (liar_ == Liar::best) return observed_.front().loss;
+  if (liar_ == Liar::worst) return observed_.back().loss;
+  double mean = 0;
+  const auto n = static_cast<double>(observed_.size());
+  for (const Observation& one : observed_) mean += one.loss / n;  // a sum could overflow
+  return mean;
+}
+
+void Anneal::observe(Point point, double loss) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += point.active(i) ? 1 : 0;
+  const auto at = std::ranges::upper_bound(observed_, loss, {}, &Observation::loss);
+  observed_.insert(at, {loss, std::move(point)});
+}
+
+json Anneal::save() const {
+  json observed = json::array();
+  for (const Observation& one : observed_) {
+    observed.push_back({{"loss", one.loss}, {"point", save_point(one.point)}});
+  }
+  json running = json::array();
+  for (const Running& one : running_) {
+    running.push_back({{"trial", one.id}, {"point", save_point(one.point)}});
+  }
+  return {{"rng", to_json(rng_)},
+          {"seen", dedup_.save()},
+          {"observed", observed},
+          {"running", running},
+          {"suggestions", suggestions_}};
+}
+
+Result<void> Anneal::load(const json& state) {
+  Anneal loaded(liar_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  TRY(loaded.set_space(space_));
+  TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
+  for (const json& one : TRY(array_at(state, "observed"))) {
+    const double loss = TRY(number_at(one, "loss"));
+    if (!std::isfinite(loss)) return fail("saved state: the loss of a trial must be finite");
+    loaded.observe(TRY(load_point(space_, TRY(value_at(one, "point")))), loss);
+  }
+  for (const json& one : TRY(array_at(state, "running"))) {
+    Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));
+    loaded.running_.push_back({TRY(integer_at(one, "trial")), std::move(point)});
+  }
+  loaded.suggestions_ = TRY(integer_at(state, "suggestions"));
+  *this = std::move(loaded);
+  return {};
+}
+
+// NNI's min and max are those of the metric as it is reported.
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
+  const std::string type = args["constant_liar_type"];
+  const bool maximize = context.objectives.at(0).maximize;
+  Liar liar = Liar::none;
+  if (args["parallel_optimize"]) {
+    liar = type == "mean" ? Liar::mean : (type == "min") == maximize ? Liar::worst : Liar::best;
+  }
+  return std::make_unique<Anneal>(liar, rng);
+}
+
+}  // namespace
+
+extern const TunerEntry anneal_entry = {
+    .name = "Anneal",
+    .aliases = {},
+    .summary = "random search in a shrinking neighbourhood of the best results",
+    .arguments = {{.name = "parallel_optimize",
+                   .type = Argument::Type::boolean,
+                   .fallback = false,
+                   .help = "take running trials into account, with a result that is made up"},
+                  {.name = "constant_liar_type",
+                   .type = Argument::Type::choice,
+                   .fallback = "min",
+                   .help = "that result: the min, max or mean of the results so far",
+                   .choices = {"min", "max", "mean"}}},
+    .maximizes = false,
+    .make = make};
+
+}  // namespace attune

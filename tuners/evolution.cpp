@@ -1,0 +1,204 @@
+// Evolution by tournaments of two: the winner stays and has a mutated child, the loser leaves.
+//
+// Source: Real et al., "Large-Scale Evolution of Image Classifiers" (ICML 2017), section 3.1, in
+// NNI's form: first as many random individuals as the population is to hold; then of two drawn at
+// random the worse one is removed, and a copy of the other is tried with one active parameter drawn
+// again.
+//
+// An individual with a result is in the population, one without it is either running or not drawn
+// yet. A trial that fails leaves its place to a new random individual.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/saved_numbers.h"
+#include "space/dedup.h"
+#include "space/sample.h"
+#include "space/saved_point.h"
+#include "tuners/registry.h"
+
+namespace attune {
+namespace {
+
+// Mutations that are tried until one is a configuration that was not tried before. In a space that
+// is nearly used up there may be none around a parent: then the next point of a grid is taken.
+constexpr int kMutations = 50;
+
+class Evolution final : public Tuner {
+ public:
+  Evolution(std::size_t capacity, Rng rng) : capacity_(capacity), rng_(rng) {}
+
+  Result<void> set_space(const Space& space) override {
+    space_ = space;
+    dedup_ = Deduplicator(space);
+    population_.clear();
+    running_.clear();
+    fresh_ = capacity_;
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId id) {
+      if (running_.size() >= capacity_) return Answer(NotYet{});
+      if (fresh_ > 0) return random_individual(id);
+      if (!population_.empty()) return child(id);
+      return Answer(NotYet{});  // all are running
+    });
+  }
+
+  void tell(std::span<const Outcome> outcomes) override {
+    for (const Outcome& outcome : outcomes) {
+      dedup_.add(outcome.point);
+      const bool own = outcome.end != End::imported && running_.erase(outcome.trial) > 0;
+      const bool usable = outcome.end == End::completed || outcome.end == End::imported;
+      if (usable && outcome.loss && std::isfinite(*outcome.loss)) {
+        Individual individual{outcome.point, *outcome.loss};
+        if (own) {
+          population_.push_back(std::move(individual));
+        } else {
+          immigrate(std::move(individual));
+        }
+      } else if (own) {
+        ++fresh_;
+      }
+    }
+  }
+
+  void adopt(TrialId, const Point& point) override { dedup_.add(point); }
+
+  json save() const override;
+  Result<void> load(const json& state) override;
+
+ private:
+  struct Individual {
+    Point point;
+    double loss = 0;
+  };
+
+  Answer random_individual(TrialId id) {
+    auto point = dedup_(sample(space_, rng_));
+    if (!point) return Exhausted{};
+    --fresh_;
+    running_.insert(id);
+    return Proposal{.point = *std::move(point)};
+  }
+
+  Answer child(TrialId id);
+  Point mutate(const Point& parent);
+  void immigrate(Individual individual);
+
+  std::size_t capacity_;
+  Rng rng_;
+  Space space_;
+  Deduplicator dedup_{Space{}};
+  std::vector<Individual> population_;  // those with a result
+  std::set<TrialId> running_;           // of those that were proposed here
+  std::size_t fresh_ = 0;               // random individuals that are still to be proposed
+};
+
+Answer Evolution::child(TrialId id) {
+  // The first two of a shuffled population.
+  const std::size_t n = population_.size();
+  std::size_t winner = rng_.index(n);
+  std::size_t loser = winner;
+  if (n >= 2) {
+    loser = rng_.index(n - 1);
+    loser += loser >= winner ? 1 : 0;
+    if (population_[winner].loss > population_[loser].loss) std::swap(winner, loser);
+  }
+
+  const Point& parent = population_[winner].point;
+  Point next = mutate(parent);
+  for (int i = 1; i < kMutations && (next == parent || dedup_.repeats(next)); ++i) {
+    next = mutate(parent);
+  }
+  auto point = dedup_(std::move(next));
+  if (!point) return Exhausted{};
+  if (loser != winner) population_.erase(population_.begin() + static_cast<std::ptrdiff_t>(loser));
+  running_.insert(id);
+  return Proposal{.point = *std::move(point)};
+}
+
+// Draws one active parameter again, and what depends on it if it is a nested choice.
+Point Evolution::mutate(const Point& parent) {
+  std::vector<std::size_t> active;
+  for (std::size_t i = 0; i < parent.values.size(); ++i) {
+    if (parent.active(i)) active.push_back(i);
+  }
+  Point child = parent;
+  if (active.empty()) return child;
+  const std::size_t chosen = active[rng_.index(active.size())];
+  std::vector<bool> redrawn(parent.values.size());
+  for (std::size_t i = chosen; i < parent.values.size(); ++i) {
+    const auto& condition = space_.params[i].condition;
+    redrawn[i] = i == chosen || (condition && redrawn[condition->parent]);
+    if (!redrawn[i]) continue;
+    child.values[i] =
+        is_active(space_, child, i) ? sample(space_.params[i].domain, rng_) : Point::kInactive;
+  }
+  return child;
+}
+
+// One that was not proposed here takes the place of a random one that is still to come; without
+// such, that of the worst, so that a long history of imports leaves its best and not more.
+void Evolution::immigrate(Individual individual) {
+  if (fresh_ > 0) --fresh_;
+  population_.push_back(std::move(individual));
+  if (population_.size() + running_.size() + fresh_ <= capacity_ || population_.size() < 2) return;
+  population_.erase(std::ranges::max_element(population_, {}, &Individual::loss));
+}
+
+json Evolution::save() const {
+  json population = json::array();
+  for (const Individual& one : population_) {
+    population.push_back({{"loss", one.loss}, {"point", save_point(one.point)}});
+  }
+  return {{"rng", to_json(rng_)},
+          {"seen", dedup_.save()},
+          {"population", population},
+          {"running", running_},
+          {"fresh", fresh_}};
+}
+
+Result<void> Evolution::load(const json& state) {
+  Evolution loaded(capacity_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  TRY(loaded.set_space(space_));
+  TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
+  for (const json& one : TRY(array_at(state, "population"))) {
+    const double loss = TRY(number_at(one, "loss"));
+    if (!std::isfinite(loss)) return fail("saved state: the loss of an individual must be finite");
+    loaded.population_.push_back({TRY(load_point(space_, TRY(value_at(one, "point")))), loss});
+  }
+  for (const json& id : TRY(array_at(state, "running"))) {
+    if (!id.is_number_integer()) return fail("saved state: running trials must be integers");
+    loaded.running_.insert(id.get<TrialId>());
+  }
+  const std::int64_t fresh = TRY(integer_at(state, "fresh"));
+  // Otherwise every request would be answered "not yet", for ever.
+  const bool alive = fresh > 0 || !loaded.population_.empty() || !loaded.running_.empty();
+  if (fresh < 0 || fresh > static_cast<std::int64_t>(capacity_) || !alive) {
+    return fail("saved state: a population without individuals");
+  }
+  loaded.fresh_ = static_cast<std::size_t>(fresh);
+  *this = std::move(loaded);
+  return {};
+}
+
+}  // namespace
+
+extern const TunerEntry evolution_entry = {
+    .name = "Evolution",
+    .aliases = {},
+    .summary = "tournaments of two in a population: the winner is mutated, the loser leaves",
+    .arguments = {{.name = "population_size",
+                   .type = Argument::Type::integer,
+                   .fallback = 32,
+                   .help = "individuals; also the most trials that run at a time",
+                   .low = 1,
+                   .high = 99999}},
+    .maximizes = true,
+    .make = [](const json& args, const Context&, Rng rng) -> Result<std::unique_ptr<Tuner>> {
+      return std::make_unique<Evolution>(args["population_size"].get<std::size_t>(), rng);
+    }};
+
+}  // namespace attune
