@@ -4,7 +4,7 @@ namespace attune {
 
 // The one place where an assessor's name appears outside of its own file. A missing file is a link
 // error, never a silent absence.
-#define ASSESSORS(X) X(medianstop)
+#define ASSESSORS(X) X(medianstop) X(curvefitting)
 #define DECLARE(name) extern const AssessorEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 

@@ -1,0 +1,206 @@
+// Curvefitting: a trial is stopped when the extrapolation of its learning curve to the last epoch
+// leaves it hardly a chance to come near the best trial that completed.
+//
+// Source: Domhan, Springenberg, Hutter, "Speeding up Automatic Hyperparameter Optimization of Deep
+// Neural Networks by Extrapolation of Learning Curves" (IJCAI 2015), section 3.3, with NNI's
+// arguments. What is near: within (1 - threshold) times the larger of |best| and of what the best
+// trial gained between its first and its last result. For accuracies that is NNI's "below
+// threshold * best"; it also holds for losses, whose best may be 0 or negative.
+//
+// Cost: a judgement is twelve least-squares fits of at most kMostPoints results; a report that is
+// not judged costs the search for its newest result.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "assessors/registry.h"
+#include "base/saved_numbers.h"
+#include "math/curve_forecast.h"
+
+namespace attune {
+namespace {
+
+// The chance below which a trial is stopped (delta of the paper).
+constexpr double kHardlyAChance = 0.05;
+// NNI asks for as many curves that can be fitted.
+constexpr std::size_t kFewestCurves = 4;
+// Of a longer history every second, third ... result is fitted: what a curve needs are its bends.
+constexpr std::size_t kMostPoints = 100;
+
+struct Settings {
+  std::size_t last_epoch = 20;
+  std::size_t start_step = 6;
+  double threshold = 0.95;
+  std::size_t gap = 1;
+};
+
+// Results that are not finite (or lack the metric) are left out; their epochs count.
+class Curvefitting final : public Assessor {
+ public:
+  Curvefitting(Objective objective, const Settings& settings)
+      : objective_(std::move(objective)), settings_(settings) {}
+
+  Decision assess(TrialId trial, std::span<const Report> reports) override {
+    const Decision keep_going = {trial, Action::keep_going, {}};
+    Running& running = running_[trial];
+    running.first = first_loss(reports.begin(), reports.end());
+    running.last = first_loss(reports.rbegin(), reports.rend());
+
+    const std::size_t n = reports.size();
+    if (std::isnan(best_.last) || n < settings_.start_step || n >= settings_.last_epoch ||
+        n < running.judged + settings_.gap) {
+      return keep_going;
+    }
+    running.judged = n;
+    const auto target = static_cast<double>(settings_.last_epoch);
+    const auto forecast = forecast_curve(points(reports), target);
+    if (!forecast || forecast->components.size() < kFewestCurves) return keep_going;
+    const double chance = forecast->probability_below(worst_near());
+    if (!(chance < kHardlyAChance)) return keep_going;
+    return {trial, Action::stop, reason(forecast->mean(), chance)};
+  }
+
+  void trial_end(TrialId trial, End end) override {
+    const auto found = running_.find(trial);
+    if (found == running_.end()) return;
+    const Running& ended = found->second;
+    // NaN loses every comparison: the first result is asked for, and a trial without one is not
+    // taken.
+    if (end == End::completed && !std::isnan(ended.last) && !(ended.last >= best_.last)) {
+      best_ = ended;
+    }
+    running_.erase(found);
+  }
+
+  json save() const override {
+    json running = json::array();
+    for (const auto& [trial, state] : running_) {
+      running.push_back({{"trial", trial},
+                         {"results", save_numbers(std::array{state.first, state.last})},
+                         {"judged", state.judged}});
+    }
+    return {{"running", running}, {"best", save_numbers(std::array{best_.first, best_.last})}};
+  }
+
+  Result<void> load(const json& state) override {
+    std::map<TrialId, Running> running;
+    for (const json& item : TRY(array_at(state, "running"))) {
+      Running& one = running[TRY(integer_at(item, "trial"))];
+      const std::int64_t judged = TRY(integer_at(item, "judged"));
+      if (judged < 0) return fail("Curvefitting: a trial was judged before its first result");
+      one.judged = static_cast<std::size_t>(judged);
+      const std::vector<double> results = TRY(numbers_at(item, "results"));
+      if (results.size() != 2) return fail("Curvefitting: a trial has a first and a last result");
+      one.first = results[0];
+      one.last = results[1];
+    }
+    const std::vector<double> best = TRY(numbers_at(state, "best"));
+    if (best.size() != 2) return fail("Curvefitting: the best trial has a first and a last result");
+    running_ = std::move(running);
+    best_ = {.first = best[0], .last = best[1]};
+    return {};
+  }
+
+ private:
+  struct Running {
+    double first = std::numeric_limits<double>::quiet_NaN();  // loss; NaN: none yet
+    double last = std::numeric_limits<double>::quiet_NaN();
+    std::size_t judged = 0;  // number of results at the last judgement
+  };
+
+  double sign() const { return objective_.maximize ? -1 : 1; }
+
+  double loss_of(const Report& report) const {
+    const auto found = std::ranges::find(report.metrics, objective_.metric,
+                                         &std::pair<std::string, double>::first);
+    if (found == report.metrics.end() || !std::isfinite(found->second)) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    return sign() * found->second;
+  }
+
+  template <class Iterator>
+  double first_loss(Iterator begin, Iterator end) const {
+    double loss = std::numeric_limits<double>::quiet_NaN();
+    for (; begin != end && std::isnan(loss); ++begin) loss = loss_of(*begin);
+    return loss;
+  }
+
+  std::vector<CurvePoint> points(std::span<const Report> reports) const {
+    const std::size_t stride = (reports.size() + kMostPoints - 1) / kMostPoints;
+    std::vector<CurvePoint> points;
+    for (std::size_t i = (reports.size() - 1) % stride; i < reports.size(); i += stride) {
+      const double loss = loss_of(reports[i]);
+      if (!std::isnan(loss)) points.push_back({static_cast<double>(i + 1), loss});
+    }
+    return points;
+  }
+
+  // The largest loss that still is near the best one.
+  double worst_near() const {
+    const double scale = std::max(std::abs(best_.last), std::abs(best_.first - best_.last));
+    return best_.last + (1 - settings_.threshold) * scale;
+  }
+
+  std::string reason(double predicted, double chance) const {
+    return fmt::format(
+        "{:.6g} is predicted for epoch {}, with a chance of {:.1f} % to be {} {:.6g}; the best "
+        "trial "
+        "has {:.6g}",
+        sign() * predicted, settings_.last_epoch, 100 * chance,
+        objective_.maximize ? "above" : "below", sign() * worst_near(), sign() * best_.last);
+  }
+
+  Objective objective_;
+  Settings settings_;
+  std::map<TrialId, Running> running_;
+  Running best_;  // of those that completed
+};
+
+Result<std::unique_ptr<Assessor>> make(const json& args, const Context& context, Rng) {
+  Settings settings;
+  settings.last_epoch = args["epoch_num"];
+  settings.start_step = args["start_step"];
+  settings.threshold = args["threshold"];
+  settings.gap = args["gap"];
+  return std::make_unique<Curvefitting>(context.objectives.at(0), settings);
+}
+
+}  // namespace
+
+extern const AssessorEntry curvefitting_entry = {
+    .name = "Curvefitting",
+    .aliases = {},
+    .summary = "stops a trial whose extrapolated learning curve ends worse than the best trial",
+    .arguments = {{.name = "epoch_num",
+                   .type = Argument::Type::integer,
+                   .fallback = 20,
+                   .help = "number of results of a full trial",
+                   .low = 1,
+                   .high = 1e6},
+                  {.name = "start_step",
+                   .type = Argument::Type::integer,
+                   .fallback = 6,
+                   .help = "judge a trial only from this number of results on",
+                   .low = 0,
+                   .high = 1e9},
+                  {.name = "threshold",
+                   .type = Argument::Type::number,
+                   .fallback = 0.95,
+                   .help = "share of the best trial's result that a trial must be able to reach",
+                   .low = 0,
+                   .high = 1},
+                  {.name = "gap",
+                   .type = Argument::Type::integer,
+                   .fallback = 1,
+                   .help = "results between two judgements of a trial",
+                   .low = 1,
+                   .high = 1e9}},
+    .maximizes = true,
+    .make = make};
+
+}  // namespace attune
