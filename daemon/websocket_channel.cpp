@@ -163,16 +163,16 @@ class WebSocketChannel final : public Channel {
     if (state_ != State::open || reading_ || unreadable_) return;
     if (ahead_ >= options_.max_ahead) return;
     reading_ = true;
-    connection_->read([this](const Failure* failure, WebSocketConnection::Message message) {
+    connection_->read([this](const Failure* failure, const WebSocketConnection::Message& message) {
       reading_ = false;
       if (failure) return lost(*failure);
-      take(std::move(message));
+      take(message);
       read();
       tell();
     });
   }
 
-  void take(WebSocketConnection::Message message) {
+  void take(const WebSocketConnection::Message& message) {
     tries_ = 0;
     ++messages_;
     if (message.too_large) {

@@ -5,6 +5,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/websocket.hpp>
+#include <tuple>
 
 namespace attune {
 namespace {
@@ -45,7 +46,7 @@ struct WebSocketConnection::Impl {
   void shake_hands() {
     // Many small messages in a row would wait 40 ms each for the acknowledgement of the former.
     Code ignored;
-    stream.next_layer().set_option(tcp::no_delay(true), ignored);
+    std::ignore = stream.next_layer().set_option(tcp::no_delay(true), ignored);
     stream.async_handshake(response, url.host_header(), url.path,
                            [this](Code error) { connected(error); });
   }
@@ -150,7 +151,7 @@ void WebSocketConnection::drop() {
   impl_->dropped = true;
   impl_->resolver.cancel();
   Code ignored;
-  impl_->stream.next_layer().close(ignored);
+  std::ignore = impl_->stream.next_layer().close(ignored);
 }
 
 bool WebSocketConnection::idle() const { return impl_->pending == 0; }

@@ -29,7 +29,7 @@ class WebSocketConnection {
     bool is_text = true;
     bool too_large = false;  // data has its beginning only; nothing can be read after it
   };
-  using OnMessage = std::function<void(const Failure*, Message)>;
+  using OnMessage = std::function<void(const Failure*, const Message&)>;
 
   WebSocketConnection(boost::asio::io_context& io, std::size_t max_message);
   ~WebSocketConnection();

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <deque>
 #include <stdexcept>
+#include <tuple>
 
 namespace attune {
 namespace {
@@ -177,7 +178,8 @@ std::size_t ManagerSocket::ping() {
 
 void ManagerSocket::close(std::uint16_t code) {
   // The client may have closed at the same time, which is no error.
-  impl_->attempt([&](auto done) { impl_->stream->async_close({code}, done); }, "close");
+  std::ignore =
+      impl_->attempt([&](auto done) { impl_->stream->async_close({code}, done); }, "close");
 }
 
 void ManagerSocket::drop() {
