@@ -17,10 +17,11 @@ struct Events : ChannelEvents {
     channel->receive();
   }
   void on_end(ExitCode code) override { end = code; }
-  void on_output() override {}
+  void on_output() override { closed |= closing && channel->close(); }
 
   Channel* channel = nullptr;
   int frames = 0;
+  bool closing = false, closed = false;
   std::optional<ExitCode> end;
 };
 
@@ -71,6 +72,24 @@ TEST_CASE("a manager of NNI 3.0 that does not come back is the end of input") {
   io.join();
   CHECK(client.events.frames == 1);
   CHECK(client.events.end == kExitOk);
+}
+
+TEST_CASE("a close that is not answered is over in time") {
+  const auto dialect = GENERATE(Dialect::v2, Dialect::v3);
+  ManagerSocket manager(dialect);
+  manager.listen();
+  Client client(manager);
+  std::thread io([&client] {
+    while (client.events.frames == 0) client.io.run_one();
+  });
+  manager.accept();
+  manager.send("IN", "{}");
+  io.join();
+  client.events.closing = true;
+  client.channel->stop_receiving();
+  CHECK_FALSE(client.channel->close());  // and the manager does nothing from here on
+  client.io.run();
+  CHECK(client.events.closed);
 }
 
 }  // namespace

@@ -159,13 +159,12 @@ TEST_CASE("before 3.0 a drop is the end of input, and so is good-bye in 3.0") {
   CHECK(run.daemon->diagnostics().empty());
 }
 
-TEST_CASE("it does not wait for a manager that does not answer its close") {
+TEST_CASE("a manager that does not answer the close does not keep it from exiting") {
   const auto dialect = GENERATE(Dialect::v2, Dialect::v3);
   Running run(dialect);
   SECTION("Terminate") { run.manager.send("TE"); }
   SECTION("SIGTERM") { run.daemon->signal(SIGTERM); }
   CHECK(run.daemon->wait() == 0);
-  CHECK_FALSE(run.logged("not everything was handled or written in time"));
 }
 
 TEST_CASE("a bad message is logged, and the next one is handled") {
@@ -198,20 +197,22 @@ TEST_CASE("a bad message is logged, and the next one is handled") {
 TEST_CASE("what ends the stream of messages ends it with 3") {
   const auto dialect = GENERATE(Dialect::v2, Dialect::v3);
   Running run(dialect, {"--max-payload", "1024"});
+  std::string message;
   SECTION("a message over the limit: the manager learns why") {
     run.manager.send("GE", std::string(2000, ' ') + "1");
     const auto frames = run.manager.receive_all();
     REQUIRE_FALSE(frames.empty());
     CHECK(frames[0].code == "ER");
     CHECK(frames[0].payload.find("over the limit of 1024 bytes") != std::string::npos);
-    CHECK(run.logged("over the limit of 1024 bytes (--max-payload)"));
+    message = "over the limit of 1024 bytes (--max-payload)";
   }
   SECTION("invalid UTF-8") {
     run.manager.send_bytes("\x81\x02\xff\xfe");
     CHECK(run.manager.receive_all().empty());
-    CHECK(run.logged("breaks the WebSocket protocol"));
+    message = "breaks the WebSocket protocol";
   }
   CHECK(run.daemon->wait() == 3);
+  CHECK(run.logged(message));
 }
 
 TEST_CASE("the manager learns of a failure without a capability") {
