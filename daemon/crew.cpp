@@ -10,10 +10,6 @@
 namespace attune {
 namespace {
 
-json to_json(const AlgorithmChoice& choice) {
-  return {{"name", choice.name}, {"arguments", choice.arguments}};
-}
-
 // Afresh, with nothing known.
 Result<Crew> make_fresh(const Configuration& configuration, const Log& log) {
   MadeTuner made =
@@ -28,12 +24,16 @@ Result<Crew> make_fresh(const Configuration& configuration, const Log& log) {
                           configuration.assessor->arguments, configuration.context, made.seed));
   }
   json identity = {{"attuned", std::string(kVersion)},
-                   {"tuner_choice", to_json(configuration.tuner)},
-                   {"assessor_choice", assessor ? to_json(*configuration.assessor) : json()},
+                   {"tuner_choice",
+                    {{"name", made.name},
+                     {"optimize_mode", made.maximize ? "maximize" : "minimize"},
+                     {"arguments", configuration.tuner.arguments}}},
+                   {"assessor_choice", nullptr},
                    {"seed", made.seed}};
-  log.info("attuned {} started: tuner {} ({}), assessor {}, seed {}", kVersion, made.name,
-           made.maximize ? "maximize" : "minimize",
-           assessor ? configuration.assessor->name : "none", made.seed);
+  if (assessor) {
+    identity["assessor_choice"] = {{"name", configuration.assessor->name},
+                                   {"arguments", configuration.assessor->arguments}};
+  }
   const DispatcherOptions options{.capabilities = configuration.capabilities,
                                   .wants_reports = made.wants_reports,
                                   .has_assessor = assessor != nullptr,
@@ -74,13 +74,19 @@ Result<void> resume(Crew& crew, const std::string& directory, const Log& log) {
 
 Result<Crew> make_crew(const Configuration& configuration, const Log& log) {
   Crew crew = TRY(make_fresh(configuration, log));
+  const json& tuner = crew.identity["tuner_choice"];
+  const json& assessor = crew.identity["assessor_choice"];
+  log.info("attuned {} started: tuner {} ({}), assessor {}, seed {}", kVersion,
+           tuner["name"].get<std::string>(), tuner["optimize_mode"].get<std::string>(),
+           assessor.is_null() ? "none" : assessor["name"].get<std::string>(),
+           dump_json(crew.identity["seed"]));
   if (!configuration.resume) return crew;
   const auto resumed = resume(crew, configuration.checkpoint_directory, log);
   if (resumed) return crew;
   log.warning(
       "no checkpoint is used: {}; former results come back through the manager's ImportData",
       resumed.error().message);
-  return make_fresh(configuration, Log());
+  return make_fresh(configuration, log);
 }
 
 }  // namespace attune

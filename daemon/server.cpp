@@ -122,6 +122,10 @@ void Server::await_signal() {
       ::_exit(128 + signal);
     }
     log_.info("signal {} received", signal);
+    // NNI 3.0 would take a mere good-bye for a reason to wait for ever.
+    if (!configuration_.websocket_url.empty()) {
+      send(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
+    }
     stop(Stop::discard, kQuickStop);
     await_signal();
   });
@@ -135,7 +139,12 @@ void Server::fatal(ExitCode code, const std::string& message) {
     log_.debug("before it: {} {} {}", record.number, record.frame.code,
                printable(record.frame.payload));
   }
-  stop(Stop::discard, kQuickStop);
+  // What came before a break in the stream was a command like any other.
+  if (code == kExitProtocol) {
+    stop(Stop::drain, kDrainStop);
+  } else {
+    stop(Stop::discard, kQuickStop);
+  }
 }
 
 // For failures of the channel; those of a worker are told to the manager by the dispatcher.

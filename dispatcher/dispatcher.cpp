@@ -304,7 +304,6 @@ void Dispatcher::answer(const Passed& m) {
 }
 
 void Dispatcher::answer(const Failed& m) {
-  log_.error("{}", m.message);
   if (options_.capabilities.error) send(DaemonError{m.message});
   sink_.fatal(static_cast<ExitCode>(m.exit_code), m.message);
 }
