@@ -16,6 +16,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <ranges>
 
 #include "assessors/registry.h"
 #include "base/saved_numbers.h"
@@ -45,10 +46,10 @@ class Curvefitting final : public Assessor {
       : objective_(std::move(objective)), settings_(settings) {}
 
   Decision assess(TrialId trial, std::span<const Report> reports) override {
-    const Decision keep_going = {trial, Action::keep_going, {}};
+    Decision keep_going = {trial, Action::keep_going, {}};
     Running& running = running_[trial];
-    running.first = first_loss(reports.begin(), reports.end());
-    running.last = first_loss(reports.rbegin(), reports.rend());
+    running.first = first_loss(reports);
+    running.last = first_loss(reports | std::views::reverse);
 
     const std::size_t n = reports.size();
     if (std::isnan(best_.last) || n < settings_.start_step || n >= settings_.last_epoch ||
@@ -123,10 +124,12 @@ class Curvefitting final : public Assessor {
     return sign() * found->second;
   }
 
-  template <class Iterator>
-  double first_loss(Iterator begin, Iterator end) const {
+  double first_loss(auto&& reports) const {
     double loss = std::numeric_limits<double>::quiet_NaN();
-    for (; begin != end && std::isnan(loss); ++begin) loss = loss_of(*begin);
+    for (const Report& report : reports) {
+      loss = loss_of(report);
+      if (!std::isnan(loss)) break;
+    }
     return loss;
   }
 

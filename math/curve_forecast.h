@@ -4,8 +4,7 @@
 // Each family that can be fitted says "Student's t, with this mean and deviation"; the families are
 // weighted by an approximation of their probability given the points (Schwarz, "Estimating the
 // Dimension of a Model", 1978: exp(-BIC / 2)). This takes the place of the Markov chain over the
-// weights of Domhan et al. (2015, section 3.2): the same idea, deterministic, and three orders of
-// magnitude cheaper.
+// weights of Domhan et al. (2015, section 3.2): the same idea, but nothing is drawn.
 #include <optional>
 #include <span>
 #include <vector>
