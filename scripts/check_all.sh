@@ -5,12 +5,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CI=true
 
-scripts/install_deps.sh build test lint
+scripts/install_deps.sh build test lint bench
 for preset in dev asan tsan release; do
   echo "== $preset"
   scripts/build.sh "$preset"
   scripts/run_tests.sh "$preset"
 done
+echo "== bench: that it builds"
+scripts/build.sh bench
 echo "== lint"
 scripts/lint.sh --all
 echo "== fuzz"
