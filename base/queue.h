@@ -12,7 +12,6 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace attune {
@@ -57,12 +56,6 @@ class BoundedQueue {
 
   // Waits for a message; nothing: closed and empty.
   std::optional<T> pop() {
-    // Messages come in bursts, and are handled faster than they come: looking a few times costs
-    // less than going to sleep and being woken for each of them. With yields in between, measured
-    // better than without, also on a machine four times overloaded: there the producer gets on.
-    for (int i = 0; i < kLooks && length_.load(std::memory_order_relaxed) == 0; ++i) {
-      std::this_thread::yield();
-    }
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
     return take(lock);
@@ -94,8 +87,6 @@ class BoundedQueue {
   std::size_t size() const { return length_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr int kLooks = 30;  // some 10 us
-
   struct Item {
     T message;
     std::size_t bytes;
