@@ -25,7 +25,8 @@ class BoundedQueue {
   explicit BoundedQueue(std::size_t limit_bytes, std::function<void()> on_room = {})
       : limit_(limit_bytes), on_room_(std::move(on_room)) {}
 
-  // False: full (the message is untouched) or closed (is_closed tells).
+  // False: full or closed; the message is untouched. A consumer that sleeps is not woken: wake()
+  // does so, once for many messages.
   bool try_push(T& message, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
@@ -36,21 +37,28 @@ class BoundedQueue {
     add(std::move(message), bytes);
     return true;
   }
+  void wake() { filled_.notify_one(); }
 
   // Waits for room; false: closed, the message is dropped.
   bool push(T message, std::size_t bytes) {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return closed_ || !full(bytes); });
-    if (closed_) return false;
-    add(std::move(message), bytes);
+    {
+      std::unique_lock lock(mutex_);
+      room_.wait(lock, [&] { return closed_ || !full(bytes); });
+      if (closed_) return false;
+      add(std::move(message), bytes);
+    }
+    wake();  // without the lock, which the woken thread wants first
     return true;
   }
 
   // For the few messages of our own making, which must not wait behind the bound.
   bool push_over_limit(T message, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return false;
-    add(std::move(message), bytes);
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return false;
+      add(std::move(message), bytes);
+    }
+    wake();
     return true;
   }
 
@@ -98,7 +106,6 @@ class BoundedQueue {
     items_.push_back({std::move(message), bytes});
     length_ = items_.size();
     bytes_ += bytes;
-    filled_.notify_one();
   }
 
   std::optional<T> take(std::unique_lock<std::mutex>& lock) {

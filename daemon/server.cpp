@@ -28,12 +28,12 @@ Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
       log_(std::move(log)),
       signals_(io, SIGTERM, SIGINT),
       deadline_(io),
+      wakeup_(io, [this] { on_wakeup(); }),
       journal_(kJournalBytes),
       workers_(
           std::move(crew.tune), std::move(crew.assess),
-          {configuration.queue_bytes, configuration.queue_bytes},
-          [this] { asio::post(io_, [this] { take_output(); }); },
-          [this] { asio::post(io_, [this] { handle_frames(); }); }),
+          {configuration.queue_bytes, configuration.queue_bytes}, [this] { wakeup_.ring(); },
+          [this] { wakeup_.ring(); }),
       dispatcher_(crew.options, std::move(crew.jobs), workers_, *this, journal_, log_),
       autosave_(
           io, configuration.checkpoint_directory, std::move(crew.identity),
@@ -55,20 +55,24 @@ int Server::run() {
 // Also called when a full queue has room again; reading goes on only when nothing is held back.
 void Server::handle_frames() {
   if (stopping_) return;
-  const bool was_blocked = dispatcher_.blocked();
-  if (was_blocked && !dispatcher_.resume()) return;
+  const bool all = !dispatcher_.blocked() || dispatcher_.resume();
+  if (all && pass_on_frames()) channel_->receive();
+  workers_.wake();
+  if (!stopping_ && dispatcher_.changed()) autosave_.changed();
+}
+
+// False: a queue is full, or this was the end.
+bool Server::pass_on_frames() {
   while (!stopping_) {
     auto frame = channel_->next();
     if (!frame) {
       break_off(frame.error().message);
-      return;
+      return false;
     }
-    if (!*frame) break;
-    if (!dispatcher_.accept(**frame)) return;
+    if (!*frame) return true;
+    if (!dispatcher_.accept(**std::move(frame))) return false;
   }
-  if (stopping_) return;
-  if (dispatcher_.changed()) autosave_.changed();
-  channel_->receive();
+  return false;
 }
 
 // Without a manager the answers go nowhere, but what it sent is handled: a state that is saved at
@@ -85,6 +89,12 @@ void Server::terminate() {
   } else {
     stop(Stop::discard, kQuickStop);
   }
+}
+
+// A worker has said something, or a queue that was full has room.
+void Server::on_wakeup() {
+  if (dispatcher_.blocked()) handle_frames();
+  take_output();
 }
 
 // ---- answers out

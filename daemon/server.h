@@ -12,6 +12,7 @@
 #include "daemon/channel.h"
 #include "daemon/configuration.h"
 #include "daemon/crew.h"
+#include "daemon/wakeup.h"
 #include "dispatcher/threads.h"
 
 namespace attune {
@@ -38,6 +39,8 @@ class Server : private Sink, private ChannelEvents {
   void on_output() override { take_output(); }
 
   void handle_frames();
+  bool pass_on_frames();
+  void on_wakeup();
   void break_off(const std::string& message);
   void take_output();
   void await_signal();
@@ -52,6 +55,7 @@ class Server : private Sink, private ChannelEvents {
   Log log_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_;
+  Wakeup wakeup_;
   bool stopping_ = false;
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;

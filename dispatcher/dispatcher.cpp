@@ -38,16 +38,16 @@ Dispatcher::Dispatcher(DispatcherOptions options, Jobs jobs, Queues& queues, Sin
       log_(std::move(log)),
       jobs_(std::move(jobs)) {}
 
-bool Dispatcher::accept(const Frame& frame) {
+bool Dispatcher::accept(Frame frame) {
   ++ingress_;
-  journal_.append({JournalRecord::Kind::command, ingress_, frame});
   auto command = decode(frame);
+  log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
+  bytes_ = frame.payload.size() + kMessageOverhead;
+  journal_.append({JournalRecord::Kind::command, ingress_, std::move(frame)});
   if (!command) {
     log_.error("command {} ignored: {}", ingress_, command.error().message);
     return true;
   }
-  log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
-  bytes_ = frame.payload.size() + kMessageOverhead;
   if (!std::holds_alternative<Ping>(*command)) changed_ = true;
   std::visit([this](auto& c) { route(c); }, *command);
   warn_if_long();

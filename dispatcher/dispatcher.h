@@ -15,7 +15,8 @@
 
 namespace attune {
 
-// The two queues as the io thread sees them. Refused messages stay untouched.
+// The two queues as the io thread sees them. Refused messages stay untouched; whoever gives the
+// dispatcher commands wakes the workers afterwards.
 class Queues {
  public:
   virtual ~Queues() = default;
@@ -43,7 +44,7 @@ class Dispatcher {
 
   // Takes one command. A bad one is logged and changes nothing. False: a queue is full and holds
   // the command back; give no other one until resume() returns true.
-  bool accept(const Frame& frame);
+  bool accept(Frame frame);
   bool resume();
   bool blocked() const { return parked_tune_ || parked_assess_; }
 

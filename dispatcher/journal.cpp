@@ -9,9 +9,9 @@ std::size_t cost(const JournalRecord& record) {
 
 }  // namespace
 
-void MemoryJournal::append(const JournalRecord& record) {
-  records_.push_back(record);
+void MemoryJournal::append(JournalRecord record) {
   bytes_ += cost(record);
+  records_.push_back(std::move(record));
   while (bytes_ > max_bytes_) {
     bytes_ -= cost(records_.front());
     records_.pop_front();

@@ -22,7 +22,7 @@ struct JournalRecord {
 class Journal {
  public:
   virtual ~Journal() = default;
-  virtual void append(const JournalRecord& record) = 0;
+  virtual void append(JournalRecord record) = 0;
 };
 
 // Keeps the newest records, up to about `max_bytes` of payload: enough for tests to read the whole
@@ -30,7 +30,7 @@ class Journal {
 class MemoryJournal : public Journal {
  public:
   explicit MemoryJournal(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  void append(const JournalRecord& record) override;
+  void append(JournalRecord record) override;
   const std::deque<JournalRecord>& records() const { return records_; }
 
  private:

@@ -59,6 +59,11 @@ void WorkerThreads::push_over_limit(AssessMessage message, std::size_t bytes) {
   assess_queue_.push_over_limit(std::move(message), bytes);
 }
 
+void WorkerThreads::wake() {
+  tune_queue_.wake();
+  assess_queue_.wake();
+}
+
 std::optional<WorkerMessage> WorkerThreads::take() {
   auto message = output_.try_pop();
   if (message) return message;

@@ -33,6 +33,7 @@ class WorkerThreads : public Queues {
   bool try_push(AssessMessage& message, std::size_t bytes) override;
   void push_over_limit(TuneMessage message, std::size_t bytes) override;
   void push_over_limit(AssessMessage message, std::size_t bytes) override;
+  void wake();  // once after try_push, for as many messages as there were
   std::size_t tune_size() const override { return tune_queue_.size(); }
   std::size_t assess_size() const override { return assess_queue_.size(); }
 

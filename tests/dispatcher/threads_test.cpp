@@ -67,6 +67,7 @@ struct Fixture {
   }
   void push(TuneMessage message, std::size_t bytes = 100) {
     REQUIRE(threads->try_push(message, bytes));
+    threads->wake();
   }
   WorkerMessage next() {
     while (true) {
@@ -108,6 +109,7 @@ TEST_CASE("a full queue refuses, and says when there is room") {
   f.tuner->release.set_value();
   f.room.wait_past(0);
   CHECK(f.threads->try_push(refused, 900));
+  f.threads->wake();
   for (TrialId i = 0; i < 3; ++i) CHECK(expect<Offer>(f.next()).trial == i);
 }
 
