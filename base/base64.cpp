@@ -22,17 +22,19 @@ constexpr std::array<std::uint8_t, 256> kValues = [] {
 }  // namespace
 
 std::string base64_encode(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::string_view group = bytes.substr(i, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      bits = bits << 8 | (k < group.size() ? static_cast<unsigned char>(group[k]) : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += k <= group.size() ? kAlphabet[bits >> (18 - 6 * k) & 63U] : '=';
-    }
+  std::string out((bytes.size() + 2) / 3 * 4, '=');
+  const auto byte = [bytes](std::size_t i) {
+    return std::uint32_t{static_cast<unsigned char>(bytes[i])};
+  };
+  char* to = out.data();
+  std::size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3) {
+    const std::uint32_t bits = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    for (int shift = 18; shift >= 0; shift -= 6) *to++ = kAlphabet[bits >> shift & 63U];
+  }
+  if (const std::size_t left = bytes.size() - i; left > 0) {
+    const std::uint32_t bits = byte(i) << 16 | (left == 2 ? byte(i + 1) << 8 : 0U);
+    for (std::size_t k = 0; k <= left; ++k) *to++ = kAlphabet[bits >> (18 - 6 * k) & 63U];
   }
   return out;
 }
@@ -46,8 +48,8 @@ Result<std::string> base64_decode(std::string_view text) {
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   const std::size_t digits = text.size() - padding;
 
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
+  std::string out(digits * 3 / 4, '\0');
+  char* to = out.data();
   std::uint32_t bits = 0;
   int held = 0;
   for (std::size_t i = 0; i < digits; ++i) {
@@ -57,7 +59,7 @@ Result<std::string> base64_decode(std::string_view text) {
     held += 6;
     if (held >= 8) {
       held -= 8;
-      out += static_cast<char>(bits >> held & 0xffU);
+      *to++ = static_cast<char>(bits >> held & 0xffU);
       bits &= (1U << held) - 1;
     }
   }

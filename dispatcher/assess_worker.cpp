@@ -68,7 +68,12 @@ WorkerMessages AssessWorker::on(SaveState& m) {
   std::vector<TrialId> running;
   for (const auto& [trial, history] : histories_) running.push_back(trial);
   std::ranges::sort(running);
-  return {AssessorState{m.number, {{"running", running}, {"assessor", assessor_->save()}}}};
+  json state;
+  state["running"] = std::move(running);
+  state["assessor"] = assessor_->save();
+  WorkerMessages messages;  // an initialiser list would copy the state
+  messages.emplace_back(AssessorState{m.number, std::move(state)});
+  return messages;
 }
 
 Result<void> AssessWorker::load(const json& state) {

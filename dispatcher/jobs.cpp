@@ -107,25 +107,21 @@ std::optional<Decision> Jobs::released(TrialId trial) {
 }
 
 json Jobs::save() const {
-  std::vector<const Entry*> entries;
-  for (const Entry& entry : jobs_) entries.push_back(&entry);
-  std::ranges::sort(entries, {}, [](const Entry* entry) { return entry->first; });
   json names = json::array();
   std::vector<double> flags, counts, trials;
-  for (const Entry* entry : entries) {
-    const Job& job = entry->second;
-    names.push_back(entry->first);
+  for (const auto& [name, job] : jobs_) {
+    names.push_back(name);
     flags.push_back((job.ended ? kEnded : 0) + (job.killed ? kKilled : 0) +
                     (job.imported ? kImported : 0));
     counts.push_back(static_cast<double>(job.trials.size()));
     for (const TrialId trial : job.trials) trials.push_back(static_cast<double>(trial));
   }
-  return {{"next", next_id_},
-          {"next_foreign", next_foreign_},
-          {"names", std::move(names)},
-          {"flags", save_numbers(flags)},
-          {"counts", save_numbers(counts)},
-          {"trials", save_numbers(trials)}};
+  json state = {{"next", next_id_}, {"next_foreign", next_foreign_}};
+  state["names"] = std::move(names);
+  state["flags"] = save_numbers(flags);
+  state["counts"] = save_numbers(counts);
+  state["trials"] = save_numbers(trials);
+  return state;
 }
 
 Result<void> Jobs::load(const json& state) {

@@ -36,11 +36,17 @@ json save_history(const std::vector<Outcome>& history) {
       metrics.push_back(value);
     }
   }
-  return {{"trials", save_numbers(trials)},        {"ends", save_numbers(ends)},
-          {"losses", save_numbers(losses)},        {"budgets", save_numbers(budgets)},
-          {"points", save_numbers(values)},        {"metric_names", known},
-          {"metric_counts", save_numbers(counts)}, {"metric_name", save_numbers(names)},
-          {"metric_value", save_numbers(metrics)}};
+  json state;  // member by member: an initialiser list would copy megabytes
+  state["trials"] = save_numbers(trials);
+  state["ends"] = save_numbers(ends);
+  state["losses"] = save_numbers(losses);
+  state["budgets"] = save_numbers(budgets);
+  state["points"] = save_numbers(values);
+  state["metric_names"] = known;
+  state["metric_counts"] = save_numbers(counts);
+  state["metric_name"] = save_numbers(names);
+  state["metric_value"] = save_numbers(metrics);
+  return state;
 }
 
 bool is_index(double x, std::size_t size) {
@@ -108,9 +114,11 @@ json Session::save() const {
                       {"budget", save_numbers(std::array{or_nan(trial.budget)})},
                       {"told", trial.told}});
   }
-  return {{"tuner", tuner_->save()},
-          {"trials", std::move(trials)},
-          {"history", save_history(history_)}};
+  json state;
+  state["tuner"] = tuner_->save();
+  state["trials"] = std::move(trials);
+  state["history"] = save_history(history_);
+  return state;
 }
 
 Result<void> Session::load(Space space, const json& state) {

@@ -110,7 +110,12 @@ WorkerMessages TuneWorker::on(ReviveTrial& m) {
 
 WorkerMessages TuneWorker::on(SaveState& m) {
   if (search_space_.is_null()) return {TunerState{m.number, nullptr}};
-  return {TunerState{m.number, {{"search_space", search_space_}, {"session", session_.save()}}}};
+  json state;
+  state["search_space"] = search_space_;
+  state["session"] = session_.save();
+  WorkerMessages messages;  // an initialiser list would copy the state
+  messages.emplace_back(TunerState{m.number, std::move(state)});
+  return messages;
 }
 
 Result<void> TuneWorker::load(const json& state) {

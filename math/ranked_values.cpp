@@ -9,6 +9,8 @@
 namespace attune {
 namespace {
 
+constexpr std::size_t kWorthSorting = 32;
+
 std::size_t place_after(const std::vector<double>& ascending, double x) {
   return static_cast<std::size_t>(std::ranges::upper_bound(ascending, x) - ascending.begin());
 }
@@ -47,6 +49,24 @@ void RankedValues::insert(double value, double loss) {
       std::lower_bound(ranks_.begin() + from, ranks_.begin() + to, rank) - ranks_.begin();
   values_.insert(values_.begin() + at, value);
   ranks_.insert(ranks_.begin() + at, rank);
+}
+
+void RankedValues::insert_all(std::span<const double> values, std::span<const double> losses) {
+  ATTUNE_CHECK(values.size() == losses.size());
+  if (values.size() < kWorthSorting) {
+    for (std::size_t i = 0; i < values.size(); ++i) insert(values[i], losses[i]);
+    return;
+  }
+  std::vector<double> all = values_by_loss();
+  all.insert(all.end(), values.begin(), values.end());
+  losses_.insert(losses_.end(), losses.begin(), losses.end());
+  std::vector<std::uint32_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [this](std::uint32_t i) { return losses_[i]; });
+  std::vector<double> ordered(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) ordered[i] = all[order[i]];
+  std::ranges::sort(losses_);
+  *this = restore(ordered, std::move(losses_));
 }
 
 std::vector<double> RankedValues::values_by_loss() const {

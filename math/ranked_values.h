@@ -24,8 +24,10 @@ struct PendingValue {
 // Not thread safe. At most 2^32 - 1 values, finite, with finite losses.
 class RankedValues {
  public:
-  // Equal losses keep their order of arrival.
+  // Equal losses keep their order of arrival. Many at once cost a sort, as one by one they would
+  // cost a move of all that is there for each.
   void insert(double value, double loss);
+  void insert_all(std::span<const double> values, std::span<const double> losses);
   std::size_t size() const { return values_.size(); }
 
   // Ascending by (value, rank); ranks()[i] is the place of values()[i] in the order of losses.

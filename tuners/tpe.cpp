@@ -133,14 +133,14 @@ class Tpe final : public Tuner {
   }
 
   void tell(std::span<const Outcome> outcomes) override {
+    std::vector<const Outcome*> usable;
     for (const Outcome& outcome : outcomes) {
       if (outcome.end != End::imported) finish(outcome.trial);
       dedup_.add(outcome.point);
-      const bool usable = outcome.end == End::completed || outcome.end == End::imported;
-      if (usable && outcome.loss && std::isfinite(*outcome.loss)) {
-        observe(outcome.point, *outcome.loss);
-      }
+      const bool ended_well = outcome.end == End::completed || outcome.end == End::imported;
+      if (ended_well && outcome.loss && std::isfinite(*outcome.loss)) usable.push_back(&outcome);
     }
+    observe(usable);
   }
 
   void adopt(TrialId id, const Point& point) override {
@@ -163,7 +163,7 @@ class Tpe final : public Tuner {
   double lie() const;
   std::vector<PendingValue> pending(std::size_t i) const;
   std::vector<double> internal(const Point& point) const;
-  void observe(const Point& point, double loss);
+  void observe(std::span<const Outcome* const> outcomes);  // with finite losses
   void start(TrialId id, const Point& point) { running_.push_back({id, point, internal(point)}); }
   void finish(TrialId id) {
     std::erase_if(running_, [id](const Running& running) { return running.id == id; });
@@ -236,11 +236,18 @@ std::vector<double> Tpe::internal(const Point& point) const {
   return values;
 }
 
-void Tpe::observe(const Point& point, double loss) {
-  losses_.add(loss);
-  const std::vector<double> values = internal(point);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (point.active(i)) observed_[i].insert(values[i], loss);
+void Tpe::observe(std::span<const Outcome* const> outcomes) {
+  for (const Outcome* outcome : outcomes) losses_.add(*outcome->loss);
+  std::vector<double> values, losses;
+  for (std::size_t i = 0; i < space_.params.size(); ++i) {
+    values.clear();
+    losses.clear();
+    for (const Outcome* outcome : outcomes) {
+      if (!outcome->point.active(i)) continue;
+      values.push_back(to_internal(space_.params[i].domain, outcome->point.values[i]));
+      losses.push_back(*outcome->loss);
+    }
+    observed_[i].insert_all(values, losses);
   }
 }
 

@@ -96,4 +96,21 @@ TEST_CASE("a restored object is the saved one, and goes on alike") {
   CHECK(original.losses() == restored.losses());
 }
 
+TEST_CASE("ranked values: many at once are the same as one by one") {
+  Rng rng(13);
+  RankedValues one, many;
+  for (const std::size_t count : {0, 5, 200, 40, 1, 300}) {
+    std::vector<double> values, losses;
+    for (std::size_t i = 0; i < count; ++i) {
+      values.push_back(double(rng.index(20)));
+      losses.push_back(double(rng.index(20)));
+      one.insert(values.back(), losses.back());
+    }
+    many.insert_all(values, losses);
+    REQUIRE(many.values() == one.values());
+    REQUIRE(many.ranks() == one.ranks());
+    REQUIRE(many.losses() == one.losses());
+  }
+}
+
 }  // namespace attune
