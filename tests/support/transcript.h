@@ -1,6 +1,6 @@
 #pragma once
-// Recordings of NNI's dispatcher (tests/data/transcripts) and what is expected of ours for each
-// (tests/transcripts/manifest.json).
+// Recordings of NNI's dispatcher and (manager/) of its manager (tests/data/transcripts), and what is
+// expected of ours for each (tests/transcripts/manifest.json).
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace attune {
 struct Transcript {
   json exp_params;                 // may be a text: passed as it is, not as base64
   json environment;                // object of texts
-  std::string channel;             // recorded over pipe, or ws3: the WebSocket of NNI 3.0
+  std::string channel;             // recorded over pipe, or a WebSocket: ws (NNI 2.8 to 2.10), ws3
   std::vector<Frame> commands;     // without Terminate
   std::vector<Frame> answers;      // as recorded
   std::optional<std::string> raw;  // bytes written after the commands, as they are

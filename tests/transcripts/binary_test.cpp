@@ -68,8 +68,8 @@ TEST_CASE("recordings of NNI's dispatcher, real daemon") {
         DaemonProcess daemon = start(transcript);
         check(expectation, transcript, daemon, converse(daemon, transcript));
       } else {
-        REQUIRE(transcript.channel == "ws3");
-        ManagerSocket manager(Dialect::v3);
+        REQUIRE((transcript.channel == "ws" || transcript.channel == "ws3"));
+        ManagerSocket manager(transcript.channel == "ws" ? Dialect::v2 : Dialect::v3);
         manager.listen();
         DaemonProcess daemon = start(transcript, {{"NNI_TUNER_COMMAND_CHANNEL", manager.url()}});
         manager.accept();
