@@ -82,12 +82,16 @@ class BoundedQueue {
     room_.notify_all();
   }
 
-  // Drops what nobody has popped yet.
-  void clear() {
+  // Drops what nobody has popped yet and `unwanted(message)` names.
+  template <class Predicate>
+  void erase_if(Predicate&& unwanted) {
     const std::lock_guard lock(mutex_);
-    items_.clear();
-    length_ = 0;
-    bytes_ = 0;
+    std::erase_if(items_, [&](const Item& item) {
+      if (!unwanted(item.message)) return false;
+      bytes_ -= item.bytes;
+      return true;
+    });
+    length_ = items_.size();
     room_.notify_all();
   }
 

@@ -7,7 +7,6 @@ namespace {
 
 // After a crash at most the results of the last second are missing: this, and the time to write.
 constexpr std::chrono::milliseconds kDelay{500};
-
 }  // namespace
 
 Autosave::Autosave(boost::asio::io_context& io, const std::string& directory, json identity,
@@ -29,20 +28,20 @@ void Autosave::changed() {
   timer_.async_wait([this](const boost::system::error_code& cancelled) {
     if (cancelled) return;
     armed_ = false;
-    collecting_ = calls_.collect();
-    if (!collecting_) changed();
+    collecting_ = true;
+    calls_.collect();
   });
 }
 
-void Autosave::save_now() {
-  if (path_.empty()) return;
+void Autosave::last() {
   timer_.cancel();
-  collecting_ = calls_.collect();
+  last_ = true;
 }
 
 void Autosave::save(json state) {
   collecting_ = false;
-  if (state.is_null()) return;
+  if (state.is_null() || path_.empty()) return;
+  state[kClean] = last_;
   if (writing_) {
     next_ = std::move(state);
   } else {

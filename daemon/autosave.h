@@ -17,7 +17,7 @@ namespace attune {
 class Autosave {
  public:
   struct Calls {
-    std::function<bool()> collect;  // begins to; false: not now. save() follows
+    std::function<void()> collect;  // begins to; save() follows
     std::function<void()> idle;     // a write is done, and none is waiting
   };
 
@@ -26,7 +26,7 @@ class Autosave {
            Log log);
 
   void changed();         // there is something to save: soon
-  void save_now();        // for the last time
+  void last();            // what is collected from now on is the end of an orderly run
   void save(json state);  // what was collected; null: nothing
   bool writing() const { return writing_; }
 
@@ -41,7 +41,8 @@ class Autosave {
   Log log_;
   boost::asio::steady_timer timer_;
   bool armed_ = false, collecting_ = false, writing_ = false;
-  bool failing_ = false;      // the last write failed
+  bool failing_ = false;  // the last write failed
+  bool last_ = false;
   std::optional<json> next_;  // to be written after the one in hand
   CheckpointWriter writer_;   // last: its thread posts to the above
 };

@@ -39,7 +39,8 @@ Result<json> decode_checkpoint(std::string_view bytes) {
     return fail(fmt::format("damaged: \"{}\" stands over {} bytes with the sum {:08x}", header,
                             text.size(), crc32c(text)));
   }
-  json state = TRY(parse_json(text));
+  // Ours, and a search space at the limit lies some levels deep in it.
+  json state = TRY(parse_json(text, {.depth = 300, .keys = 1'000'000}));
   if (!state.is_object()) return fail("it holds no object");
   return state;
 }

@@ -15,6 +15,9 @@
 
 namespace attune {
 
+// The member that tells whether the daemon has answered nothing since.
+inline constexpr const char* kClean = "clean";
+
 std::string checkpoint_path(const std::string& directory);
 
 std::string encode_checkpoint(const json& state);

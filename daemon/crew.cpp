@@ -1,5 +1,7 @@
 #include "daemon/crew.h"
 
+#include <filesystem>
+
 #include "assessors/registry.h"
 #include "base/atomic_file.h"
 #include "base/saved_numbers.h"
@@ -56,6 +58,7 @@ Result<void> load(Crew& crew, const json& state, const Log& log) {
     TRY(crew.assess.load(TRY(value_at(state, "assessor"))));
   }
   crew.identity["seed"] = TRY(value_at(state, "seed"));
+  if (TRY(value_at(state, kClean)) != true) crew.tune.skip_ahead();
   return {};
 }
 
@@ -66,8 +69,20 @@ Result<void> resume(Crew& crew, const std::string& directory, const Log& log) {
   auto state = decode_checkpoint(bytes);
   auto loaded = state ? load(crew, *state, log) : Result<void>(std::unexpected(state.error()));
   if (!loaded) return fail(path + ": " + loaded.error().message);
+  // From here on proposals may be given out of which this file does not know.
+  (*state)[kClean] = false;
+  if (auto marked = write_file_atomically(path, encode_checkpoint(*state)); !marked) {
+    log.error("{}", marked.error().message);
+  }
   log.info("resumed from {}, seed {}", path, dump_json(crew.identity["seed"]));
   return {};
+}
+
+// The next checkpoint takes its place, and perhaps only an argument was wrong.
+void keep_refused(const std::string& path, const Log& log) {
+  std::error_code error;
+  std::filesystem::rename(path, path + ".refused", error);
+  if (!error) log.warning("the checkpoint is kept as {}.refused", path);
 }
 
 }  // namespace
@@ -81,11 +96,13 @@ Result<Crew> make_crew(const Configuration& configuration, const Log& log) {
            assessor.is_null() ? "none" : assessor["name"].get<std::string>(),
            dump_json(crew.identity["seed"]));
   if (!configuration.resume) return crew;
-  const auto resumed = resume(crew, configuration.checkpoint_directory, log);
+  const std::string& directory = configuration.checkpoint_directory;
+  const auto resumed = resume(crew, directory, log);
   if (resumed) return crew;
   log.warning(
       "no checkpoint is used: {}; former results come back through the manager's ImportData",
       resumed.error().message);
+  if (!directory.empty()) keep_refused(checkpoint_path(directory), log);
   return make_fresh(configuration, log);
 }
 

@@ -9,6 +9,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kReadSize = 64 << 10;
+constexpr std::chrono::milliseconds kGrace{1000};
 
 }  // namespace
 
@@ -18,7 +19,8 @@ PipeChannel::PipeChannel(asio::io_context& io, int in_fd, int out_fd, Framing fr
       in_(io, in_fd),
       out_(io, out_fd),
       decoder_(framing),
-      read_buffer_(kReadSize, '\0') {}
+      read_buffer_(kReadSize, '\0'),
+      grace_(io) {}
 
 void PipeChannel::receive() {
   if (read_in_flight_) return;  // two reads would share the buffer
@@ -74,7 +76,11 @@ void PipeChannel::on_written(const boost::system::error_code& error) {
     log_.warning("the manager no longer reads: {}", error.message());
     manager_gone_ = true;
     outgoing_.clear();
-    events_->on_end(kExitOk);
+    // What it sent before is still handled: a state that is saved at the end must know of it.
+    grace_.expires_after(kGrace);
+    grace_.async_wait([this](const boost::system::error_code& cancelled) {
+      if (!cancelled) events_->on_end(kExitOk);
+    });
   } else if (!outgoing_.empty()) {
     write();
   }

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <string>
 
 #include "base/log.h"
@@ -37,7 +38,8 @@ class PipeChannel : public Channel {
   std::string read_buffer_;
   std::string outgoing_, writing_;  // what waits, and what is being written
   bool read_in_flight_ = false, write_in_flight_ = false;
-  bool manager_gone_ = false;  // nobody reads what we write
+  bool manager_gone_ = false;        // nobody reads what we write
+  boost::asio::steady_timer grace_;  // for the end of input that should follow then
 };
 
 }  // namespace attune

@@ -35,10 +35,9 @@ Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
           {configuration.queue_bytes, configuration.queue_bytes}, [this] { wakeup_.ring(); },
           [this] { wakeup_.ring(); }),
       dispatcher_(crew.options, std::move(crew.jobs), workers_, *this, journal_, log_),
-      autosave_(
-          io, configuration.checkpoint_directory, std::move(crew.identity),
-          {.collect = [this] { return dispatcher_.save(); }, .idle = [this] { take_output(); }},
-          log_) {}
+      autosave_(io, configuration.checkpoint_directory, std::move(crew.identity),
+                {.collect = [this] { collect_state(); }, .idle = [this] { take_output(); }}, log_) {
+}
 
 int Server::run() {
   await_signal();
@@ -52,11 +51,13 @@ int Server::run() {
 
 // ---- commands in
 
-// Also called when a full queue has room again; reading goes on only when nothing is held back.
+// Also called when what a full queue held back may be passed on; reading goes on only when nothing
+// is.
 void Server::handle_frames() {
   if (stopping_) return;
   const bool all = !dispatcher_.blocked() || dispatcher_.resume();
-  if (all && pass_on_frames()) channel_->receive();
+  held_ = !all || !pass_on_frames();
+  if (!held_) channel_->receive();
   workers_.wake();
   if (!stopping_ && dispatcher_.changed()) autosave_.changed();
 }
@@ -93,29 +94,44 @@ void Server::terminate() {
 
 // A worker has said something, or a queue that was full has room.
 void Server::on_wakeup() {
-  if (dispatcher_.blocked()) handle_frames();
+  if (held_) handle_frames();
   take_output();
+}
+
+void Server::collect_state() {
+  dispatcher_.save();
+  if (held_) handle_frames();
 }
 
 // ---- answers out
 
 void Server::take_output() {
-  // The workers wait when the manager does not read; when it has gone, nothing piles up.
-  for (int taken = 0; channel_->backlog() < configuration_.queue_bytes; ++taken) {
+  // The workers wait when the manager does not read; when it has gone, nothing piles up. At the end
+  // they need not wait: what is queued is all that comes.
+  for (int taken = 0; stopping_ || channel_->backlog() < configuration_.queue_bytes; ++taken) {
     if (taken == kAnswersAtOnce) {  // let commands, signals and timers have their turn
       asio::post(io_, [this] { take_output(); });
       break;
     }
     auto message = workers_.take();
     if (!message) break;
-    if (std::holds_alternative<Finished>(*message)) ++finished_workers_;
+    if (const auto* finished = std::get_if<Finished>(&*message)) on_finished(*finished);
     dispatcher_.on_worker(*std::move(message));
   }
   if (stopping_) {
     finish_if_done();
-  } else if (dispatcher_.changed()) {
-    autosave_.changed();
+  } else {
+    if (held_ && !dispatcher_.blocked()) handle_frames();
+    if (dispatcher_.changed()) autosave_.changed();
   }
+}
+
+// The assessor's worker is the first; what it decided last is on the tuner's queue by now.
+void Server::on_finished(const Finished& finished) {
+  ++finished_workers_;
+  if (finished.worker != Finished::Worker::assess || !stopping_) return;
+  if (final_save_) dispatcher_.end_save();
+  workers_.close_tune();
 }
 
 void Server::send(Frame frame) {
@@ -127,24 +143,26 @@ void Server::send(Frame frame) {
 void Server::await_signal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    if (stopping_) {  // somebody is in a hurry
+    if (signalled_) {  // somebody is in a hurry
       log_.flush();
       ::_exit(128 + signal);
     }
+    signalled_ = true;
     log_.info("signal {} received", signal);
+    await_signal();
+    if (stopping_) return set_deadline(kQuickStop);
     // NNI 3.0 would take a mere good-bye for a reason to wait for ever.
     if (!configuration_.websocket_url.empty()) {
       send(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
     }
     stop(Stop::discard, kQuickStop);
-    await_signal();
   });
 }
 
 void Server::fatal(ExitCode code, const std::string& message) {
   log_.error("{}", message);
+  if (exit_code_ == kExitOk) exit_code_ = code;
   if (stopping_) return;
-  exit_code_ = code;
   for (const JournalRecord& record : journal_.records()) {
     log_.debug("before it: {} {} {}", record.number, record.frame.code,
                printable(record.frame.payload));
@@ -169,32 +187,36 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
   channel_->stop_receiving();
-  if (how == Stop::discard) workers_.clear();
-  if (exit_code_ == kExitOk || exit_code_ == kExitProtocol) autosave_.save_now();  // both work
-  workers_.close();
-  if (!deadline) return;
-  deadline_.expires_after(*deadline);
+  if (how == Stop::discard) workers_.drop_requests();
+  // After a failure of ours the state may be wrong: then the last one that was saved stays.
+  final_save_ = !configuration_.checkpoint_directory.empty() &&
+                (exit_code_ == kExitOk || exit_code_ == kExitProtocol);
+  if (final_save_) {
+    autosave_.last();
+    dispatcher_.begin_save();
+  }
+  workers_.close_assess();
+  if (deadline) set_deadline(*deadline);
+  asio::post(io_, [this] { take_output(); });  // what waited for the manager to read
+}
+
+void Server::set_deadline(milliseconds time) {
+  deadline_.expires_after(time);
   deadline_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) on_deadline(/*may_extend=*/true);
+    if (!cancelled) on_deadline();
   });
 }
 
-void Server::on_deadline(bool may_extend) {
-  if (finished_workers_ < 2) {
-    log_.warning("a worker is still busy: not waiting for it");
-    log_.flush();
-    ::_exit(exit_code_);
+void Server::on_deadline() {
+  const bool saving = workers_.saving() || autosave_.writing();
+  if (saving && !extended_) {  // a large state on a slow disk is worth it
+    extended_ = true;
+    return set_deadline(kDrainStop);
   }
-  if (may_extend && autosave_.writing()) {  // a large state on a slow disk is worth it
-    deadline_.expires_after(kDrainStop);
-    deadline_.async_wait([this](const boost::system::error_code& cancelled) {
-      if (!cancelled) on_deadline(/*may_extend=*/false);
-    });
-    return;
-  }
-  log_.warning("not everything was written in time");
+  log_.warning("not everything was handled, saved or written in time");
   log_.flush();
-  if (autosave_.writing()) ::_exit(exit_code_);  // the thread that writes cannot be waited for
+  // Threads that are still at it cannot be waited for.
+  if (saving || finished_workers_ < 2) ::_exit(exit_code_);
   io_.stop();
 }
 

@@ -41,12 +41,15 @@ class Server : private Sink, private ChannelEvents {
   void handle_frames();
   bool pass_on_frames();
   void on_wakeup();
+  void on_finished(const Finished& finished);
+  void collect_state();
   void break_off(const std::string& message);
   void take_output();
   void await_signal();
 
   void stop(Stop how, std::optional<std::chrono::milliseconds> deadline);
-  void on_deadline(bool may_extend);
+  void set_deadline(std::chrono::milliseconds time);
+  void on_deadline();
   void finish_if_done();
 
   boost::asio::io_context& io_;
@@ -56,7 +59,10 @@ class Server : private Sink, private ChannelEvents {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_;
   Wakeup wakeup_;
-  bool stopping_ = false;
+  bool held_ = false;  // not reading: a queue is full
+  bool stopping_ = false, signalled_ = false;
+  bool final_save_ = false;
+  bool extended_ = false;  // the deadline, for saving
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;
   MemoryJournal journal_;

@@ -248,10 +248,7 @@ class WebSocketChannel final : public Channel {
     if (closed_) return;
     closed_ = true;
     const bool v3 = dialect_ == Dialect::v3;
-    auto done = [this] {
-      gone();
-      events_->on_output();
-    };
+    auto done = [this] { gone(); };
     connection_->close(v3 ? 4000 : 1000, v3 ? "client intentionally close" : "",
                        [done](const Failure*) { done(); });
     deadline_.expires_after(options_.close_for);
@@ -276,7 +273,6 @@ class WebSocketChannel final : public Channel {
     }
     end(failure.final ? kExitProtocol : kExitOk);
     gone();
-    events_->on_output();
   }
 
   void end(ExitCode code) {
@@ -301,6 +297,8 @@ class WebSocketChannel final : public Channel {
     deadline_.cancel();
     outbox_.clear();
     backlog_ = 0;
+    // Later, for this may be in the middle of something.
+    asio::post(io_, [this] { events_->on_output(); });
   }
 
   asio::io_context& io_;

@@ -12,8 +12,6 @@ namespace {
 constexpr std::size_t kMessageOverhead = 256;
 constexpr std::size_t kWarnLength = 20;
 constexpr std::int64_t kAskAtOnce = 256;
-// Beyond it JSON readers lose digits, and the next id must not overflow.
-constexpr TrialId kLargestId = (TrialId{1} << 53) - 1;
 
 End end_of(TrialEnd::Event event) {
   switch (event) {
@@ -106,6 +104,10 @@ void Dispatcher::route(const RequestTrialJobs& c) {
 void Dispatcher::route(ReportMetricData& c) {
   using Type = ReportMetricData::Type;
   if (c.type == Type::request_parameter) {
+    if (jobs_.has_ended(c.trial_job_id)) {
+      log_.warning("REQUEST_PARAMETER of {} ignored: it has ended", c.trial_job_id);
+      return;
+    }
     const TrialId id = jobs_.take_ids(1);
     jobs_.bind_metric(c.trial_job_id, ParameterId(id));
     to_tuner(AskForJob{id, c.trial_job_id, c.parameter_index});
@@ -133,9 +135,10 @@ void Dispatcher::route(ReportMetricData& c) {
 
 void Dispatcher::route(ImportData& c) {
   ImportResults message;
-  std::size_t known = 0;
+  std::size_t known = 0, index = 0;
   for (auto& record : c.records) {
     Session::Imported imported{std::move(record.parameter), std::move(record.value)};
+    imported.index = index++;
     if (!record.trial_job_id.empty()) {
       const auto job = jobs_.import(record.trial_job_id);
       if (job.known) {
@@ -163,6 +166,10 @@ void Dispatcher::route(AddCustomizedTrialJob& c) {
       id = *old;
       jobs_.reserve_through(id);
     } else {
+      // A trial of the manager's own has none.
+      const bool odd = !std::holds_alternative<std::monostate>(trial.parameter_id);
+      if (odd)
+        log_.warning("resumed trial {} ignored: not an id of ours", to_text(trial.parameter_id));
       continue;
     }
     queues_.push_over_limit(TuneMessage(AdoptTrial{id, std::move(trial.parameters)}), bytes_);
@@ -205,14 +212,27 @@ void Dispatcher::route(const Other& c) {
 
 // ---- saving
 
-bool Dispatcher::save() {
-  if (blocked()) return false;
+void Dispatcher::save() {
+  begin_save();
+  end_save();
+}
+
+void Dispatcher::begin_save() {
+  release();
   changed_ = false;
   ++saves_;
   saving_ = Saving{.jobs = jobs_.save(), .tuner = {}, .assessor = {}};
-  queues_.push_over_limit(TuneMessage(SaveState{saves_}), kMessageOverhead);
   queues_.push_over_limit(AssessMessage(SaveState{saves_}), kMessageOverhead);
-  return true;
+}
+
+void Dispatcher::end_save() {
+  queues_.push_over_limit(TuneMessage(SaveState{saves_}), kMessageOverhead);
+}
+
+// What follows must not overtake what is held back.
+void Dispatcher::release() {
+  if (parked_tune_) queues_.push_over_limit(*std::exchange(parked_tune_, {}), bytes_);
+  if (parked_assess_) queues_.push_over_limit(*std::exchange(parked_assess_, {}), bytes_);
 }
 
 void Dispatcher::answer(TunerState& m) {
@@ -271,6 +291,7 @@ void Dispatcher::answer(Decided& m) {
     // Numbered and journalled before the kill that it comes with leaves, like any command.
     ++ingress_;
     const json record = {{"trial", m.decision.trial}, {"value", m.last_value}};
+    release();
     journal_.append({JournalRecord::Kind::early, ingress_, Frame{"ME", dump_json(record)}});
     queues_.push_over_limit(TuneMessage(FinalResult{m.decision.trial, std::move(m.last_value)}),
                             kMessageOverhead);

@@ -51,8 +51,12 @@ class Dispatcher {
   void on_worker(WorkerMessage message);
 
   // Asks the workers for their state; once both have answered, the sink gets it with ours, as all
-  // were after the same command. Replaces a save under way. False: a command is held back, not now.
-  bool save();
+  // were after the same command. Replaces a save under way. What a full queue held back is passed
+  // on. In two steps at the end, when the assessor finishes first: it may still have something for
+  // the tuner.
+  void save();
+  void begin_save();
+  void end_save();
   // Whether there is something that the last save does not have.
   bool changed() const { return changed_; }
 
@@ -106,6 +110,7 @@ class Dispatcher {
     std::optional<json> tuner, assessor;
   };
   void finish_save();
+  void release();
   Saving saving_;
   std::uint64_t saves_ = 0;  // the number of the newest
   bool changed_ = false;

@@ -1,6 +1,7 @@
 #include "dispatcher/jobs.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/saved_numbers.h"
 
@@ -30,7 +31,8 @@ Jobs::Entry* Jobs::job_of(TrialId trial) const {
 }
 
 void Jobs::bind(Entry& job, TrialId trial) {
-  job.second.trials.push_back(trial);
+  auto& trials = job.second.trials;
+  if (std::ranges::find(trials, trial) == trials.end()) trials.push_back(trial);
   job_of_[trial] = &job;
 }
 
@@ -44,7 +46,9 @@ Jobs::Bound Jobs::bind_metric(const std::string& name, const ParameterId& parame
   if (!ours && !job.foreign) job.foreign = next_foreign_--;
   Bound bound{.trial = ours ? std::get<std::int64_t>(parameter_id) : *job.foreign,
               .ended = job.ended};
-  if (job.ended || std::ranges::find(job.trials, bound.trial) != job.trials.end()) return bound;
+  if (job.ended) return bound;
+  const bool known = std::ranges::find(job.trials, bound.trial) != job.trials.end();
+  if (known && job_of(bound.trial) == &entry) return bound;
   if (Entry* former = job_of(bound.trial); former && former->second.guess) {
     bound.revived = true;
     misnamed_.push_back(*former->second.guess);
@@ -53,6 +57,11 @@ Jobs::Bound Jobs::bind_metric(const std::string& name, const ParameterId& parame
   }
   bind(entry, bound.trial);
   return bound;
+}
+
+bool Jobs::has_ended(const std::string& name) const {
+  const auto found = jobs_.find(name);
+  return found != jobs_.end() && found->second.ended;
 }
 
 std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId& parameter_id,
@@ -135,6 +144,11 @@ Result<void> Jobs::load(const json& state) {
   if (flags.size() != names.size() || counts.size() != names.size()) {
     return fail("saved state: columns of different length");
   }
+  const bool possible =
+      loaded.next_id_ >= 0 && loaded.next_id_ <= kLargestId + 1 &&
+      loaded.next_foreign_ < kImportedTrial && loaded.next_foreign_ >= -kLargestId &&
+      std::ranges::all_of(flags, [](double flag) { return flag >= 0 && flag < 8; });
+  if (!possible) return fail("saved state: impossible numbers of jobs");
   std::size_t next = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!names[i].is_string()) return fail("saved state: the name of a job is a text");
@@ -146,9 +160,9 @@ Result<void> Jobs::load(const json& state) {
     for (double left = counts[i]; left > 0; --left) {
       if (next == trials.size()) return fail("saved state: too few trials of jobs");
       const double trial = trials[next++];
-      const bool given_out = trial < static_cast<double>(loaded.next_id_) &&
-                             trial > static_cast<double>(loaded.next_foreign_) &&
-                             trial != kImportedTrial;
+      const bool given_out =
+          trial == std::floor(trial) && trial < static_cast<double>(loaded.next_id_) &&
+          trial > static_cast<double>(loaded.next_foreign_) && trial != kImportedTrial;
       if (!given_out) return fail("saved state: a job of a trial that was never given out");
       if (entry.second.ended) {
         loaded.bind(entry, static_cast<TrialId>(trial));

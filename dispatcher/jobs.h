@@ -13,6 +13,9 @@
 
 namespace attune {
 
+// Ids are JSON integers and doubles too: half of what those hold exactly leaves room to count on.
+inline constexpr TrialId kLargestId = TrialId{1} << 52;
+
 class Jobs {
  public:
   Jobs() = default;
@@ -32,6 +35,8 @@ class Jobs {
     bool revived = false;  // TrialEnd of another job had named this trial, and ended it by mistake
   };
   Bound bind_metric(const std::string& job, const ParameterId& parameter_id);
+
+  bool has_ended(const std::string& job) const;
 
   // The trials of a job that ended. A job that no metric has bound is taken to be the trial that
   // TrialEnd names, unless a metric has bound that trial to another job: NNI 3.0 can name the wrong
@@ -59,8 +64,8 @@ class Jobs {
   // A decision that waited for this trial's job, once.
   std::optional<Decision> released(TrialId trial);
 
-  // After a load, jobs that ran when the state was saved are bound to nothing: a trial that runs
-  // again may do so under another job. On an error nothing changes.
+  // After a load, no trial is bound to a job that ran when the state was saved: it may run again
+  // under another one, or report under the same. On an error nothing changes.
   json save() const;
   Result<void> load(const json& state);
 

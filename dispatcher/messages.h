@@ -93,7 +93,9 @@ struct Failed {
   int exit_code = 1;
   std::string message;
 };
-struct Finished {};  // the worker's last message: its queue is closed and empty
+struct Finished {  // the worker's last message: its queue is closed and empty
+  enum class Worker { tune, assess } worker = Worker::tune;
+};
 using WorkerMessage = std::variant<SpaceSet, Offer, NoMore, ParameterForJob, Decided, TunerState,
                                    AssessorState, Passed, Failed, Finished>;
 using WorkerMessages = std::vector<WorkerMessage>;

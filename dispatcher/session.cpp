@@ -7,13 +7,10 @@
 #include "dispatcher/metrics.h"
 
 namespace attune {
-namespace {
 
 void append(Replies& all, Replies more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
-
-}  // namespace
 
 Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log)
     : tuner_(std::move(tuner)), objective_(std::move(objective)), log_(std::move(log)) {}

@@ -29,6 +29,7 @@ struct NoMore {
 };
 using Reply = std::variant<Offer, NoMore>;
 using Replies = std::vector<Reply>;
+void append(Replies& all, Replies more);
 
 class Session {
  public:
@@ -67,10 +68,12 @@ class Session {
     json value;
     std::optional<TrialId> trial = {};  // when the manager names a job that we know
     bool has_job = false;               // the manager names a job
+    std::size_t index = 0;              // in the manager's list, for messages
   };
   Replies import(const std::vector<Imported>& records);
 
-  // A trial that runs without having been proposed here, or after load() runs again.
+  // A trial that runs without having been proposed here, or after load() runs again. Not one that
+  // has a result.
   Result<void> adopt(TrialId trial, const json& parameters);
 
   // The trial was ended by mistake, without a result: it runs on. Does nothing for any other trial.
@@ -79,6 +82,9 @@ class Session {
   // Everything that shapes later answers, except asks that wait: after a resume the manager asks
   // again. Null before the first space.
   json save() const;
+
+  // What was proposed after the state was saved is lost: other proposals are to follow.
+  void skip_ahead() { tuner_->skip_ahead(); }
 
   // In place of the first set_space, with that space. The live trials of the saved session are in
   // doubt: those that are neither imported nor adopted, and report nothing, are told as failed at

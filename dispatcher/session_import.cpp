@@ -10,10 +10,6 @@
 namespace attune {
 namespace {
 
-void append(Replies& all, Replies more) {
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 // Equal for equal points with equal losses.
 std::string key_of(const Point& point, double loss) {
   std::vector<double> numbers = point.values;
@@ -53,8 +49,7 @@ Replies Session::import(const std::vector<Imported>& records) {
   Replies replies;
   std::vector<Outcome> outcomes;
   std::size_t known = 0;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const Imported& record = records[i];
+  for (const Imported& record : records) {
     if (record.trial && known_trials.contains(*record.trial)) {
       ++known;
       continue;
@@ -63,7 +58,7 @@ Replies Session::import(const std::vector<Imported>& records) {
     auto metrics = to_metrics(record.value);
     const auto loss = metrics ? loss_of(*metrics) : std::nullopt;
     if (!point || !metrics || !loss) {
-      log_.warning("imported result {} of {} left out: {}", i, records.size(),
+      log_.warning("imported result {} left out: {}", record.index,
                    !point     ? point.error().message
                    : !metrics ? metrics.error().message
                               : "the metric is not finite");
@@ -72,6 +67,7 @@ Replies Session::import(const std::vector<Imported>& records) {
     auto own = record.trial ? trials_.find(*record.trial) : same_doubtful(*point);
     if (own != trials_.end() && !own->second.told) {
       append(replies, final_result(own->first, record.value));
+      trials_.erase(own);  // the manager has no more to say of it
       ++known;
       continue;
     }
@@ -102,6 +98,9 @@ Result<void> Session::adopt(TrialId id, const json& parameters) {
     found->second.in_doubt = false;
     return {};
   }
+  const bool has_result = std::ranges::any_of(
+      history_, [id](const Outcome& outcome) { return outcome.trial == id && outcome.loss; });
+  if (has_result) return fail("trial " + std::to_string(id) + " has a result already");
   Point point = TRY(tuner_->point_from(*space_, parameters));
   tuner_->adopt(id, point);
   trials_.emplace(id, Trial{.point = std::move(point)});

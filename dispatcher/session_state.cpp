@@ -10,6 +10,7 @@
 namespace attune {
 namespace {
 
+constexpr std::size_t kMostTrials = std::size_t{1} << 53;  // as doubles hold them
 constexpr std::size_t kEnds = static_cast<std::size_t>(End::imported) + 1;
 
 double or_nan(const std::optional<double>& x) { return x.value_or(Point::kInactive); }
@@ -20,14 +21,15 @@ std::optional<double> or_nothing(double x) {
 
 // Column by column: 10^5 outcomes are a handful of packed texts.
 json save_history(const std::vector<Outcome>& history) {
-  std::vector<double> trials, ends, losses, budgets, values, counts, names, metrics;
+  std::vector<double> trials, ends, losses, budgets, counts, names, metrics;
+  std::vector<const Point*> points;
   std::vector<std::string> known;
   for (const Outcome& outcome : history) {
     trials.push_back(static_cast<double>(outcome.trial));
     ends.push_back(static_cast<double>(outcome.end));
     losses.push_back(or_nan(outcome.loss));
     budgets.push_back(or_nan(outcome.budget));
-    values.insert(values.end(), outcome.point.values.begin(), outcome.point.values.end());
+    points.push_back(&outcome.point);
     counts.push_back(static_cast<double>(outcome.metrics.size()));
     for (const auto& [name, value] : outcome.metrics) {
       auto at = std::ranges::find(known, name);
@@ -41,7 +43,7 @@ json save_history(const std::vector<Outcome>& history) {
   state["ends"] = save_numbers(ends);
   state["losses"] = save_numbers(losses);
   state["budgets"] = save_numbers(budgets);
-  state["points"] = save_numbers(values);
+  state["points"] = save_points(points);
   state["metric_names"] = known;
   state["metric_counts"] = save_numbers(counts);
   state["metric_name"] = save_numbers(names);
@@ -69,7 +71,6 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state)
   const auto ends = TRY(numbers_at(state, "ends"));
   const auto losses = TRY(numbers_at(state, "losses"));
   const auto budgets = TRY(numbers_at(state, "budgets"));
-  const auto values = TRY(numbers_at(state, "points"));
   const auto counts = TRY(numbers_at(state, "metric_counts"));
   const auto names = TRY(numbers_at(state, "metric_name"));
   const auto metrics = TRY(numbers_at(state, "metric_value"));
@@ -78,11 +79,12 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state)
     if (!name.is_string()) return fail("saved state: a metric without a name");
     known.push_back(name);
   }
-  const std::size_t n = trials.size(), width = space.params.size();
+  const std::size_t n = trials.size();
+  auto points = TRY(load_points(space, TRY(value_at(state, "points")), n));
   for (const auto* column : {&ends, &losses, &budgets, &counts}) {
     if (column->size() != n) return fail("saved state: columns of different length");
   }
-  if (values.size() != n * width || names.size() != metrics.size()) {
+  if (names.size() != metrics.size()) {
     return fail("saved state: columns of different length");
   }
   std::vector<Outcome> history;
@@ -90,11 +92,10 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state)
   std::size_t metric = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (!is_index(ends[i], kEnds)) return fail("saved state: an impossible end");
-    const auto from = values.begin() + static_cast<std::ptrdiff_t>(i * width);
-    Point point{{from, from + static_cast<std::ptrdiff_t>(width)}};
-    TRY(check_point(space, point));
+    if (!is_index(std::abs(trials[i]), kMostTrials))
+      return fail("saved state: an impossible trial");
     history.push_back({.trial = static_cast<TrialId>(trials[i]),
-                       .point = std::move(point),
+                       .point = std::move(points[i]),
                        .loss = or_nothing(losses[i]),
                        .metrics = TRY(load_metrics(counts[i], metric, known, names, metrics)),
                        .end = static_cast<End>(ends[i]),
@@ -134,8 +135,10 @@ Result<void> Session::load(Space space, const json& state) {
     if (budget.size() != 1) return fail("saved state: one budget a trial expected");
     trial.budget = or_nothing(budget[0]);
     trial.told = TRY(value_at(saved, "told")) == true;
-    if (!trial.told) ++untold_;
-    trials_.emplace(TRY(integer_at(saved, "trial")), std::move(trial));
+    const bool told = trial.told;
+    const bool is_new = trials_.emplace(TRY(integer_at(saved, "trial")), std::move(trial)).second;
+    if (!is_new) return fail("saved state: a trial stands twice");
+    if (!told) ++untold_;
   }
   space_ = std::move(space);
   doubts_ = true;
@@ -154,10 +157,8 @@ Replies Session::end_doubtful() {
     }
     if (!trial.told) {
       ++failed;
-      for (Reply& reply :
-           conclude(trial, Outcome{.trial = id, .end = End::failed, .budget = trial.budget})) {
-        replies.push_back(std::move(reply));
-      }
+      append(replies,
+             conclude(trial, Outcome{.trial = id, .end = End::failed, .budget = trial.budget}));
     }
     at = trials_.erase(at);
   }

@@ -20,23 +20,26 @@ WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits
       tune_queue_(limits.queue_bytes, on_room),
       assess_queue_(limits.queue_bytes, std::move(on_room)),
       output_(limits.output_bytes),
-      tune_thread_([this] { run(tune_, tune_queue_); }),
-      assess_thread_([this] { run(assess_, assess_queue_); }) {
+      tune_thread_([this] { run(tune_, tune_queue_, Finished{Finished::Worker::tune}); }),
+      assess_thread_([this] { run(assess_, assess_queue_, Finished{Finished::Worker::assess}); }) {
   pthread_setname_np(tune_thread_.native_handle(), "tune");
   pthread_setname_np(assess_thread_.native_handle(), "assess");
 }
 
 template <class Worker, class Message>
-void WorkerThreads::run(Worker& worker, BoundedQueue<Message>& queue) {
+void WorkerThreads::run(Worker& worker, BoundedQueue<Message>& queue, Finished finished) {
   try {
     while (auto message = queue.pop()) {
+      const int saving = std::holds_alternative<SaveState>(*message) ? 1 : 0;
+      saving_ += saving;
       for (WorkerMessage& answer : worker.handle(*std::move(message))) say(std::move(answer));
+      saving_ -= saving;
     }
   } catch (const std::exception& error) {
     // Told at once: an idle experiment would not notice a worker that died.
     say(Failed{kExitInternal, std::string("internal error in a worker: ") + error.what()});
   }
-  say(Finished{});
+  say(finished);
 }
 
 void WorkerThreads::say(WorkerMessage message) {
@@ -72,14 +75,12 @@ std::optional<WorkerMessage> WorkerThreads::take() {
   return output_.try_pop();
 }
 
-void WorkerThreads::close() {
-  tune_queue_.close();
-  assess_queue_.close();
-}
-
-void WorkerThreads::clear() {
-  tune_queue_.clear();
-  assess_queue_.clear();
+void WorkerThreads::drop_requests() {
+  tune_queue_.erase_if([](const TuneMessage& m) {
+    return std::holds_alternative<AskTrials>(m) || std::holds_alternative<AskForJob>(m);
+  });
+  assess_queue_.erase_if(
+      [](const AssessMessage& m) { return std::holds_alternative<IntermediateResult>(m); });
 }
 
 void WorkerThreads::join() {

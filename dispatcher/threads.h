@@ -1,8 +1,9 @@
 #pragma once
 // The two workers on threads of their own, behind bounded queues.
 //
-// Order at the end: perhaps clear(), close(), take() until both workers have said Finished, join().
-// The owner must do so before destruction, or leave by _exit when a worker is stuck.
+// Order at the end: perhaps drop_requests(), close_assess(), close_tune(), take() until both
+// workers have said Finished, join(). The owner must do so before destruction, or leave by _exit
+// when a worker is stuck.
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -40,13 +41,19 @@ class WorkerThreads : public Queues {
   // What a worker said next; workers wait while too much lies here.
   std::optional<WorkerMessage> take();
 
-  void clear();  // drops what is queued; the workers finish the messages in hand
-  void close();  // the workers handle what is queued, and finish
+  // Drops queued requests for trials and queued intermediate results; ends and results stay.
+  void drop_requests();
+  // The worker handles what is queued, and finishes. The assessor's first: what it decides last is
+  // still for the tuner.
+  void close_assess() { assess_queue_.close(); }
+  void close_tune() { tune_queue_.close(); }
+  // A worker is packing its state, which may take a while when there is much of it.
+  bool saving() const { return saving_ > 0; }
   void join();
 
  private:
   template <class Worker, class Message>
-  void run(Worker& worker, BoundedQueue<Message>& queue);
+  void run(Worker& worker, BoundedQueue<Message>& queue, Finished finished);
   void say(WorkerMessage message);
 
   TuneWorker tune_;
@@ -56,6 +63,7 @@ class WorkerThreads : public Queues {
   BoundedQueue<AssessMessage> assess_queue_;
   BoundedQueue<WorkerMessage> output_;
   std::atomic<bool> told_ = false;  // on_output was called since the io thread last found nothing
+  std::atomic<int> saving_ = 0;     // workers that are
   std::thread tune_thread_, assess_thread_;  // last: they use all of the above
 };
 

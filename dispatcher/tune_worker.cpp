@@ -85,11 +85,7 @@ WorkerMessages TuneWorker::on(IntermediateResult& m) {
 
 WorkerMessages TuneWorker::on(TrialsEnded& m) {
   Replies replies;
-  for (const TrialId trial : m.trials) {
-    Replies more = session_.trial_end(trial, m.end);
-    replies.insert(replies.end(), std::make_move_iterator(more.begin()),
-                   std::make_move_iterator(more.end()));
-  }
+  for (const TrialId trial : m.trials) append(replies, session_.trial_end(trial, m.end));
   return address(std::move(replies));
 }
 

@@ -17,6 +17,7 @@ class TuneWorker {
   // Goes on from what a TunerState message carried. Before any other message; on an error the
   // worker cannot be used any further.
   Result<void> load(const json& state);
+  void skip_ahead() { session_.skip_ahead(); }  // after load: as Session::skip_ahead
 
  private:
   WorkerMessages on(SetSpace& m);

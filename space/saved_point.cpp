@@ -56,4 +56,28 @@ Result<Point> load_point(const Space& space, const json& state) {
   return point;
 }
 
+json save_points(std::span<const Point* const> points) {
+  std::vector<double> values;
+  for (const Point* point : points) {
+    values.insert(values.end(), point->values.begin(), point->values.end());
+  }
+  return save_numbers(values);
+}
+
+Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count) {
+  const auto values = TRY(numbers(state));
+  const std::size_t width = space.params.size();
+  if (values.size() != count * width) {
+    return fail("saved state: not the values of " + std::to_string(count) + " points");
+  }
+  std::vector<Point> points;
+  points.reserve(count);
+  for (auto from = values.begin(); points.size() < count;
+       from += static_cast<std::ptrdiff_t>(width)) {
+    points.push_back({{from, from + static_cast<std::ptrdiff_t>(width)}});
+    TRY(check_point(space, points.back()));
+  }
+  return points;
+}
+
 }  // namespace attune

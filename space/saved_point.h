@@ -1,5 +1,8 @@
 #pragma once
 // Points in a saved state.
+#include <span>
+#include <vector>
+
 #include "base/json.h"
 #include "space/space.h"
 
@@ -10,6 +13,10 @@ json save_point(const Point& point);
 // Checks that exactly the active parameters have values, and these are possible.
 Result<void> check_point(const Space& space, const Point& point);
 Result<Point> load_point(const Space& space, const json& state);
+
+// Many points as one text, for histories; all of one space. `count` is how many there must be.
+json save_points(std::span<const Point* const> points);
+Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count);
 
 // Whether a value could have come from the domain; q is not demanded.
 bool is_possible(const Domain& domain, double value);

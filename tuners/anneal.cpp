@@ -95,6 +95,7 @@ class Anneal final : public Tuner {
     running_.push_back({id, point});
   }
 
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
@@ -188,29 +189,30 @@ void Anneal::observe(Point point, double loss) {
 }
 
 json Anneal::save() const {
-  json observed = json::array();
+  std::vector<double> losses;
+  std::vector<const Point*> points;
   for (const Observation& one : observed_) {
-    observed.push_back({{"loss", one.loss}, {"point", save_point(one.point)}});
+    losses.push_back(one.loss);
+    points.push_back(&one.point);
   }
   json running = json::array();
   for (const Running& one : running_) {
     running.push_back({{"trial", one.id}, {"point", save_point(one.point)}});
   }
-  return {{"rng", to_json(rng_)},
-          {"seen", dedup_.save()},
-          {"observed", observed},
-          {"running", running},
-          {"suggestions", suggestions_}};
+  return {
+      {"rng", to_json(rng_)},          {"seen", dedup_.save()}, {"losses", save_numbers(losses)},
+      {"points", save_points(points)}, {"running", running},    {"suggestions", suggestions_}};
 }
 
 Result<void> Anneal::load(const json& state) {
   Anneal loaded(liar_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(space_));
   TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
-  for (const json& one : TRY(array_at(state, "observed"))) {
-    const double loss = TRY(number_at(one, "loss"));
-    if (!std::isfinite(loss)) return fail("saved state: the loss of a trial must be finite");
-    loaded.observe(TRY(load_point(space_, TRY(value_at(one, "point")))), loss);
+  const auto losses = TRY(numbers_at(state, "losses"));
+  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), losses.size()));
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (!std::isfinite(losses[i])) return fail("saved state: the loss of a trial must be finite");
+    loaded.observe(std::move(points[i]), losses[i]);
   }
   for (const json& one : TRY(array_at(state, "running"))) {
     Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));

@@ -66,6 +66,7 @@ class Evolution final : public Tuner {
 
   void adopt(TrialId, const Point& point) override { dedup_.add(point); }
 
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 

@@ -31,6 +31,7 @@ class Random final : public Tuner {
 
   void adopt(TrialId, const Point& point) override { dedup_.add(point); }
 
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override { return {{"rng", to_json(rng_)}, {"seen", dedup_.save()}}; }
 
   Result<void> load(const json& state) override {

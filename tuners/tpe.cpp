@@ -149,6 +149,7 @@ class Tpe final : public Tuner {
     start(id, point);
   }
 
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 

@@ -76,6 +76,10 @@ class Tuner {
   // give.
   virtual json save() const = 0;
   virtual Result<void> load(const json& state) = 0;
+
+  // What was proposed after the loaded state was saved is lost, and may be running: whoever draws
+  // at random goes on with other numbers, as the same ones would give the same proposals again.
+  virtual void skip_ahead() {}
 };
 
 // ask() for a tuner that answers one id at a time: `one(id) -> Answer`.

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/atomic_file.h"
+#include "base/saved_numbers.h"
 #include "daemon/checkpoint.h"
 #include "tests/support/daemon_process.h"
 #include "tests/support/file_event.h"
@@ -26,7 +27,8 @@ struct Experiment {
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
 
-  DaemonProcess start(const std::string& mode, json tuner = {{"name", "TPE"}}) const {
+  DaemonProcess start(const std::string& mode,
+                      json tuner = {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}}) const {
     json experiment = {{"tuner", std::move(tuner)}, {"assessor", {{"name", "Medianstop"}}}};
     return DaemonProcess(DaemonProcess::exp_params(experiment),
                          {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", directory}});
@@ -66,6 +68,16 @@ std::string next_trial(DaemonProcess& daemon) {
   return frames.size() == 1 ? frames[0].payload : "";
 }
 
+// The 41st trial of a daemon that nothing happens to.
+std::string uninterrupted() {
+  const Experiment experiment;
+  DaemonProcess daemon = experiment.start("start");
+  daemon.send("IN", kSpace);
+  daemon.sync();
+  run_trials(daemon, 0, 40);
+  return next_trial(daemon);
+}
+
 TEST_CASE("resume after Terminate or end of input: the answers go on as if nothing had happened") {
   const Experiment experiment;
   DaemonProcess before = experiment.start("start");
@@ -82,14 +94,72 @@ TEST_CASE("resume after Terminate or end of input: the answers go on as if nothi
   one.send("FD", "[]");
   CHECK(outlines(one.sync()) == "ID");
   const std::string answer = next_trial(one);
-  CHECK(answer.starts_with("{\"parameter_id\":40,"));
+  CHECK(answer == uninterrupted());
   one.signal(SIGKILL);
   one.wait();
-  // The checkpoint was not written again since: another one gives the same answer.
+  // What a crash may have let slip is not proposed a second time.
   DaemonProcess two = experiment.start("resume");
   two.send("IN", kSpace);
   two.sync();
-  CHECK(next_trial(two) == answer);
+  const std::string other = next_trial(two);
+  CHECK_FALSE(other.empty());
+  CHECK(parse_json(other)->at("parameters") != parse_json(answer)->at("parameters"));
+}
+
+TEST_CASE("resume: what came with Terminate is in the state, but requests") {
+  const Experiment experiment;
+  DaemonProcess before = experiment.start("start");
+  before.send("IN", kSpace);
+  before.send("GE", "2");
+  before.sync();
+  std::string bytes;
+  for (const Frame& frame :
+       {Frame{"ME", metric(0, "0.5")}, Frame{"EN", end(0)}, Frame{"GE", "1"},
+        Frame{"FD", R"([{"parameter":{"x":0.5},"value":"4","trialJobId":"other"}])"},
+        Frame{"TE", ""}}) {
+    REQUIRE(encode_frame(frame, {}, bytes));
+  }
+  before.write(bytes);
+  REQUIRE(before.wait() == 0);
+
+  const json state = decode_checkpoint(read_file(experiment.file()).value()).value();
+  CHECK(state["clean"] == true);
+  DaemonProcess after = experiment.start("resume");
+  after.send("IN", kSpace);
+  after.send("FD", R"([{"parameter":{"x":0.5},"value":"4","trialJobId":"other"}])");
+  after.send("GE", "1");
+  after.sync();
+  CHECK_THAT(after.log(), Catch::Contains("1 results of jobs that were imported before"));
+  CHECK_THAT(after.log(),
+             Catch::Contains("1 trials did not survive"));  // the second, not the first
+  CHECK(numbers_at(state["tuner"]["session"]["history"], "losses") == std::vector<double>{0.5, 4});
+}
+
+TEST_CASE("resume: a manager that does not read costs no state") {
+  const Experiment experiment;
+  auto arguments = DaemonProcess::exp_params({{"tuner", {{"name", "Random"}}}});
+  arguments.insert(arguments.end(),
+                   {"--max-queue", "4096", "--checkpoint-dir", experiment.directory});
+  DaemonProcess daemon(arguments);
+  daemon.send("IN", kSpace);
+  daemon.sync();
+  daemon.send("GE", "20000");
+  daemon.signal(SIGTERM);
+  CHECK(daemon.wait() == 0);
+  const json state = decode_checkpoint(read_file(experiment.file()).value()).value();
+  CHECK(state["clean"] == true);
+}
+
+TEST_CASE("a first signal after the end has begun hurries it, and loses no state") {
+  const Experiment experiment;
+  DaemonProcess daemon = experiment.start("start");
+  daemon.send("IN", kSpace);
+  daemon.sync();
+  run_trials(daemon, 0, 3);
+  daemon.close_in();
+  daemon.signal(SIGTERM);
+  CHECK(daemon.wait() == 0);
+  CHECK(decode_checkpoint(read_file(experiment.file()).value()));
 }
 
 TEST_CASE("resume after kill -9: at most the last second is missing, and comes back by import") {
@@ -125,7 +195,7 @@ TEST_CASE("resume without a usable checkpoint: a warning with the cause, then im
   const Experiment experiment;
   std::string cause;
   auto write = [&](const std::string& bytes) { std::ofstream(experiment.file()) << bytes; };
-  json tuner = {{"name", "TPE"}};
+  json tuner = {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}};
   {
     DaemonProcess before = experiment.start("start");
     before.send("IN", kSpace);
@@ -168,6 +238,8 @@ TEST_CASE("resume without a usable checkpoint: a warning with the cause, then im
   CHECK(outlines(after.sync()) == "ID, TR 0");
   CHECK_THAT(after.log(), Catch::Contains("no checkpoint is used") && Catch::Contains(cause));
   CHECK_THAT(after.log(), Catch::Contains("imported 1 of 1 results"));
+  // It is kept: perhaps only an argument was wrong.
+  CHECK(std::filesystem::exists(experiment.file() + ".refused") == (cause != "No such file"));
 }
 
 TEST_CASE("a checkpoint that cannot be written is an error in the log, and no reason to stop") {

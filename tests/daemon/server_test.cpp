@@ -158,6 +158,13 @@ TEST_CASE("an unusable search space at Initialize ends it with 2") {
   CHECK(daemon.wait() == 2);
 }
 
+TEST_CASE("an unusable search space ends it with 2 also when the input has ended already") {
+  DaemonProcess daemon(random_tuner());
+  daemon.send("IN", R"({"lr":{"_type":"uniform","_value":[1,0]}})");
+  daemon.close_in();
+  CHECK(daemon.wait() == 2);
+}
+
 TEST_CASE("unusable arguments end it with 2 and name the cure") {
   struct Row {
     json experiment;

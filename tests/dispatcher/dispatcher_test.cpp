@@ -232,6 +232,24 @@ TEST_CASE("a running job may ask for more parameters") {
   }
 }
 
+TEST_CASE("a job that has ended gets no more parameters") {
+  Fixture f;
+  f.daemon->send("IN", kSpace);
+  f.daemon->send("GE", "1");
+  f.daemon->send("EN", end("A", 0));
+  f.daemon->send("ME", R"({"trial_job_id":"A","type":"REQUEST_PARAMETER","parameter_index":1})");
+  f.daemon->send("GE", "1");
+  CHECK(f.said() == "ID, TR 0, TR 1");
+}
+
+TEST_CASE("resumed trials with ids that no number holds are left out") {
+  Fixture f;
+  f.daemon->send("IN", kSpace);
+  f.daemon->send("AD", R"([{"parameter_id":9007199254740991,"parameters":{"x":0.5}}])");
+  f.daemon->send("GE", "1");
+  CHECK(f.said() == "ID, TR 0");
+}
+
 TEST_CASE("commands that are not for the daemon, unknown or malformed change nothing") {
   Fixture f;
   f.daemon->send("IN", kSpace);

@@ -2,6 +2,7 @@
 // is lost.
 #include <catch2/catch.hpp>
 
+#include "tests/support/scripted_assessor.h"
 #include "tests/support/scripted_tuner.h"
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
@@ -116,6 +117,35 @@ TEST_CASE("resume: trials that the manager runs again keep their ids, under new 
   CHECK(r.second->told == Lines{"2 failed -", "1 completed 0.6", "7 failed -"});
 }
 
+TEST_CASE("resume: a job that goes on under its own id can still be killed") {
+  ScriptedTuner* tuner = nullptr;
+  const auto with_assessor = [&] {
+    auto owned = std::make_unique<ScriptedTuner>();
+    tuner = owned.get();
+    auto assessor = std::make_unique<ScriptedAssessor>();
+    assessor->bound = 0.5;
+    return std::make_unique<Stepped>(std::move(owned), false, std::move(assessor));
+  };
+  const auto before = with_assessor();
+  before->send("IN", kSpace);
+  before->send("GE", "1");
+  before->send("ME", metric("PERIODICAL", 0, "A", "0.9"));
+  const auto after = with_assessor();
+  REQUIRE(after->load(through_text(before->save())));
+  after->send("IN", kSpace);
+  after->send("ME", metric("PERIODICAL", 0, "A", "0.1"));
+  CHECK(outlines(after->take()) == "ID, KI A");
+}
+
+TEST_CASE("resume: a trial with a result does not run as a new one") {
+  Restart r;
+  r.restart();
+  r.after->send("AD", R"([{"parameter_id":0,"parameters":{"x":0.25}}])");
+  r.after->send("ME", metric("FINAL", 0, "again", "0.7"));
+  CHECK(r.second->adopted.empty());
+  CHECK(r.second->told.empty());
+}
+
 TEST_CASE("resume: another search space carries over what fits") {
   Restart r;
   r.after = Restart::start(r.second);
@@ -175,6 +205,10 @@ TEST_CASE("resume: a state that is damaged is refused, with the place") {
     REQUIRE_FALSE(loaded);
     CHECK_THAT(loaded.error().message, Catch::Contains(named));
   }
+  json overflowing = good;
+  overflowing["/jobs/next"_json_pointer] = INT64_MAX;
+  ScriptedTuner* other = nullptr;
+  CHECK_FALSE(Restart::start(other)->load(overflowing));
   json shorter = good;
   shorter["/tuner/session/history/losses"_json_pointer] = "";
   ScriptedTuner* tuner = nullptr;

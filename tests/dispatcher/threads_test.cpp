@@ -61,8 +61,9 @@ struct Fixture {
     push(SetSpace{*parse_json(R"({"x":{"_type":"uniform","_value":[0,1]}})"), true});
   }
   ~Fixture() {
-    threads->clear();
-    threads->close();
+    threads->drop_requests();
+    threads->close_assess();
+    threads->close_tune();
     threads->join();
   }
   void push(TuneMessage message, std::size_t bytes = 100) {
@@ -123,7 +124,8 @@ TEST_CASE("workers wait while nobody takes their answers, and lose none") {
 TEST_CASE("closing drains, then each worker says that it has finished") {
   Fixture f;
   for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, i, 1});
-  f.threads->close();
+  f.threads->close_assess();
+  f.threads->close_tune();
   TuneMessage late = AskTrials{100, 100, 1};
   CHECK_FALSE(f.threads->try_push(late, 1));
   int offers = 0, finished = 0;
@@ -135,14 +137,15 @@ TEST_CASE("closing drains, then each worker says that it has finished") {
   CHECK(offers == 100);
 }
 
-TEST_CASE("clearing and closing finishes only what is in hand") {
+TEST_CASE("requests that are dropped are not answered, what is in hand is") {
   Fixture f;
   expect<SpaceSet>(f.next());
   f.tuner->blocks = true;
   for (TrialId i = 0; i < 100; ++i) f.push(AskTrials{i, i, 1});
   f.tuner->entered.get_future().wait();
-  f.threads->clear();
-  f.threads->close();
+  f.threads->drop_requests();
+  f.threads->close_assess();
+  f.threads->close_tune();
   f.tuner->release.set_value();
   int offers = 0, finished = 0;
   while (finished < 2) {
