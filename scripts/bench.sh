@@ -15,6 +15,8 @@ rm -f "$out/nni.json"
 
 echo "== attuned"
 "$bin/bench_process" --json -- "$PWD/$bin/attuned" >"$out/attuned.json"
+# On machines whose processors take long to wake, most of a latency is that.
+taskset -c 0 "$bin/bench_process" --json --metrics 10000 -- "$PWD/$bin/attuned" >"$out/pinned.json"
 if "$python" -c 'import nni' 2>/dev/null; then
   echo "== NNI's dispatcher"
   "$bin/bench_process" --json --repetitions 3 --observations 0,100,1000 --metrics 10000 \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes what scripts/bench.sh measured into docs/performance.md, between its markers.
 
-RESULTS holds attuned.json (bench_process), micro.json (Google Benchmark) and, where NNI's
-dispatcher could be measured, nni.json. Without it the column shows figures that were measured
+RESULTS holds attuned.json and pinned.json (bench_process, the latter with everything on one
+processor), micro.json (Google Benchmark) and, where NNI's dispatcher could be measured, nni.json. Without it the column shows figures that were measured
 before, marked as such.
 """
 import argparse
@@ -56,19 +56,24 @@ def spread(figure):
     return f'{quantity(figure["median"], figure["unit"])} ({low} to {high})'
 
 
-def process_table(attuned, nni):
-    """Markdown lines of whole processes; `nni` is None where it was not measured."""
+def by_name(results):
+    return {figure['name']: figure for figure in results['figures']} if results else {}
+
+
+def process_table(attuned, nni, pinned=None):
+    """Markdown lines of whole processes; `nni` and `pinned` are None where not measured."""
     heading = "NNI's dispatcher" + ('' if nni else ' (measured before)')
-    lines = [f'| figure | attuned | {heading} | goal |', '|---|---|---|---|']
-    other = {figure['name']: figure for figure in nni['figures']} if nni else {}
+    lines = [f'| figure | attuned | on one processor | {heading} | goal |', '|---|---|---|---|---|']
+    other, alone = by_name(nni), by_name(pinned)
     for figure in attuned['figures']:
         name = figure['name']
+        one = spread(alone[name]) if name in alone else ''
         theirs = ''
         if name in other:
             theirs = spread(other[name])
         elif not nni and name in QUOTED:
             theirs = quantity(*QUOTED[name])
-        lines.append(f'| {name} | {spread(figure)} | {theirs} | {GOALS.get(name, "")} |')
+        lines.append(f'| {name} | {spread(figure)} | {one} | {theirs} | {GOALS.get(name, "")} |')
     return lines
 
 
@@ -119,7 +124,7 @@ def main():
 
     text = options.document.read_text()
     text = replace_between(text, 'process', [machine(), ''] + process_table(
-        read('attuned.json'), read('nni.json')))
+        read('attuned.json'), read('nni.json'), read('pinned.json')))
     text = replace_between(text, 'micro', micro_table(read('micro.json')))
     options.document.write_text(text)
 

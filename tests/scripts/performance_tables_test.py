@@ -21,9 +21,11 @@ class Tables(unittest.TestCase):
 
     def test_figures_of_before_are_marked(self):
         start = figure('start to Initialized', 'ms', 4.2, 4, 5)
-        lines = tables.process_table({'figures': [start]}, None)
+        alone = figure('start to Initialized', 'ms', 3, 2, 4)
+        lines = tables.process_table({'figures': [start]}, None, {'figures': [alone]})
         self.assertIn('measured before', lines[0])
-        self.assertEqual(lines[2], '| start to Initialized | 4.2 ms (4 ms to 5 ms) | 330 ms | 5 ms |')
+        self.assertEqual(lines[2], '| start to Initialized | 4.2 ms (4 ms to 5 ms) '
+                                   '| 3 ms (2 ms to 4 ms) | 330 ms | 5 ms |')
 
     def test_a_measurement_replaces_what_was_measured_before(self):
         ours = [figure('start to Initialized', 'ms', 4.2, 4, 5),
