@@ -157,7 +157,10 @@ Result<void> Jobs::load(const json& state) {
     entry.second.ended = (flag & kEnded) != 0;
     entry.second.killed = (flag & kKilled) != 0;
     entry.second.imported = (flag & kImported) != 0;
-    for (double left = counts[i]; left > 0; --left) {
+    if (!(counts[i] >= 0 && counts[i] <= static_cast<double>(trials.size()))) {
+      return fail("saved state: an impossible number of trials of a job");
+    }
+    for (auto left = static_cast<std::size_t>(counts[i]); left > 0; --left) {
       if (next == trials.size()) return fail("saved state: too few trials of jobs");
       const double trial = trials[next++];
       const bool given_out =

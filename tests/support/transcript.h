@@ -1,6 +1,6 @@
 #pragma once
-// Recordings of NNI's dispatcher and (manager/) of its manager (tests/data/transcripts), and what is
-// expected of ours for each (tests/transcripts/manifest.json).
+// Recordings of NNI's dispatcher and (manager/) of its manager (tests/data/transcripts), and what
+// is expected of ours for each (tests/transcripts/manifest.json).
 #include <optional>
 #include <string>
 #include <vector>
