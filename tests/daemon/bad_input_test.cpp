@@ -47,7 +47,7 @@ TEST_CASE("a bad command is one line in the log, and the next command is answere
       {frame("GE", ""), {"RequestTrialJobs", "payload of 0 bytes"}},
       {frame("GE", "99999999999999999999"), {"RequestTrialJobs", "an integer expected"}},
       {frame("ME", "[]"), {"ReportMetricData", "an object expected"}},
-      {frame("ME", "\xff\xfe\x00\x01"), {"ReportMetricData", "\\xff\\xfe"}},
+      {frame("ME", "\xff\xfe\x01"), {"ReportMetricData", "\\xff\\xfe\\x01"}},
       {frame("ME", "{\"type\":\"PERIODICAL\xc3\x28\"}"), {"ReportMetricData", "\\xc3("}},
       {frame("ME", R"({"type":"LAST","value":"1"})"), {"PERIODICAL, FINAL", "LAST"}},
       {frame("ME", R"({"type":"FINAL"})"), {"\"value\" is missing"}},
@@ -91,7 +91,7 @@ TEST_CASE("metrics that cannot be used cost nothing but themselves") {
   CHECK(outlines(daemon.sync()) == "ID, TR 0, TR 1");
   CHECK(lines(daemon.log(), "ERROR").empty());
   const auto warnings = lines(daemon.log(), "WARNING");
-  REQUIRE(warnings.size() >= 1);
+  REQUIRE_FALSE(warnings.empty());
   CHECK_THAT(warnings[0], Catch::Contains("trial 0") && Catch::Contains("must be a number"));
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("resume: every registered tuner goes on where it was") {
         one->send("GE", command);
         two->send("GE", command);
         const auto expected = one->take();
-        REQUIRE(expected.size() >= 1);
+        REQUIRE_FALSE(expected.empty());
         CHECK(two->take() == expected);
       }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "base/rng.h"
 
@@ -12,11 +13,20 @@ struct Seen {
   double value, loss;
 };
 
+template <class T, class Key>
+void sort_stably(std::vector<T>& items, Key key) {
+  std::vector<T> sorted;
+  for (const T& item : items) {
+    sorted.insert(std::ranges::upper_bound(sorted, std::invoke(key, item), {}, key), item);
+  }
+  items = std::move(sorted);
+}
+
 // The rule as it reads: sort everything, cut, weigh.
 Split plain_split(std::vector<Seen> seen, const std::vector<double>& pending, double lie,
                   const SplitRule& rule) {
   for (const double value : pending) seen.push_back({value, lie});
-  std::ranges::stable_sort(seen, {}, &Seen::loss);
+  sort_stably(seen, &Seen::loss);
   const std::size_t n = seen.size();
   const auto below = std::min(
       {n, rule.forgetting, static_cast<std::size_t>(std::ceil(rule.gamma * std::sqrt(n)))});
@@ -33,7 +43,7 @@ Split plain_split(std::vector<Seen> seen, const std::vector<double>& pending, do
       }
       pairs.emplace_back(seen[from + i].value, weight);
     }
-    std::ranges::stable_sort(pairs, {}, &std::pair<double, double>::first);
+    sort_stably(pairs, &std::pair<double, double>::first);
     for (const auto& [value, weight] : pairs) {
       out.points.push_back(value);
       out.weights.push_back(weight);

@@ -26,7 +26,7 @@ std::string read_file(const std::string& path) {
 // The recorder parsed payloads that are JSON and kept the others (bad commands, and the text of an
 // error) as they were.
 std::string payload_of(const json& data, bool answer) {
-  if (data == "") return {};
+  if (data.is_string() && data.get_ref<const std::string&>().empty()) return {};
   if (data.is_string() && !answer) {
     const auto text = data.get<std::string>();
     return parse_json(text) ? dump_json(data) : text;

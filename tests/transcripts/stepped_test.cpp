@@ -41,7 +41,7 @@ void replay(const Expectation& expectation, bool assessor_first) {
     }
     daemon->settle();
   }
-  CHECK(mismatch(expectation, transcript, daemon->take()) == "");
+  CHECK_THAT(mismatch(expectation, transcript, daemon->take()), Catch::Equals(""));
   // A broken stream is the frame decoder's matter, which the replay on the real binary covers.
   if (!transcript.raw) CHECK(daemon->exit_code == expectation.exit);
 }
