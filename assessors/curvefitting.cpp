@@ -18,6 +18,7 @@
 #include <map>
 #include <ranges>
 
+#include "assessors/loss.h"
 #include "assessors/registry.h"
 #include "base/saved_numbers.h"
 #include "math/curve_forecast.h"
@@ -113,21 +114,10 @@ class Curvefitting final : public Assessor {
     std::size_t judged = 0;  // number of results at the last judgement
   };
 
-  double sign() const { return objective_.maximize ? -1 : 1; }
-
-  double loss_of(const Report& report) const {
-    const auto found = std::ranges::find(report.metrics, objective_.metric,
-                                         &std::pair<std::string, double>::first);
-    if (found == report.metrics.end() || !std::isfinite(found->second)) {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
-    return sign() * found->second;
-  }
-
   double first_loss(auto&& reports) const {
     double loss = std::numeric_limits<double>::quiet_NaN();
     for (const Report& report : reports) {
-      loss = loss_of(report);
+      loss = loss_of(report, objective_);
       if (!std::isnan(loss)) break;
     }
     return loss;
@@ -137,7 +127,7 @@ class Curvefitting final : public Assessor {
     const std::size_t stride = (reports.size() + kMostPoints - 1) / kMostPoints;
     std::vector<CurvePoint> points;
     for (std::size_t i = (reports.size() - 1) % stride; i < reports.size(); i += stride) {
-      const double loss = loss_of(reports[i]);
+      const double loss = loss_of(reports[i], objective_);
       if (!std::isnan(loss)) points.push_back({static_cast<double>(i + 1), loss});
     }
     return points;
@@ -154,8 +144,9 @@ class Curvefitting final : public Assessor {
         "{:.6g} is predicted for epoch {}, with a chance of {:.1f} % to be {} {:.6g}; the best "
         "trial "
         "has {:.6g}",
-        sign() * predicted, settings_.last_epoch, 100 * chance,
-        objective_.maximize ? "above" : "below", sign() * worst_near(), sign() * best_.last);
+        sign_of(objective_) * predicted, settings_.last_epoch, 100 * chance,
+        objective_.maximize ? "above" : "below", sign_of(objective_) * worst_near(),
+        sign_of(objective_) * best_.last);
   }
 
   Objective objective_;

@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 
+#include "assessors/loss.h"
 #include "assessors/registry.h"
 #include "base/saved_numbers.h"
 #include "math/running_median.h"
@@ -31,7 +32,7 @@ class Medianstop final : public Assessor {
     Running& running = running_[trial];
     if (reports.size() <= running.losses.size()) running = {};  // a step was reported again
     for (const Report& report : reports.subspan(running.losses.size())) {
-      running.losses.push_back(loss_of(report));
+      running.losses.push_back(loss_of(report, objective_));
       running.best = std::fmin(running.best, running.losses.back());  // fmin prefers numbers
     }
 
@@ -89,17 +90,6 @@ class Medianstop final : public Assessor {
     double best = std::numeric_limits<double>::infinity();
   };
 
-  double loss_of(const Report& report) const {
-    const auto found = std::ranges::find(report.metrics, objective_.metric,
-                                         &std::pair<std::string, double>::first);
-    if (found == report.metrics.end() || !std::isfinite(found->second)) {
-      return std::numeric_limits<double>::quiet_NaN();
-    }
-    return sign() * found->second;
-  }
-
-  double sign() const { return objective_.maximize ? -1 : 1; }
-
   void add_averages(const std::vector<double>& losses) {
     if (averages_.size() < losses.size()) averages_.resize(losses.size());
     double sum = 0;
@@ -116,8 +106,8 @@ class Medianstop final : public Assessor {
 
   std::string reason(double best, std::size_t n, const RunningMedian& averages) const {
     return fmt::format("best {:.6g} by step {} is {} the median {:.6g} of {} completed trials",
-                       sign() * best, n - 1, objective_.maximize ? "below" : "above",
-                       sign() * averages.upper_median(), averages.size());
+                       sign_of(objective_) * best, n - 1, objective_.maximize ? "below" : "above",
+                       sign_of(objective_) * averages.upper_median(), averages.size());
   }
 
   Objective objective_;
