@@ -7,6 +7,7 @@ namespace {
 
 // After a crash at most the results of the last second are missing: this, and the time to write.
 constexpr std::chrono::milliseconds kDelay{500};
+
 }  // namespace
 
 Autosave::Autosave(boost::asio::io_context& io, const std::string& directory, json identity,

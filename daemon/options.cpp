@@ -70,9 +70,9 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_flag("--print-config", arguments.print_config, "Print the effective settings as JSON");
   app.footer(
       "Started by an experiment manager, which writes commands to descriptor 3 and reads answers\n"
-      "from descriptor 4, or listens for a WebSocket. Exit codes: 0 asked to end, 1 internal "
-      "error, 2 unusable arguments,\n"
-      "parameters or search space, 3 unreadable command stream.");
+      "from descriptor 4, or offers a WebSocket for both. Exit codes: 0 asked to end, 1 internal\n"
+      "error, 2 unusable arguments, parameters, search space or connection, 3 unreadable "
+      "commands.");
 }
 
 Result<json> parse_argument(const std::string& option, const std::string& text) {

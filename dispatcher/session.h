@@ -91,9 +91,6 @@ class Session {
   // the next request. On an error the session cannot be used any further.
   Result<void> load(Space space, const json& state);
 
-  std::size_t live_trials() const { return trials_.size(); }
-  std::size_t waiting_asks() const { return pending_.size(); }
-
  private:
   struct Trial {
     std::optional<Point> point = {};  // nothing: not expressible in the present space

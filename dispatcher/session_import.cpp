@@ -1,5 +1,6 @@
 // What comes into a session from outside of it: imported results, and trials that run without
 // having been proposed.
+#include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <unordered_set>
