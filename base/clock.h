@@ -23,6 +23,8 @@ class ManualClock final : public Clock {
  public:
   explicit ManualClock(double wall = 1.7e9) : wall_(wall) {}
   void advance(double seconds) { passed_ += seconds; }
+  // Exactly to now() == `time`, which sums of differences would miss; it never goes back.
+  void advance_to(double time) { passed_ = time > passed_ ? time : passed_; }
   double now() const override { return passed_; }
   double wall() const override { return wall_ + passed_; }
 

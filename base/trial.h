@@ -13,7 +13,8 @@ namespace attune {
 using TrialId = std::int64_t;
 inline constexpr TrialId kImportedTrial = -1;  // every imported outcome carries this id
 
-// As reported, in order, never negated; "default" first.
+// As reported, in order, never negated; the first objective first ("default" unless the experiment
+// names it).
 using Metrics = std::vector<std::pair<std::string, double>>;
 
 // One intermediate result. step counts from 0; resource, time and cost are metrics.

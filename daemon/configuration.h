@@ -22,6 +22,7 @@ struct Configuration {
   AlgorithmChoice tuner;
   std::optional<AlgorithmChoice> assessor;
   Context context;
+  std::vector<std::string> constraints;  // of the search space
   Capabilities capabilities;
   std::uint64_t fallback_seed = 0;  // for a tuner without a seed of its own
   std::vector<std::string> notes;   // what the user should know of how the parameters were read

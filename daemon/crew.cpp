@@ -2,27 +2,26 @@
 
 #include <filesystem>
 
-#include "assessors/registry.h"
 #include "base/atomic_file.h"
 #include "base/saved_numbers.h"
 #include "daemon/checkpoint.h"
 #include "daemon/version.h"
-#include "tuners/registry.h"
 
 namespace attune {
 namespace {
 
 // Afresh, with nothing known.
-Result<Crew> make_fresh(const Configuration& configuration, const Log& log) {
+Result<Crew> make_fresh(const Configuration& configuration, const Algorithms& algorithms,
+                        const Log& log) {
   MadeTuner made =
-      TRY(make_tuner(builtin_tuners(), configuration.tuner.name, configuration.tuner.arguments,
+      TRY(make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
                      configuration.context, configuration.fallback_seed));
   std::unique_ptr<Assessor> assessor;
   if (configuration.assessor && made.wants_reports) {
     log.info("{} judges the reports: the assessor is not used", made.name);
   } else if (configuration.assessor) {
     assessor =
-        TRY(make_assessor(builtin_assessors(), configuration.assessor->name,
+        TRY(make_assessor(algorithms.assessors, configuration.assessor->name,
                           configuration.assessor->arguments, configuration.context, made.seed));
   }
   json identity = {{"attuned", std::string(kVersion)},
@@ -40,9 +39,15 @@ Result<Crew> make_fresh(const Configuration& configuration, const Log& log) {
                                   .wants_reports = made.wants_reports,
                                   .has_assessor = assessor != nullptr,
                                   .include_intermediate = configuration.include_intermediate};
-  Session session(std::move(made.tuner), Objective{"default", made.maximize}, log.named("tuner"));
-  return Crew{options, Jobs(), TuneWorker(std::move(session), log.named("tuner")),
-              AssessWorker(std::move(assessor), log.named("assessor")), std::move(identity)};
+  const auto& objectives = configuration.context.objectives;
+  const std::string metric = objectives.empty() ? "default" : objectives[0].metric;
+  // Results that were read by another metric are of another experiment.
+  if (metric != "default") identity["tuner_choice"]["metric"] = metric;
+  Session session(std::move(made.tuner), Objective{metric, made.maximize}, log.named("tuner"));
+  return Crew{options, Jobs(),
+              TuneWorker(std::move(session), log.named("tuner"), configuration.constraints),
+              AssessWorker(std::move(assessor), log.named("assessor"), metric),
+              std::move(identity)};
 }
 
 // On an error the crew cannot be used any further.
@@ -51,7 +56,7 @@ Result<void> load(Crew& crew, const json& state, const Log& log) {
     return fail("it is of another tuner, or of one with other arguments");
   }
   TRY(crew.jobs.load(TRY(object_at(state, "jobs"))));
-  TRY(crew.tune.load(TRY(object_at(state, "tuner"))));
+  TRY(crew.tune.load(TRY(object_at(state, "tuner")), crew.options.capabilities.pause));
   if (TRY(value_at(state, "assessor_choice")) != crew.identity["assessor_choice"]) {
     log.warning("the checkpoint is of another assessor: the present one begins afresh");
   } else {
@@ -87,8 +92,9 @@ void keep_refused(const std::string& path, const Log& log) {
 
 }  // namespace
 
-Result<Crew> make_crew(const Configuration& configuration, const Log& log) {
-  Crew crew = TRY(make_fresh(configuration, log));
+Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
+                       const Log& log) {
+  Crew crew = TRY(make_fresh(configuration, algorithms, log));
   const json& tuner = crew.identity["tuner_choice"];
   const json& assessor = crew.identity["assessor_choice"];
   log.info("attuned {} started: tuner {} ({}), assessor {}, seed {}", kVersion,
@@ -103,7 +109,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Log& log) {
       "no checkpoint is used: {}; former results come back through the manager's ImportData",
       resumed.error().message);
   if (!directory.empty()) keep_refused(checkpoint_path(directory), log);
-  return make_fresh(configuration, log);
+  return make_fresh(configuration, algorithms, log);
 }
 
 }  // namespace attune

@@ -44,7 +44,74 @@ bool flag(const json& experiment, std::string_view key) {
   return value && value->is_boolean() && value->get<bool>();
 }
 
+Result<std::vector<std::string>> read_constraints(const json& experiment) {
+  std::vector<std::string> constraints;
+  const json* list = find(experiment, "constraints");
+  if (!list) return constraints;
+  if (!list->is_array()) return fail(R"(constraints: a list expected, as ["lr * batch < 10"])");
+  for (const json& text : *list) {
+    if (!text.is_string()) {
+      return fail(fmt::format("constraints[{}]: a string expected, not {}", constraints.size(),
+                              json_type_name(text)));
+    }
+    constraints.push_back(text.get<std::string>());
+  }
+  return constraints;
+}
+
+Result<std::vector<Objective>> read_objectives(const json& experiment) {
+  std::vector<Objective> objectives;
+  const json* list = find(experiment, "objectives");
+  if (!list) return objectives;
+  if (!list->is_array() || list->empty()) {
+    return fail(R"(objectives: a list expected, as [{"metric": "accuracy", "mode": "maximize"}])");
+  }
+  for (const json& item : *list) {
+    const std::string where = fmt::format("objectives[{}]", objectives.size());
+    if (!item.is_object()) {
+      return fail(fmt::format("{}: an object expected, not {}", where, json_type_name(item)));
+    }
+    Objective objective;
+    if (const json* metric = find(item, "metric")) {
+      if (!metric->is_string()) return fail(where + ".metric: a string expected");
+      objective.metric = metric->get<std::string>();
+    }
+    const json* mode = find(item, "mode");
+    if (!mode || (*mode != "maximize" && *mode != "minimize")) {
+      return fail(where + R"(.mode: "maximize" or "minimize" expected)");
+    }
+    objective.maximize = *mode == "maximize";
+    for (const Objective& other : objectives) {
+      if (other.metric == objective.metric) {
+        return fail(fmt::format("{}: \"{}\" is an objective already", where, objective.metric));
+      }
+    }
+    objectives.push_back(std::move(objective));
+  }
+  return objectives;
+}
+
 }  // namespace
+
+Result<void> apply_objectives(Configuration& configuration) {
+  const auto& objectives = configuration.context.objectives;
+  if (objectives.empty()) return {};
+  const std::string mode = objectives[0].maximize ? "maximize" : "minimize";
+  auto agree = [&](AlgorithmChoice& choice) -> Result<void> {
+    if (choice.arguments.is_null()) choice.arguments = json::object();
+    if (!choice.arguments.is_object()) return {};  // whoever reads them says what is wrong
+    json& given = choice.arguments["optimize_mode"];
+    if (!given.is_null() && given != mode) {
+      return fail(fmt::format("objectives[0].mode is \"{}\", but the optimize_mode of {} is {}",
+                              mode, choice.name, dump_json(given)));
+    }
+    given = mode;
+    return {};
+  };
+  TRY(agree(configuration.tuner));
+  if (configuration.assessor) TRY(agree(*configuration.assessor));
+  return {};
+}
 
 Result<void> read_experiment(const json& experiment, Configuration& configuration) {
   if (!experiment.is_object()) {
@@ -76,6 +143,8 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
     configuration.context.max_trials = read_count(experiment, "maxTrialNum");
   }
   configuration.context.concurrency = read_count(experiment, "trialConcurrency");
+  configuration.context.objectives = TRY(read_objectives(experiment));
+  configuration.constraints = TRY(read_constraints(experiment));
   configuration.capabilities = parse_capabilities(experiment);
   if (flag(experiment, "multiThread")) {
     configuration.notes.emplace_back(

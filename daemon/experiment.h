@@ -5,8 +5,12 @@
 
 namespace attune {
 
-// Fills tuner, assessor, context and capabilities. Keys that are the manager's own business are
-// left alone. Errors name the key.
+// Fills tuner, assessor, context, constraints and capabilities. Keys that are the manager's own
+// business are left alone. Errors name the key.
 Result<void> read_experiment(const json& experiment, Configuration& configuration);
+
+// Gives tuner and assessor the direction of the first objective, if there are any. Error: one of
+// them was told another one.
+Result<void> apply_objectives(Configuration& configuration);
 
 }  // namespace attune

@@ -104,8 +104,14 @@ json print_config(const Configuration& c) {
   if (c.capabilities.checkpoint) capabilities.push_back("checkpoint");
   if (c.capabilities.reason) capabilities.push_back("reason");
   if (c.capabilities.error) capabilities.push_back("error");
+  json objectives = json::array();
+  for (const auto& [metric, maximize] : c.context.objectives) {
+    objectives.push_back({{"metric", metric}, {"mode", maximize ? "maximize" : "minimize"}});
+  }
   return {{"tuner", {{"name", c.tuner.name}, {"arguments", c.tuner.arguments}}},
           {"assessor", std::move(assessor)},
+          {"objectives", std::move(objectives)},
+          {"constraints", c.constraints},
           {"seed", c.fallback_seed},
           {"capabilities", std::move(capabilities)},
           {"framing", c.framing.length_digits},

@@ -32,7 +32,7 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_option("--assessor-args", arguments.assessor_args, "Its arguments")->type_name("JSON");
   app.add_option("--seed", arguments.seed, "Seed of a tuner whose arguments name none");
   app.add_option("--capabilities", arguments.capabilities,
-                 "What the manager understands beyond NNI: sync, reason, error")
+                 "What the manager understands beyond NNI: sync, pause, checkpoint, reason, error")
       ->delimiter(',');
   app.add_option("--in-fd", configuration.in_fd, "Descriptor that commands are read from")
       ->capture_default_str();
@@ -110,7 +110,7 @@ Result<void> apply(const Arguments& arguments, Configuration& configuration) {
     for (const auto& name : arguments.capabilities) names.push_back(name);
     configuration.capabilities = parse_capabilities({{"capabilities", names}});
   }
-  return {};
+  return apply_objectives(configuration);
 }
 
 // Where errors of everything that follows are logged.

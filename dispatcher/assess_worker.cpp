@@ -1,8 +1,5 @@
 #include "dispatcher/assess_worker.h"
 
-#include <algorithm>
-
-#include "base/saved_numbers.h"
 #include "dispatcher/metrics.h"
 
 namespace attune {
@@ -19,13 +16,13 @@ WorkerMessages AssessWorker::handle(AssessMessage message) {
 
 WorkerMessages AssessWorker::on(IntermediateResult& m) {
   if (!assessor_) return {};
-  auto metrics = to_metrics(m.value);
+  auto metrics = to_metrics(m.value, metric_);
   if (!metrics) {
     log_.warning("intermediate result {} of trial {} ignored: {}", m.step, m.trial,
                  metrics.error().message);
     return {};
   }
-  History& history = histories_[m.trial];
+  History& history = history_of(m.trial, m.step);
   if (history.stopped) return {};
   Report report{m.trial, m.step, *std::move(metrics)};
   const auto known = std::ssize(history.reports);
@@ -56,32 +53,21 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
   return {Decided{std::move(decision), std::move(m.value)}};
 }
 
+AssessWorker::History& AssessWorker::history_of(TrialId trial, std::int64_t step) {
+  if (auto former = former_.extract(trial)) {
+    if (step > 0) {
+      histories_.insert(std::move(former));
+    } else {
+      assessor_->trial_end(trial, End::failed);
+    }
+  }
+  return histories_[trial];
+}
+
 WorkerMessages AssessWorker::on(TrialsEnded& m) {
   for (const TrialId trial : m.trials) {
-    if (histories_.erase(trial) > 0) assessor_->trial_end(trial, m.end);
-  }
-  return {};
-}
-
-WorkerMessages AssessWorker::on(SaveState& m) {
-  if (!assessor_) return {AssessorState{m.number, nullptr}};
-  std::vector<TrialId> running;
-  for (const auto& [trial, history] : histories_) running.push_back(trial);
-  std::ranges::sort(running);
-  json state;
-  state["running"] = std::move(running);
-  state["assessor"] = assessor_->save();
-  WorkerMessages messages;  // an initialiser list would copy the state
-  messages.emplace_back(AssessorState{m.number, std::move(state)});
-  return messages;
-}
-
-Result<void> AssessWorker::load(const json& state) {
-  if (!assessor_ || state.is_null()) return {};
-  TRY(assessor_->load(TRY(value_at(state, "assessor"))));
-  for (const json& trial : TRY(array_at(state, "running"))) {
-    if (!trial.is_number_integer()) return fail("saved state: a trial is an integer");
-    assessor_->trial_end(trial, End::failed);
+    const auto known = histories_.erase(trial) + former_.erase(trial);
+    if (known > 0) assessor_->trial_end(trial, m.end);
   }
   return {};
 }

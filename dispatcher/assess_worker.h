@@ -13,14 +13,15 @@ namespace attune {
 
 class AssessWorker {
  public:
-  AssessWorker(std::unique_ptr<Assessor> assessor, Log log)
-      : assessor_(std::move(assessor)), log_(std::move(log)) {}
+  AssessWorker(std::unique_ptr<Assessor> assessor, Log log, std::string metric = "default")
+      : assessor_(std::move(assessor)), log_(std::move(log)), metric_(std::move(metric)) {}
 
   WorkerMessages handle(AssessMessage message);
 
-  // Goes on from what an AssessorState message carried. Trials that ran then are taken as failed:
-  // whatever runs again reports from its first step. Null: nothing to go on from. Before any other
-  // message; on an error the worker cannot be used any further.
+  // Goes on from what an AssessorState message carried. A trial that ran then and reports its first
+  // step again runs anew: the assessor is told that it failed before. One that reports a later step
+  // has gone on. Null: nothing to go on from. Before any other message; on an error the worker
+  // cannot be used any further.
   Result<void> load(const json& state);
 
  private:
@@ -30,14 +31,19 @@ class AssessWorker {
     bool stopped = false;                  // decided: more reports change nothing
   };
 
+  using Histories = std::unordered_map<TrialId, History>;
+
   WorkerMessages on(IntermediateResult& m);
+  History& history_of(TrialId trial, std::int64_t step);
   WorkerMessages on(TrialsEnded& m);
   WorkerMessages on(SaveState& m);
   WorkerMessages on(Barrier& m);
 
   std::unique_ptr<Assessor> assessor_;
   Log log_;
-  std::unordered_map<TrialId, History> histories_;  // of trials that have not ended
+  std::string metric_;   // that of the first objective
+  Histories histories_;  // of trials that have not ended
+  Histories former_;     // of those before the restart that nothing was heard of since
 };
 
 }  // namespace attune

@@ -130,7 +130,7 @@ void Dispatcher::route(ReportMetricData& c) {
   } else if (options_.has_assessor) {
     to_assessor(IntermediateResult{trial, c.sequence, std::move(c.value)});
   }
-  if (const auto decision = jobs_.released(trial)) carry_out(*decision);
+  for (const Decision& decision : jobs_.released(trial)) carry_out(decision);
 }
 
 void Dispatcher::route(ImportData& c) {
@@ -158,13 +158,18 @@ void Dispatcher::route(ImportData& c) {
 // of trials that run again under their old ids; trials of the manager's own have none.
 void Dispatcher::route(AddCustomizedTrialJob& c) {
   for (auto& trial : c.trials) {
-    TrialId id = 0;
+    AdoptTrial message{0, std::move(trial.parameters)};
     if (!c.resumed) {
-      id = jobs_.take_ids(1);
+      message.trial = jobs_.take_ids(1);
     } else if (const auto* old = std::get_if<std::int64_t>(&trial.parameter_id);
                old && *old >= 0 && *old <= kLargestId) {
-      id = *old;
-      jobs_.reserve_through(id);
+      jobs_.reserve_through(*old);
+      message.trial = jobs_.trial_of(*old);
+      if (!trial.trial_job_id.empty()) {
+        message.paused = trial.paused && options_.capabilities.pause;
+        message.trial = jobs_.adopt(trial.trial_job_id, *old, message.paused);
+        if (!trial.checkpoint.empty()) remember(message.trial, trial.checkpoint);
+      }
     } else {
       // A trial of the manager's own has none.
       const bool odd = !std::holds_alternative<std::monostate>(trial.parameter_id);
@@ -172,12 +177,15 @@ void Dispatcher::route(AddCustomizedTrialJob& c) {
         log_.warning("resumed trial {} ignored: not an id of ours", to_text(trial.parameter_id));
       continue;
     }
-    queues_.push_over_limit(TuneMessage(AdoptTrial{id, std::move(trial.parameters)}), bytes_);
+    queues_.push_over_limit(TuneMessage(std::move(message)), bytes_);
   }
 }
 
 void Dispatcher::route(TrialEnd& c) {
-  if (c.event == TrialEnd::Event::unknown) {
+  using Event = TrialEnd::Event;
+  const bool pause = c.event == Event::paused || c.event == Event::pause_failed;
+  if (pause && options_.capabilities.pause) return on_pause(c);
+  if (c.event == Event::unknown) {
     log_.warning("TrialEnd of {}: unknown event, taken as FAILED", c.trial_job_id);
   }
   const auto ended = jobs_.end(c.trial_job_id, c.parameter_id, c.event);
@@ -186,14 +194,23 @@ void Dispatcher::route(TrialEnd& c) {
     return;
   }
   if (ended->misnamed) {
-    const TrialsEnded other{{ended->misnamed->first}, end_of(ended->misnamed->second)};
-    queues_.push_over_limit(AssessMessage(other), kMessageOverhead);
-    queues_.push_over_limit(TuneMessage(other), kMessageOverhead);
+    end_trials({{ended->misnamed->first}, end_of(ended->misnamed->second)});
   }
   if (ended->trials.empty()) return;
-  TrialsEnded message{ended->trials, end_of(c.event)};
-  if (options_.has_assessor) to_assessor(message);
-  to_tuner(std::move(message));
+  if (ended->paused) {
+    to_tuner(TrialsPaused{ended->trials});
+  } else {
+    TrialsEnded message{ended->trials, end_of(c.event)};
+    if (options_.has_assessor) to_assessor(message);
+    to_tuner(std::move(message));
+  }
+  for (const TrialId trial : ended->trials) release_offers(trial);
+}
+
+// An end that no TrialEnd of its own has brought.
+void Dispatcher::end_trials(const TrialsEnded& ended) {
+  queues_.push_over_limit(AssessMessage(ended), kMessageOverhead);
+  queues_.push_over_limit(TuneMessage(ended), kMessageOverhead);
 }
 
 void Dispatcher::route(const Terminate&) { sink_.terminate(); }
@@ -267,17 +284,9 @@ void Dispatcher::on_worker(WorkerMessage message) {
 
 void Dispatcher::answer(const SpaceSet&) { send(Initialized{}); }
 
-void Dispatcher::answer(Offer& m) {
-  NewTrialJob job;
-  job.parameter_id = ParameterId(m.asked);
-  job.parameters = std::move(m.parameters);
-  send(job);
-}
-
 void Dispatcher::answer(const NoMore& m) {
-  log_.info("no more trials: the search space is exhausted");
-  send(NoMoreTrialJobs{ParameterId(m.asked),
-                       options_.capabilities.reason ? "the search space is exhausted" : ""});
+  log_.info("no more trials: {}", m.reason);
+  send(NoMoreTrialJobs{ParameterId(m.asked), options_.capabilities.reason ? m.reason : ""});
 }
 
 void Dispatcher::answer(ParameterForJob& m) {
@@ -298,23 +307,6 @@ void Dispatcher::answer(Decided& m) {
     changed_ = true;
   }
   carry_out(m.decision);
-}
-
-void Dispatcher::carry_out(const Decision& decision) {
-  switch (decision.action) {
-    case Action::keep_going:
-      return;
-    case Action::stop:
-      if (const auto job = jobs_.pass_gate(decision)) {
-        send(KillTrialJob{*job, options_.capabilities.reason ? decision.reason : ""});
-      }
-      return;
-    case Action::pause:
-    case Action::checkpoint:
-    case Action::drop_checkpoint:
-      log_.error("trial {}: the manager can neither pause nor checkpoint trials", decision.trial);
-      return;
-  }
 }
 
 void Dispatcher::answer(const Passed& m) {

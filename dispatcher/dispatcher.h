@@ -70,6 +70,7 @@ class Dispatcher {
   void route(TrialEnd& c);
   void route(const Terminate& c);
   void route(const Ping& c);
+  void route(const CheckpointSaved& c);
   template <class Other>
   void route(const Other& c);  // not for the daemon
 
@@ -88,6 +89,12 @@ class Dispatcher {
   void answer(const Failed& m);
   void answer(const Finished&) {}
   void carry_out(const Decision& decision);
+  void end_trials(const TrialsEnded& ended);
+  // dispatcher_pauses.cpp
+  void on_pause(const TrialEnd& c);
+  bool waits_for_checkpoint(Offer& m);
+  void remember(TrialId trial, const std::string& checkpoint);
+  void release_offers(TrialId trial);
   void send(const Command& command);
 
   const DispatcherOptions options_;

@@ -1,16 +1,9 @@
 #include "dispatcher/jobs.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "base/saved_numbers.h"
+#include <utility>
 
 namespace attune {
-namespace {
-
-constexpr int kEnded = 1, kKilled = 2, kImported = 4;
-
-}  // namespace
 
 TrialId Jobs::take_ids(std::int64_t count) {
   const TrialId first = next_id_;
@@ -20,9 +13,15 @@ TrialId Jobs::take_ids(std::int64_t count) {
 
 void Jobs::reserve_through(TrialId id) { next_id_ = std::max(next_id_, id + 1); }
 
-bool Jobs::is_ours(const ParameterId& id) const {
+TrialId Jobs::trial_of(TrialId parameter_id) const {
+  const auto alias = aliases_.find(parameter_id);
+  return alias == aliases_.end() ? parameter_id : alias->second;
+}
+
+std::optional<TrialId> Jobs::ours(const ParameterId& id) const {
   const auto* number = std::get_if<std::int64_t>(&id);
-  return number && *number >= 0 && *number < next_id_;
+  if (!number || *number < 0 || *number >= next_id_) return std::nullopt;
+  return trial_of(*number);
 }
 
 Jobs::Entry* Jobs::job_of(TrialId trial) const {
@@ -37,15 +36,12 @@ void Jobs::bind(Entry& job, TrialId trial) {
 }
 
 Jobs::Bound Jobs::bind_metric(const std::string& name, const ParameterId& parameter_id) {
-  const bool ours = is_ours(parameter_id);
-  if (name.empty()) {
-    return {.trial = ours ? std::get<std::int64_t>(parameter_id) : next_foreign_--};
-  }
+  const auto own = ours(parameter_id);
+  if (name.empty()) return {.trial = own ? *own : next_foreign_--};
   Entry& entry = *jobs_.try_emplace(name).first;
   Job& job = entry.second;
-  if (!ours && !job.foreign) job.foreign = next_foreign_--;
-  Bound bound{.trial = ours ? std::get<std::int64_t>(parameter_id) : *job.foreign,
-              .ended = job.ended};
+  if (!own && !job.foreign) job.foreign = next_foreign_--;
+  Bound bound{.trial = own ? *own : *job.foreign, .ended = job.ended};
   if (job.ended) return bound;
   const bool known = std::ranges::find(job.trials, bound.trial) != job.trials.end();
   if (known && job_of(bound.trial) == &entry) return bound;
@@ -70,17 +66,19 @@ std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId&
   Job& job = entry.second;
   if (job.ended) return std::nullopt;
   job.ended = true;
+  job.saving = false;
   Ended ended;
-  if (is_ours(parameter_id) && !job_of(std::get<std::int64_t>(parameter_id))) {
-    const TrialId named = std::get<std::int64_t>(parameter_id);
+  if (const auto named = ours(parameter_id); named && !job_of(*named)) {
     if (job.trials.empty()) {
-      bind(entry, named);
+      bind(entry, *named);
       job.guess = event;
     } else if (!misnamed_.empty()) {
-      ended.misnamed = {named, misnamed_.back()};
+      ended.misnamed = {*named, misnamed_.back()};
       misnamed_.pop_back();
     }
   }
+  ended.paused = job.pause == Pause::asked_by_kill && event == Event::early_stopped;
+  job.pause = ended.paused ? Pause::paused : Pause::none;
   ended.trials = job.trials;
   for (const TrialId trial : job.trials) waiting_.erase(trial);
   return ended;
@@ -90,92 +88,120 @@ Jobs::Import Jobs::import(const std::string& name) {
   Job& job = jobs_[name];
   const bool known = std::exchange(job.imported, true);
   job.ended = true;
+  job.pause = Pause::none;
   const bool ran = !job.trials.empty() && job.trials.front() >= 0;
   return {known, ran ? std::optional(job.trials.front()) : std::nullopt};
 }
 
-std::optional<std::string> Jobs::pass_gate(const Decision& decision) {
+std::optional<std::string> Jobs::pass_gate(const Decision& decision, bool by_kill) {
   Entry* entry = job_of(decision.trial);
   if (!entry) {
-    waiting_.insert_or_assign(decision.trial, decision);
+    auto& waiting = waiting_[decision.trial];
+    // Whoever is to be stopped need not be paused before; twice the same is once.
+    std::erase_if(waiting, [&](const Decision& earlier) {
+      return decision.action == Action::stop || earlier.action == decision.action;
+    });
+    const bool vain = !waiting.empty() && waiting.front().action == Action::stop;
+    if (!vain) waiting.push_back(decision);
     return std::nullopt;
   }
   Job& job = entry->second;
+  if (decision.action == Action::stop && job.pause == Pause::asked_by_kill) {
+    job.pause = Pause::none;  // then its end is one
+  }
   if (job.ended || job.killed) return std::nullopt;
-  job.killed = true;
+  if (decision.action == Action::stop) {
+    job.killed = true;
+    return entry->first;
+  }
+  if (job.pause != Pause::none) return std::nullopt;
+  if (decision.action == Action::pause) {
+    job.pause = by_kill ? Pause::asked_by_kill : Pause::asked;
+    job.killed = by_kill;
+  } else if (std::exchange(job.saving, true)) {
+    return std::nullopt;
+  }
   return entry->first;
 }
 
-std::optional<Decision> Jobs::released(TrialId trial) {
-  if (waiting_.empty()) return std::nullopt;
-  const auto found = waiting_.find(trial);
-  if (found == waiting_.end() || !job_of(trial)) return std::nullopt;
-  Decision decision = std::move(found->second);
-  waiting_.erase(found);
-  return decision;
+std::vector<Decision> Jobs::released(TrialId trial) {
+  if (waiting_.empty() || !job_of(trial)) return {};
+  auto node = waiting_.extract(trial);
+  return node ? std::move(node.mapped()) : std::vector<Decision>();
 }
 
-json Jobs::save() const {
-  json names = json::array();
-  std::vector<double> flags, counts, trials;
-  for (const auto& [name, job] : jobs_) {
-    names.push_back(name);
-    flags.push_back((job.ended ? kEnded : 0) + (job.killed ? kKilled : 0) +
-                    (job.imported ? kImported : 0));
-    counts.push_back(static_cast<double>(job.trials.size()));
-    for (const TrialId trial : job.trials) trials.push_back(static_cast<double>(trial));
+std::optional<std::vector<TrialId>> Jobs::paused(const std::string& name,
+                                                 const ParameterId& parameter_id) {
+  Entry& entry = *jobs_.try_emplace(name).first;
+  Job& job = entry.second;
+  if (job.ended) return std::nullopt;
+  if (const auto named = ours(parameter_id); job.trials.empty() && named && !job_of(*named)) {
+    bind(entry, *named);
   }
-  json state = {{"next", next_id_}, {"next_foreign", next_foreign_}};
-  state["names"] = std::move(names);
-  state["flags"] = save_numbers(flags);
-  state["counts"] = save_numbers(counts);
-  state["trials"] = save_numbers(trials);
-  return state;
+  job.pause = Pause::paused;
+  job.saving = false;
+  return job.trials;
 }
 
-Result<void> Jobs::load(const json& state) {
-  const json names = TRY(array_at(state, "names"));
-  const auto flags = TRY(numbers_at(state, "flags"));
-  const auto counts = TRY(numbers_at(state, "counts"));
-  const auto trials = TRY(numbers_at(state, "trials"));
-  Jobs loaded;
-  loaded.next_id_ = TRY(integer_at(state, "next"));
-  loaded.next_foreign_ = TRY(integer_at(state, "next_foreign"));
-  if (flags.size() != names.size() || counts.size() != names.size()) {
-    return fail("saved state: columns of different length");
+std::vector<TrialId> Jobs::pause_failed(const std::string& name) {
+  const auto found = jobs_.find(name);
+  if (found == jobs_.end() || found->second.pause != Pause::asked) return {};
+  found->second.pause = Pause::none;
+  return found->second.trials;
+}
+
+Jobs::Resume Jobs::resume(TrialId trial) {
+  Entry* entry = job_of(trial);
+  if (!entry) return {.possible = true, .job = {}};  // not heard of since a restart
+  Job& job = entry->second;
+  if (job.pause != Pause::paused || (job.killed && !job.ended)) return {};
+  if (job.ended) {
+    // Without a job until the new one is heard of.
+    give_up(trial);
+    std::erase(job.trials, trial);
+    job_of_.erase(trial);
+    return {.possible = true, .job = {}};
   }
-  const bool possible =
-      loaded.next_id_ >= 0 && loaded.next_id_ <= kLargestId + 1 &&
-      loaded.next_foreign_ < kImportedTrial && loaded.next_foreign_ >= -kLargestId &&
-      std::ranges::all_of(flags, [](double flag) { return flag >= 0 && flag < 8; });
-  if (!possible) return fail("saved state: impossible numbers of jobs");
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!names[i].is_string()) return fail("saved state: the name of a job is a text");
-    Entry& entry = *loaded.jobs_.try_emplace(names[i].get<std::string>()).first;
-    const int flag = static_cast<int>(flags[i]);
-    entry.second.ended = (flag & kEnded) != 0;
-    entry.second.killed = (flag & kKilled) != 0;
-    entry.second.imported = (flag & kImported) != 0;
-    if (!(counts[i] >= 0 && counts[i] <= static_cast<double>(trials.size()))) {
-      return fail("saved state: an impossible number of trials of a job");
-    }
-    for (auto left = static_cast<std::size_t>(counts[i]); left > 0; --left) {
-      if (next == trials.size()) return fail("saved state: too few trials of jobs");
-      const double trial = trials[next++];
-      const bool given_out =
-          trial == std::floor(trial) && trial < static_cast<double>(loaded.next_id_) &&
-          trial > static_cast<double>(loaded.next_foreign_) && trial != kImportedTrial;
-      if (!given_out) return fail("saved state: a job of a trial that was never given out");
-      if (entry.second.ended) {
-        loaded.bind(entry, static_cast<TrialId>(trial));
-      } else {
-        entry.second.trials.push_back(static_cast<TrialId>(trial));
-      }
-    }
-  }
-  *this = std::move(loaded);
-  return {};
+  job.pause = Pause::none;
+  return {.possible = true, .job = entry->first};
+}
+
+bool Jobs::give_up(TrialId trial) {
+  Entry* entry = job_of(trial);
+  if (!entry || !entry->second.ended || entry->second.pause != Pause::paused) return false;
+  entry->second.pause = Pause::none;
+  return true;
+}
+
+std::optional<TrialId> Jobs::saved(const std::string& name) {
+  const auto found = jobs_.find(name);
+  if (found == jobs_.end() || found->second.trials.empty()) return std::nullopt;
+  found->second.saving = false;
+  return found->second.trials.front();
+}
+
+Jobs::Saving Jobs::saving(TrialId trial) const {
+  const Entry* entry = job_of(trial);
+  if (!entry || entry->second.ended || entry->second.killed) return Saving::no;
+  if (entry->second.saving || entry->second.pause == Pause::asked) return Saving::under_way;
+  return entry->second.pause == Pause::none ? Saving::possible : Saving::no;
+}
+
+TrialId Jobs::adopt(const std::string& name, TrialId parameter_id, bool paused) {
+  Entry& entry = *jobs_.try_emplace(name).first;
+  Job& job = entry.second;
+  // What the saved table says of the job is the truth, as the alias may have been lost with the
+  // last second.
+  const TrialId named = trial_of(parameter_id);
+  const bool other = !job.trials.empty() && job.trials.front() >= 0 &&
+                     std::ranges::find(job.trials, named) == job.trials.end();
+  const TrialId trial = other ? job.trials.front() : named;
+  reserve_through(parameter_id);
+  if (trial != parameter_id) alias(parameter_id, trial);
+  job.ended = job.killed = job.saving = false;
+  job.pause = paused ? Pause::paused : Pause::none;
+  bind(entry, trial);
+  return trial;
 }
 
 }  // namespace attune

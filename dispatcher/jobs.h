@@ -1,6 +1,8 @@
 #pragma once
-// The table trial job id <-> TrialId, and the gate that every kill passes. Owned by the io thread.
+// The table trial job id <-> TrialId, and the gate that every decision on a job passes. Owned by
+// the io thread.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -9,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/trial.h"
+#include "dispatcher/checkpoints.h"
 #include "protocol/command.h"
 
 namespace attune {
@@ -26,9 +29,13 @@ class Jobs {
   TrialId take_ids(std::int64_t count);
   void reserve_through(TrialId id);  // the next id is at least id + 1
 
-  // The trial that a metric of this job speaks of. Our own parameter ids are trial ids; any other
-  // (null, a text, a number never given out) stands for a trial of the manager's, which gets one
-  // negative id a job. Binds the job to the trial.
+  // From now on this parameter id means that trial: a paused one that goes on under it.
+  void alias(TrialId parameter_id, TrialId trial) { aliases_[parameter_id] = trial; }
+  TrialId trial_of(TrialId parameter_id) const;  // itself, if it is no alias
+
+  // The trial that a metric of this job speaks of. Our own parameter ids are trial ids, or aliases
+  // of them; any other (null, a text, a number never given out) stands for a trial of the
+  // manager's, which gets one negative id a job. Binds the job to the trial.
   struct Bound {
     TrialId trial = 0;
     bool ended = false;    // the job has: nothing more may come of it
@@ -45,6 +52,7 @@ class Jobs {
   using Event = TrialEnd::Event;
   struct Ended {
     std::vector<TrialId> trials;
+    bool paused = false;  // only the job: it was killed in place of a pause, its trials go on
     std::optional<std::pair<TrialId, Event>> misnamed;  // ends with it, as another job did
   };
   std::optional<Ended> end(const std::string& job, const ParameterId& parameter_id, Event event);
@@ -57,12 +65,42 @@ class Jobs {
   };
   Import import(const std::string& job);
 
-  // The job to kill for a decision on `trial`: at most once a job, never one that has ended.
-  // While the job is not known the decision waits: bind_metric's caller asks released().
-  std::optional<std::string> pass_gate(const Decision& decision);
+  // The job that a decision on `trial` is to be carried out on, if it may be:
+  //   stop        at most once a job
+  //   pause       not while it is paused, being paused or killed
+  //   checkpoint  nor while one is being saved
+  // and never on one that has ended. While the job is not known the decision waits: bind_metric's
+  // caller asks released(). `by_kill`: the manager cannot pause, so the job is killed instead.
+  std::optional<std::string> pass_gate(const Decision& decision, bool by_kill = false);
 
-  // A decision that waited for this trial's job, once.
-  std::optional<Decision> released(TrialId trial);
+  // What waited for this trial's job, once, in order.
+  std::vector<Decision> released(TrialId trial);
+
+  // The manager has paused the job: its trials. Nothing: it has ended.
+  std::optional<std::vector<TrialId>> paused(const std::string& job,
+                                             const ParameterId& parameter_id);
+  // The job runs on: its trials, if it was being paused.
+  std::vector<TrialId> pause_failed(const std::string& job);
+
+  // How a trial that is paused can go on; its job, if there is one, counts as running then.
+  struct Resume {
+    bool possible = false;  // else it has ended, or is about to
+    std::string job;        // empty: a new one
+  };
+  Resume resume(TrialId trial);
+  // Whether the trial is paused without having a job. It no longer counts as paused then.
+  bool give_up(TrialId trial);
+
+  // The answer to a checkpoint decision has come: the trial that it is of.
+  std::optional<TrialId> saved(const std::string& job);
+  // Whether one is on its way, or a job runs that can be asked for one.
+  enum class Saving { no, possible, under_way };
+  Saving saving(TrialId trial) const;
+
+  Checkpoints& checkpoints() { return checkpoints_; }
+
+  // After a restart: this job goes on, under this parameter id. Returns the trial that it ran.
+  TrialId adopt(const std::string& job, TrialId parameter_id, bool paused);
 
   // After a load, no trial is bound to a job that ran when the state was saved: it may run again
   // under another one, or report under the same. On an error nothing changes.
@@ -70,25 +108,30 @@ class Jobs {
   Result<void> load(const json& state);
 
  private:
+  enum class Pause { none, asked, asked_by_kill, paused };
   struct Job {
     std::vector<TrialId> trials;
     std::optional<TrialId> foreign;
     bool ended = false;
     bool killed = false;
     bool imported = false;
+    bool saving = false;  // a checkpoint
+    Pause pause = Pause::none;
     std::optional<Event> guess;  // how it ended, on the word of TrialEnd alone
   };
   using Entry = std::pair<const std::string, Job>;  // its address is stable
 
   Entry* job_of(TrialId trial) const;
   void bind(Entry& job, TrialId trial);
-  bool is_ours(const ParameterId& id) const;
+  std::optional<TrialId> ours(const ParameterId& id) const;
 
   TrialId next_id_ = 0;
   TrialId next_foreign_ = kImportedTrial - 1;
   std::unordered_map<std::string, Job> jobs_;
-  std::unordered_map<TrialId, Entry*> job_of_;     // ended ones too: late decisions are dropped
-  std::unordered_map<TrialId, Decision> waiting_;  // decisions on trials without a job
+  std::unordered_map<TrialId, Entry*> job_of_;  // ended ones too: late decisions are dropped
+  std::map<TrialId, TrialId> aliases_;          // of parameter ids; ordered for save()
+  std::unordered_map<TrialId, std::vector<Decision>> waiting_;  // for the trial's job
+  Checkpoints checkpoints_;
   std::vector<Event> misnamed_;  // ends that were told of the wrong trial, and are still owed
 };
 

@@ -40,12 +40,17 @@ struct TrialsEnded {
   std::vector<TrialId> trials;
   End end = End::completed;
 };
+struct TrialsPaused {
+  std::vector<TrialId> trials;
+  bool failed = false;  // they could not be paused: they run on
+};
 struct ImportResults {
   std::vector<Session::Imported> records;
 };
 struct AdoptTrial {
   TrialId trial = 0;
   json parameters;
+  bool paused = false;
 };
 struct ReviveTrial {  // TrialEnd had named it for another one
   TrialId trial = 0;
@@ -58,7 +63,7 @@ struct Barrier {
 };
 using TuneMessage =
     std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult, TrialsEnded,
-                 ImportResults, AdoptTrial, ReviveTrial, SaveState, Barrier>;
+                 TrialsPaused, ImportResults, AdoptTrial, ReviveTrial, SaveState, Barrier>;
 
 // ---- io -> assess worker (the assessor queue)
 

@@ -12,24 +12,24 @@ std::optional<double> to_number(const json& value) {
   return std::nullopt;
 }
 
-std::unexpected<Error> unusable(const json& value) {
+std::unexpected<Error> unusable(const json& value, const std::string& primary) {
   std::string shown = dump_json(value);
   if (shown.size() > 64) shown = shown.substr(0, 64) + "...";
-  return fail("the metric must be a number or an object whose \"default\" is a number, not " +
-              shown);
+  return fail("the metric must be a number or an object whose \"" + primary +
+              "\" is a number, not " + shown);
 }
 
 }  // namespace
 
-Result<Metrics> to_metrics(const json& value) {
-  if (const auto number = to_number(value)) return Metrics{{"default", *number}};
-  if (!value.is_object()) return unusable(value);
-  const auto found = value.find("default");
+Result<Metrics> to_metrics(const json& value, const std::string& primary) {
+  if (const auto number = to_number(value)) return Metrics{{primary, *number}};
+  if (!value.is_object()) return unusable(value, primary);
+  const auto found = value.find(primary);
   const auto number = found == value.end() ? std::nullopt : to_number(*found);
-  if (!number) return unusable(value);
-  Metrics metrics{{"default", *number}};
+  if (!number) return unusable(value, primary);
+  Metrics metrics{{primary, *number}};
   for (const auto& [name, other] : value.items()) {
-    if (name == "default") continue;
+    if (name == primary) continue;
     if (const auto x = to_number(other)) metrics.emplace_back(name, *x);
   }
   return metrics;

@@ -15,7 +15,8 @@ void append(Replies& all, Replies more) {
 Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log)
     : tuner_(std::move(tuner)), objective_(std::move(objective)), log_(std::move(log)) {}
 
-Result<Replies> Session::set_space(Space space) {
+Result<Effects> Session::set_space(Space space) {
+  Effects effects;
   TRY(tuner_->set_space(space));
   const std::optional<Space> old = std::exchange(space_, std::move(space));
   if (old) {
@@ -38,8 +39,10 @@ Result<Replies> Session::set_space(Space space) {
       trial.point = point ? std::optional(*std::move(point)) : std::nullopt;
       if (trial.point && !trial.told) tuner_->adopt(id, *trial.point);
     }
+    effects.decisions = move_paused();
   }
-  return answer_pending();
+  effects.replies = answer_pending();
+  return effects;
 }
 
 Replies Session::request(TrialId first, std::int64_t count, TrialId request) {
@@ -48,6 +51,12 @@ Replies Session::request(TrialId first, std::int64_t count, TrialId request) {
   std::vector<Ask> asks;
   for (std::int64_t i = 0; i < count; ++i) asks.push_back({first + i, request});
   append(replies, answer(std::move(asks)));
+  return replies;
+}
+
+Replies Session::request_for_job(TrialId id) {
+  Replies replies = end_doubtful();
+  append(replies, answer({{id, id, true}}));
   return replies;
 }
 
@@ -63,43 +72,75 @@ Replies Session::answer(std::vector<Ask> asks) {
     pending_.insert(pending_.end(), asks.begin(), asks.end());
     return replies;
   }
-  std::vector<TrialId> ids;
-  for (const Ask& ask : asks) ids.push_back(ask.id);
-  const std::vector<Answer> answers = tuner_->ask(ids);
-  ATTUNE_CHECK(answers.size() == asks.size());
+  asks = resume_held(std::move(asks), replies);
   std::vector<Ask> waiting;
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    if (const auto* proposal = std::get_if<Proposal>(&answers[i])) {
-      replies.emplace_back(accept(asks[i], *proposal));
-    } else if (std::holds_alternative<Exhausted>(answers[i])) {
-      announce_no_more(asks[i], replies);
-    } else {
-      waiting.push_back(asks[i]);
-    }
+  std::string reason = "the tuner waits although no trial is running";
+  for (std::size_t draws = 1; !asks.empty(); ++draws) {
+    asks = ask_tuner(asks, waiting, replies);
+    if (asks.empty() || draws < most_draws()) continue;
+    reason = "none of the last " + std::to_string(draws) + " proposals could be carried out";
+    log_.error("{}: the constraints leave too little of the search space", reason);
+    waiting.insert(waiting.end(), asks.begin(), asks.end());
+    break;
   }
-  if (!waiting.empty() && untold_ == 0) {
-    log_.error("the tuner waits although no trial is running: taken as no more trials");
-    for (const Ask& ask : waiting) announce_no_more(ask, replies);
+  if (!waiting.empty() && untold_ == paused_) {
+    log_.error("{}: taken as no more trials", reason);
+    for (const Ask& ask : waiting) announce_no_more(ask, reason, replies);
     waiting.clear();
   }
   pending_.insert(pending_.end(), waiting.begin(), waiting.end());
   return replies;
 }
 
-Offer Session::accept(const Ask& ask, const Proposal& proposal) {
-  Offer offer{ask.id, proposal.resume.value_or(ask.id), tuner_->parameters(*space_, proposal.point),
-              proposal.checkpoint_from};
+// Returns the asks whose proposals could not be carried out.
+std::vector<Session::Ask> Session::ask_tuner(const std::vector<Ask>& asks,
+                                             std::vector<Ask>& waiting, Replies& replies) {
+  std::vector<TrialId> ids;
+  for (const Ask& ask : asks) ids.push_back(ask.id);
+  std::vector<Answer> answers = tuner_->ask(ids);
+  ATTUNE_CHECK(answers.size() == asks.size());
+  std::vector<Ask> again;
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    if (auto* proposal = std::get_if<Proposal>(&answers[i])) {
+      if (!carry_out(asks[i], std::move(*proposal), replies)) again.push_back(asks[i]);
+    } else if (std::holds_alternative<Exhausted>(answers[i])) {
+      announce_no_more(asks[i], "the search space is exhausted", replies);
+    } else {
+      waiting.push_back(asks[i]);
+    }
+  }
+  return again;
+}
+
+std::size_t Session::most_draws() const {
+  constexpr std::uint64_t kAtLeast = 1'000, kAtMost = 100'000;
+  return std::clamp(point_count(*space_).value_or(0), kAtLeast, kAtMost);
+}
+
+bool Session::carry_out(const Ask& ask, Proposal proposal, Replies& replies) {
+  if (proposal.resume) return carry_out_resume(ask, std::move(proposal), replies);
+  if (!space_->feasible(proposal.point)) {
+    tuner_->withdraw(ask.id);
+    return false;
+  }
+  replies.emplace_back(offer(ask, ask.id, proposal));
+  return true;
+}
+
+Offer Session::offer(const Ask& ask, TrialId id, const Proposal& proposal) {
+  Offer offer{ask.id, id, tuner_->parameters(*space_, proposal.point), proposal.checkpoint_from};
   if (proposal.budget) offer.parameters["TRIAL_BUDGET"] = *proposal.budget;
-  auto [at, is_new] = trials_.try_emplace(offer.trial);
+  auto [at, is_new] = trials_.try_emplace(id);
   at->second.point = proposal.point;
   at->second.budget = proposal.budget;
+  set_state(at->second, State::running);
   if (is_new) ++untold_;
   return offer;
 }
 
 // Once a request, though its asks are answered in pieces and at different times.
-void Session::announce_no_more(const Ask& ask, Replies& replies) {
-  if (announced_.insert(ask.request).second) replies.emplace_back(NoMore{ask.request});
+void Session::announce_no_more(const Ask& ask, const std::string& reason, Replies& replies) {
+  if (announced_.insert(ask.request).second) replies.emplace_back(NoMore{ask.request, reason});
 }
 
 // A trial that something is heard of; nothing when it has ended, or is not ours.
@@ -123,7 +164,7 @@ Replies Session::final_result(TrialId id, const json& value) {
     return {};
   }
   Outcome outcome{.trial = id, .end = End::completed, .budget = trial.budget};
-  if (auto metrics = to_metrics(value)) {
+  if (auto metrics = to_metrics(value, objective_.metric)) {
     outcome.metrics = *std::move(metrics);
     outcome.loss = loss_of(outcome.metrics);
   } else {
@@ -134,14 +175,6 @@ Replies Session::final_result(TrialId id, const json& value) {
     log_.warning("trial {} is told as diverged: no finite \"{}\"", id, objective_.metric);
   }
   return conclude(trial, std::move(outcome));
-}
-
-Session::Reported Session::report(const Report& report) {
-  Reported result;
-  if (!live(report.trial)) return result;
-  result.decisions = tuner_->on_report(report);
-  result.replies = answer_pending();
-  return result;
 }
 
 Replies Session::trial_end(TrialId id, End end) {
@@ -160,6 +193,8 @@ Replies Session::trial_end(TrialId id, End end) {
 }
 
 Replies Session::conclude(Trial& trial, Outcome outcome) {
+  set_state(trial, State::running);
+  release_held(outcome.trial);
   trial.told = true;
   --untold_;
   if (!trial.point) {

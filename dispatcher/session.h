@@ -1,11 +1,12 @@
 #pragma once
 // The thread-free core of the dispatcher: one tuner, the table of live trials, the sign of the
-// objective, and the asks that the tuner could not answer yet. The tune worker wraps it with a
-// queue; an embedding program may use it as it is. One owner at a time.
+// objective, the asks that the tuner could not answer yet, and the trials that are paused. The tune
+// worker wraps it with a queue; an embedding program may use it as it is. One owner at a time.
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -26,35 +27,54 @@ struct Offer {
 };
 struct NoMore {
   TrialId asked = 0;  // the first id of the request; one NoMore a request
+  std::string reason = {};
 };
 using Reply = std::variant<Offer, NoMore>;
 using Replies = std::vector<Reply>;
 void append(Replies& all, Replies more);
 
+// What follows from an event, besides answers: decisions of the tuner, and of the session where
+// what a trial does is no longer what the tuner takes it to do.
+struct Effects {
+  std::vector<Decision> decisions;
+  Replies replies;
+};
+
 class Session {
  public:
   Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log);
+  const Objective& objective() const { return objective_; }
 
   // The first space, or another one later: finished trials are told again and running ones adopted
-  // as far as they map into it. On an error everything is as before. Asks that wait are answered.
-  Result<Replies> set_space(Space space);
+  // as far as they map into it; those that are paused go on, as the tuner takes them to run. On an
+  // error everything is as before. Asks that wait are answered.
+  Result<Effects> set_space(Space space);
 
   // Asks for `count` configurations with the ids first, first + 1, ... Answers that the tuner does
   // not have yet come with a later call, as do all before the first space. A large request may come
   // in pieces, one after the other, all with the `request` of the first: it gets one NoMore.
+  //
+  // A proposal that breaks a constraint of the space is withdrawn, and the tuner is asked again: at
+  // most 1,000 times for an id, in a finite space up to as often as it has points, at most 100,000.
+  // Then the ask waits like one that the tuner has no answer to yet.
   Replies request(TrialId first, std::int64_t count) { return request(first, count, first); }
   Replies request(TrialId first, std::int64_t count, TrialId request);
+
+  // As request(id, 1), for a job that runs: a paused trial is not what it is given.
+  Replies request_for_job(TrialId id);
 
   // The final result, once a trial: later ones, and those of unknown or ended trials, are logged
   // and ignored. A value that is not usable (not a number, not finite) is told as diverged.
   Replies final_result(TrialId trial, const json& value);
 
   // One intermediate result, for tuners that want reports.
-  struct Reported {
-    std::vector<Decision> decisions;
-    Replies replies;
-  };
-  Reported report(const Report& report);
+  Effects report(const Report& report);
+
+  // The trial has been paused. If the tuner did not decide so, it is to go on with the next
+  // request.
+  Effects paused(TrialId trial);
+  // It could not be paused, and runs on.
+  Replies pause_failed(TrialId trial);
 
   // The trial is over. Without a final result before it, the tuner is told so with no loss.
   Replies trial_end(TrialId trial, End end);
@@ -72,9 +92,9 @@ class Session {
   };
   Replies import(const std::vector<Imported>& records);
 
-  // A trial that runs without having been proposed here, or after load() runs again. Not one that
-  // has a result.
-  Result<void> adopt(TrialId trial, const json& parameters);
+  // A trial that runs without having been proposed here, or after load() runs again, or is paused
+  // still. Not one that has a result.
+  Result<Effects> adopt(TrialId trial, const json& parameters, bool is_paused = false);
 
   // The trial was ended by mistake, without a result: it runs on. Does nothing for any other trial.
   void revive(TrialId trial);
@@ -88,40 +108,65 @@ class Session {
 
   // In place of the first set_space, with that space. The live trials of the saved session are in
   // doubt: those that are neither imported nor adopted, and report nothing, are told as failed at
-  // the next request. On an error the session cannot be used any further.
-  Result<void> load(Space space, const json& state);
+  // the next request. Paused ones only if the manager pauses trials, and so knows of them. On an
+  // error the session cannot be used any further.
+  Result<void> load(Space space, const json& state, bool manager_pauses);
 
  private:
+  enum class State { running, pausing, paused };
   struct Trial {
     std::optional<Point> point = {};  // nothing: not expressible in the present space
     std::optional<double> budget = {};
     bool told = false;
     bool in_doubt = false;  // was live in a saved session
+    State state = State::running;
   };
   struct Ask {
     TrialId id;
     TrialId request;  // first id of the whole request
+    bool for_job = false;
   };
+  // A paused trial that is to go on: waits for its pause, or, without an ask, for a request.
+  struct Held {
+    TrialId trial;
+    Proposal proposal;
+    std::optional<Ask> ask;
+  };
+  using Trials = std::map<TrialId, Trial>;  // ordered, for the order of re-adoption
 
   Replies answer(std::vector<Ask> asks);
   Replies answer_pending();
-  Offer accept(const Ask& ask, const Proposal& proposal);
+  std::vector<Ask> ask_tuner(const std::vector<Ask>& asks, std::vector<Ask>& waiting,
+                             Replies& replies);
+  bool carry_out(const Ask& ask, Proposal proposal, Replies& replies);
+  bool carry_out_resume(const Ask& ask, Proposal proposal, Replies& replies);
+  std::vector<Ask> resume_held(std::vector<Ask> asks, Replies& replies);
+  Offer offer(const Ask& ask, TrialId id, const Proposal& proposal);
+  void hold(TrialId id, const Trial& trial);
+  void release_held(TrialId id);
+  void set_state(Trial& trial, State state);
+  std::size_t most_draws() const;
+  std::vector<Decision> move_paused();
   Replies conclude(Trial& trial, Outcome outcome);
   Replies end_doubtful();
   Trial* live(TrialId trial);
   std::optional<double> loss_of(const Metrics& metrics) const;
-  void announce_no_more(const Ask& ask, Replies& replies);
+  void announce_no_more(const Ask& ask, const std::string& reason, Replies& replies);
+  json save_held() const;
+  Result<void> load_held(const json& state);
 
   std::unique_ptr<Tuner> tuner_;
   const Objective objective_;
   const Log log_;
   std::optional<Space> space_;
-  std::map<TrialId, Trial> trials_;  // not ended; ordered, for the order of re-adoption
-  std::vector<Outcome> history_;     // what the tuner was told, for another space
-  std::vector<Ask> pending_;         // answered NotYet, or asked before the first space
-  std::set<TrialId> announced_;      // requests that NoMore was said for
-  std::size_t untold_ = 0;           // trials in the table that the tuner waits for
-  bool doubts_ = false;              // trials in the table may be in doubt
+  Trials trials_;                 // not ended
+  std::vector<Outcome> history_;  // what the tuner was told, for another space
+  std::vector<Ask> pending_;      // answered NotYet, or asked before the first space
+  std::set<TrialId> announced_;   // requests that NoMore was said for
+  std::vector<Held> held_;
+  std::size_t untold_ = 0;  // trials in the table that the tuner waits for
+  std::size_t paused_ = 0;  // of those
+  bool doubts_ = false;     // trials in the table may be in doubt
 };
 
 }  // namespace attune

@@ -56,7 +56,7 @@ Replies Session::import(const std::vector<Imported>& records) {
       continue;
     }
     auto point = tuner_->point_from(*space_, record.parameters);
-    auto metrics = to_metrics(record.value);
+    auto metrics = to_metrics(record.value, objective_.metric);
     const auto loss = metrics ? loss_of(*metrics) : std::nullopt;
     if (!point || !metrics || !loss) {
       log_.warning("imported result {} left out: {}", record.index,
@@ -92,12 +92,22 @@ Replies Session::import(const std::vector<Imported>& records) {
   return replies;
 }
 
-Result<void> Session::adopt(TrialId id, const json& parameters) {
+Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_paused) {
   if (!space_) return fail("there is no search space yet");
+  Effects effects;
   if (const auto found = trials_.find(id); found != trials_.end()) {
-    if (!found->second.in_doubt) return fail("trial " + std::to_string(id) + " runs already");
-    found->second.in_doubt = false;
-    return {};
+    Trial& trial = found->second;
+    if (!trial.in_doubt) return fail("trial " + std::to_string(id) + " runs already");
+    trial.in_doubt = false;
+    if (is_paused) return paused(id);
+    if (trial.state == State::pausing) {
+      effects.decisions.push_back({id, Action::pause, "decided before the restart"});
+    } else if (trial.state == State::paused) {
+      // It was let go on in the last second, of which nothing is known.
+      set_state(trial, State::running);
+      release_held(id);
+    }
+    return effects;
   }
   const bool has_result = std::ranges::any_of(
       history_, [id](const Outcome& outcome) { return outcome.trial == id && outcome.loss; });
@@ -106,7 +116,8 @@ Result<void> Session::adopt(TrialId id, const json& parameters) {
   tuner_->adopt(id, point);
   trials_.emplace(id, Trial{.point = std::move(point)});
   ++untold_;
-  return {};
+  if (is_paused) effects = paused(id);
+  return effects;
 }
 
 void Session::revive(TrialId id) {

@@ -113,21 +113,23 @@ json Session::save() const {
     trials.push_back({{"trial", id},
                       {"point", trial.point ? save_point(*trial.point) : json()},
                       {"budget", save_numbers(std::array{or_nan(trial.budget)})},
-                      {"told", trial.told}});
+                      {"told", trial.told},
+                      {"state", static_cast<int>(trial.state)}});
   }
   json state;
   state["tuner"] = tuner_->save();
   state["trials"] = std::move(trials);
+  state["held"] = save_held();
   state["history"] = save_history(history_);
   return state;
 }
 
-Result<void> Session::load(Space space, const json& state) {
+Result<void> Session::load(Space space, const json& state, bool manager_pauses) {
   TRY(tuner_->set_space(space));
   TRY(tuner_->load(TRY(value_at(state, "tuner"))));
   history_ = TRY(load_history(space, TRY(object_at(state, "history"))));
   for (const json& saved : TRY(array_at(state, "trials"))) {
-    Trial trial{.in_doubt = true};
+    Trial trial;
     if (const json point = TRY(value_at(saved, "point")); !point.is_null()) {
       trial.point = TRY(load_point(space, point));
     }
@@ -135,12 +137,21 @@ Result<void> Session::load(Space space, const json& state) {
     if (budget.size() != 1) return fail("saved state: one budget a trial expected");
     trial.budget = or_nothing(budget[0]);
     trial.told = TRY(value_at(saved, "told")) == true;
+    const std::int64_t number = TRY(integer_at(saved, "state"));
+    if (number < 0 || number > static_cast<int>(State::paused)) {
+      return fail("saved state: an impossible state of a trial");
+    }
     const bool told = trial.told;
+    const auto paused = static_cast<State>(number) == State::paused;
+    if (told && paused) return fail("saved state: a paused trial has a result");
+    set_state(trial, static_cast<State>(number));
+    trial.in_doubt = !paused || manager_pauses;
     const bool is_new = trials_.emplace(TRY(integer_at(saved, "trial")), std::move(trial)).second;
     if (!is_new) return fail("saved state: a trial stands twice");
     if (!told) ++untold_;
   }
   space_ = std::move(space);
+  TRY(load_held(TRY(array_at(state, "held"))));
   doubts_ = true;
   return {};
 }

@@ -3,6 +3,7 @@
 #include "base/saved_numbers.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/sink.h"
+#include "space/constraint.h"
 #include "space/parse.h"
 
 namespace attune {
@@ -30,22 +31,39 @@ WorkerMessages TuneWorker::address(Replies replies) {
   return messages;
 }
 
+WorkerMessages TuneWorker::address(Effects effects) {
+  WorkerMessages messages;
+  for (Decision& decision : effects.decisions) {
+    messages.emplace_back(Decided{std::move(decision), json()});
+  }
+  for (WorkerMessage& message : address(std::move(effects.replies))) {
+    messages.push_back(std::move(message));
+  }
+  return messages;
+}
+
+Result<Space> TuneWorker::make_space(const json& search_space) const {
+  Space space = TRY(parse_space(search_space));
+  TRY(set_constraints(space, constraints_));
+  return space;
+}
+
 WorkerMessages TuneWorker::on(SetSpace& m) {
   // After a resume the manager initialises us with the space that we have: nothing to tell again.
   if (m.initial && m.search_space == search_space_) return {SpaceSet{}};
-  auto space = parse_space(m.search_space);
-  auto replies = space ? session_.set_space(*std::move(space))
-                       : Result<Replies>(std::unexpected(space.error()));
+  auto space = make_space(m.search_space);
+  auto effects = space ? session_.set_space(*std::move(space))
+                       : Result<Effects>(std::unexpected(space.error()));
   WorkerMessages messages;
   if (m.initial) {
-    if (!replies) return {Failed{kExitConfiguration, replies.error().message}};
+    if (!effects) return {Failed{kExitConfiguration, effects.error().message}};
     messages.emplace_back(SpaceSet{});
-  } else if (!replies) {
-    log_.error("search space not updated, the former one stays: {}", replies.error().message);
+  } else if (!effects) {
+    log_.error("search space not updated, the former one stays: {}", effects.error().message);
     return {};
   }
   search_space_ = std::move(m.search_space);
-  for (WorkerMessage& message : address(*std::move(replies))) {
+  for (WorkerMessage& message : address(*std::move(effects))) {
     messages.push_back(std::move(message));
   }
   return messages;
@@ -58,7 +76,7 @@ WorkerMessages TuneWorker::on(AskTrials& m) {
 WorkerMessages TuneWorker::on(AskForJob& m) {
   const TrialId id = m.id;
   for_job_.emplace(id, std::move(m));
-  return address(session_.request(id, 1));
+  return address(session_.request_for_job(id));
 }
 
 WorkerMessages TuneWorker::on(FinalResult& m) {
@@ -66,21 +84,13 @@ WorkerMessages TuneWorker::on(FinalResult& m) {
 }
 
 WorkerMessages TuneWorker::on(IntermediateResult& m) {
-  auto metrics = to_metrics(m.value);
+  auto metrics = to_metrics(m.value, session_.objective().metric);
   if (!metrics) {
     log_.warning("intermediate result {} of trial {} ignored: {}", m.step, m.trial,
                  metrics.error().message);
     return {};
   }
-  auto [decisions, replies] = session_.report({m.trial, m.step, *std::move(metrics)});
-  WorkerMessages messages;
-  for (Decision& decision : decisions) {
-    messages.emplace_back(Decided{std::move(decision), json()});
-  }
-  for (WorkerMessage& message : address(std::move(replies))) {
-    messages.push_back(std::move(message));
-  }
-  return messages;
+  return address(session_.report({m.trial, m.step, *std::move(metrics)}));
 }
 
 WorkerMessages TuneWorker::on(TrialsEnded& m) {
@@ -89,13 +99,22 @@ WorkerMessages TuneWorker::on(TrialsEnded& m) {
   return address(std::move(replies));
 }
 
+WorkerMessages TuneWorker::on(TrialsPaused& m) {
+  Effects all;
+  for (const TrialId trial : m.trials) {
+    Effects effects = m.failed ? Effects{{}, session_.pause_failed(trial)} : session_.paused(trial);
+    for (Decision& decision : effects.decisions) all.decisions.push_back(std::move(decision));
+    append(all.replies, std::move(effects.replies));
+  }
+  return address(std::move(all));
+}
+
 WorkerMessages TuneWorker::on(ImportResults& m) { return address(session_.import(m.records)); }
 
 WorkerMessages TuneWorker::on(AdoptTrial& m) {
-  if (auto adopted = session_.adopt(m.trial, m.parameters); !adopted) {
-    log_.warning("trial {} runs without the tuner's knowledge: {}", m.trial,
-                 adopted.error().message);
-  }
+  auto adopted = session_.adopt(m.trial, m.parameters, m.paused);
+  if (adopted) return address(*std::move(adopted));
+  log_.warning("trial {} runs without the tuner's knowledge: {}", m.trial, adopted.error().message);
   return {};
 }
 
@@ -114,9 +133,10 @@ WorkerMessages TuneWorker::on(SaveState& m) {
   return messages;
 }
 
-Result<void> TuneWorker::load(const json& state) {
+Result<void> TuneWorker::load(const json& state, bool manager_pauses) {
   json search_space = TRY(object_at(state, "search_space"));
-  TRY(session_.load(TRY(parse_space(search_space)), TRY(object_at(state, "session"))));
+  TRY(session_.load(TRY(make_space(search_space)), TRY(object_at(state, "session")),
+                    manager_pauses));
   search_space_ = std::move(search_space);
   return {};
 }

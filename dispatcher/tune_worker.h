@@ -9,14 +9,17 @@ namespace attune {
 
 class TuneWorker {
  public:
-  TuneWorker(Session session, Log log) : session_(std::move(session)), log_(std::move(log)) {}
+  // `constraints` hold in every search space: one that they do not fit is refused.
+  TuneWorker(Session session, Log log, std::vector<std::string> constraints = {})
+      : session_(std::move(session)), log_(std::move(log)), constraints_(std::move(constraints)) {}
 
   // The answers, in the order in which the manager must see them.
   WorkerMessages handle(TuneMessage message);
 
   // Goes on from what a TunerState message carried. Before any other message; on an error the
   // worker cannot be used any further.
-  Result<void> load(const json& state);
+  // `manager_pauses`: as Session::load.
+  Result<void> load(const json& state, bool manager_pauses);
   void skip_ahead() { session_.skip_ahead(); }  // after load: as Session::skip_ahead
 
  private:
@@ -26,15 +29,19 @@ class TuneWorker {
   WorkerMessages on(FinalResult& m);
   WorkerMessages on(IntermediateResult& m);
   WorkerMessages on(TrialsEnded& m);
+  WorkerMessages on(TrialsPaused& m);
   WorkerMessages on(ImportResults& m);
   WorkerMessages on(AdoptTrial& m);
   WorkerMessages on(ReviveTrial& m);
   WorkerMessages on(SaveState& m);
   WorkerMessages on(Barrier& m);
+  Result<Space> make_space(const json& search_space) const;
   WorkerMessages address(Replies replies);
+  WorkerMessages address(Effects effects);
 
   Session session_;
   Log log_;
+  std::vector<std::string> constraints_;
   json search_space_;                     // as the manager wrote it; null before the first
   std::map<TrialId, AskForJob> for_job_;  // asks of running jobs that are not answered yet
 };

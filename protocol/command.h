@@ -49,6 +49,10 @@ struct AddCustomizedTrialJob {  // AD
     ParameterId parameter_id;
     std::string parameter_source;
     json parameters;
+    // Of a resumed one; a manager of more than NNI's protocol knows them.
+    std::string trial_job_id = {};  // the job that goes on; empty: it is not known
+    bool paused = false;            // capability "pause"
+    std::string checkpoint = {};    // the newest; empty: none
   };
   std::vector<Trial> trials;
   bool resumed = false;  // sent as an array: NNI >= 2.10 re-runs these under their old ids
@@ -76,7 +80,7 @@ struct Ping {         // PI; with a token it is answered by Pong (capability "sy
 };
 struct CheckpointSaved {  // CK (capability "checkpoint")
   std::string trial_job_id;
-  std::string checkpoint;
+  std::string checkpoint;  // empty: it could not be saved
 };
 
 // ---- daemon -> manager

@@ -132,9 +132,13 @@ Result<Command> decode_import(const std::string& payload) {
 
 Result<AddCustomizedTrialJob::Trial> decode_customized(const json& item) {
   if (!item.is_object()) return expected("a trial object", item);
+  const auto paused = item.find("paused");
   return AddCustomizedTrialJob::Trial{TRY(to_parameter_id(item)),
                                       TRY(optional_text(item, "parameter_source")),
-                                      item.value("parameters", json())};
+                                      item.value("parameters", json()),
+                                      TRY(optional_text(item, "trial_job_id")),
+                                      paused != item.end() && *paused == true,
+                                      TRY(optional_text(item, "checkpoint"))};
 }
 
 Result<Command> decode_add(const std::string& payload) {

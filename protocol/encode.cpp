@@ -85,10 +85,14 @@ std::string payload_of(const ImportData& c) {
 std::string payload_of(const AddCustomizedTrialJob& c) {
   json list = json::array();
   for (const auto& trial : c.trials) {
-    list.push_back({{"parameter_id", to_json(trial.parameter_id)},
-                    {"parameter_source", trial.parameter_source},
-                    {"parameters", trial.parameters},
-                    {"parameter_index", 0}});
+    json item = {{"parameter_id", to_json(trial.parameter_id)},
+                 {"parameter_source", trial.parameter_source},
+                 {"parameters", trial.parameters},
+                 {"parameter_index", 0}};
+    put_text(item, "trial_job_id", trial.trial_job_id);
+    if (trial.paused) item["paused"] = true;
+    put_text(item, "checkpoint", trial.checkpoint);
+    list.push_back(std::move(item));
   }
   return dump_json(c.resumed || list.empty() ? list : list[0]);
 }

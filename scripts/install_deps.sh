@@ -6,7 +6,8 @@ set -euo pipefail
 packages_of() {
   case $1 in
     build) echo g++ cmake ninja-build pkg-config ccache python3 libboost-dev nlohmann-json3-dev \
-                libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev ;;
+                libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev \
+                libmuparser-dev ;;
     test) echo catch2 python3 ;;
     bench) echo libbenchmark-dev python3 ;;
     lint) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev ;;

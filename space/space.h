@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -68,10 +69,6 @@ struct Param {
   std::optional<Condition> condition;
 };
 
-struct Space {
-  std::vector<Param> params;
-};
-
 // One value per parameter of its Space, in the same order, as a trial sees it: choice index, subset
 // mask, integer, or the rounded and clipped real. NaN where the parameter is inactive.
 struct Point {
@@ -80,6 +77,15 @@ struct Point {
   static constexpr double kInactive = std::numeric_limits<double>::quiet_NaN();
   bool active(std::size_t i) const { return values[i] == values[i]; }
   bool operator==(const Point& other) const;  // inactive equals inactive
+};
+
+class Constraint;  // space/constraint.h
+
+struct Space {
+  std::vector<Param> params;
+  std::vector<std::shared_ptr<const Constraint>> constraints = {};  // hard ones; copies share them
+
+  bool feasible(const Point& point) const;  // whether all constraints hold
 };
 
 // Whether parameter i is active given the values of the parameters before it.

@@ -78,6 +78,8 @@ class Anneal final : public Tuner {
     });
   }
 
+  void withdraw(TrialId id) override { finish(id); }
+
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) {
       if (outcome.end != End::imported) finish(outcome.trial);

@@ -46,6 +46,10 @@ class Evolution final : public Tuner {
     });
   }
 
+  void withdraw(TrialId id) override {
+    if (running_.erase(id) > 0) ++fresh_;
+  }
+
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) {
       dedup_.add(outcome.point);
@@ -110,7 +114,11 @@ Answer Evolution::child(TrialId id) {
 
   const Point& parent = population_[winner].point;
   Point next = mutate(parent);
-  for (int i = 1; i < kMutations && (next == parent || dedup_.repeats(next)); ++i) {
+  // A child that breaks a constraint would be replaced by a random individual.
+  const auto is_bad = [&](const Point& point) {
+    return point == parent || dedup_.repeats(point) || !space_.feasible(point);
+  };
+  for (int i = 1; i < kMutations && is_bad(next); ++i) {
     next = mutate(parent);
   }
   auto point = dedup_(std::move(next));

@@ -132,6 +132,8 @@ class Tpe final : public Tuner {
     });
   }
 
+  void withdraw(TrialId id) override { finish(id); }
+
   void tell(std::span<const Outcome> outcomes) override {
     std::vector<const Outcome*> usable;
     for (const Outcome& outcome : outcomes) {

@@ -19,6 +19,10 @@
 
 namespace attune {
 
+// `resume` names a trial that this tuner has decided to pause; it waits until the trial is paused.
+// If that cannot be carried out because the trial has ended meanwhile (which is told), or runs on
+// because it could not be paused, the id is asked for again. Under a manager that can neither pause
+// nor checkpoint, the trial begins again with the same configuration and the new budget.
 struct Proposal {
   Point point;
   std::optional<double> budget = {};   // the resource a trial may use, if the rule sets one
@@ -48,8 +52,13 @@ class Tuner {
   // error (a space that this tuner cannot search) the tuner is as before. Called before any other.
   virtual Result<void> set_space(const Space& space) = 0;
 
-  // One answer per id, in order. Ids are new, or were answered NotYet before.
+  // One answer per id, in order. Ids are new, or were answered NotYet before, or with a proposal
+  // that was not carried out.
   virtual std::vector<Answer> ask(std::span<const TrialId> ids) = 0;
+
+  // What was proposed for this id breaks a constraint of the space: no such trial runs, nothing is
+  // told of it, and the id is asked for again.
+  virtual void withdraw(TrialId) {}
 
   // Finals, imports, dead trials, in any order; at most one outcome per id that was proposed or
   // adopted, except imports, which all carry kImportedTrial. Points lie in the space.
@@ -68,7 +77,8 @@ class Tuner {
     return point_from_json(space, parameters);
   }
 
-  // Only called if the registry entry says wants_reports.
+  // Only called if the registry entry says wants_reports. A trial that is paused or stopped counts
+  // as running until it ends; a pause is not announced.
   virtual std::vector<Decision> on_report(const Report&) { return {}; }
 
   // Everything that shapes later answers, generator included. load is all or nothing, after

@@ -106,6 +106,48 @@ TEST_CASE("experiment parameters that cannot be used say what is wrong") {
             .error.find("assessor: an object") == 0);
 }
 
+TEST_CASE("objectives: the first one gives tuner and assessor their direction") {
+  const auto given = [](const std::string& rest) {
+    return read_experiment_text(R"({"objectives": [{"metric": "accuracy", "mode": "maximize"},
+                                                   {"metric": "time", "mode": "minimize"}], )" +
+                                rest + "}");
+  };
+  const auto outcome = given(R"("tuner": {"name": "TPE"}, "assessor": {"name": "Medianstop"})");
+  CHECK(outcome.error.empty());
+  const Configuration& configuration = outcome.options.configuration;
+  CHECK(configuration.tuner.arguments == json{{"optimize_mode", "maximize"}});
+  CHECK(configuration.assessor->arguments == json{{"optimize_mode", "maximize"}});
+  REQUIRE(configuration.context.objectives.size() == 2);
+  CHECK(configuration.context.objectives[0].metric == "accuracy");
+  CHECK_FALSE(configuration.context.objectives[1].maximize);
+  CHECK(given(R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "maximize"}})").error ==
+        "");
+  CHECK(given(R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "minimize"}})").error ==
+        R"(objectives[0].mode is "maximize", but the optimize_mode of TPE is "minimize")");
+  CHECK(given(R"("tuner": {"name": "TPE"}, "assessor": {"name": "Medianstop",
+                  "classArgs": {"optimize_mode": "minimize"}})")
+            .error ==
+        R"(objectives[0].mode is "maximize", but the optimize_mode of Medianstop is "minimize")");
+}
+
+TEST_CASE("objectives and constraints that cannot be read say where") {
+  const auto error = [](const std::string& rest) {
+    return read_experiment_text(R"({"tuner": {"name": "TPE"}, )" + rest + "}").error;
+  };
+  CHECK(error(R"("objectives": [])").starts_with("objectives: a list expected"));
+  CHECK(error(R"("objectives": ["a"])") == "objectives[0]: an object expected, not a string");
+  CHECK(error(R"("objectives": [{"metric": "a"}])") ==
+        R"(objectives[0].mode: "maximize" or "minimize" expected)");
+  CHECK(error(R"("objectives": [{"metric": 1, "mode": "maximize"}])") ==
+        "objectives[0].metric: a string expected");
+  CHECK(
+      error(R"("objectives": [{"mode": "maximize"}, {"metric": "default", "mode": "minimize"}])") ==
+      R"(objectives[1]: "default" is an objective already)");
+  CHECK(error(R"("constraints": "x < 1")").starts_with("constraints: a list expected"));
+  CHECK(error(R"("constraints": ["x < 1", 2])") ==
+        "constraints[1]: a string expected, not an integer");
+}
+
 TEST_CASE("for humans: options, and unknown ones are errors") {
   const auto outcome = read({"--tuner", "TPE", "--tuner-args", R"({"optimize_mode":"maximize"})",
                              "--assessor", "Medianstop", "--seed", "5", "--in-fd", "0", "--framing",

@@ -137,6 +137,46 @@ TEST_CASE("resume: a job that goes on under its own id can still be killed") {
   CHECK(outlines(after->take()) == "ID, KI A");
 }
 
+TEST_CASE(
+    "resume: the assessor knows the history of a trial that goes on, not of one that runs anew") {
+  ScriptedAssessor* assessor = nullptr;
+  const auto start = [&] {
+    auto owned = std::make_unique<ScriptedAssessor>();
+    assessor = owned.get();
+    return std::make_unique<Stepped>(std::make_unique<ScriptedTuner>(), false, std::move(owned));
+  };
+  const auto before = start();
+  before->send("IN", kSpace);
+  before->send("GE", "2");
+  for (const char* job : {"A", "B"}) {
+    const int id = *job - 'A';
+    before->send("ME", metric("PERIODICAL", id, job, "1", 0));
+    before->send("ME", metric("PERIODICAL", id, job, R"({"default": 2, "time": 5})", 1));
+    before->send("ME", metric("PERIODICAL", id, job, "4", 3));  // beyond a gap
+  }
+  const json state = through_text(before->save());
+  const auto after = start();
+  REQUIRE(after->load(state));
+  CHECK(through_text(after->save()).at("assessor") == state.at("assessor"));
+  after->send("IN", kSpace);
+  after->send("ME", metric("PERIODICAL", 0, "A", "3", 2));
+  after->send("ME", metric("PERIODICAL", 1, "B", "7", 0));
+  CHECK(assessor->calls == Lines{"assess 0: 1 2 3 4", "end 1 failed", "assess 1: 7"});
+  SECTION("ends are heard of once") {
+    after->send("EN", end("A", 0));
+    after->send("EN", end("B", 1, "FAILED"));
+    CHECK(assessor->calls.back() == "end 1 failed");
+    CHECK(assessor->calls.size() == 5);
+  }
+  SECTION("a damaged history is refused") {
+    for (const char* where : {"names", "steps", "counts", "metrics", "values"}) {
+      json damaged = state;
+      damaged["assessor"]["running"][0]["reports"][where] = json::array();
+      CHECK_FALSE(start()->load(damaged));
+    }
+  }
+}
+
 TEST_CASE("resume: a trial with a result does not run as a new one") {
   Restart r;
   r.restart();

@@ -44,6 +44,8 @@ TEST_CASE("what is encoded decodes to the same bytes again") {
        R"({"parameter_id":null,"parameter_source":"customized","parameters":{"x":0.25},"parameter_index":0})"},
       {"AD",
        R"([{"parameter_id":5,"parameter_source":"resumed","parameters":{"x":0.25},"parameter_index":0}])"},
+      {"AD",
+       R"([{"parameter_id":3,"parameter_source":"resumed","parameters":{"x":1},"parameter_index":0,"trial_job_id":"t3","paused":true,"checkpoint":"c1"}])"},
       {"AD", "[]"},
       {"EN",
        R"({"trial_job_id":"aB","event":"EARLY_STOPPED","hyper_params":"{\"parameter_id\":0,\"parameters\":{\"x\":1}}"})"},

@@ -39,7 +39,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 DaemonProcess::DaemonProcess(std::vector<std::string> arguments,
-                             std::map<std::string, std::string> environment) {
+                             std::map<std::string, std::string> environment,
+                             const std::string& program) {
   ::signal(SIGPIPE, SIG_IGN);
   std::string name = std::filesystem::temp_directory_path() / "attuned-test-XXXXXX";
   if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
@@ -53,7 +54,7 @@ DaemonProcess::DaemonProcess(std::vector<std::string> arguments,
     if (!std::string_view(*entry).starts_with("NNI_")) variables.emplace_back(*entry);
   }
   for (const auto& [key, value] : environment) variables.push_back(key + "=" + value);
-  arguments.insert(arguments.begin(), ATTUNED);
+  arguments.insert(arguments.begin(), program);
 
   const std::string diagnostics = directory_ + "/stdio.txt";
   posix_spawn_file_actions_t actions;
@@ -74,8 +75,8 @@ DaemonProcess::DaemonProcess(std::vector<std::string> arguments,
   sigaddset(&defaults, SIGPIPE);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const int error = ::posix_spawn(&pid_, ATTUNED, &actions, &attributes, pointers(arguments).data(),
-                                  pointers(variables).data());
+  const int error = ::posix_spawn(&pid_, program.c_str(), &actions, &attributes,
+                                  pointers(arguments).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   ::close(in[0]);

@@ -16,9 +16,11 @@ namespace attune {
 
 class DaemonProcess {
  public:
-  // In a fresh temporary directory, which is its log directory too.
+  // In a fresh temporary directory, which is its log directory too. `program` is attuned, or one
+  // that differs from it in its algorithms only.
   explicit DaemonProcess(std::vector<std::string> arguments,
-                         std::map<std::string, std::string> environment = {});
+                         std::map<std::string, std::string> environment = {},
+                         const std::string& program = ATTUNED);
   ~DaemonProcess();  // kills it if it still runs
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;

@@ -12,12 +12,14 @@ namespace attune {
 
 class ScriptedTuner : public Tuner {
  public:
-  std::deque<std::string> script;   // "propose", "not yet", "exhausted"; empty: propose
+  // "propose", "not yet", "exhausted", "resume 3" (with a budget of 9), "from 3" (starts from its
+  // checkpoint), "resume 3 from 4"; empty: propose
+  std::deque<std::string> script;
   int proposals = 1'000'000;        // after so many, exhausted
   double next = 0.5;                // the value of every parameter
   std::vector<Decision> decisions;  // answers on_report, once
   std::vector<std::string> told;    // "3 completed 0.5 default=0.5 time=3"
-  std::vector<TrialId> adopted;
+  std::vector<TrialId> adopted, withdrawn;
   std::size_t largest_ask = 0;
 
   Result<void> set_space(const Space& space) override {
@@ -34,9 +36,18 @@ class ScriptedTuner : public Tuner {
       }
       if (what == "not yet") return NotYet{};
       if (what == "exhausted" || proposals-- <= 0) return Exhausted{};
-      return Proposal{.point = Point{std::vector<double>(space_.params.size(), next)}};
+      Proposal proposal{.point = Point{std::vector<double>(space_.params.size(), next)}};
+      if (what.starts_with("resume ")) {
+        proposal.resume = std::stoi(what.substr(7));
+        proposal.budget = 9;
+      }
+      if (const auto from = what.find("from "); from != what.npos) {
+        proposal.checkpoint_from = std::stoi(what.substr(from + 5));
+      }
+      return proposal;
     });
   }
+  void withdraw(TrialId trial) override { withdrawn.push_back(trial); }
   void tell(std::span<const Outcome> outcomes) override {
     constexpr std::array<const char*, 5> kEnds = {"completed", "failed", "stopped", "diverged",
                                                   "imported"};

@@ -74,7 +74,7 @@ class Stepped : private Queues, private Sink {
     Jobs jobs;
     TRY(jobs.load(state.at("jobs")));
     begin(std::move(jobs));
-    TRY(tune_.load(state.at("tuner")));
+    TRY(tune_.load(state.at("tuner"), options_.capabilities.pause));
     return assess_.load(state.at("assessor"));
   }
 

@@ -1,0 +1,135 @@
+#include "daemon/program.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include "daemon/listing.h"
+#include "daemon/options.h"
+#include "daemon/pipe_channel.h"
+#include "daemon/server.h"
+#include "daemon/version.h"
+#include "daemon/websocket_channel.h"
+
+namespace attune {
+namespace {
+
+std::map<std::string, std::string> read_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry; ++entry) {
+    if (const char* equals = std::strchr(*entry, '=')) {
+      variables.emplace(std::string(static_cast<const char*>(*entry), equals), equals + 1);
+    }
+  }
+  return variables;
+}
+
+Result<Log> open_log(const Configuration& configuration) {
+  if (configuration.log_file.empty()) return Log::to_stderr(configuration.log_level);
+  return Log::to_file(configuration.log_file, configuration.log_level, /*echo_errors=*/true);
+}
+
+Result<void> check_descriptor(int fd, std::string_view option) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0) {
+    return fail(
+        fmt::format("descriptor {} ({}) is not open: attuned is started by an experiment "
+                    "manager, which gives it a pipe there; see --help",
+                    fd, option));
+  }
+  if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+    return fail(
+        fmt::format("descriptor {} ({}) must be a pipe, a socket or a terminal, not a file; "
+                    "for example: cat commands | attuned --in-fd 0 --out-fd 1 | cat",
+                    fd, option));
+  }
+  return {};
+}
+
+// Gives the channel descriptors of its own that no child inherits.
+Result<void> take_descriptors(Configuration& configuration) {
+  TRY(check_descriptor(configuration.in_fd, "--in-fd"));
+  TRY(check_descriptor(configuration.out_fd, "--out-fd"));
+  const int in = ::fcntl(configuration.in_fd, F_DUPFD_CLOEXEC, 10);
+  const int out = ::fcntl(configuration.out_fd, F_DUPFD_CLOEXEC, 10);
+  if (in < 0 || out < 0) return fail(fmt::format("dup: {}", std::strerror(errno)));
+  for (const int fd : {configuration.in_fd, configuration.out_fd}) {
+    if (fd > 2) ::close(fd);
+  }
+  configuration.in_fd = in;
+  configuration.out_fd = out;
+  return {};
+}
+
+Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
+                                              Configuration& configuration, const Log& log) {
+  std::unique_ptr<Channel> channel;
+  if (!configuration.websocket_url.empty()) {
+    channel = make_websocket_channel(
+        io, TRY(parse_websocket_url(configuration.websocket_url)),
+        {.max_payload = configuration.framing.max_payload, .max_ahead = configuration.queue_bytes},
+        log);
+  } else {
+    TRY(take_descriptors(configuration));
+    channel = std::make_unique<PipeChannel>(io, configuration.in_fd, configuration.out_fd,
+                                            configuration.framing, log);
+  }
+  // Descriptor 1 becomes a copy of stderr: a stray print can then never corrupt a frame.
+  if (::dup2(2, 1) < 0) return fail(fmt::format("dup2: {}", std::strerror(errno)));
+  return channel;
+}
+
+Result<int> serve(Configuration& configuration, const Algorithms& algorithms, const Log& log) {
+  // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
+  if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
+  Crew crew = TRY(make_crew(configuration, algorithms, log));
+  for (const auto& note : configuration.notes) log.info("{}", note);
+  boost::asio::io_context io(1);
+  auto channel = TRY(open_channel(io, configuration, log));
+  Server server(io, std::move(channel), configuration, std::move(crew), log);
+  return server.run();
+}
+
+}  // namespace
+
+int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_t entropy) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Options options;
+  const auto read = read_options(argc, argv, read_environment(), entropy, options);
+  if (!read) {
+    std::fputs(read.error().text.c_str(), read.error().exit_code == 0 ? stdout : stderr);
+    return read.error().exit_code;
+  }
+  if (options.run == Options::Run::list) {
+    const auto& [tuners, assessors] = algorithms;
+    const std::string text = options.as_json ? list_as_json(tuners, assessors).dump(2) + "\n"
+                                             : list_as_text(tuners, assessors);
+    std::fputs(text.c_str(), stdout);
+    return kExitOk;
+  }
+  auto log = open_log(options.configuration);
+  if (!log) {
+    std::fprintf(stderr, "attuned: %s\n", log.error().message.c_str());
+    return kExitConfiguration;
+  }
+  if (!*read) {
+    log->named("daemon").error("{}", read->error().message);
+    return kExitConfiguration;
+  }
+  if (options.run == Options::Run::print_config) {
+    std::fputs((print_config(options.configuration).dump(2) + "\n").c_str(), stdout);
+    return kExitOk;
+  }
+  const auto code = serve(options.configuration, algorithms, log->named("daemon"));
+  if (!code) {
+    log->named("daemon").error("{}", code.error().message);
+    return kExitConfiguration;
+  }
+  return *code;
+}
+
+}  // namespace attune

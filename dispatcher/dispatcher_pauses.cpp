@@ -1,0 +1,134 @@
+// What decisions on trials come to under this manager: kills, pauses and checkpoints, as far as it
+// is able to, and how paused trials go on.
+#include <utility>
+
+#include "dispatcher/dispatcher.h"
+
+namespace attune {
+namespace {
+
+constexpr std::size_t kOwnMessage = 256;  // bytes
+
+}  // namespace
+
+void Dispatcher::carry_out(const Decision& decision) {
+  const Capabilities& can = options_.capabilities;
+  switch (decision.action) {
+    case Action::keep_going:
+      return;
+    case Action::stop:
+      if (jobs_.give_up(decision.trial)) return end_trials({{decision.trial}, End::stopped});
+      if (const auto job = jobs_.pass_gate(decision)) {
+        send(KillTrialJob{*job, can.reason ? decision.reason : ""});
+      }
+      return;
+    case Action::pause:
+      if (const auto job = jobs_.pass_gate(decision, /*by_kill=*/!can.pause); !job) {
+        return;
+      } else if (can.pause) {
+        send(PauseTrialJob{*job, decision.reason});
+      } else {
+        send(KillTrialJob{*job, can.reason ? decision.reason : ""});
+      }
+      return;
+    case Action::checkpoint:
+      if (!can.checkpoint) return;
+      if (const auto job = jobs_.pass_gate(decision)) send(SaveCheckpoint{*job});
+      return;
+    case Action::drop_checkpoint:
+      if (const auto checkpoint = jobs_.checkpoints().take(decision.trial)) {
+        if (can.checkpoint) send(DropCheckpoint{*checkpoint});
+      }
+      return;
+  }
+}
+
+void Dispatcher::answer(Offer& m) {
+  if (waits_for_checkpoint(m)) return;
+  NewTrialJob job;
+  job.parameter_id = ParameterId(m.asked);
+  const bool resumed = m.trial != m.asked;
+  if (resumed) {
+    const auto resume = jobs_.resume(m.trial);
+    if (!resume.possible) {
+      // Its end is on the way to the tuner, which then has something else for this id.
+      log_.debug("trial {} does not go on: it has ended", m.trial);
+      queues_.push_over_limit(TuneMessage(AskTrials{m.asked, m.asked, 1}), kOwnMessage);
+      return;
+    }
+    jobs_.alias(m.asked, m.trial);
+    job.resume_trial_job_id = resume.job;
+  }
+  if (options_.capabilities.checkpoint) {
+    if (m.checkpoint_from) {
+      job.checkpoint_from = jobs_.checkpoints().newest(*m.checkpoint_from);
+      if (job.checkpoint_from.empty()) {
+        log_.warning("trial {} starts from scratch: trial {} has no checkpoint", m.trial,
+                     *m.checkpoint_from);
+      }
+    } else if (resumed && job.resume_trial_job_id.empty()) {
+      job.checkpoint_from = jobs_.checkpoints().newest(m.trial);
+    }
+  }
+  job.parameters = std::move(m.parameters);
+  send(job);
+}
+
+// What is being saved is waited for, as the tuner knows that state of the trial and not an older
+// one. A trial that runs and has saved nothing yet is asked to.
+bool Dispatcher::waits_for_checkpoint(Offer& m) {
+  if (!m.checkpoint_from || !options_.capabilities.checkpoint) return false;
+  const TrialId from = *m.checkpoint_from;
+  const Jobs::Saving saving = jobs_.saving(from);
+  if (saving == Jobs::Saving::no) return false;
+  if (saving == Jobs::Saving::possible) {
+    if (!jobs_.checkpoints().newest(from).empty()) return false;
+    carry_out({from, Action::checkpoint, ""});
+  }
+  jobs_.checkpoints().wait(from, std::move(m));
+  return true;
+}
+
+void Dispatcher::release_offers(TrialId trial) {
+  for (Offer& offer : jobs_.checkpoints().released(trial)) answer(offer);
+}
+
+void Dispatcher::remember(TrialId trial, const std::string& checkpoint) {
+  const auto former = jobs_.checkpoints().put(trial, checkpoint);
+  if (former && options_.capabilities.checkpoint) send(DropCheckpoint{*former});
+}
+
+void Dispatcher::route(const CheckpointSaved& c) {
+  const auto trial = jobs_.saved(c.trial_job_id);
+  if (!trial) {
+    log_.warning("checkpoint of {} ignored: an unknown job", c.trial_job_id);
+    return;
+  }
+  if (!c.checkpoint.empty()) {
+    remember(*trial, c.checkpoint);
+  } else {
+    log_.warning("no checkpoint of trial {} could be saved", *trial);
+  }
+  for (Offer& offer : jobs_.checkpoints().released(*trial)) {
+    // Where there is none, asking again would bring the same answer.
+    if (jobs_.checkpoints().newest(*trial).empty()) offer.checkpoint_from.reset();
+    answer(offer);
+  }
+}
+
+// The trial has not ended: neither tuner nor assessor is told so.
+void Dispatcher::on_pause(const TrialEnd& c) {
+  const bool failed = c.event == TrialEnd::Event::pause_failed;
+  const auto trials = failed ? std::optional(jobs_.pause_failed(c.trial_job_id))
+                             : jobs_.paused(c.trial_job_id, c.parameter_id);
+  if (!trials || trials->empty()) {
+    log_.debug("{} of {} ignored: it does not run", failed ? "PAUSE_FAILED" : "PAUSED",
+               c.trial_job_id);
+    return;
+  }
+  if (!failed && !c.checkpoint.empty()) remember(trials->front(), c.checkpoint);
+  to_tuner(TrialsPaused{*trials, failed});
+  for (const TrialId trial : *trials) release_offers(trial);
+}
+
+}  // namespace attune

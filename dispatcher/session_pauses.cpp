@@ -1,0 +1,187 @@
+// Trials that are paused and go on. The tuner decides both, and hears of neither: to it such a
+// trial runs until it ends. What happens in between (the manager pauses of its own accord, it
+// cannot pause, the trial ends first) is evened out here.
+#include <algorithm>
+#include <utility>
+
+#include "base/saved_numbers.h"
+#include "dispatcher/session.h"
+#include "space/saved_point.h"
+
+namespace attune {
+
+void Session::set_state(Trial& trial, State state) {
+  if (trial.state == State::paused) --paused_;
+  trial.state = state;
+  if (trial.state == State::paused) ++paused_;
+}
+
+Effects Session::report(const Report& report) {
+  const auto known = trials_.find(report.trial);
+  if (known == trials_.end()) return {};
+  Effects effects;
+  if (known->second.in_doubt && known->second.state == State::pausing) {
+    effects.decisions.push_back({report.trial, Action::pause, "decided before the restart"});
+  }
+  live(report.trial);
+  for (Decision& decision : tuner_->on_report(report)) {
+    if (decision.action == Action::pause) {
+      const auto found = trials_.find(decision.trial);
+      if (found == trials_.end() || found->second.told || found->second.state != State::running) {
+        continue;  // it ends, or is being paused
+      }
+      set_state(found->second, State::pausing);
+    }
+    effects.decisions.push_back(std::move(decision));
+  }
+  effects.replies = answer_pending();
+  return effects;
+}
+
+Effects Session::paused(TrialId id) {
+  Effects effects;
+  Trial* const trial = live(id);
+  if (!trial || trial->state == State::paused) return effects;
+  if (trial->told || !trial->point) {  // nobody will ask for it again
+    effects.decisions.push_back(
+        {id, Action::stop,
+         trial->told ? "it has its final result" : "it does not fit the present search space"});
+    return effects;
+  }
+  const bool decided = trial->state == State::pausing;
+  set_state(*trial, State::paused);
+  const auto held = std::ranges::find(held_, id, &Held::trial);
+  if (held == held_.end()) {
+    if (!decided) hold(id, *trial);
+  } else if (held->ask) {
+    effects.replies.emplace_back(offer(*held->ask, id, held->proposal));
+    held_.erase(held);
+  }
+  append(effects.replies, answer_pending());
+  return effects;
+}
+
+Replies Session::pause_failed(TrialId id) {
+  Trial* const trial = live(id);
+  if (!trial || trial->state != State::pausing) return {};
+  log_.warning("trial {} could not be paused: it runs on", id);
+  set_state(*trial, State::running);
+  release_held(id);
+  return answer_pending();
+}
+
+// To go on as it was.
+void Session::hold(TrialId id, const Trial& trial) {
+  held_.push_back({id, Proposal{.point = *trial.point, .budget = trial.budget}, std::nullopt});
+}
+
+void Session::release_held(TrialId id) {
+  std::erase_if(held_, [&](const Held& held) {
+    if (held.trial != id) return false;
+    if (held.ask) pending_.push_back(*held.ask);
+    return true;
+  });
+}
+
+bool Session::carry_out_resume(const Ask& ask, Proposal proposal, Replies& replies) {
+  const TrialId id = *proposal.resume;
+  const auto found = trials_.find(id);
+  const bool held = std::ranges::find(held_, id, &Held::trial) != held_.end();
+  if (found == trials_.end() || found->second.told || held) {
+    log_.error("the tuner lets trial {} go on, which {}", id,
+               held ? "is about to" : "is over, or never ran");
+    return false;
+  }
+  Trial& trial = found->second;
+  if (trial.state == State::running) {
+    log_.info("trial {} goes on already: it was not paused", id);
+    return false;
+  }
+  if (trial.point && !space_->feasible(proposal.point)) {
+    log_.warning("trial {} keeps its configuration: the new one breaks a constraint", id);
+    proposal.point = *trial.point;
+  }
+  if (ask.for_job) {
+    held_.push_back({id, std::move(proposal), std::nullopt});
+    return false;
+  }
+  if (trial.state == State::pausing) {
+    held_.push_back({id, std::move(proposal), ask});
+  } else {
+    replies.emplace_back(offer(ask, id, proposal));
+  }
+  return true;
+}
+
+// The first asks are for the trials that only wait for one. Returns the others.
+std::vector<Session::Ask> Session::resume_held(std::vector<Ask> asks, Replies& replies) {
+  auto ready = [this](const Held& held) {
+    return !held.ask && trials_.at(held.trial).state == State::paused;
+  };
+  for (auto ask = asks.begin(); ask != asks.end();) {
+    const auto held = std::ranges::find_if(held_, ready);
+    if (held == held_.end()) break;
+    if (ask->for_job) {
+      ++ask;
+      continue;
+    }
+    replies.emplace_back(offer(*ask, held->trial, held->proposal));
+    held_.erase(held);
+    ask = asks.erase(ask);
+  }
+  return asks;
+}
+
+// In another space, where the tuner takes all of them to run: to go on as they were, or no more.
+std::vector<Decision> Session::move_paused() {
+  std::vector<Decision> decisions;
+  for (auto& [id, trial] : trials_) {
+    if (trial.told || trial.state == State::running) continue;
+    const auto held = std::ranges::find(held_, id, &Held::trial);
+    if (!trial.point) {
+      decisions.push_back({id, Action::stop, "it does not fit the present search space"});
+      release_held(id);
+    } else if (held == held_.end()) {
+      hold(id, trial);
+    } else {
+      held->proposal = Proposal{.point = *trial.point, .budget = held->proposal.budget};
+    }
+  }
+  return decisions;
+}
+
+json Session::save_held() const {
+  json state = json::array();
+  for (const auto& [trial, proposal, ask] : held_) {
+    json one = {{"trial", trial}, {"point", save_point(proposal.point)}};
+    if (proposal.budget) one["budget"] = save_numbers(std::array{*proposal.budget});
+    if (proposal.checkpoint_from) one["checkpoint_from"] = *proposal.checkpoint_from;
+    state.push_back(std::move(one));
+  }
+  return state;
+}
+
+Result<void> Session::load_held(const json& state) {
+  for (const json& one : state) {
+    Held held{TRY(integer_at(one, "trial")), Proposal{}, std::nullopt};
+    const auto trial = trials_.find(held.trial);
+    const bool waits = trial != trials_.end() && !trial->second.told && trial->second.point &&
+                       trial->second.state != State::running;
+    if (!waits || std::ranges::find(held_, held.trial, &Held::trial) != held_.end()) {
+      return fail("saved state: a trial that goes on was not paused");
+    }
+    held.proposal.point = TRY(load_point(*space_, TRY(value_at(one, "point"))));
+    if (one.contains("budget")) {
+      const auto budget = TRY(numbers_at(one, "budget"));
+      if (budget.size() != 1) return fail("saved state: one budget a trial expected");
+      held.proposal.budget = budget[0];
+    }
+    if (one.contains("checkpoint_from")) {
+      held.proposal.checkpoint_from = TRY(integer_at(one, "checkpoint_from"));
+    }
+    held_.push_back(std::move(held));
+  }
+  return {};
+}
+
+}  // namespace attune
