@@ -1,59 +1,70 @@
 #include "backends/local_backend.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/asio/post.hpp>
-#include <optional>
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 forgets to say so itself
+}
 
-#include "backends/metric_file.h"
-#include "backends/unique_fd.h"
-#include "protocol/frame.h"
+#include <algorithm>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <utility>
+
+#include "backends/attempt_end.h"
+#include "backends/leftovers.h"
+#include "backends/machine.h"
+#include "backends/shim_process.h"
+#include "backends/spool.h"
+#include "backends/spool_reader.h"
+#include "backends/trial_folder.h"
+#include "base/clock.h"
 
 namespace attune {
 namespace {
 
-// How much of one trial's metrics one fetch reads, so that no trial starves the others.
-constexpr std::size_t kBytesPerFetch = 256 << 10;
+constexpr std::size_t kBytesPerTrial = 256
+                                       << 10;  // of one trial in turn, so that none starves others
+constexpr int kPiecesPerFetch = 8;
+constexpr std::size_t kFirstRecord = 4096;  // is within so many bytes of a spool
+// How often an adopted attempt is looked at whose shim has not written its first record.
+constexpr std::chrono::milliseconds kAttach{20};
 
-Result<UniqueFd> open_file(const std::filesystem::path& path, int flags) {
-  UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
-  if (!fd) return fail(fmt::format("cannot open {}: {}", path.string(), strerror(errno)));
-  return fd;
-}
-
-Result<void> write_file(const std::filesystem::path& path, std::string_view text) {
-  const UniqueFd fd = TRY(open_file(path, O_WRONLY | O_CREAT | O_EXCL));
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd.get(), text.data(), text.size());
-    if (written < 0)
-      return fail(fmt::format("cannot write {}: {}", path.string(), strerror(errno)));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
-Result<void> make_directory(const std::filesystem::path& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return fail(fmt::format("cannot make {}: {}", path.string(), error.message()));
-  std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
-  return {};
+bool is_job_id(const std::string& id) {
+  return is_checkpoint_id(id);  // the same rule: it becomes the name of a folder
 }
 
 }  // namespace
 
-struct LocalBackend::Trial {
+struct LocalBackend::Attempt {
+  Attempt(boost::asio::io_context& io, const TrialStart& start, UniqueFd file,
+          std::uint64_t position)
+      : job_id(start.job_id),
+        number(start.attempt),
+        spool(start.job_id, std::move(file), position),
+        shim_end(io),
+        look_again(io) {}
+
   std::string job_id;
-  UniqueFd metrics, out, err;  // out and err only until the process has them
-  int watch_key = 0;
-  std::unique_ptr<ChildProcess> process;
-  std::optional<ExitStatus> exit;
-  bool stopped = false;  // reports no longer count
-  bool changed = false;  // there may be unread metrics
-  MetricParser parser;
+  int number;
+  std::uint64_t order = 0;
+  SpoolReader spool;
+  int watch_key = -1;
+  // Readable when the shim has ended; not open while it is not known which process that is.
+  boost::asio::posix::stream_descriptor shim_end;
+  boost::asio::steady_timer look_again;
+  std::optional<Ending> wanted;  // stopped or paused: the end that it was told to come to
+  int signal = 0;                // the newest that the shim was, or will be, sent
+  bool sent = true;              // false: attach() sends it
+  bool ready = false;            // is in ready_
+  bool gpus_known = true;        // gpus_ knows what it has
+  bool gone = false;             // the shim has ended: nothing new will be written
 };
 
 Result<std::unique_ptr<LocalBackend>> LocalBackend::create(boost::asio::io_context& io,
@@ -64,95 +75,251 @@ Result<std::unique_ptr<LocalBackend>> LocalBackend::create(boost::asio::io_conte
     return fail(
         fmt::format("the trial code directory {} does not exist", options.code_directory.string()));
   }
-  TRY(make_directory(options.directory));
-  std::unique_ptr<LocalBackend> backend(new LocalBackend(io, std::move(options), std::move(wake)));
+  if (::access(options.shim.c_str(), X_OK) != 0) {
+    return fail(fmt::format("{}: {}; it belongs beside attune, and runs the trials",
+                            options.shim.string(), strerror(errno)));
+  }
+  std::vector<int> gpus = options.gpu_indices;
+  if (options.gpus == GpuUse::assign && gpus.empty()) {
+    gpus = TRY(find_gpus(options.environment, options.gpu_lister));
+  }
+  std::unique_ptr<LocalBackend> backend(
+      new LocalBackend(io, std::move(options), std::move(gpus), std::move(wake)));
   backend->watch_ =
-      TRY(FileWatch::create(io, [self = backend.get()](int key) { self->changed(key); }));
+      TRY(FileWatch::create(io, [self = backend.get()](int key) { self->mark_changed(key); }));
   return backend;
 }
 
 LocalBackend::LocalBackend(boost::asio::io_context& io, LocalBackendOptions options,
-                           std::function<void()> wake)
+                           std::vector<int> gpus, std::function<void()> wake)
     : io_(io),
       options_(std::move(options)),
-      shell_(::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh"),
-      wake_(std::move(wake)) {}
+      wake_(std::move(wake)),
+      gpus_(std::move(gpus), options_.trials_per_gpu),
+      checkpoints_(io,
+                   [this](CheckpointStored saved) {
+                     events_.emplace_back(std::move(saved));
+                     this->wake();
+                   }),
+      buffer_(kBytesPerTrial) {
+  capacity_.cpu = usable_cores();
+  capacity_.memory = usable_memory();
+  if (options_.gpus == GpuUse::assign) {
+    capacity_.gpu = static_cast<double>(gpus_.devices().size()) * options_.trials_per_gpu;
+  }
+  capacity_.custom = options_.custom;
+}
 
 LocalBackend::~LocalBackend() = default;
 
-Result<void> LocalBackend::make_files(const TrialStart& start, Trial& trial) {
-  const std::filesystem::path directory = folder(start.job_id);
-  TRY(make_directory(directory / ".nni"));
-  TRY(write_file(directory / "parameter.cfg", start.parameter_text));
-  trial.out = TRY(open_file(stdout_path(start.job_id), O_WRONLY | O_CREAT | O_APPEND));
-  trial.err = TRY(open_file(stderr_path(start.job_id), O_WRONLY | O_CREAT | O_APPEND));
-  const std::filesystem::path metrics = directory / ".nni" / "metrics";
-  trial.metrics = TRY(open_file(metrics, O_RDONLY | O_CREAT));
-  trial.watch_key = TRY(watch_->add(metrics));
-  return {};
+void LocalBackend::set_path(const std::filesystem::path& directory) {
+  path_ = directory;
+  checkpoints_.set_path(path_ / "checkpoints");
 }
 
-ProcessSpec LocalBackend::process_spec(const TrialStart& start, const Trial& trial) const {
-  const std::string directory = folder(start.job_id).string();
-  std::vector<std::pair<std::string, std::string>> variables = {
-      {"NNI_PLATFORM", "local"},
-      {"NNI_EXP_ID", options_.experiment_id},
-      {"NNI_TRIAL_JOB_ID", start.job_id},
-      {"NNI_TRIAL_SEQ_ID", std::to_string(start.sequence)},
-      {"NNI_CODE_DIR", options_.code_directory.string()},
-      {"NNI_SYS_DIR", directory},
-      {"NNI_OUTPUT_DIR", directory}};
-  if (options_.hide_gpus) variables.emplace_back("CUDA_VISIBLE_DEVICES", "-1");
-  ProcessSpec spec;
-  spec.arguments = {shell_, "-c", options_.command};
-  spec.environment = child_environment(options_.environment, variables);
-  spec.directory = options_.code_directory;
-  spec.descriptors = {{1, trial.out.get()}, {2, trial.err.get()}};
-  return spec;
-}
+// ---- starting
 
 Result<void> LocalBackend::start(const TrialStart& start) {
-  auto trial = std::make_unique<Trial>();
-  trial->job_id = start.job_id;
-  TRY(make_files(start, *trial));
-  auto process = ChildProcess::spawn(io_, process_spec(start, *trial),
-                                     [this, started = trial.get()](ExitStatus status) {
-                                       started->exit = status;
-                                       wake();
-                                     });
+  if (by_job_.contains(start.job_id)) return fail("trial " + start.job_id + " runs already");
+  if (!is_job_id(start.job_id)) return fail("a job id consists of letters and digits");
+  if (!start.checkpoint.empty() && !is_checkpoint_id(start.checkpoint)) {
+    return fail("a checkpoint is named by letters, digits, '-' and '_'");
+  }
+  if (started_ == 0) TRY(make_private_directories(path_ / "trials"));
+  const TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
+  checkpoints_.cancel(start.job_id);
+  const UniqueFd spool = TRY(files.create_spool(start.attempt));
+  const TrialCommand command = TRY(trial_command(options_.command, options_.arguments,
+                                                 start.parameter_text, folder(start.job_id)));
+  TRY(files.prepare(start.attempt));
+  TRY(files.write("parameter.cfg", start.parameter_text));
+  if (!command.config.empty()) TRY(files.write("config.json", command.config));
+  // Another open file description than the shim's, which holds the lock.
+  auto attempt = std::make_unique<Attempt>(io_, start, TRY(files.open_spool(start.attempt)), 0);
+  attempt->watch_key =
+      TRY(watch_->add(folder(start.job_id) / fmt::format("spool.{}", start.attempt)));
+
+  std::string gpus;
+  if (options_.gpus == GpuUse::assign && start.resources.gpu > 0) {
+    gpus = fmt::format("{}", fmt::join(gpus_.assign(start.job_id, start.resources.gpu), ","));
+  }
+  auto process = spawn_process(
+      shim_process(options_, {start, folder(start.job_id),
+                              start.checkpoint.empty() ? "" : checkpoints_.folder(start.checkpoint),
+                              gpus, command.arguments, spool.get()}));
   if (!process) {
-    watch_->remove(trial->watch_key);
+    gpus_.release(start.job_id);
+    watch_->remove(attempt->watch_key);
     return std::unexpected(process.error());
   }
-  trial->process = std::move(*process);
-  trial->out.reset();
-  trial->err.reset();
-  trials_[start.sequence] = std::move(trial);
+  watch_end(keep(std::move(attempt)), std::move(process->pidfd));
   return {};
 }
 
-void LocalBackend::stop(const std::string& job_id) {
-  for (const auto& [sequence, trial] : trials_) {
-    if (trial->job_id != job_id) continue;
-    trial->stopped = true;
-    trial->process->terminate(options_.stop_grace);
+LocalBackend::Attempt& LocalBackend::keep(std::unique_ptr<Attempt> attempt) {
+  Attempt& kept = *attempt;
+  kept.order = started_++;
+  by_job_[kept.job_id] = &kept;
+  by_watch_[kept.watch_key] = &kept;
+  attempts_[kept.order] = std::move(attempt);
+  return kept;
+}
+
+// ---- adoption
+
+Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
+                                                   std::uint64_t position) {
+  if (by_job_.contains(start.job_id)) return fail("trial " + start.job_id + " runs already");
+  if (!is_job_id(start.job_id)) return fail("a job id consists of letters and digits");
+  const auto path = folder(start.job_id);
+  if (std::error_code none; !std::filesystem::exists(path, none)) return Adoption::not_started;
+  const TrialFolder files = TRY(TrialFolder::open(path));
+  UniqueFd spool = TRY(files.open_spool(start.attempt));
+  if (!spool) return Adoption::not_started;
+  // In this order: what is written when nobody holds the lock is all that there will ever be.
+  const bool lives = is_held(spool.get());
+  const AttemptFacts facts = read_facts(spool.get(), SIZE_MAX);
+  if (!lives && !facts.shim) return Adoption::not_started;
+
+  auto attempt = std::make_unique<Attempt>(io_, start, std::move(spool), position);
+  attempt->watch_key = TRY(watch_->add(path / fmt::format("spool.{}", start.attempt)));
+  if (facts.told_to_stop || facts.told_to_pause) {
+    attempt->wanted = facts.told_to_stop ? Ending::stopped : Ending::paused;
+    attempt->signal = spool::kStopSignal;
   }
+  attempt->gpus_known = false;
+  learn_gpus(*attempt, facts);
+  Attempt& kept = keep(std::move(attempt));
+  attach(kept);
+  mark(kept);
+  return lives || facts.exit ? Adoption::taken : Adoption::lost;
+}
+
+// A shim that was only just started has not written down yet what its trial has.
+void LocalBackend::learn_gpus(Attempt& attempt, const AttemptFacts& facts) {
+  if (attempt.gpus_known || !facts.shim) return;
+  attempt.gpus_known = true;
+  if (!facts.gpus.empty()) gpus_.adopt(attempt.job_id, facts.gpus);
+}
+
+// Finds the process of an attempt that we did not start ourselves.
+void LocalBackend::attach(Attempt& attempt) {
+  const bool lives = is_held(attempt.spool.fd());
+  const auto shim = read_facts(attempt.spool.fd(), kFirstRecord).shim;
+  if (!lives) {
+    attempt.gone = true;
+    mark(attempt);
+    return;
+  }
+  if (shim) {
+    UniqueFd process(::pidfd_open(shim->pid, 0));
+    if (process && process_start_time(shim->pid) == shim->start) {
+      watch_end(attempt, std::move(process));
+      if (!attempt.sent) tell(attempt, std::exchange(attempt.signal, 0));
+      return;
+    }
+  }
+  // It is just starting, or just ending. No event tells of a lock.
+  attempt.look_again.expires_after(kAttach);
+  attempt.look_again.async_wait(
+      [this, &attempt, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+        if (!error && !alive.expired()) attach(attempt);
+      });
+}
+
+void LocalBackend::watch_end(Attempt& attempt, UniqueFd pidfd) {
+  attempt.shim_end.assign(pidfd.release());
+  wait_for_end(attempt);
+}
+
+void LocalBackend::wait_for_end(Attempt& attempt) {
+  // The attempt lives until its end was seen here.
+  attempt.shim_end.async_wait(
+      boost::asio::posix::stream_descriptor::wait_read,
+      [this, &attempt, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+        if (error || alive.expired()) return;
+        // Asio may hand on an event of a descriptor that was closed meanwhile.
+        pollfd end{attempt.shim_end.native_handle(), POLLIN, 0};
+        if (::poll(&end, 1, 0) != 1) {
+          wait_for_end(attempt);
+          return;
+        }
+        attempt.gone = true;
+        mark(attempt);
+      });
+}
+
+// ---- ending
+
+void LocalBackend::stop(const std::string& job_id) {
+  const auto found = by_job_.find(job_id);
+  if (found == by_job_.end()) return;
+  found->second->wanted = Ending::stopped;  // also when it is being paused
+  tell(*found->second, spool::kStopSignal);
+}
+
+void LocalBackend::pause(const std::string& job_id) {
+  const auto found = by_job_.find(job_id);
+  if (found == by_job_.end() || found->second->wanted) return;
+  found->second->wanted = Ending::paused;
+  tell(*found->second, spool::kPauseSignal);
 }
 
 void LocalBackend::stop_all() {
-  for (const auto& [sequence, trial] : trials_) stop(trial->job_id);
+  for (const auto& [order, attempt] : attempts_) stop(attempt->job_id);
 }
 
 void LocalBackend::kill_all() {
-  stop_all();
-  for (const auto& [sequence, trial] : trials_) trial->process->kill();
+  for (const auto& [order, attempt] : attempts_) {
+    if (!attempt->wanted) attempt->wanted = Ending::stopped;
+    tell(*attempt, spool::kKillSignal);
+  }
 }
 
-void LocalBackend::changed(int watch_key) {
-  for (const auto& [sequence, trial] : trials_) {
-    if (watch_key == trial->watch_key || watch_key == FileWatch::kAll) trial->changed = true;
-  }
+void LocalBackend::tell(Attempt& attempt, int signal) {
+  // A second request to stop would end the grace; only kill_all() may.
+  if (attempt.signal != 0 && signal != spool::kKillSignal) return;
+  attempt.signal = signal;
+  attempt.sent = attempt.shim_end.is_open();  // if not, attach() sends it
+  if (attempt.sent) ::pidfd_send_signal(attempt.shim_end.native_handle(), signal, nullptr, 0);
+}
+
+// ---- while it runs
+
+Result<void> LocalBackend::give_parameter(const std::string& job_id, std::int64_t index,
+                                          const std::string& text) {
+  const TrialFolder files = TRY(TrialFolder::open(folder(job_id)));
+  return files.write(fmt::format("parameter_{}.cfg", index), text);
+}
+
+void LocalBackend::save_checkpoint(const std::string& job_id, const std::string& checkpoint) {
+  checkpoints_.save(job_id, folder(job_id) / "checkpoint", checkpoint);
+}
+
+void LocalBackend::copy_checkpoint(const std::string& from, const std::string& to) {
+  checkpoints_.copy(from, to);
+}
+
+void LocalBackend::delete_checkpoint(const std::string& checkpoint) {
+  checkpoints_.remove(checkpoint);
+}
+
+void LocalBackend::release(const std::string& job_id) {
+  if (!is_job_id(job_id) || by_job_.contains(job_id)) return;
+  checkpoints_.remove_folder(job_id, folder(job_id) / "checkpoint");
+}
+
+void LocalBackend::mark(Attempt& attempt) {
+  if (!std::exchange(attempt.ready, true)) ready_.push_back(&attempt);
   wake();
+}
+
+void LocalBackend::mark_changed(int watch_key) {
+  if (watch_key == FileWatch::kAll) {
+    for (const auto& [order, attempt] : attempts_) mark(*attempt);
+  } else if (const auto found = by_watch_.find(watch_key); found != by_watch_.end()) {
+    mark(*found->second);
+  }
 }
 
 void LocalBackend::wake() {
@@ -164,63 +331,70 @@ void LocalBackend::wake() {
   });
 }
 
-void LocalBackend::read_metrics(const std::string& job_id, Trial& trial,
-                                std::vector<TrialEvent>& events) {
-  std::string bytes(kBytesPerFetch, '\0');
-  const ssize_t size = ::read(trial.metrics.get(), bytes.data(), bytes.size());
-  bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  trial.changed = bytes.size() == kBytesPerFetch;
-  trial.parser.feed(bytes);
-  if (trial.exit && !trial.changed) trial.parser.finish();
-  while (true) {
-    auto next = trial.parser.next();
-    if (!next) {
-      events.push_back(TrialProblem{job_id, next.error().message});
-      continue;
-    }
-    auto* record = std::get_if<MetricRecord>(&*next);
-    if (record == nullptr) return;
-    if (record->metric.trial_job_id != job_id) {
-      events.push_back(TrialProblem{
-          job_id, fmt::format("a metric with trial_job_id \"{}\" was ignored: write the value of "
-                              "$NNI_TRIAL_JOB_ID, which is \"{}\" in this trial",
-                              printable(record->metric.trial_job_id), job_id)});
-      continue;
-    }
-    events.push_back(TrialReport{job_id, std::move(record->text), std::move(record->metric)});
-  }
-}
+// ---- fetching
 
 std::vector<TrialEvent> LocalBackend::fetch_status_results() {
-  std::vector<TrialEvent> events;
-  for (auto it = trials_.begin(); it != trials_.end();) {
-    Trial& trial = *it->second;
-    const bool ended = trial.exit.has_value();
-    if (!trial.stopped && (trial.changed || ended)) read_metrics(trial.job_id, trial, events);
-    if (!trial.stopped && trial.changed) wake();  // there is more
-    if (!ended || (trial.changed && !trial.stopped)) {
-      ++it;
-      continue;
+  std::vector<TrialEvent> events = std::exchange(events_, {});
+  std::vector<Attempt*> turn = std::exchange(ready_, {});
+  std::size_t next = 0;
+  for (int piece = 0; piece < kPiecesPerFetch * 8 && next < turn.size(); ++next) {
+    Attempt& attempt = *turn[next];
+    attempt.ready = false;
+    const bool gone = attempt.gone;  // asked before reading: what is read then is all
+    const bool late = attempt.wanted.has_value();
+    const bool more = attempt.spool.read(buffer_, late, events);
+    piece += more ? 8 : 1;
+    learn_gpus(attempt, attempt.spool.facts());
+    if (more) {
+      mark(attempt);
+    } else if (gone) {
+      attempt.spool.finish(late, events);
+      events.emplace_back(finish(attempt));
+      forget(attempt);
     }
-    watch_->remove(trial.watch_key);
-    events.push_back(TrialFinished{trial.job_id, trial.exit->success(), to_text(*trial.exit)});
-    it = trials_.erase(it);
+  }
+  // The rest of this turn comes before those that are ready again.
+  if (next < turn.size()) {
+    ready_.insert(ready_.begin(), turn.begin() + static_cast<std::ptrdiff_t>(next), turn.end());
+    wake();
   }
   return events;
 }
 
-std::vector<std::string> LocalBackend::busy_trial_ids() const {
-  std::vector<std::string> ids;
-  for (const auto& [sequence, trial] : trials_) ids.push_back(trial->job_id);
+TrialFinished LocalBackend::finish(Attempt& attempt) {
+  // Reaps the shim if it is our child; it says by itself how the trial ended.
+  siginfo_t info = {};
+  if (attempt.shim_end.is_open()) {
+    ::waitid(P_PIDFD, static_cast<id_t>(attempt.shim_end.native_handle()), &info,
+             WEXITED | WNOHANG);
+  }
+  const AttemptFacts& facts = attempt.spool.facts();
+  if (!facts.exit) kill_leftovers(folder(attempt.job_id), attempt.number, facts);
+  TrialFinished end = end_of_attempt(facts, attempt.wanted);
+  end.job_id = attempt.job_id;
+  if (!facts.exit) {
+    end.time = SystemClock().wall();
+    const bool complained = info.si_code == CLD_EXITED && info.si_status != 0;
+    end.detail = complained ? "its shim could not write its spool: is the disk full?"
+                            : "its shim was killed";
+  }
+  return end;
+}
+
+void LocalBackend::forget(Attempt& attempt) {
+  gpus_.release(attempt.job_id);
+  watch_->remove(attempt.watch_key);
+  by_watch_.erase(attempt.watch_key);
+  by_job_.erase(attempt.job_id);
+  attempts_.erase(attempt.order);
+}
+
+std::vector<std::pair<std::string, BusyStatus>> LocalBackend::busy_trial_ids() const {
+  std::vector<std::pair<std::string, BusyStatus>> ids;
+  for (const auto& [order, attempt] : attempts_) {
+    ids.emplace_back(attempt->job_id, attempt->wanted ? BusyStatus::stopping : BusyStatus::running);
+  }
   return ids;
-}
-
-std::filesystem::path LocalBackend::stdout_path(const std::string& job_id) const {
-  return folder(job_id) / "stdout";
-}
-
-std::filesystem::path LocalBackend::stderr_path(const std::string& job_id) const {
-  return folder(job_id) / "stderr";
 }
 
 }  // namespace attune

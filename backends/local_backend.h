@@ -1,74 +1,101 @@
 #pragma once
 // Trials as processes of this machine, by NNI's trial file protocol: an unmodified NNI trial runs.
 //
-// Each trial has a folder <directory>/<job id>/: parameter.cfg (what the tuner proposed), stdout,
-// stderr, .nni/metrics (what the trial reports). The command runs as `/bin/bash -c COMMAND` in the
-// code directory, in a process group of its own, with stdin from /dev/null.
-#include <chrono>
+// <path>/trials/<job id>/ is the folder of a trial (backends/trial_folder.h),
+// <path>/checkpoints/<id>/ that of a checkpoint. Each attempt runs under a shim of its own
+// (backends/shim/), which outlives the manager: a later manager adopts what runs, from the spool
+// that the shim writes (backends/spool.h).
+//
+// An attempt starts with the content of its checkpoint in its checkpoint folder, or with an empty
+// one: what an earlier attempt of the same trial left there is not used unless it was saved.
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
 
+#include "backends/checkpoint_files.h"
 #include "backends/file_watch.h"
-#include "backends/process.h"
+#include "backends/gpu_rotation.h"
+#include "backends/local_options.h"
+#include "backends/spool_reader.h"
 #include "backends/trial_backend.h"
 
 namespace attune {
 
-struct LocalBackendOptions {
-  std::string experiment_id;
-  std::filesystem::path directory;             // absolute; made when missing
-  std::string command;                         // a shell command
-  std::filesystem::path code_directory;        // absolute; where the command runs
-  std::vector<std::string> environment;        // "NAME=value": what trials inherit
-  bool hide_gpus = false;                      // trialGpuNumber: 0
-  std::chrono::milliseconds stop_grace{5000};  // between SIGTERM and SIGKILL
-};
-
 class LocalBackend final : public TrialBackend {
  public:
-  // `wake` as in TrialBackend, on `io`, whose thread owns the backend.
+  // `wake` as in TrialBackend, on `io`, whose thread owns the backend. Looks for GPUs when it is to
+  // assign them: blocks for as long as nvidia-smi takes, ten seconds at most.
   static Result<std::unique_ptr<LocalBackend>> create(boost::asio::io_context& io,
                                                       LocalBackendOptions options,
                                                       std::function<void()> wake);
-  ~LocalBackend() override;  // kills what still runs
+  ~LocalBackend() override;
 
+  void set_path(const std::filesystem::path& directory) override;
+  std::string entry_point() const override { return options_.command; }
+  Resources capacity() const override { return capacity_; }
   Result<void> start(const TrialStart& trial) override;
+  Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) override;
   void stop(const std::string& job_id) override;
+  void pause(const std::string& job_id) override;
   void stop_all() override;
   void kill_all() override;
+  Result<void> give_parameter(const std::string& job_id, std::int64_t index,
+                              const std::string& text) override;
+  void save_checkpoint(const std::string& job_id, const std::string& checkpoint) override;
+  void copy_checkpoint(const std::string& from, const std::string& to) override;
+  void delete_checkpoint(const std::string& checkpoint) override;
+  void release(const std::string& job_id) override;
   std::vector<TrialEvent> fetch_status_results() override;
-  std::vector<std::string> busy_trial_ids() const override;
-  std::filesystem::path stdout_path(const std::string& job_id) const override;
-  std::filesystem::path stderr_path(const std::string& job_id) const override;
+  std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const override;
+  std::filesystem::path stdout_path(const std::string& job_id) const override {
+    return folder(job_id) / "stdout";
+  }
+  std::filesystem::path stderr_path(const std::string& job_id) const override {
+    return folder(job_id) / "stderr";
+  }
 
  private:
-  struct Trial;
+  struct Attempt;
 
-  LocalBackend(boost::asio::io_context& io, LocalBackendOptions options,
+  LocalBackend(boost::asio::io_context& io, LocalBackendOptions options, std::vector<int> gpus,
                std::function<void()> wake);
   std::filesystem::path folder(const std::string& job_id) const {
-    return options_.directory / job_id;
+    return path_ / "trials" / job_id;
   }
-  Result<void> make_files(const TrialStart& start, Trial& trial);
-  ProcessSpec process_spec(const TrialStart& start, const Trial& trial) const;
-  void changed(int watch_key);
+  Attempt& keep(std::unique_ptr<Attempt> attempt);
+  void attach(Attempt& attempt);
+  void learn_gpus(Attempt& attempt, const AttemptFacts& facts);
+  void watch_end(Attempt& attempt, UniqueFd pidfd);
+  void wait_for_end(Attempt& attempt);
+  void tell(Attempt& attempt, int signal);
+  void mark(Attempt& attempt);
+  void mark_changed(int watch_key);
   void wake();
-  void read_metrics(const std::string& job_id, Trial& trial, std::vector<TrialEvent>& events);
+  TrialFinished finish(Attempt& attempt);
+  void forget(Attempt& attempt);
 
   boost::asio::io_context& io_;
   LocalBackendOptions options_;
-  std::string shell_;
+  std::filesystem::path path_;
   std::function<void()> wake_;
   bool wake_posted_ = false;
+  Resources capacity_;
+  GpuRotation gpus_;
   std::unique_ptr<FileWatch> watch_;
-  std::map<std::int64_t, std::unique_ptr<Trial>> trials_;       // by sequence: the starting order
+  CheckpointFiles checkpoints_;
+  std::map<std::uint64_t, std::unique_ptr<Attempt>> attempts_;  // by the order of their start
+  std::uint64_t started_ = 0;
+  std::unordered_map<std::string, Attempt*> by_job_;
+  std::unordered_map<int, Attempt*> by_watch_;
+  std::vector<Attempt*> ready_;     // that have something to read, each once
+  std::vector<TrialEvent> events_;  // of the checkpoints
+  std::vector<char> buffer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
 };
 

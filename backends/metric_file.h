@@ -25,6 +25,9 @@ class MetricParser {
  public:
   static constexpr int kMaxErrors = 100;  // then the rest of the file is ignored
 
+  // The first byte that is fed is number `offset` of the file.
+  explicit MetricParser(std::uint64_t offset = 0) : offset_(offset) {}
+
   void feed(std::string_view bytes);
 
   // No more bytes will come: a record that is not whole becomes an error instead of being awaited.
@@ -33,15 +36,18 @@ class MetricParser {
   // The next record, or nothing new, or what is wrong at which byte of the file.
   Result<std::variant<NeedMoreBytes, MetricRecord>> next();
 
+  // Of the first byte that was not consumed: behind the record that next() returned.
+  std::uint64_t offset() const { return offset_; }
+
  private:
   void consume(std::size_t n);
   std::unexpected<Error> broken(std::uint64_t at, const std::string& what,
                                 const std::string& found);
 
   std::string buffer_;
-  std::size_t begin_ = 0;     // of what is not consumed
-  std::uint64_t offset_ = 0;  // of begin_ in the file
-  bool skipping_ = false;     // inside bytes that were already complained about
+  std::size_t begin_ = 0;  // of what is not consumed
+  std::uint64_t offset_;   // of begin_ in the file
+  bool skipping_ = false;  // inside bytes that were already complained about
   bool finished_ = false;
   int errors_ = 0;
 };

@@ -14,7 +14,6 @@ extern "C" {
 
 #include <algorithm>
 
-#include "backends/unique_fd.h"
 #include "base/check.h"
 
 namespace attune {
@@ -66,16 +65,17 @@ class FileActions {
 
 class SpawnAttributes {
  public:
-  SpawnAttributes() {
+  explicit SpawnAttributes(bool detached) {
     posix_spawnattr_init(&attributes_);
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigmask(&attributes_, detached ? &all : &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
     posix_spawnattr_setpgroup(&attributes_, 0);
+    const int group = detached ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
     posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        &attributes_, static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   }
   ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
   SpawnAttributes(const SpawnAttributes&) = delete;
@@ -102,17 +102,18 @@ std::vector<std::string> child_environment(
     const std::string name = variable.substr(0, variable.find('='));
     const bool replaced =
         std::ranges::any_of(added, [&](const auto& entry) { return entry.first == name; });
-    if (!replaced && !name.starts_with("NNI_")) result.push_back(variable);
+    if (!replaced && !name.starts_with("NNI_") && !name.starts_with("ATTUNE_")) {
+      result.push_back(variable);
+    }
   }
   for (const auto& [name, value] : added) result.push_back(name + "=" + value);
   return result;
 }
 
-Result<std::unique_ptr<ChildProcess>> ChildProcess::spawn(boost::asio::io_context& io,
-                                                          const ProcessSpec& spec, OnExit on_exit) {
+Result<SpawnedProcess> spawn_process(const ProcessSpec& spec) {
   FileActions actions;
   TRY(actions.add(spec));
-  const SpawnAttributes attributes;
+  const SpawnAttributes attributes(spec.detached);
   const std::vector<char*> arguments = c_strings(spec.arguments);
   const std::vector<char*> environment = c_strings(spec.environment);
   pid_t pid = 0;
@@ -129,7 +130,14 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::spawn(boost::asio::io_contex
     ::waitpid(pid, nullptr, 0);
     return fail(fmt::format("cannot watch {}: pidfd_open: {}", spec.arguments[0], reason));
   }
-  return std::unique_ptr<ChildProcess>(new ChildProcess(io, pid, pidfd, std::move(on_exit)));
+  return SpawnedProcess{pid, UniqueFd(pidfd)};
+}
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::spawn(boost::asio::io_context& io,
+                                                          const ProcessSpec& spec, OnExit on_exit) {
+  SpawnedProcess process = TRY(spawn_process(spec));
+  return std::unique_ptr<ChildProcess>(
+      new ChildProcess(io, process.pid, process.pidfd.release(), std::move(on_exit)));
 }
 
 ChildProcess::ChildProcess(boost::asio::io_context& io, pid_t pid, int pidfd, OnExit on_exit)

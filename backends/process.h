@@ -15,6 +15,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "backends/unique_fd.h"
 #include "base/result.h"
 
 namespace attune {
@@ -34,10 +35,20 @@ struct ProcessSpec {
   // {number in the child, our descriptor}. 0, 1 and 2 are /dev/null unless named; every other
   // descriptor of ours is closed in the child.
   std::vector<std::pair<int, int>> descriptors;
+  // In a session of its own, away from our terminal, with all signals blocked until it unblocks
+  // them. Otherwise it leads a process group in our session, and no signal is blocked.
+  bool detached = false;
 };
 
-// `inherited` without the variables whose names start with "NNI_", plus `added`, which wins. An
-// experiment that runs inside a trial of another one must not see the outer one's files.
+struct SpawnedProcess {
+  pid_t pid = 0;
+  UniqueFd pidfd;
+};
+// Whoever calls it reaps it.
+Result<SpawnedProcess> spawn_process(const ProcessSpec& spec);
+
+// `inherited` without the variables whose names start with "NNI_" or "ATTUNE_", plus `added`, which
+// wins. An experiment that runs inside a trial of another one must not see the outer one's files.
 std::vector<std::string> child_environment(
     const std::vector<std::string>& inherited,
     const std::vector<std::pair<std::string, std::string>>& added);

@@ -5,12 +5,18 @@
 // One thread owns a backend and makes all calls. When a backend has something to tell it calls the
 // `wake` function that it was made with, from that same thread and never from inside a call;
 // fetch_status_results() then hands it over. Nobody polls.
+//
+// A trial is named by its job id; it may be started several times (a retry, a resume after a
+// pause), each start is an attempt, and at most one attempt runs at a time. What a trial saves for
+// its own later attempts lies in its checkpoint folder; a checkpoint is a snapshot of that folder
+// under an id of its own, which outlives the trial and may start another one.
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "backends/resources.h"
 #include "base/result.h"
 #include "protocol/command.h"
 
@@ -19,48 +25,110 @@ namespace attune {
 struct TrialStart {
   std::string job_id;          // letters and digits, unique in the experiment, names the folder
   std::int64_t sequence = 0;   // counts trials from 0
+  int attempt = 0;             // counts the starts of this trial from 0
   std::string parameter_text;  // the NewTrialJob payload, given to the trial byte for byte
+  Resources resources;         // what the trial may use; GPUs are assigned by the backend
+  std::string checkpoint;      // what the attempt starts from; empty: from scratch
 };
 
 // A metric that the trial reported.
 struct TrialReport {
   std::string job_id;
-  std::string text;         // the JSON text as the trial wrote it, without the line end
-  ReportMetricData metric;  // the same, decoded; its trial_job_id is job_id
+  std::string text;            // the JSON text as the trial wrote it, without the line end
+  ReportMetricData metric;     // the same, decoded; its trial_job_id is job_id
+  double time = 0;             // when it was reported: seconds since 1970-01-01 UTC, or virtual
+  std::uint64_t position = 0;  // of what follows it in the attempt's stream; for adopt()
+  bool late = false;           // reported after stop() or pause(): no decision has seen it
 };
 // Something that the user should know: what is wrong and where. The trial goes on.
 struct TrialProblem {
   std::string job_id;
   std::string text;
 };
-// The last event of a trial; nothing that belongs to it runs any more.
+// Answers save_checkpoint() and copy_checkpoint().
+struct CheckpointStored {
+  std::string job_id;
+  std::string checkpoint;
+  double bytes = 0;
+  std::string error;  // empty: it is there. "nothing saved": the trial's folder is empty
+};
+enum class Ending {
+  succeeded,       // ended by itself with exit code 0
+  failed,          // ended by itself with another one
+  signalled,       // killed by a signal that nobody here sent
+  out_of_memory,   // the kernel killed it for memory
+  lost,            // nobody knows how it ended: its machine or its shim died
+  restore_failed,  // the checkpoint to start from could not be put in place; the trial never ran
+  stopped,         // by stop(), stop_all() or kill_all()
+  paused,          // by pause()
+};
+// The last event of an attempt; nothing that belongs to it runs any more.
 struct TrialFinished {
   std::string job_id;
-  bool success = false;  // ended by itself with exit code 0
-  std::string detail;    // "exit code 3", "killed by signal 11 (Segmentation fault)"
+  Ending how = Ending::succeeded;
+  std::string detail;      // "exit code 3", "killed by signal 11 (Segmentation fault)"
+  double time = 0;         // when it ended, as TrialReport::time
+  double cpu_seconds = 0;  // user and system time of the attempt's processes, as far as known
+  double max_rss = 0;      // bytes, of the largest process
 };
-using TrialEvent = std::variant<TrialReport, TrialProblem, TrialFinished>;
+using TrialEvent = std::variant<TrialReport, TrialProblem, CheckpointStored, TrialFinished>;
+
+enum class BusyStatus { running, stopping };
 
 class TrialBackend {
  public:
-  virtual ~TrialBackend() = default;
+  virtual ~TrialBackend() = default;  // does not end trials that run: a later backend adopts them
 
-  // On an error nothing runs and no event will name the job.
+  // Where trials keep their files; before anything else is called. And what they execute, for logs.
+  virtual void set_path(const std::filesystem::path& directory) = 0;
+  virtual std::string entry_point() const = 0;
+
+  // All that there is for trials, whether in use or not.
+  virtual Resources capacity() const = 0;
+
+  // Starts an attempt: a first one, a retry, or the resume of a paused trial with a new
+  // configuration. On an error nothing runs and no event will name the attempt.
   virtual Result<void> start(const TrialStart& trial) = 0;
 
-  // Asks the trial to end, forces it after a grace period; TrialFinished follows. Reports that were
-  // not fetched before this call are dropped: the decision was taken without them. A job that does
-  // not run is ignored, since it may have ended a moment ago.
+  // What has become of an attempt that an earlier manager started; `position` is that of the last
+  // report that the earlier one kept, 0 for none.
+  enum class Adoption {
+    taken,        // it runs or has ended: events follow, reports from `position` on
+    not_started,  // start() had not got that far: nothing ran
+    lost,         // it ran, and how it ended is unknown; reports from `position` on follow, and
+                  // TrialFinished{lost}
+  };
+  virtual Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) = 0;
+
+  // Ask the attempt to end, force it after a grace period; TrialFinished follows, reports come as
+  // late ones from now on: the decision was taken without them. What pause() ends may be started
+  // again. A job that does not run is ignored, since it may have ended a moment ago.
   virtual void stop(const std::string& job_id) = 0;
+  virtual void pause(const std::string& job_id) = 0;
   virtual void stop_all() = 0;
   virtual void kill_all() = 0;  // the same without grace
+
+  // The answer to REQUEST_PARAMETER number `index`: one more configuration for a running trial.
+  virtual Result<void> give_parameter(const std::string& job_id, std::int64_t index,
+                                      const std::string& text) = 0;
+
+  // Keeps what the trial has saved so far as `checkpoint`, a new id of letters, digits, '-' and
+  // '_'. The trial may run or have ended. CheckpointStored follows.
+  virtual void save_checkpoint(const std::string& job_id, const std::string& checkpoint) = 0;
+  virtual void copy_checkpoint(const std::string& from, const std::string& to) = 0;
+  virtual void delete_checkpoint(const std::string& checkpoint) = 0;  // an unknown one is ignored
+  // The trial will not be started again: what it saved for itself may go; its output stays.
+  virtual void release(const std::string& job_id) = 0;
+
+  // The experiment's state is about to be saved: the place for a backend to save its own.
+  virtual void on_tuner_save() {}
 
   // Everything new, the events of one trial in their order, a bounded amount: if there is more,
   // wake is called again. Not fetching is how the owner slows a flood down.
   virtual std::vector<TrialEvent> fetch_status_results() = 0;
 
-  // Jobs that were started and whose TrialFinished was not fetched yet, in starting order.
-  virtual std::vector<std::string> busy_trial_ids() const = 0;
+  // Attempts that were started and whose TrialFinished was not fetched yet, in starting order.
+  virtual std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const = 0;
 
   virtual std::filesystem::path stdout_path(const std::string& job_id) const = 0;
   virtual std::filesystem::path stderr_path(const std::string& job_id) const = 0;

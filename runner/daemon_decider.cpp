@@ -10,6 +10,7 @@
 
 #include "backends/unique_fd.h"
 #include "base/base64.h"
+#include "base/check.h"
 #include "protocol/codec.h"
 #include "runner/files.h"
 
@@ -67,7 +68,7 @@ Result<void> DaemonDecider::start(Listener& listener) {
                     base64_encode(dump_json(options_.parameters))};
   spec.environment = child_environment(options_.environment,
                                        {{"SDK_PROCESS", "dispatcher"},
-                                        {"NNI_MODE", "start"},
+                                        {"NNI_MODE", options_.resume ? "resume" : "start"},
                                         {"NNI_CHECKPOINT_DIRECTORY", checkpoint_directory.string()},
                                         {"NNI_LOG_DIRECTORY", log_directory.string()},
                                         {"NNI_LOG_LEVEL", options_.log_level},
@@ -93,31 +94,89 @@ Result<void> DaemonDecider::start(Listener& listener) {
 void DaemonDecider::next(int count) { send(encode(RequestTrialJobs{count})); }
 
 void DaemonDecider::on_add(const std::string& job_id, const ProposedTrial& trial) {
-  texts_[job_id] = trial.text;
+  const bool customized = std::holds_alternative<std::monostate>(trial.parameter_id);
+  running_[job_id] = {trial.text, customized, customized ? trial.parameters : json(), json()};
 }
 
-void DaemonDecider::on_result(const std::string&, const std::string& metric_text) {
-  send(Frame{"ME", metric_text});
+Action DaemonDecider::on_result(const std::string& job_id, const std::string& metric_text) {
+  Frame frame{"ME", metric_text};
+  if (const auto found = running_.find(job_id);
+      found != running_.end() && found->second.customized && found->second.result.is_null()) {
+    const auto command = decode(frame);
+    const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
+    if (metric && metric->type == ReportMetricData::Type::final) {
+      found->second.result = metric->value;
+    }
+  }
+  send(frame);
+  return Action::keep_going;
 }
 
 void DaemonDecider::on_complete(const std::string& job_id) {
-  send_end(job_id, TrialEnd::Event::succeeded);
+  const Running trial = take(job_id);
+  send_event(job_id, trial.text, TrialEnd::Event::succeeded);
+  // After its end, so that the assessor hears of that; the daemon itself ignores the final result
+  // of a trial that it has not proposed.
+  if (!trial.result.is_null()) {
+    send(encode(ImportData{{{trial.parameters, trial.result, job_id}}}));
+  }
 }
 
 void DaemonDecider::on_error(const std::string& job_id) {
-  send_end(job_id, TrialEnd::Event::failed);
+  send_event(job_id, take(job_id).text, TrialEnd::Event::failed);
 }
 
 void DaemonDecider::on_remove(const std::string& job_id, TrialEnd::Event event) {
-  send_end(job_id, event);
+  send_event(job_id, take(job_id).text, event);
+}
+
+void DaemonDecider::on_paused(const std::string& job_id, const std::string& checkpoint) {
+  send_event(job_id, running_.at(job_id).text, TrialEnd::Event::paused, checkpoint);
+}
+
+void DaemonDecider::on_pause_failed(const std::string& job_id) {
+  // It may have ended meanwhile, of which the daemon knows then.
+  if (const auto found = running_.find(job_id); found != running_.end()) {
+    send_event(job_id, found->second.text, TrialEnd::Event::pause_failed);
+  }
+}
+
+void DaemonDecider::on_checkpoint(const std::string& job_id, const std::string& checkpoint) {
+  send(encode(CheckpointSaved{job_id, checkpoint}));
+}
+
+void DaemonDecider::import(const std::vector<ImportData::Record>& records) {
+  send(encode(ImportData{records}));
+}
+
+void DaemonDecider::readopt(const std::vector<Resumed>& trials) {
+  AddCustomizedTrialJob command{.trials = {}, .resumed = true};
+  for (const auto& [job_id, trial, paused, checkpoint] : trials) {
+    on_add(job_id, trial);
+    command.trials.push_back(
+        {trial.parameter_id, "resumed", trial.parameters, job_id, paused, checkpoint});
+  }
+  send(encode(command));
+}
+
+void DaemonDecider::update_search_space(const json& search_space) {
+  send(encode(UpdateSearchSpace{search_space}));
+}
+
+void DaemonDecider::sync(const std::string& token) { send(encode(Ping{token})); }
+
+DaemonDecider::Running DaemonDecider::take(const std::string& job_id) {
+  auto node = running_.extract(job_id);
+  ATTUNE_CHECK(node);
+  return std::move(node.mapped());
 }
 
 // Not encode(TrialEnd): hyper_params must be the very text that the daemon sent.
-void DaemonDecider::send_end(const std::string& job_id, TrialEnd::Event event) {
-  const auto text = texts_.extract(job_id);
-  send(Frame{"EN", dump_json({{"trial_job_id", job_id},
-                              {"event", to_text(event)},
-                              {"hyper_params", text.mapped()}})});
+void DaemonDecider::send_event(const std::string& job_id, const std::string& text,
+                               TrialEnd::Event event, const std::string& checkpoint) {
+  json payload = {{"trial_job_id", job_id}, {"event", to_text(event)}, {"hyper_params", text}};
+  if (!checkpoint.empty()) payload["checkpoint"] = checkpoint;
+  send(Frame{"EN", dump_json(payload)});
 }
 
 void DaemonDecider::send(const Frame& frame) {
@@ -190,11 +249,24 @@ void DaemonDecider::handle(const Frame& frame) {
 
 void DaemonDecider::handle(const Command& command, const std::string& payload) {
   if (const auto* trial = std::get_if<NewTrialJob>(&command)) {
-    listener_->on_proposal({trial->parameter_id, trial->parameters, payload});
+    listener_->on_proposal({trial->parameter_id, trial->parameters, payload,
+                            trial->resume_trial_job_id, trial->checkpoint_from});
   } else if (const auto* kill = std::get_if<KillTrialJob>(&command)) {
     listener_->on_stop(kill->trial_job_id, kill->reason);
+  } else if (const auto* pause = std::get_if<PauseTrialJob>(&command)) {
+    listener_->on_pause(pause->trial_job_id, pause->reason);
+  } else if (const auto* save = std::get_if<SaveCheckpoint>(&command)) {
+    listener_->on_save(save->trial_job_id);
+  } else if (const auto* drop = std::get_if<DropCheckpoint>(&command)) {
+    listener_->on_drop(drop->checkpoint);
+  } else if (const auto* more = std::get_if<SendTrialJobParameter>(&command)) {
+    std::optional<ProposedTrial> proposal;
+    if (!more->parameters.is_null()) proposal = {more->parameter_id, more->parameters, payload};
+    listener_->on_parameter(more->trial_job_id, more->parameter_index, std::move(proposal));
   } else if (const auto* none = std::get_if<NoMoreTrialJobs>(&command)) {
     listener_->on_exhausted(none->reason);
+  } else if (const auto* pong = std::get_if<Pong>(&command)) {
+    listener_->on_synced(pong->token);
   } else if (std::holds_alternative<Initialized>(command)) {
     listener_->on_ready();
   } else if (const auto* error = std::get_if<DaemonError>(&command)) {

@@ -27,6 +27,19 @@ bool same_name(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+Result<std::filesystem::path> find_program(const std::string& name,
+                                           const std::filesystem::path& own_directory,
+                                           const std::string& path) {
+  if (is_program(own_directory / name)) return own_directory / name;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find(':', at), path.size());
+    const auto candidate = std::filesystem::path(path.substr(at, end - at)) / name;
+    if (is_program(candidate)) return std::filesystem::absolute(candidate);
+    at = end + 1;
+  }
+  return fail(fmt::format("{} is neither in {} nor in PATH", name, own_directory.string()));
+}
+
 Result<std::filesystem::path> find_daemon(const std::string& given,
                                           const std::filesystem::path& own_directory,
                                           const std::string& path) {
@@ -34,15 +47,9 @@ Result<std::filesystem::path> find_daemon(const std::string& given,
     if (is_program(given)) return std::filesystem::absolute(given);
     return fail(fmt::format("--daemon {} is not a program", given));
   }
-  if (is_program(own_directory / "attuned")) return own_directory / "attuned";
-  for (std::size_t at = 0; at < path.size();) {
-    const std::size_t end = std::min(path.find(':', at), path.size());
-    const auto candidate = std::filesystem::path(path.substr(at, end - at)) / "attuned";
-    if (is_program(candidate)) return std::filesystem::absolute(candidate);
-    at = end + 1;
-  }
-  return fail(fmt::format("attuned is neither in {} nor in PATH; name it with --daemon",
-                          own_directory.string()));
+  auto found = find_program("attuned", own_directory, path);
+  if (!found) return fail(found.error().message + "; name it with --daemon");
+  return found;
 }
 
 Result<json> list_algorithms(const std::filesystem::path& daemon,

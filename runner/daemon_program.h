@@ -10,8 +10,12 @@
 
 namespace attune {
 
-// `given` (--daemon), else attuned in `own_directory`, else in one of the folders of `path` (a
-// PATH).
+// A program of ours: in `own_directory`, else in one of the folders of `path` (a PATH).
+Result<std::filesystem::path> find_program(const std::string& name,
+                                           const std::filesystem::path& own_directory,
+                                           const std::string& path);
+
+// `given` (--daemon), else attuned as above.
 Result<std::filesystem::path> find_daemon(const std::string& given,
                                           const std::filesystem::path& own_directory,
                                           const std::string& path);

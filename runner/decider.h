@@ -1,13 +1,17 @@
 #pragma once
-// The seam between running and deciding: all that the experiment loop knows of tuners and of early
+// The seam between running and deciding: all that the trial runner knows of tuners and of early
 // stopping. DaemonDecider asks attuned through its pipes, as any manager does; tests script one.
 //
-// Everything is asynchronous: what the decider wants comes through the Listener, from inside a call
-// or later. One thread owns both sides.
+// What the decider wants comes through the Listener, from inside a call or later. One thread owns
+// both sides.
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "base/trial.h"
 #include "protocol/command.h"
 
 namespace attune {
@@ -17,6 +21,16 @@ struct ProposedTrial {
   ParameterId parameter_id;
   json parameters;
   std::string text;  // the NewTrialJob payload, byte for byte: what the trial and on_end() must get
+  std::string resume_job = {};       // continue this paused trial with it
+  std::string checkpoint_from = {};  // start from this checkpoint
+};
+
+// What may be started now: pending and paused trials whose resources are free.
+class Startable {
+ public:
+  virtual ~Startable() = default;
+  virtual std::optional<std::string> first_pending() const = 0;  // in the order of submission
+  virtual std::optional<std::string> first_paused() const = 0;
 };
 
 class Decider {
@@ -24,11 +38,19 @@ class Decider {
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual void on_ready() = 0;  // once; next() may be called from now on
+    virtual void on_ready() = 0;  // once; everything else may be called from now on
     virtual void on_proposal(ProposedTrial proposal) = 0;
     // One request of next() gets no more proposals. A later one may, if trials ended meanwhile.
     virtual void on_exhausted(const std::string& reason) = 0;
+    // The answer to a REQUEST_PARAMETER of on_result(); nothing: there are no more.
+    virtual void on_parameter(const std::string& job_id, std::int64_t index,
+                              std::optional<ProposedTrial> proposal) = 0;
     virtual void on_stop(const std::string& job_id, const std::string& reason) = 0;
+    // Answered by on_paused() or on_pause_failed().
+    virtual void on_pause(const std::string& job_id, const std::string& reason) = 0;
+    virtual void on_save(const std::string& job_id) = 0;      // answered by on_checkpoint()
+    virtual void on_drop(const std::string& checkpoint) = 0;  // no rule can need it any more
+    virtual void on_synced(const std::string& token) = 0;
     virtual void on_room() = 0;                // congested() was true and no longer is
     virtual void on_failure(Error error) = 0;  // it died; nothing follows, nothing can be asked
     virtual void on_closed() = 0;              // after close(); nothing follows
@@ -41,13 +63,42 @@ class Decider {
   // Asks for `count` more proposals: as many on_proposal, or fewer and one on_exhausted.
   virtual void next(int count) = 0;
 
+  // Which trial to start next, if any.
+  virtual std::optional<std::string> choose(const Startable& startable) {
+    return startable.first_pending();
+  }
+
   // A trial runs from on_add to exactly one of on_complete (ended by itself, well), on_error (ended
   // by itself, badly) and on_remove (was stopped; `event` says by whom). Results come in between.
+  // A customized trial has the null parameter id and a text like a proposal's.
   virtual void on_add(const std::string& job_id, const ProposedTrial& trial) = 0;
-  virtual void on_result(const std::string& job_id, const std::string& metric_text) = 0;
+  // `metric_text` is what the trial reported. The decision, where the decider has one at once; a
+  // later one comes through the Listener.
+  virtual Action on_result(const std::string& job_id, const std::string& metric_text) = 0;
   virtual void on_complete(const std::string& job_id) = 0;
   virtual void on_error(const std::string& job_id) = 0;
   virtual void on_remove(const std::string& job_id, TrialEnd::Event event) = 0;
+
+  // The trial is paused, with this checkpoint (empty: it saved none); it counts as running still.
+  virtual void on_paused(const std::string& job_id, const std::string& checkpoint) = 0;
+  virtual void on_pause_failed(const std::string& job_id) = 0;
+  virtual void on_checkpoint(const std::string& job_id, const std::string& checkpoint) = 0;
+
+  // Results from elsewhere, or, after a restart, those of all trials that have ended.
+  virtual void import(const std::vector<ImportData::Record>& records) = 0;
+  // After a restart: trials that have not ended, and go on. Replaces on_add for them.
+  struct Resumed {
+    std::string job_id;
+    ProposedTrial trial;
+    bool paused = false;
+    std::string checkpoint;  // with paused
+  };
+  virtual void readopt(const std::vector<Resumed>& trials) = 0;
+  virtual void update_search_space(const json& search_space) = 0;
+
+  // on_synced(token) comes once everything said before has been dealt with, and every decision
+  // about it has come.
+  virtual void sync(const std::string& token) = 0;
 
   // So much is unsent that no more results should be given for now; on_room follows.
   virtual bool congested() const = 0;

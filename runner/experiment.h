@@ -5,10 +5,21 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
+#include "base/trial.h"
+#include "runner/checkpoint_keeper.h"
+#include "runner/trial_rules.h"
+#include "runner/tuning_status.h"
 
 namespace attune {
+
+// trainingService of platform local.
+struct LocalService {
+  std::vector<int> gpu_indices;  // empty: all that there are
+  int trials_per_gpu = 1;
+};
 
 struct Experiment {
   std::string name;  // may be empty
@@ -25,10 +36,30 @@ struct Experiment {
   std::optional<std::uint64_t> seed;
   json tuner, assessor, advisor;  // {name, classArgs} as given; null when absent
   bool include_intermediate_results = false;
+
+  std::string backend = "local";  // or "simulated"
+  json simulation;                // of the backend "simulated", as given; null otherwise
+  LocalService local;
+  std::string arguments = "none";  // how a trial gets its parameters beside parameter.cfg
+  double output_limit = 64e6;      // bytes of each of stdout and stderr of a trial
+  TrialRules trial;
+  Resources capacity;  // the user's own kinds; what is 0 is found out
+  bool queue_trials = false;
+  CheckpointRules checkpoint;
+  StopRules stop;
+  std::vector<Objective> objectives;  // empty: "default", in the direction of the tuner
+  std::vector<std::string> constraints;
+  std::vector<json> initial_points;  // tried first
+
+  json document;  // the file as given
 };
 
 // The experiment parameters of the protocol (NNI's v2 schema without the search space), with the
 // protocol extensions that this manager understands.
 json daemon_parameters(const Experiment& experiment);
+
+// An experiment file that says the same, wherever it is read: paths are absolute, the search space
+// is in it, what was settled later (seed, limits) too.
+json to_document(const Experiment& experiment);
 
 }  // namespace attune

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/log.h"
+#include "runner/experiment_rules.h"
 #include "runner/section.h"
 #include "runner/yaml.h"
 
@@ -85,9 +86,31 @@ Result<json> read_search_space(const Section& top, const fs::path& base) {
   return value;
 }
 
+// A number, a list of numbers, or NNI's text "0,2".
+Result<std::vector<int>> read_gpu_indices(const Section& service) {
+  std::vector<int> indices;
+  const json* value = service.find("gpuIndices");
+  if (value == nullptr) return indices;
+  const auto wrong = [&] {
+    return service.error("gpuIndices", "numbers of GPUs expected, such as [0, 2] or \"0,2\"");
+  };
+  json list = value->is_array() ? *value : json::array({*value});
+  if (value->is_string()) {
+    auto parsed = parse_json("[" + value->get<std::string>() + "]");
+    if (!parsed) return wrong();
+    list = *std::move(parsed);
+  }
+  for (const json& item : list) {
+    if (!item.is_number_integer() || item < 0 || item > 1000) return wrong();
+    indices.push_back(item);
+  }
+  return indices;
+}
+
 // Keys that NNI has and that cannot change anything here are accepted; those that would have to
 // change something are refused.
-Result<void> check_platform(const Section& top) {
+Result<LocalService> read_platform(const Section& top) {
+  LocalService local;
   if (TRY(top.boolean("useAnnotation")).value_or(false)) {
     return top.error("useAnnotation", "annotated trial code is not supported");
   }
@@ -96,7 +119,7 @@ Result<void> check_platform(const Section& top) {
     return top.error("experimentType", "only hpo is supported");
   }
   const auto service = TRY(top.section("trainingService"));
-  if (!service) return {};
+  if (!service) return local;
   TRY(service->check_keys(kServiceKeys));
   const auto platform = TRY(service->text("platform"));
   if (!platform) return top.error("trainingService", "platform is missing");
@@ -104,7 +127,12 @@ Result<void> check_platform(const Section& top) {
     return service->error("platform",
                           fmt::format("only local is supported, not \"{}\"", *platform));
   }
-  return {};
+  TRY(service->boolean("useActiveGpu"));
+  TRY(service->boolean("reuseMode"));
+  local.trials_per_gpu =
+      static_cast<int>(TRY(service->integer("maxTrialNumberPerGpu", 1, 1000)).value_or(1));
+  local.gpu_indices = TRY(read_gpu_indices(*service));
+  return local;
 }
 
 Result<Experiment> read_limits(const Section& top) {
@@ -115,13 +143,6 @@ Result<Experiment> read_limits(const Section& top) {
   result.max_trial_number = TRY(top.integer("maxTrialNumber", 1, 1'000'000'000));
   result.max_experiment_seconds = TRY(top.duration("maxExperimentDuration"));
   result.max_trial_seconds = TRY(top.duration("maxTrialDuration"));
-  if (const auto gpus = TRY(top.integer("trialGpuNumber", 0, 1000))) {
-    if (*gpus != 0) {
-      return top.error("trialGpuNumber",
-                       "GPUs are not assigned to trials yet; leave it out or use 0");
-    }
-    result.trial_gpu_number = 0;
-  }
   if (const auto seed = TRY(top.integer("seed", 0, INT64_MAX))) {
     result.seed = static_cast<std::uint64_t>(*seed);
   }
@@ -139,8 +160,13 @@ Result<std::string> read_log_level(const Section& top) {
 
 }  // namespace
 
-Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& working_directory) {
-  const std::string text = TRY(read_text(file));
+Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& working_directory,
+                                        const std::string& backend) {
+  return read_experiment(TRY(read_text(file)), file, working_directory, backend);
+}
+
+Result<Experiment> read_experiment(const std::string& text, const fs::path& file,
+                                   const fs::path& working_directory, const std::string& backend) {
   const YamlDocument document = TRY(parse_yaml(text, file.string()));
   if (!document.value.is_object()) {
     return fail(fmt::format(
@@ -153,17 +179,22 @@ Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& wo
                     "tuner: {{name, classArgs}}, ...)",
                     file.string()));
   }
-  TRY(top.check_keys(kKeys));
-  TRY(check_platform(top));
+  std::vector<std::string> keys = kKeys;
+  keys.insert(keys.end(), kRuleKeys.begin(), kRuleKeys.end());
+  TRY(top.check_keys(keys));
 
   std::error_code error;
   const fs::path base = fs::absolute(file, error).parent_path();
   Experiment result = TRY(read_limits(top));
+  result.local = TRY(read_platform(top));
+  TRY(read_rules(top, result));
+  if (!backend.empty()) result.backend = backend;
+  result.document = document.value;
   result.search_space = TRY(read_search_space(top, base));
   const auto command = TRY(top.text("trialCommand"));
-  if (!command || command->empty())
+  if ((!command || command->empty()) && result.backend != "simulated")
     return top.error("trialCommand", "missing: the shell command of a trial");
-  result.trial_command = *command;
+  result.trial_command = command.value_or("");
   const std::string code = TRY(top.text("trialCodeDirectory")).value_or(".");
   result.trial_code_directory = fs::weakly_canonical(base / code, error);
   if (!fs::is_directory(result.trial_code_directory, error)) {
@@ -201,7 +232,7 @@ json daemon_parameters(const Experiment& experiment) {
                      {"logLevel", experiment.log_level},
                      {"experimentWorkingDirectory", experiment.working_directory.string()},
                      {"trainingService", {{"platform", "local"}}},
-                     {"capabilities", {"reason", "error"}}};
+                     {"capabilities", {"sync", "pause", "checkpoint", "reason", "error"}}};
   if (experiment.max_trial_number) parameters["maxTrialNumber"] = *experiment.max_trial_number;
   if (experiment.max_experiment_seconds) {
     parameters["maxExperimentDuration"] = fmt::format("{}s", *experiment.max_experiment_seconds);
@@ -209,10 +240,35 @@ json daemon_parameters(const Experiment& experiment) {
   if (experiment.max_trial_seconds) {
     parameters["maxTrialDuration"] = fmt::format("{}s", *experiment.max_trial_seconds);
   }
+  for (const Objective& objective : experiment.objectives) {
+    parameters["objectives"].push_back(
+        {{"metric", objective.metric}, {"mode", objective.maximize ? "maximize" : "minimize"}});
+  }
+  if (!experiment.constraints.empty()) parameters["constraints"] = experiment.constraints;
   if (!experiment.tuner.is_null()) parameters["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) parameters["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) parameters["advisor"] = experiment.advisor;
   return parameters;
+}
+
+json to_document(const Experiment& experiment) {
+  json document = experiment.document;
+  const auto set = [&](const char* key, const auto& value) {
+    if (value) document[key] = *value;
+  };
+  document.erase("searchSpaceFile");
+  document["searchSpace"] = experiment.search_space;
+  document["trialCodeDirectory"] = experiment.trial_code_directory.string();
+  document["experimentWorkingDirectory"] = experiment.working_directory.string();
+  document["trialConcurrency"] = experiment.trial_concurrency;
+  set("maxTrialNumber", experiment.max_trial_number);
+  set("maxExperimentDuration", experiment.max_experiment_seconds);
+  set("maxTrialDuration", experiment.max_trial_seconds);
+  document.erase("seed");  // it is in the tuner's classArgs
+  if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
+  if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
+  if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;
+  return document;
 }
 
 }  // namespace attune

@@ -1,6 +1,8 @@
 #pragma once
-// Reading an experiment file: NNI's v2 schema in YAML or JSON, and `seed`. docs/experiment-file.md.
+// Reading an experiment file: NNI's v2 schema in YAML or JSON, and what attune adds.
+// docs/experiment-file.md.
 #include <filesystem>
+#include <string>
 
 #include "base/result.h"
 #include "runner/experiment.h"
@@ -10,7 +12,14 @@ namespace attune {
 // Relative paths in the file are relative to its folder; `working_directory` is the default of
 // experimentWorkingDirectory. Errors name the file, the line, the key, what is wrong, and for an
 // unknown key the nearest known one.
+// `backend` instead of the file's, when not empty.
 Result<Experiment> read_experiment_file(const std::filesystem::path& file,
-                                        const std::filesystem::path& working_directory);
+                                        const std::filesystem::path& working_directory,
+                                        const std::string& backend = "");
+
+// The same, from a text; `file` is where it stands, for messages and relative paths.
+Result<Experiment> read_experiment(const std::string& text, const std::filesystem::path& file,
+                                   const std::filesystem::path& working_directory,
+                                   const std::string& backend = "");
 
 }  // namespace attune

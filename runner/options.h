@@ -1,11 +1,34 @@
 #pragma once
-// The command line of attune.
+// The command line of attune: one struct for each sub-command, in one variant.
+// docs/commands.md describes them for users.
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
+
+#include "runner/trial_record.h"
 
 namespace attune {
+
+// The exit codes of every sub-command. They are documented: scripts rely on them.
+enum ExitCode {
+  kExitOk = 0,
+  kExitFailed = 1,     // the experiment failed, or what was asked for could not be done
+  kExitUsage = 2,      // command line or experiment file; nothing was done
+  kExitNoManager = 3,  // it needs a manager, and none runs
+  kExitInterrupted = 130
+};
+
+// Which experiment: of the working directory `directory` (or the folder of one experiment), named
+// by id, beginning of an id, or name; empty: the newest.
+struct ExperimentChoice {
+  std::string directory = "attune-experiments";
+  std::string experiment;
+  bool json = false;  // output as JSON
+};
 
 struct RunOptions {
   std::string file;
@@ -16,14 +39,100 @@ struct RunOptions {
   std::string daemon;
   bool quiet = false;
   bool json = false;
+  bool dry_run = false;  // check everything, run nothing
+};
+struct ResumeOptions {
+  ExperimentChoice which;
+  // Class of failure (failed, signalled, out_of_memory, lost, stopped) -> skip, restart or resume.
+  std::map<std::string, std::string> retries;
+  std::optional<std::int64_t> max_trials;
+  std::optional<int> concurrency;
+  std::optional<double> max_seconds;
+  std::string daemon;
+  bool quiet = false;
+  bool dry_run = false;
+};
+struct SimulateOptions {
+  std::string file;
+  std::string curves;  // recorded learning curves; empty: generated ones
+  std::optional<std::int64_t> max_trials;
+  std::optional<int> epochs;  // of a generated curve
+  std::optional<int> concurrency;
+  std::optional<std::uint64_t> seed;
+  std::string directory;  // as in RunOptions
+  std::string daemon;
+  bool quiet = false;
+  bool json = false;
+};
+struct StopOptions {
+  ExperimentChoice which;
+  bool kill = false;  // without grace for the trials
+};
+struct KillOptions {
+  ExperimentChoice which;
+  std::vector<std::string> trials;
+};
+struct AddOptions {
+  ExperimentChoice which;
+  std::string parameters;  // JSON text, or the path of a file that holds it
+};
+struct ImportOptions {
+  ExperimentChoice which;
+  std::string file;
+  bool dry_run = false;
+};
+struct UpdateOptions {
+  ExperimentChoice which;
+  std::string search_space;  // a file; empty: as it is
+  std::optional<int> concurrency;
+  std::optional<double> max_seconds;
+  std::optional<std::int64_t> max_trials;
+};
+struct ListOptions {
+  std::string directory = "attune-experiments";
+  bool json = false;
+};
+struct StatusOptions {
+  ExperimentChoice which;
+};
+struct TrialsOptions {
+  ExperimentChoice which;
+  std::vector<TrialStatus> statuses;  // empty: all
+  std::string sort = "sequence";      // "sequence", "newest", "best"
+  std::optional<std::int64_t> limit;
+};
+struct ShowOptions {
+  ExperimentChoice which;
+  std::string trial;
+};
+struct LogsOptions {
+  ExperimentChoice which;
+  std::string trial;
+  bool from_stderr = false;
+  bool follow = false;
+};
+struct BestOptions {
+  ExperimentChoice which;
+  std::int64_t count = 1;
+};
+struct ExportOptions {
+  ExperimentChoice which;
+  std::string format = "csv";  // "csv", "jsonl"
+  std::string output;          // empty: standard output
 };
 
-// What is to be printed instead of running: help, version, a usage error (to standard error).
+using CommandOptions =
+    std::variant<RunOptions, ResumeOptions, SimulateOptions, StopOptions, KillOptions, AddOptions,
+                 ImportOptions, UpdateOptions, ListOptions, StatusOptions, TrialsOptions,
+                 ShowOptions, LogsOptions, BestOptions, ExportOptions>;
+
+// What is to be printed instead of running: help, version, a completion script (to standard
+// output), a usage error (to standard error).
 struct CommandLineEnd {
   int exit_code = 0;
   std::string text;
 };
 
-std::expected<RunOptions, CommandLineEnd> parse_command_line(int argc, const char* const* argv);
+std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc, const char* const* argv);
 
 }  // namespace attune

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "runner/daemon_program.h"
 #include "runner/files.h"
+#include "space/parse.h"
+#include "space/space.h"
 
 namespace attune {
 namespace {
@@ -30,6 +30,7 @@ std::uint64_t settle_seed(std::optional<std::uint64_t> given, std::uint64_t draw
 Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::filesystem::path& daemon,
                                    const std::vector<std::string>& environment) {
+  if (!experiment.objectives.empty()) return Direction{experiment.objectives.front(), ""};
   const json& searcher = experiment.tuner.is_null() ? experiment.advisor : experiment.tuner;
   const bool has_assessor = !experiment.assessor.is_null();
   auto tuner = maximizes(searcher, nullptr, "tuners");
@@ -45,7 +46,7 @@ Result<Direction> settle_direction(const Experiment& experiment,
         "minimize");
   }
   // A name that the list does not have is refused by the daemon itself, with the names that it has.
-  Direction direction{tuner.value_or(false), ""};
+  Direction direction{{"default", tuner.value_or(false)}, ""};
   if (tuner && assessor && *tuner != *assessor) {
     direction.warning = fmt::format(
         "the tuner wants to {} and the assessor to {}: set optimize_mode in the classArgs of both",
@@ -54,28 +55,26 @@ Result<Direction> settle_direction(const Experiment& experiment,
   return direction;
 }
 
-Result<ResultsFile> claim_directory(const std::filesystem::path& directory) {
+Result<void> check_initial_points(const Experiment& experiment) {
+  if (experiment.initial_points.empty()) return {};
+  const Space space = TRY(parse_space(experiment.search_space));
+  for (std::size_t i = 0; i < experiment.initial_points.size(); ++i) {
+    if (auto point = point_from_json(space, experiment.initial_points[i]); !point)
+      return fail(fmt::format("initialPoints[{}]: {}", i, point.error().message));
+  }
+  return {};
+}
+
+Result<void> claim_directory(const std::filesystem::path& directory) {
   TRY(make_directories(directory / "log"));
-  ResultsFile results = TRY(ResultsFile::open(directory / "results.jsonl"));
   std::error_code error;
   const std::filesystem::directory_iterator trials(directory / "trials", error);
   if (!error && trials != std::filesystem::directory_iterator()) {
-    return fail(fmt::format("{} holds the trials of another run; choose another --dir",
-                            directory.string()));
+    return fail(
+        fmt::format("{} holds the trials of another run; choose another --dir, or go on "
+                    "with it: attune resume --dir {}",
+                    directory.string(), directory.string()));
   }
-  return results;
-}
-
-Result<void> write_experiment(const Experiment& experiment, const RunFacts& facts) {
-  json record = {{"experiment_id", facts.experiment_id},
-                 {"seed", facts.seed},
-                 {"optimize_mode", mode_text(facts.maximize)},
-                 {"searchSpace", experiment.search_space}};
-  record.update(daemon_parameters(experiment));
-  const std::string path = facts.directory + "/experiment.json";
-  std::ofstream stream(path);
-  stream << record.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
-  if (!stream.flush()) return fail("cannot write " + path);
   return {};
 }
 

@@ -8,7 +8,6 @@
 
 #include "base/result.h"
 #include "runner/experiment.h"
-#include "runner/reporter.h"
 
 namespace attune {
 
@@ -19,20 +18,21 @@ std::uint64_t settle_seed(std::optional<std::uint64_t> given, std::uint64_t draw
                           Experiment& experiment);
 
 struct Direction {
-  bool maximize = false;
+  Objective objective;
   std::string warning;  // tuner and assessor pull in different directions
 };
 
-// Whether higher is better. A default is the daemon's knowledge, so it is asked when the file does
+// What is searched for, and whether higher is better: the first objective, else "default" in the
+// direction of the tuner. A default is the daemon's knowledge, so it is asked when the file does
 // not say. Blocks meanwhile.
 Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::filesystem::path& daemon,
                                    const std::vector<std::string>& environment);
 
-// Makes the experiment's folder and opens results.jsonl in it. Fails when it holds another run.
-Result<ResultsFile> claim_directory(const std::filesystem::path& directory);
+// initialPoints lie in the search space.
+Result<void> check_initial_points(const Experiment& experiment);
 
-// experiment.json: what was run, with all defaults filled in.
-Result<void> write_experiment(const Experiment& experiment, const RunFacts& facts);
+// Makes the folder of a new experiment. Fails when it holds the trials of another one.
+Result<void> claim_directory(const std::filesystem::path& directory);
 
 }  // namespace attune

@@ -21,7 +21,7 @@ std::optional<double> seconds_left(const Tally& tally, double elapsed,
   std::optional<double> left;
   if (options.max_trials && tally.finished() > 0) {
     const auto to_do = static_cast<double>(*options.max_trials - tally.finished());
-    left = elapsed / static_cast<double>(tally.finished()) * to_do;
+    left = elapsed / static_cast<double>(tally.finished()) * std::max(to_do, 0.0);
   }
   if (options.max_seconds) {
     const double rest = std::max(*options.max_seconds - elapsed, 0.0);
@@ -41,13 +41,14 @@ std::string duration_text(double seconds) {
   return fmt::format("{} d {:02} h", s / 86400, s % 86400 / 3600);
 }
 
-std::string status_line(const Tally& tally, const TrialRecord* best, double elapsed,
+std::string status_line(const Tally& tally, const std::optional<ShownBest>& best, double elapsed,
                         const ProgressOptions& options) {
   std::string line = count_text(tally, options) + fmt::format(" {} running", tally.running);
   if (tally.early_stopped > 0) line += fmt::format(", {} stopped early", tally.early_stopped);
   if (tally.user_canceled > 0) line += fmt::format(", {} cancelled", tally.user_canceled);
   if (tally.failed > 0) line += fmt::format(", {} failed", tally.failed);
-  if (best != nullptr) line += fmt::format(", best {:.6g} ({})", *best->score(), best->job_id);
+  if (tally.paused > 0) line += fmt::format(", {} paused", tally.paused);
+  if (best) line += fmt::format(", best {:.6g} ({})", best->score, best->job_id);
   line += ", " + duration_text(elapsed);
   if (const auto left = seconds_left(tally, elapsed, options)) {
     line += fmt::format(", about {} left", duration_text(*left));
@@ -74,7 +75,7 @@ void Progress::update(const Tally& tally) {
 
 void Progress::redraw() {
   if (!options_.terminal || options_.quiet) return;
-  std::string line = status_line(tally_, best_ ? &*best_ : nullptr, elapsed(), options_);
+  std::string line = status_line(tally_, best_, elapsed(), options_);
   // A line that fills the last column would wrap, and could not be taken back.
   line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(width() - 1, 1))));
   const std::size_t blanks = options_.ansi || shown_ < line.size() ? 0 : shown_ - line.size();
@@ -98,14 +99,14 @@ void Progress::message(const std::string& text) {
   redraw();
 }
 
-void Progress::trial_ended(const TrialRecord& trial, const TrialRecord* best) {
-  if (best != nullptr && (!best_ || best_->job_id != best->job_id)) best_ = *best;
+void Progress::trial_ended(const TrialRecord& trial, const TrialRecord* best, double best_score) {
+  if (best != nullptr) best_ = ShownBest{best->job_id, best_score};
   if (options_.terminal || options_.quiet) return;
   std::string line =
       fmt::format("{} {} {}", count_text(tally_, options_), trial.job_id, to_text(trial.status));
-  if (const auto score = trial.score()) line += fmt::format(" {:.6g}", *score);
+  if (const auto score = trial.score(options_.metric)) line += fmt::format(" {:.6g}", *score);
   if (!trial.reason.empty()) line += fmt::format(" ({})", trial.reason);
-  if (best_) line += fmt::format(", best {:.6g} ({})", *best_->score(), best_->job_id);
+  if (best_) line += fmt::format(", best {:.6g} ({})", best_->score, best_->job_id);
   message(line + ", " + duration_text(elapsed()));
 }
 

@@ -14,9 +14,10 @@ namespace attune {
 
 struct ProgressOptions {
   std::FILE* stream = stderr;
-  bool terminal = false;  // rewrite one line
-  bool ansi = false;      // clear with an escape sequence instead of blanks
-  bool quiet = false;     // warnings only
+  bool terminal = false;           // rewrite one line
+  bool ansi = false;               // clear with an escape sequence instead of blanks
+  bool quiet = false;              // warnings only
+  std::string metric = "default";  // that trial_ended shows
   std::optional<std::int64_t> max_trials;
   std::optional<double> max_seconds;
 };
@@ -25,7 +26,11 @@ struct ProgressOptions {
 std::string duration_text(double seconds);
 
 // [13/40] 2 running, 5 stopped early, 1 failed, best 0.9801 (t0007), 25 s, about 50 s left
-std::string status_line(const Tally& tally, const TrialRecord* best, double elapsed,
+struct ShownBest {
+  std::string job_id;
+  double score = 0;
+};
+std::string status_line(const Tally& tally, const std::optional<ShownBest>& best, double elapsed,
                         const ProgressOptions& options);
 
 // Not thread safe.
@@ -35,7 +40,7 @@ class Progress {
   ~Progress();
 
   void update(const Tally& tally);
-  void trial_ended(const TrialRecord& trial, const TrialRecord* best);
+  void trial_ended(const TrialRecord& trial, const TrialRecord* best, double best_score);
   void message(const std::string& text);  // a whole line that stays
   void redraw();  // the elapsed time goes on without events; a terminal's width may have changed
   void clear();   // takes the status line away
@@ -49,7 +54,7 @@ class Progress {
   const Clock& clock_;
   double started_;
   Tally tally_;
-  std::optional<TrialRecord> best_;
+  std::optional<ShownBest> best_;
   double drawn_at_ = 0;
   std::size_t shown_ = 0;  // characters on the status line
 };

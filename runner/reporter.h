@@ -1,11 +1,10 @@
 #pragma once
-// The observer of an experiment: shows it, keeps its results, and remembers the best trial.
-#include <functional>
+// The observer that a user sees: shows how it goes, remembers the best trial, and sums up.
 #include <string>
 
-#include "runner/experiment_loop.h"
+#include "runner/best_trial.h"
 #include "runner/progress.h"
-#include "runner/results.h"
+#include "runner/trial_observer.h"
 
 namespace attune {
 
@@ -13,17 +12,19 @@ namespace attune {
 struct RunFacts {
   std::string experiment_id;
   std::string directory;
-  bool maximize = false;
+  Objective objective;
   std::uint64_t seed = 0;
 };
 
-class Reporter final : public LoopObserver {
+class Reporter final : public TrialObserver {
  public:
-  Reporter(RunFacts facts, ResultsFile results, Progress& progress);
+  Reporter(RunFacts facts, Progress& progress);
 
-  void on_change(const Tally& tally) override;
-  Result<void> on_trial_end(const TrialRecord& trial) override;
-  void on_warning(const std::string& text) override;
+  void offer(const TrialRecord& trial) { best_.offer(trial); }  // of an earlier session
+
+  void on_tally(const Tally& tally) override;
+  void on_trial_changed(const TrialRecord& trial) override;
+  void on_event(const std::string& kind, const std::string& text) override;
   void on_done(const Outcome& outcome) override;
 
   const Outcome& outcome() const { return outcome_; }
@@ -34,7 +35,6 @@ class Reporter final : public LoopObserver {
 
  private:
   RunFacts facts_;
-  ResultsFile results_;
   Progress& progress_;
   BestTrial best_;
   Tally tally_;

@@ -37,6 +37,36 @@ Result<double> parse_duration(const json& value) {
   return number * unit;
 }
 
+Result<double> parse_bytes(const json& value) {
+  const auto wrong = [&] {
+    return fail(
+        fmt::format("a number of bytes, or a text such as 512MB, 1.5GB or 4GiB expected, "
+                    "not {}",
+                    dump_json(value)));
+  };
+  double number = 0, unit = 1;
+  if (value.is_number()) {
+    number = value.get<double>();
+  } else if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    while (suffix.starts_with(' ')) suffix.remove_prefix(1);
+    if (suffix.ends_with('B')) suffix.remove_suffix(1);
+    constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"", 1},     {"k", 1e3},   {"K", 1e3},     {"M", 1e6},     {"G", 1e9},
+        {"T", 1e12}, {"Ki", 1024}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+    const auto* found =
+        std::ranges::find(kUnits, suffix, &std::pair<std::string_view, double>::first);
+    if (error != std::errc() || found == std::end(kUnits)) return wrong();
+    unit = found->second;
+  } else {
+    return wrong();
+  }
+  if (!std::isfinite(number * unit) || number < 0) return wrong();
+  return number * unit;
+}
+
 std::string Section::path_of(const std::string& key) const {
   return path_.empty() || key.empty() ? path_ + key : path_ + "." + key;
 }
@@ -97,6 +127,62 @@ Result<std::optional<double>> Section::duration(const std::string& key) const {
   auto seconds = parse_duration(*value);
   if (!seconds) return error(key, seconds.error().message);
   return *seconds;
+}
+
+Result<std::optional<double>> Section::bytes(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  auto amount = parse_bytes(*value);
+  if (!amount) return error(key, amount.error().message);
+  return *amount;
+}
+
+Result<std::optional<double>> Section::number(const std::string& key, double low) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number()) return wrong_type(key, "a number", *value);
+  const double number = value->get<double>();
+  if (!std::isfinite(number) || number < low)
+    return error(key, fmt::format("a number from {:g} on expected, not {:g}", low, number));
+  return number;
+}
+
+Result<std::vector<std::string>> Section::texts(const std::string& key) const {
+  std::vector<std::string> result;
+  const json* value = find(key);
+  if (value == nullptr) return result;
+  if (!value->is_array()) return wrong_type(key, "a list of texts", *value);
+  for (const json& item : *value) {
+    if (!item.is_string())
+      return wrong_type(fmt::format("{}[{}]", key, result.size()), "a text", item);
+    result.push_back(item);
+  }
+  return result;
+}
+
+Result<std::vector<Section>> Section::sections(const std::string& key) const {
+  std::vector<Section> result;
+  const json* value = find(key);
+  if (value == nullptr) return result;
+  if (!value->is_array()) return wrong_type(key, "a list of objects", *value);
+  for (const json& item : *value) {
+    const std::string name = fmt::format("{}[{}]", key, result.size());
+    if (!item.is_object()) return wrong_type(name, "an object", item);
+    result.push_back(Section(document_, file_, path_of(name), item));
+  }
+  return result;
+}
+
+Result<std::map<std::string, double>> Section::numbers(const std::string& key) const {
+  std::map<std::string, double> result;
+  const auto object = TRY(section(key));
+  if (!object) return result;
+  for (const auto& [name, value] : object->value().items()) {
+    if (!value.is_number() || !std::isfinite(value.get<double>()))
+      return object->wrong_type(name, "a number", value);
+    result[name] = value;
+  }
+  return result;
 }
 
 Result<std::optional<Section>> Section::section(const std::string& key) const {

@@ -2,6 +2,7 @@
 // Typed access to one object of a document, with errors that point into the file:
 //   experiment.yaml:12: tuner.nam: unknown key; did you mean "name"?
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@ namespace attune {
 // "90", "90s", "10m", "1.5h", "1d" in seconds; a JSON number is seconds. Always positive and
 // finite.
 Result<double> parse_duration(const json& value);
+
+// "512MB", "1.5 GiB", "2e9" in bytes (k, M, G, T: powers of 1000; Ki, Mi, Gi, Ti: of 1024); a JSON
+// number is bytes. Never negative, always finite.
+Result<double> parse_bytes(const json& value);
 
 // Refers to the document, which must outlive it. A value of null counts as absent.
 class Section {
@@ -33,8 +38,13 @@ class Section {
   Result<std::optional<bool>> boolean(const std::string& key) const;
   Result<std::optional<std::int64_t>> integer(const std::string& key, std::int64_t low,
                                               std::int64_t high) const;
+  Result<std::optional<double>> number(const std::string& key, double low) const;
   Result<std::optional<double>> duration(const std::string& key) const;
+  Result<std::optional<double>> bytes(const std::string& key) const;
   Result<std::optional<Section>> section(const std::string& key) const;
+  Result<std::vector<std::string>> texts(const std::string& key) const;         // empty when absent
+  Result<std::vector<Section>> sections(const std::string& key) const;          // a list of objects
+  Result<std::map<std::string, double>> numbers(const std::string& key) const;  // any names
 
   // With an empty key the error is about the object itself.
   std::unexpected<Error> error(const std::string& key, const std::string& what) const;

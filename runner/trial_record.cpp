@@ -6,10 +6,12 @@
 
 namespace attune {
 
-std::optional<double> TrialRecord::score() const {
+bool has_ended(TrialStatus status) { return status >= TrialStatus::succeeded; }
+
+std::optional<double> TrialRecord::score(const std::string& name) const {
   const json* value = &final_metric;
   if (value->is_object()) {
-    const auto found = value->find("default");
+    const auto found = value->find(name);
     if (found == value->end()) return std::nullopt;
     value = &*found;
   }
@@ -20,10 +22,12 @@ std::optional<double> TrialRecord::score() const {
 
 std::string_view to_text(TrialStatus status) {
   switch (status) {
-    case TrialStatus::waiting:
-      return "WAITING";
+    case TrialStatus::pending:
+      return "PENDING";
     case TrialStatus::running:
       return "RUNNING";
+    case TrialStatus::paused:
+      return "PAUSED";
     case TrialStatus::succeeded:
       return "SUCCEEDED";
     case TrialStatus::failed:
@@ -34,6 +38,18 @@ std::string_view to_text(TrialStatus status) {
       return "USER_CANCELED";
   }
   return "UNKNOWN";
+}
+
+std::string_view to_text(TrialSource source) {
+  switch (source) {
+    case TrialSource::algorithm:
+      return "algorithm";
+    case TrialSource::customized:
+      return "customized";
+    case TrialSource::initial:
+      return "initial";
+  }
+  return "unknown";
 }
 
 // Short, in natural order, and not taken for a number by tools that read results.

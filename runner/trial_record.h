@@ -6,37 +6,60 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/resources.h"
 #include "runner/decider.h"
 
 namespace attune {
 
-enum class TrialStatus { waiting, running, succeeded, failed, early_stopped, user_canceled };
+//   PENDING -> RUNNING -> SUCCEEDED | FAILED | EARLY_STOPPED (by the decider, a limit or a
+//   criterion)
+//      ^          |                          | USER_CANCELED (by the user, or the experiment's end)
+//      +- PAUSED <+  (by the decider; goes on when it says so)
+enum class TrialStatus {
+  pending,
+  running,
+  paused,
+  succeeded,
+  failed,
+  early_stopped,
+  user_canceled
+};
+bool has_ended(TrialStatus status);
+
+enum class TrialSource { algorithm, customized, initial };
 
 struct TrialRecord {
   std::string job_id;         // "t0012"
   std::int64_t sequence = 0;  // 12
-  ProposedTrial proposed;
-  TrialStatus status = TrialStatus::waiting;
-  std::string reason;  // why it was stopped or how it failed; empty when it succeeded
-  json final_metric;   // as reported: a number, or an object with "default"; null when none
-  std::vector<json> intermediate;       // as reported, in the order of arrival
-  double start_time = 0, end_time = 0;  // seconds since 1970-01-01 UTC
+  TrialSource source = TrialSource::algorithm;
+  ProposedTrial proposed;  // the present configuration
+  TrialStatus status = TrialStatus::pending;
+  std::string reason;        // why it waits, was stopped, or how it failed; empty when it succeeded
+  int attempts = 0;          // starts so far
+  int failures = 0;          // attempts that ended badly
+  std::int64_t reports = 0;  // intermediate results that counted
+  json last_metric;          // the newest intermediate result; null when none
+  json final_metric;         // as reported: a number, or an object with "default"; null when none
+  std::string checkpoint;    // the newest; empty when none
+  double start_time = 0, end_time = 0;  // seconds since 1970-01-01 UTC; 0: not yet
 
-  // The number that is searched for: the metric, or its "default". Nothing when there is none, or
+  // The number that is searched for: the metric, or its `name`. Nothing when there is none, or
   // when it is not finite.
-  std::optional<double> score() const;
+  std::optional<double> score(const std::string& name = "default") const;
 };
 
-std::string_view to_text(TrialStatus status);  // "SUCCEEDED", the words of NNI
+std::string_view to_text(TrialStatus status);  // "SUCCEEDED": the words of NNI
+std::string_view to_text(TrialSource source);
 
 std::string job_id_of(std::int64_t sequence);
 
 // How many trials are where.
 struct Tally {
-  std::int64_t started = 0, running = 0;
+  std::int64_t pending = 0, running = 0, paused = 0;
   std::int64_t succeeded = 0, failed = 0, early_stopped = 0, user_canceled = 0;
 
   std::int64_t finished() const { return succeeded + failed + early_stopped + user_canceled; }
+  std::int64_t added() const { return pending + running + paused + finished(); }
 };
 
 }  // namespace attune

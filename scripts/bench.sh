@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_deps.sh build bench
-scripts/build.sh bench attuned bench_process bench_micro
+scripts/build.sh bench attune attuned attune-shim bench_process bench_micro
 
 bin=build/bench/bin
 out=build/bench/results
@@ -22,6 +22,8 @@ if "$python" -c 'import nni' 2>/dev/null; then
   "$bin/bench_process" --json --repetitions 3 --observations 0,100,1000 --metrics 10000 \
     -- "$python" -m nni >"$out/nni.json" || rm "$out/nni.json"
 fi
+echo "== the manager"
+python3 -B bench/runner/measure_runner.py "$bin" | tee "$out/runner.md"
 echo "== parts"
 "$bin/bench_micro" --benchmark_min_time=0.2 --benchmark_repetitions=5 \
   --benchmark_report_aggregates_only=true --benchmark_out_format=json \

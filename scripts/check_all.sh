@@ -11,6 +11,10 @@ for preset in dev asan tsan release; do
   scripts/build.sh "$preset"
   scripts/run_tests.sh "$preset"
 done
+echo "== kill -9 of the manager, 20 times, with 40 trials that run"
+for seed in 1 2 3; do
+  python3 -B tests/system/kill_manager_test.py build/release/bin/attune --seed "$seed"
+done
 echo "== bench: that it builds"
 scripts/build.sh bench
 echo "== lint"

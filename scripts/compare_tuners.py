@@ -41,6 +41,8 @@ def run_once(attune, experiment, seed, directory):
     partial.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run([attune, 'run', experiment, '--seed', str(seed), '--dir', partial, '--quiet'],
                    check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    subprocess.run([attune, 'export', '--dir', partial, '--format', 'jsonl',
+                    '--output', partial / 'trials.jsonl'], check=True)
     partial.rename(directory)
 
 

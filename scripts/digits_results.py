@@ -1,4 +1,4 @@
-"""Reads what `attune run` leaves of examples/digits: one JSON object per trial in results.jsonl."""
+"""Reads a run of examples/digits, as `attune export --format jsonl` writes it to trials.jsonl."""
 import json
 import pathlib
 
@@ -7,16 +7,18 @@ class Run:
     """One experiment: its best trial by validation accuracy, and how much work it was."""
 
     def __init__(self, directory):
-        path = pathlib.Path(directory) / 'results.jsonl'
+        path = pathlib.Path(directory) / 'trials.jsonl'
         self.trials = [json.loads(line) for line in path.read_text().splitlines()]
-        finished = [t for t in self.trials if t['status'] == 'SUCCEEDED' and t['final']]
+        finished = [t for t in self.trials
+                    if t['status'] == 'SUCCEEDED' and t['score'] is not None]
         if not finished:
             raise ValueError(f'{path}: no trial succeeded')
-        best = max(finished, key=lambda t: t['final']['default'])  # of equals the first
-        self.validation = best['final']['default']
-        self.test = best['final']['test']
-        self.parameters = best['parameters']
+        best = max(finished, key=lambda t: t['score'])  # of equals the first
+        self.validation = best['score']
+        self.test = best['metrics.test']
+        self.parameters = {key.removeprefix('parameters.'): value for key, value in best.items()
+                           if key.startswith('parameters.') and value is not None}
         self.stopped = sum(t['status'] == 'EARLY_STOPPED' for t in self.trials)
         self.failed = sum(t['status'] == 'FAILED' for t in self.trials)
-        self.seconds = (max(t['end_time'] for t in self.trials) -
-                        min(t['start_time'] for t in self.trials))
+        self.seconds = (max(t['ended'] for t in self.trials) -
+                        min(t['started'] for t in self.trials))

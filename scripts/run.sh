@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_deps.sh build
-scripts/build.sh release attune attuned digits_trial
+scripts/build.sh release attune attuned attune-shim digits_trial
 
 bin=build/release/bin
 out=build/runs/$(date +%Y%m%d-%H%M%S)
@@ -16,6 +16,9 @@ echo "== random search"
 "$bin/attune" run examples/digits/experiment-random.yaml --dir "$out/random" </dev/null
 echo "== TPE + Medianstop"
 "$bin/attune" run examples/digits/experiment.yaml --dir "$out/tuned" </dev/null
+for run in random tuned; do
+  "$bin/attune" export --dir "$out/$run" --format jsonl --output "$out/$run/trials.jsonl"
+done
 echo
 python3 -B scripts/compare_digits.py --default "$out/default.txt" --random "$out/random" \
   --tuned "$out/tuned"

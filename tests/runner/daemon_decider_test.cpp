@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "runner/daemon_program.h"
 
@@ -16,7 +17,8 @@ using namespace std::chrono_literals;
 
 class Fixture : public Decider::Listener {
  public:
-  explicit Fixture(const std::string& mode, const std::string& limit = "1000") {
+  explicit Fixture(const std::string& mode, const std::string& limit = "1000",
+                   bool resume = false) {
     ::signal(SIGPIPE, SIG_IGN);
     char name[] = "/tmp/attune-test-XXXXXX";
     directory = ::mkdtemp(name);
@@ -25,7 +27,8 @@ class Fixture : public Decider::Listener {
     options.parameters = json::object();
     options.search_space = json::object();
     options.directory = directory;
-    options.environment = {"FAKE_DAEMON=" + mode, "FAKE_LIMIT=" + limit};
+    options.resume = resume;
+    options.environment = {"FAKE_DAEMON=" + mode, "FAKE_LIMIT=" + limit, "FAKE_LOG=" + log_path()};
     options.exit_grace = mode == "ignores-terminate" || mode == "stops-reading" ? 50ms : 60'000ms;
     decider = std::make_unique<DaemonDecider>(io, std::move(options), Log());
     const auto started = decider->start(*this);
@@ -42,6 +45,17 @@ class Fixture : public Decider::Listener {
   void on_stop(const std::string& job, const std::string& why) override {
     stops.push_back(job + ": " + why);
   }
+  void on_parameter(const std::string& job, std::int64_t index,
+                    std::optional<ProposedTrial> proposal) override {
+    said.push_back(
+        fmt::format("{} parameter {}: {}", job, index, proposal ? proposal->text : "none"));
+  }
+  void on_pause(const std::string& job, const std::string& why) override {
+    said.push_back("pause " + job + ": " + why);
+  }
+  void on_save(const std::string& job) override { said.push_back("save " + job); }
+  void on_drop(const std::string& checkpoint) override { said.push_back("drop " + checkpoint); }
+  void on_synced(const std::string& token) override { said.push_back("synced " + token); }
   void on_room() override { ++rooms; }
   void on_failure(Error error) override { failures.push_back(error.message); }
   void on_closed() override { closed = true; }
@@ -59,19 +73,42 @@ class Fixture : public Decider::Listener {
     return failures[0];
   }
 
+  std::string log_path() const { return (directory / "heard").string(); }
+  // Whether all that was said so far has been dealt with, and brought these answers.
+  bool settle(const std::vector<std::string>& expected) {
+    const std::string token = "t" + std::to_string(++tokens);
+    decider->sync(token);
+    const bool synced =
+        run_until([&] { return !said.empty() && said.back() == "synced " + token; });
+    if (synced) said.pop_back();
+    CHECK(said == expected);
+    said.clear();
+    return synced;
+  }
+  // The last command that the daemon has heard of this code.
+  std::string heard(const std::string& code) const {
+    std::ifstream file(log_path());
+    std::string found;
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(code + " ")) found = line.substr(code.size() + 1);
+    }
+    return found;
+  }
+
   boost::asio::io_context io;
   std::filesystem::path directory;
   std::unique_ptr<DaemonDecider> decider;
   bool ready = false, closed = false;
   std::vector<ProposedTrial> proposals;
-  std::vector<std::string> exhausted, stops, failures;
-  int rooms = 0;
+  std::vector<std::string> exhausted, stops, failures, said;
+  int rooms = 0, tokens = 0;
 };
 
-std::string metric(const std::string& job, int value) {
+std::string metric(const std::string& job, int value, const std::string& type = "PERIODICAL",
+                   const std::string& id = "0") {
   return fmt::format(
-      R"({{"parameter_id": 0, "trial_job_id": "{}", "type": "PERIODICAL", "sequence": 0, "value": "{}"}})",
-      job, value);
+      R"({{"parameter_id": {}, "trial_job_id": "{}", "type": "{}", "sequence": 0, "value": "{}"}})",
+      id, job, type, value);
 }
 
 TEST_CASE("daemon decider: a conversation") {
@@ -94,6 +131,113 @@ TEST_CASE("daemon decider: a conversation") {
   f.decider->close();
   REQUIRE(f.run_until([&] { return f.closed; }));
   CHECK(f.failures.empty());
+}
+
+TEST_CASE("daemon decider: pause, resume and checkpoints") {
+  Fixture f("works");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  f.decider->next(1);
+  REQUIRE(f.settle({}));
+  REQUIRE(f.proposals.size() == 1);
+  f.decider->on_add("t0", f.proposals[0]);
+  CHECK(f.decider->on_result("t0", metric("t0", 60)) == Action::keep_going);
+  REQUIRE(f.settle({"save t0"}));
+  f.decider->on_checkpoint("t0", "c1");
+  f.decider->on_result("t0", metric("t0", 50));
+  REQUIRE(f.settle({"drop c1", "pause t0: half of 100"}));
+  f.decider->on_pause_failed("t0");
+  f.decider->on_result("t0", metric("t0", 50));
+  REQUIRE(f.settle({"pause t0: half of 100"}));
+  CHECK(parse_json(f.heard("EN"))->at("event") == "PAUSE_FAILED");
+  f.decider->on_paused("t0", "c2");
+  f.decider->next(1);
+  REQUIRE(f.settle({}));
+  const json paused = parse_json(f.heard("EN")).value();
+  CHECK(paused.at("event") == "PAUSED");
+  CHECK(paused.at("checkpoint") == "c2");
+  CHECK(paused.at("hyper_params") == f.proposals[0].text);
+  REQUIRE(f.proposals.size() == 2);
+  CHECK(f.proposals[1].resume_job == "t0");
+  CHECK(f.proposals[1].checkpoint_from == "c2");
+  f.decider->on_complete("t0");
+  REQUIRE(f.settle({}));
+  const json end = parse_json(f.heard("EN")).value();
+  CHECK(end.at("event") == "SUCCEEDED");
+  CHECK_FALSE(end.contains("checkpoint"));
+  CHECK(f.heard("FD").empty());
+}
+
+TEST_CASE("daemon decider: a trial asks for more parameters") {
+  Fixture f("works");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  f.decider->next(1);
+  REQUIRE(f.settle({}));
+  f.decider->on_add("t0", f.proposals.at(0));
+  const auto request = [&](int index) {
+    f.decider->on_result(
+        "t0", fmt::format(R"({{"trial_job_id":"t0","type":"REQUEST_PARAMETER","sequence":0,)"
+                          R"("parameter_index":{}}})",
+                          index));
+  };
+  request(1);
+  REQUIRE(f.settle({R"(t0 parameter 1: {"parameter_id":7,"parameter_source":"algorithm",)"
+                    R"("parameters":{"x":7},"trial_job_id":"t0","parameter_index":1})"}));
+  request(2);
+  REQUIRE(f.settle({"t0 parameter 2: none"}));
+}
+
+TEST_CASE("daemon decider: the result of a trial of the user's own is imported when it ends well") {
+  Fixture f("works");
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  const ProposedTrial own{
+      .parameter_id = {},
+      .parameters = {{"x", 3}},
+      .text =
+          R"({"parameter_id":null,"parameter_source":"customized","parameters":{"x":3},"extra":1})"};
+  f.decider->on_add("t0", own);
+  f.decider->on_result("t0", metric("t0", 1, "PERIODICAL", "null"));
+  f.decider->on_result("t0", metric("t0", 2, "FINAL", "null"));
+  f.decider->on_result("t0", metric("t0", 3, "FINAL", "null"));  // only the first one counts
+  SECTION("well") {
+    f.decider->on_complete("t0");
+    REQUIRE(f.settle({}));
+    CHECK(f.heard("FD") == R"([{"parameter":{"x":3},"value":"2","trialJobId":"t0"}])");
+  }
+  SECTION("badly") {
+    f.decider->on_error("t0");
+    REQUIRE(f.settle({}));
+    CHECK(f.heard("FD").empty());
+  }
+  SECTION("without a result") {
+    f.decider->on_add("t1", own);
+    f.decider->on_complete("t1");
+    REQUIRE(f.settle({}));
+    CHECK(f.heard("FD").empty());
+  }
+}
+
+TEST_CASE("daemon decider: after a restart it says what there is") {
+  Fixture f("works", "1000", /*resume=*/true);
+  REQUIRE(f.run_until([&] { return f.ready; }));
+  f.decider->import({{{{"x", 1}}, 0.5, "t1"}});
+  const ProposedTrial old{.parameter_id = std::int64_t{4},
+                          .parameters = {{"x", 4}},
+                          .text = R"({"parameter_id":4,"parameters":{"x":4},"extra":1})"};
+  const ProposedTrial waiting{
+      .parameter_id = std::int64_t{5}, .parameters = {{"x", 5}}, .text = ""};
+  f.decider->readopt({{"t4", old, false, ""}, {"t5", waiting, true, "c3"}});
+  f.decider->update_search_space({{"y", 1}});
+  f.decider->on_complete("t4");
+  REQUIRE(f.settle({}));
+  CHECK(f.heard("mode") == "resume");
+  CHECK(f.heard("FD") == R"([{"parameter":{"x":1},"value":"0.5","trialJobId":"t1"}])");
+  CHECK(
+      f.heard("AD") ==
+      R"([{"parameter_id":4,"parameter_source":"resumed","parameters":{"x":4},"parameter_index":0,)"
+      R"("trial_job_id":"t4"},{"parameter_id":5,"parameter_source":"resumed","parameters":{"x":5},)"
+      R"("parameter_index":0,"trial_job_id":"t5","paused":true,"checkpoint":"c3"}])");
+  CHECK(f.heard("SS") == R"({"y":1})");
+  CHECK(parse_json(f.heard("EN"))->at("hyper_params") == old.text);
 }
 
 TEST_CASE("daemon decider: how it fails is told in the daemon's own words") {

@@ -101,10 +101,102 @@ deprecated: {includeIntermediateResults: true}
   const json parameters = daemon_parameters(*e);
   CHECK(parameters["maxTrialNumber"] == 20);
   CHECK(parameters["trialConcurrency"] == 4);
-  CHECK(dump_json(parameters["capabilities"]) == R"(["reason","error"])");
+  CHECK(dump_json(parameters["capabilities"]) ==
+        R"(["sync","pause","checkpoint","reason","error"])");
   CHECK(dump_json(parameters["tuner"]) ==
         R"({"name":"TPE","classArgs":{"optimize_mode":"maximize"}})");
   CHECK_FALSE(parameters.contains("searchSpace"));
+}
+
+TEST_CASE("experiment file: what attune adds to NNI's schema") {
+  const Folder folder;
+  const auto e = folder.read(kLeast + R"(
+trialGpuNumber: 1
+trainingService: {platform: local, gpuIndices: "0,2", maxTrialNumberPerGpu: 2}
+arguments: commandLine
+outputLimit: 1MB
+resources: {cpu: 0.5, memory: 2GiB, custom: {licence: 1}}
+capacity: {custom: {licence: 3}}
+queueTrials: true
+checkpoint: {frequency: 5, atEnd: true, keep: 3, budget: 1.5GB, deleteAtEnd: true}
+retries:
+  failed: 2
+  signalled: restart
+  outOfMemory: {limit: 4, how: resume}
+  lost: skip
+objectives:
+  - {metric: accuracy, mode: maximize}
+  - {metric: seconds}
+stop:
+  metric: {accuracy: 0.99, seconds: 3}
+  metricBelow: {loss: 0.1}
+  plateau: {trials: 20, tolerance: 0.001}
+  trials: 100
+  wallTime: 2h
+  trialTime: 10h
+  cost: 12.5
+  failures: 5
+  reports: 1000
+  trial: {epoch: 81}
+constraints: ["x < 0.9"]
+initialPoints: [{x: 0.5}]
+)");
+  if (!e) FAIL(e.error().message);
+  CHECK(e->trial.resources == Resources{0.5, 1, 2 * 0x1p30, {{"licence", 1}}});
+  CHECK(e->capacity.custom.at("licence") == 3);
+  CHECK(e->local.gpu_indices == std::vector{0, 2});
+  CHECK(e->local.trials_per_gpu == 2);
+  CHECK(e->arguments == "commandLine");
+  CHECK(e->output_limit == 1e6);
+  CHECK(e->queue_trials);
+  CHECK(e->trial.checkpoint_frequency == 5);
+  CHECK(e->trial.checkpoint_at_end);
+  CHECK(e->checkpoint.keep == 3);
+  CHECK(e->checkpoint.budget == 1.5e9);
+  CHECK(e->checkpoint.delete_at_end);
+  const Retries& retries = e->trial.retries;
+  CHECK(retries[FailureClass::failed].limit == 2);
+  CHECK(retries[FailureClass::failed].how == RetryHow::resume_or_restart);
+  CHECK(retries[FailureClass::signalled].limit == 1);
+  CHECK(retries[FailureClass::signalled].how == RetryHow::restart);
+  CHECK(retries[FailureClass::out_of_memory].limit == 4);
+  CHECK(retries[FailureClass::lost].how == RetryHow::skip);
+  CHECK(retries[FailureClass::stopped].how == RetryHow::resume_or_restart);
+  CHECK(e->stop.reach_up == std::map<std::string, double>{{"accuracy", 0.99}});
+  CHECK(e->stop.reach_down == std::map<std::string, double>{{"loss", 0.1}, {"seconds", 3}});
+  CHECK(e->stop.plateau->trials == 20);
+  CHECK(e->stop.max_finished == 99);
+  CHECK(e->stop.max_evaluations == 999);
+  CHECK(e->max_experiment_seconds == 7200);
+  CHECK(e->stop.max_trial_seconds == 36000);
+  CHECK(e->stop.max_cost == 12.5);
+  CHECK(e->stop.max_failed == 5);
+  CHECK(e->trial.stop.at("epoch") == 81);
+  CHECK(e->initial_points.size() == 1);
+  const json parameters = daemon_parameters(*e);
+  CHECK(dump_json(parameters["objectives"]) ==
+        R"([{"metric":"accuracy","mode":"maximize"},{"metric":"seconds","mode":"minimize"}])");
+  CHECK(dump_json(parameters["constraints"]) == R"(["x < 0.9"])");
+
+  // What the store keeps says the same, wherever it is read.
+  const auto again = read_experiment(dump_json(to_document(*e)), "/elsewhere/e", "/elsewhere");
+  if (!again) FAIL(again.error().message);
+  CHECK(dump_json(to_document(*again)) == dump_json(to_document(*e)));
+  CHECK(again->trial_code_directory == folder.path);
+  CHECK(again->stop.max_finished == 99);
+}
+
+TEST_CASE("experiment file: the kept one has what it named in it") {
+  const Folder folder;
+  folder.write("space.yaml", "x: {_type: uniform, _value: [0, 1]}\n");
+  auto e =
+      folder.read("searchSpaceFile: space.yaml\ntrialCommand: run\ntuner: {name: TPE}\nseed: 3\n");
+  REQUIRE(e);
+  e->tuner["classArgs"]["seed"] = 3;
+  const auto again = read_experiment(dump_json(to_document(*e)), "/elsewhere/e", "/elsewhere");
+  if (!again) FAIL(again.error().message);
+  CHECK(again->search_space == e->search_space);
+  CHECK(again->tuner["classArgs"]["seed"] == 3);
 }
 
 TEST_CASE("experiment file: errors name the line, the key and the cure") {
@@ -120,7 +212,28 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
       {kLeast + "maxTrialNumber: 0\n", ":4: maxTrialNumber: a whole number from 1"},
       {kLeast + "maxTrialNumber: 2.5\n", "a whole number expected"},
       {kLeast + "trialConcurrency: \"2\"\n", "a whole number expected, not a string"},
-      {kLeast + "trialGpuNumber: 1\n", ":4: trialGpuNumber: GPUs are not assigned"},
+      {kLeast + "trialGpuNumber: 1\nresources: {gpu: 1}\n", ":4: trialGpuNumber: resources.gpu"},
+      {kLeast + "resources: {cpus: 1}\n", ":4: resources.cpus: unknown key; did you mean \"cpu\"?"},
+      {kLeast + "resources: {cpu: -1}\n", ":4: resources.cpu: a number from 0 on"},
+      {kLeast + "resources: {memory: 4 GiBi}\n", ":4: resources.memory: a number of bytes"},
+      {kLeast + "resources: {custom: {licence: many}}\n",
+       ":4: resources.custom.licence: a number expected"},
+      {kLeast + "checkpoint: {keep: 0}\n", ":4: checkpoint.keep: a whole number from 1"},
+      {kLeast + "retries: {faild: 1}\n", "retries.faild: unknown key; did you mean \"failed\"?"},
+      {kLeast + "retries:\n  lost: again\n",
+       ":5: retries.lost: \"again\" is none of skip, restart, resume, resumeOrRestart"},
+      {kLeast + "stop: {metric: {accuracy: 0.9}}\n",
+       ":4: stop.metric: \"accuracy\" is no metric of `objectives`"},
+      {kLeast + "stop: {plateau: {tolerance: 1}}\n", "stop.plateau.trials: missing"},
+      {kLeast + "objectives:\n  - {metric: a}\n  - {metric: a}\n",
+       ":6: objectives[1].metric: there are two of that name"},
+      {kLeast + "objectives: [{metric: a, mode: up}]\n",
+       "objectives[0].mode: \"up\" is none of minimize, maximize"},
+      {kLeast + "initialPoints: [3]\n", ":4: initialPoints[0]: an object expected"},
+      {kLeast + "constraints: x < 1\n", ":4: constraints: a list of texts expected"},
+      {kLeast + "backend: cloud\n", ":4: backend: \"cloud\" is none of local, simulated"},
+      {kLeast + "trainingService: {platform: local, gpuIndices: first}\n",
+       "trainingService.gpuIndices: numbers of GPUs"},
       {kLeast + "debug: yes\n", ":4: debug: true or false expected, not a string (\"yes\")"},
       {kLeast + "maxExperimentDuration: 10 minutes\n",
        ":4: maxExperimentDuration: a positive number of seconds"},
@@ -223,6 +336,18 @@ TEST_CASE("yaml: hostile documents are refused") {
         "a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
   }
   CHECK_FALSE(parse_yaml(bomb, "f").has_value());
+}
+
+TEST_CASE("bytes") {
+  CHECK(parse_bytes(1000).value() == 1000);
+  CHECK(parse_bytes("512MB").value() == 512e6);
+  CHECK(parse_bytes("1.5 GiB").value() == 1.5 * 0x1p30);
+  CHECK(parse_bytes("2k").value() == 2000);
+  CHECK(parse_bytes("0").value() == 0);
+  for (const json& wrong : {json("MB"), json(-1), json("1 PB"), json("1e999"), json(true)}) {
+    CAPTURE(wrong.dump());
+    CHECK_FALSE(parse_bytes(wrong).has_value());
+  }
 }
 
 TEST_CASE("durations") {

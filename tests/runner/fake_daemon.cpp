@@ -1,7 +1,8 @@
 // A daemon for tests of the manager's side: what it does is the word in FAKE_DAEMON.
 //   works             answers as attuned does; proposes {"x": 0}, {"x": 1}, ... at most FAKE_LIMIT
-//   of
-//                     them, and stops a trial whose intermediate value is above 100
+//                     of them; stops a trial whose intermediate value is above 100, pauses one at
+//                     50, and lets it go on with the next request; asks for a checkpoint at 60, and
+//                     drops it. Writes what it is told into FAKE_LOG, a command a line
 //   dies              writes to stderr, exits with 3
 //   error             sends ER, exits with 2
 //   garbage           sends bytes that are no command
@@ -13,7 +14,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
+#include <utility>
 
 #include "protocol/codec.h"
 #include "protocol/frame.h"
@@ -51,15 +54,44 @@ class Works {
     } else if (const auto* request = std::get_if<RequestTrialJobs>(&command)) {
       propose(request->count);
     } else if (const auto* metric = std::get_if<ReportMetricData>(&command)) {
-      if (metric->type == ReportMetricData::Type::periodical && metric->value > 100) {
-        send(encode(KillTrialJob{metric->trial_job_id, "above 100"}));
+      judge(*metric);
+    } else if (const auto* end = std::get_if<TrialEnd>(&command)) {
+      if (end->event == TrialEnd::Event::paused) {
+        paused_ = {end->trial_job_id, end->checkpoint};
       }
+    } else if (const auto* saved = std::get_if<CheckpointSaved>(&command)) {
+      send(encode(DropCheckpoint{saved->checkpoint}));
+    } else if (const auto* ping = std::get_if<Ping>(&command)) {
+      send(encode(Pong{ping->token}));
     }
     return !std::holds_alternative<Terminate>(command);
   }
 
  private:
+  void judge(const ReportMetricData& metric) {
+    const std::string& job = metric.trial_job_id;
+    if (metric.type == ReportMetricData::Type::request_parameter) {
+      const json parameters = metric.parameter_index > 1 ? json() : json{{"x", 7}};
+      send(encode(SendTrialJobParameter{std::int64_t{7}, parameters, job, metric.parameter_index}));
+    } else if (metric.type == ReportMetricData::Type::periodical && metric.value > 100) {
+      send(encode(KillTrialJob{job, "above 100"}));
+    } else if (metric.value == 50) {
+      send(encode(PauseTrialJob{job, "half of 100"}));
+    } else if (metric.value == 60) {
+      send(encode(SaveCheckpoint{job}));
+    }
+  }
+
   void propose(std::int64_t count) {
+    if (const auto [job, checkpoint] = std::exchange(paused_, {}); !job.empty() && count > 0) {
+      NewTrialJob again;
+      again.parameter_id = std::int64_t{next_++};
+      again.parameters = {{"x", 0}};
+      again.resume_trial_job_id = job;
+      again.checkpoint_from = checkpoint;
+      send(encode(again));
+      --count;
+    }
     for (; count > 0 && next_ < limit_; --count, ++next_) {
       // Not as encode() would write it: the manager must keep the text as it is.
       send({"TR", fmt::format(R"({{"parameter_id": {0}, "parameters": {{"x":{0}}}, "extra":1}})",
@@ -69,12 +101,15 @@ class Works {
   }
 
   int next_ = 0;
+  std::pair<std::string, std::string> paused_;  // job and checkpoint
   int limit_ = std::atoi(word("FAKE_LIMIT", "1000000").c_str());
 };
 
 void converse(const std::string& mode) {
   FrameDecoder decoder{Framing{}};
   Works works;
+  std::ofstream log(word("FAKE_LOG", "/dev/null"), std::ios::app);
+  log << "mode " << word("NNI_MODE", "") << std::endl;
   char buffer[4096];
   while (true) {
     const ssize_t size = ::read(3, buffer, sizeof buffer);
@@ -84,6 +119,7 @@ void converse(const std::string& mode) {
       const auto frame = decoder.next();
       if (!frame) ::_exit(8);
       if (!*frame) break;
+      log << (*frame)->code << ' ' << (*frame)->payload << std::endl;
       // A TrialEnd must bring back the very text of its NewTrialJob.
       if ((*frame)->code == "EN" && (*frame)->payload.find(R"(\"extra\":1)") == std::string::npos)
         ::_exit(6);

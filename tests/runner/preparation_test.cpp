@@ -39,8 +39,8 @@ TEST_CASE("preparation: the seed is the command line's, the file's, the tuner's,
 TEST_CASE("preparation: the direction, and a warning when tuner and assessor disagree") {
   const auto settle = [](const Experiment& e) { return settle_direction(e, FAKE_DAEMON, {}); };
   const json maximize = {{"optimize_mode", "maximize"}}, minimize = {{"optimize_mode", "minimize"}};
-  CHECK(settle(experiment({{"name", "Any"}, {"classArgs", maximize}}))->maximize);
-  CHECK_FALSE(settle(experiment({{"name", "TPE"}}))->maximize);
+  CHECK(settle(experiment({{"name", "Any"}, {"classArgs", maximize}}))->objective.maximize);
+  CHECK_FALSE(settle(experiment({{"name", "TPE"}}))->objective.maximize);
   // Unknown to the list: the daemon will refuse it in better words.
   CHECK(settle(experiment({{"name", "TEP"}})).has_value());
   CHECK_FALSE(settle(experiment({{"className", "my.Tuner"}})).has_value());
@@ -48,6 +48,26 @@ TEST_CASE("preparation: the direction, and a warning when tuner and assessor dis
   CHECK(settle(experiment({{"name", "A"}, {"classArgs", maximize}}, stop))->warning.empty());
   CHECK_FALSE(settle(experiment({{"name", "A"}, {"classArgs", minimize}}, stop))->warning.empty());
   CHECK_FALSE(settle(experiment({{"name", "TPE"}}, stop))->warning.empty());
+}
+
+TEST_CASE("preparation: objectives name the metric and its direction") {
+  Experiment e = experiment({{"name", "TPE"}});
+  e.objectives = {{"accuracy", true}, {"seconds", false}};
+  const auto direction = settle_direction(e, "/nowhere", {});
+  REQUIRE(direction);
+  CHECK(direction->objective.metric == "accuracy");
+  CHECK(direction->objective.maximize);
+}
+
+TEST_CASE("preparation: points to try first lie in the search space") {
+  Experiment e;
+  e.search_space = {{"x", {{"_type", "uniform"}, {"_value", {0, 1}}}}};
+  e.initial_points = {{{"x", 0.5}}};
+  CHECK(check_initial_points(e).has_value());
+  e.initial_points.push_back({{"x", 2}});
+  const auto wrong = check_initial_points(e);
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message.find("initialPoints[1]") == 0);
 }
 
 TEST_CASE("preparation: a folder belongs to one run") {

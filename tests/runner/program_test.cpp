@@ -14,6 +14,7 @@
 #include "backends/process.h"
 #include "backends/unique_fd.h"
 #include "base/json.h"
+#include "runner/store/store_reader.h"
 
 namespace attune {
 namespace {
@@ -87,6 +88,16 @@ class Folder {
     return run(arguments);
   }
 
+  std::vector<StoredTrial> trials() const {
+    StoreReader reader = StoreReader::open(path / "exp").value();
+    const StoredExperiment experiment = reader.find("").value();
+    std::vector<StoredTrial> all;
+    const std::vector<TrialRecord> trials = reader.trials(experiment, {}).value();
+    for (const TrialRecord& trial : trials)
+      all.push_back(reader.whole_trial(experiment, trial.job_id).value());
+    return all;
+  }
+
   fs::path path;
 };
 
@@ -105,26 +116,27 @@ TEST_CASE("attune run: from the file to the best configuration") {
   CHECK(summary["best"]["trial_job_id"] == "t0002");
   CHECK(dump_json(summary["best"]["parameters"]) == R"({"x":2})");
 
-  std::istringstream lines(folder.text("exp/results.jsonl"));
-  int count = 0;
-  for (std::string line; std::getline(lines, line); ++count) {
-    const json trial = parse_json(line).value();
-    CHECK(trial["status"] == "SUCCEEDED");
-    CHECK(trial["final"]["default"] == trial["sequence"]);
-    CHECK(dump_json(trial["intermediate"]) == "[0.5]");
+  for (const StoredTrial& trial : folder.trials()) {
+    CHECK(trial.trial.status == TrialStatus::succeeded);
+    CHECK(trial.trial.final_metric == trial.trial.sequence);
+    REQUIRE(trial.reports.size() == 2);
+    CHECK(trial.reports[0].value == 0.5);
+    CHECK(trial.attempts.size() == 1);
   }
-  CHECK(count == 3);
+  CHECK(folder.trials().size() == 3);
   CHECK(folder.text("exp/trials/t0001/parameter.cfg") ==
         R"({"parameter_id": 1, "parameters": {"x":1}, "extra":1})");
-  const json kept = parse_json(folder.text("exp/experiment.json")).value();
-  CHECK(kept["seed"] == 7);
-  CHECK(kept["tuner"]["classArgs"]["seed"] == 7);
+  StoreReader reader = StoreReader::open(folder.path / "exp").value();
+  const StoredExperiment kept = reader.find("").value();
+  CHECK(kept.seed == 7);
+  CHECK(kept.status == ExperimentStatus::completed);
+  CHECK(kept.file["tuner"]["classArgs"]["seed"] == 7);
   CHECK(run.err.find("[3/3]") != std::string::npos);
   CHECK(run.err.find('\x1b') == std::string::npos);
 
   const Run again = folder.run_experiment();
   CHECK(again.code == 2);
-  CHECK(again.err.find("results of another run") != std::string::npos);
+  CHECK(again.err.find("holds the trials of another run") != std::string::npos);
 }
 
 TEST_CASE("attune run: a bad trial is stopped early") {
@@ -138,8 +150,11 @@ TEST_CASE("attune run: a bad trial is stopped early") {
   const json summary = parse_json(run.out).value();
   CHECK(summary["trials"]["early_stopped"] == 1);
   CHECK(summary["trials"]["succeeded"] == 2);
-  CHECK(folder.text("exp/results.jsonl")
-            .find("\"status\":\"EARLY_STOPPED\",\"reason\":\"above 100\"") != std::string::npos);
+  const StoredTrial stopped = folder.trials().at(1);
+  CHECK(stopped.trial.status == TrialStatus::early_stopped);
+  CHECK(stopped.trial.reason == "above 100");
+  REQUIRE(stopped.decisions.size() == 1);
+  CHECK(stopped.decisions[0].by == "decider");
 }
 
 TEST_CASE("attune run: failures end with 1 and say what to look at") {
@@ -253,7 +268,8 @@ TEST_CASE("attune run: SIGINT stops the trials and ends with 130") {
   // Nothing of the trial is left: the last writer of the FIFO is gone.
   REQUIRE(::poll(&waited, 1, 60'000) == 1);
   CHECK(::read(line.get(), buffer, sizeof buffer) == 0);
-  CHECK(folder.text("exp/results.jsonl").find("USER_CANCELED") != std::string::npos);
+  // It waits for the resume.
+  CHECK(folder.trials().at(0).trial.status == TrialStatus::pending);
 }
 
 }  // namespace

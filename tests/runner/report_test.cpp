@@ -1,4 +1,4 @@
-// What an experiment leaves and shows: results.jsonl, the best trial, the status line.
+// What an experiment shows: the best trial, the status line, the summary.
 #include <stdlib.h>
 
 #include <catch2/catch.hpp>
@@ -6,9 +6,10 @@
 #include <limits>
 #include <sstream>
 
+#include "runner/best_trial.h"
 #include "runner/files.h"
 #include "runner/progress.h"
-#include "runner/results.h"
+#include "runner/reporter.h"
 
 namespace attune {
 namespace {
@@ -40,34 +41,6 @@ class Folder {
   std::filesystem::path path;
 };
 
-TEST_CASE("results: one line a trial, and never over another run's") {
-  const Folder folder;
-  {
-    auto results = ResultsFile::open(folder.path / "results.jsonl").value();
-    TrialRecord first = trial(0, 0.5);
-    first.intermediate = {0.25,
-                          {{"default", 0.5}, {"loss", std::numeric_limits<double>::quiet_NaN()}}};
-    REQUIRE(results.append(first).has_value());
-    CHECK(
-        folder.text("results.jsonl") ==
-        R"({"trial_job_id":"t0000","sequence":0,"status":"SUCCEEDED","reason":"","parameter_id":0,)"
-        R"("parameters":{"x":0.5},"final":{"default":0.5},"intermediate":[0.25,{"default":0.5,"loss":null}],)"
-        R"("start_time":1.5,"end_time":2.5})"
-        "\n");
-    REQUIRE(results.append(trial(1, nullptr, TrialStatus::failed)).has_value());
-    const auto meanwhile = ResultsFile::open(folder.path / "results.jsonl");
-    REQUIRE_FALSE(meanwhile.has_value());
-    CHECK(meanwhile.error().message.find("in use") != std::string::npos);
-  }
-  CHECK(
-      folder.text("results.jsonl")
-          .ends_with("\"final\":null,\"intermediate\":[],\"start_time\":1.5,\"end_time\":2.5}\n"));
-  const auto again = ResultsFile::open(folder.path / "results.jsonl");
-  REQUIRE_FALSE(again.has_value());
-  CHECK(again.error().message.find("another run") != std::string::npos);
-  CHECK_FALSE(ResultsFile::open(folder.path / "no" / "results.jsonl").has_value());
-}
-
 TEST_CASE("results: the score is the number, or its default, if it is finite") {
   CHECK(trial(0, 2).score() == 2);
   CHECK(trial(0, true).score() == 1);
@@ -80,9 +53,9 @@ TEST_CASE("results: the score is the number, or its default, if it is finite") {
 
 TEST_CASE("results: the best trial") {
   const bool maximize = GENERATE(true, false);
-  BestTrial best(maximize);
+  BestTrial best({"default", maximize});
   best.offer(trial(0, nullptr));
-  CHECK_FALSE(best.get().has_value());
+  CHECK(best.get() == nullptr);
   best.offer(trial(1, 1));
   best.offer(trial(2, 5));
   best.offer(trial(3, 5));
@@ -102,17 +75,17 @@ TEST_CASE("progress: durations and the status line") {
   ProgressOptions options;
   Tally tally;
   tally.running = 2;
-  CHECK(status_line(tally, nullptr, 1, options) == "[0] 2 running, 1.0 s");
+  CHECK(status_line(tally, {}, 1, options) == "[0] 2 running, 1.0 s");
   options.max_trials = 40;
   tally.succeeded = 7;
   tally.early_stopped = 2;
   tally.failed = 1;
-  const TrialRecord best = trial(7, 0.98012345);
-  CHECK(status_line(tally, &best, 25, options) ==
+  const ShownBest best{"t0007", 0.98012345};
+  CHECK(status_line(tally, best, 25, options) ==
         "[10/40] 2 running, 2 stopped early, 1 failed, best 0.980123 (t0007), 25 s, about 1 min 15 "
         "s left");
   options.max_seconds = 60;
-  CHECK(status_line(tally, nullptr, 25, options).ends_with("25 s, about 35 s left"));
+  CHECK(status_line(tally, {}, 25, options).ends_with("25 s, about 35 s left"));
 }
 
 std::string shown(ProgressOptions options, bool with_message) {
@@ -130,7 +103,7 @@ std::string shown(ProgressOptions options, bool with_message) {
     tally.succeeded = 1;
     progress.update(tally);
     const TrialRecord record = trial(0, 0.5);
-    progress.trial_ended(record, &record);
+    progress.trial_ended(record, &record, 0.5);
     clock.advance(1);
     progress.redraw();
   }
@@ -155,6 +128,42 @@ TEST_CASE("progress: plain lines without a terminal, one rewritten line on it") 
         std::string::npos);
   options.ansi = true;
   CHECK(shown(options, false).find("\x1b[K") != std::string::npos);
+}
+
+TEST_CASE("reporter: the summary and the exit code") {
+  ManualClock clock;
+  ProgressOptions options;
+  options.quiet = true;
+  Progress progress(options, clock);
+  Reporter reporter({"abc", "/exp", {"accuracy", true}, 7}, progress);
+  TrialRecord record = trial(3, {{"accuracy", 0.5}, {"seconds", 2}});
+  record.end_time = 2;
+  reporter.on_trial_changed(record);
+  Tally tally;
+  tally.succeeded = 1;
+  tally.pending = 2;
+  reporter.on_tally(tally);
+  SECTION("completed") {
+    reporter.on_done({Outcome::Kind::completed, "done"});
+    CHECK(reporter.exit_code() == 0);
+    const json summary = reporter.summary();
+    CHECK(summary["best"]["metric"] == 0.5);
+    CHECK(summary["trials"]["pending"] == 2);
+    CHECK(summary["optimize_mode"] == "maximize");
+    const std::string text = reporter.summary_text();
+    CHECK(text.find("best 0.5 (highest, trial t0003)\n  with seconds 2\n") != std::string::npos);
+    CHECK(text.find("2 trials have not ended: attune resume abc") != std::string::npos);
+  }
+  SECTION("interrupted") {
+    reporter.on_done({Outcome::Kind::interrupted, "SIGINT"});
+    CHECK(reporter.exit_code() == 130);
+  }
+  SECTION("failed, after or before the first trial") {
+    reporter.on_done({Outcome::Kind::failed, "why"});
+    CHECK(reporter.exit_code() == 1);
+    reporter.on_tally({});
+    CHECK(reporter.exit_code() == 2);
+  }
 }
 
 TEST_CASE("files: last lines") {

@@ -14,14 +14,13 @@ from digits_results import Run  # noqa: E402
 
 
 def trial(validation, test=0.5, status='SUCCEEDED', start=0.0, end=1.0):
-    final = None if validation is None else {'default': validation, 'test': test}
-    return {'status': status, 'final': final, 'parameters': {'v': validation},
-            'start_time': start, 'end_time': end}
+    return {'status': status, 'score': validation, 'metrics.test': test,
+            'parameters.v': validation, 'parameters.absent': None, 'started': start, 'ended': end}
 
 
 def run_of(*trials):
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / 'results.jsonl'
+        path = pathlib.Path(folder) / 'trials.jsonl'
         path.write_text(''.join(json.dumps(t) + '\n' for t in trials))
         return Run(folder)
 

@@ -1,0 +1,16 @@
+#pragma once
+// What the end of an attempt means.
+#include <optional>
+
+#include "backends/spool_reader.h"
+#include "backends/trial_backend.h"
+
+namespace attune {
+
+// `wanted`: the end that the attempt was told to come to by this manager. An attempt that was told
+// to stop or pause has done so, however it ended: a trial that ran to its end just when it was to
+// be paused is paused, and the decision stands. Without an exit record it is lost. The job id is
+// left empty, and so are, of a lost attempt, the time and the detail.
+TrialFinished end_of_attempt(const AttemptFacts& facts, std::optional<Ending> wanted);
+
+}  // namespace attune

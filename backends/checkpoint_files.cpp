@@ -1,0 +1,195 @@
+#include "backends/checkpoint_files.h"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "backends/trial_folder.h"
+#include "backends/unique_fd.h"
+
+namespace attune {
+namespace {
+
+constexpr int kAtOnce = 4;  // copies; more would only fight for the disk
+
+// $1: from, $2: to. The sum of the sizes goes to standard output. A trial that runs may remove a
+// file between cp's listing and its reading; then the copy is begun again.
+constexpr char kCopy[] = R"(
+[ ! -e "$2" ] || { echo "$2 exists" >&2; exit 1; }
+for last in false false true; do
+  rm -rf -- "$2.new" && mkdir -m 700 -- "$2.new" || exit 1
+  cp -a --reflink=auto -- "$1/." "$2.new/" && break
+  ! $last || { rm -rf -- "$2.new"; exit 1; }
+done
+mv -T -- "$2.new" "$2" || exit 1
+find "$2" -type f -printf '%s\n' | awk '{ sum += $1 } END { printf "%.0f", sum }')";
+
+// Renamed first: there is never half a checkpoint under the name of a whole one.
+constexpr char kRemove[] = R"(
+[ -e "$1" ] || exit 0
+mv -T -- "$1" "$1.old" && rm -rf -- "$1.old")";
+
+constexpr char kRemoveAll[] = R"(rm -rf -- "$@")";
+
+constexpr char kBadId[] = "a checkpoint is named by letters, digits, '-' and '_'";
+
+UniqueFd memory_file() { return UniqueFd(::memfd_create("output", MFD_CLOEXEC)); }
+
+std::string beginning_of(const UniqueFd& file) {
+  std::string text(500, '\0');
+  const ssize_t size = ::pread(file.get(), text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+bool is_letter_or_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace
+
+bool is_checkpoint_id(std::string_view id) {
+  return !id.empty() && id.size() <= 100 && std::ranges::all_of(id, [](char c) {
+    return is_letter_or_digit(c) || c == '-' || c == '_';
+  });
+}
+
+struct CheckpointFiles::Task {
+  std::vector<std::string> subjects;  // trials and checkpoints: two tasks of one never overlap
+  const char* script;
+  std::vector<std::string> arguments;
+  bool answered = false;  // by on_saved_
+  std::string job_id = {}, checkpoint = {};
+  std::string refused = {};  // why it cannot be done; answered in its turn
+  UniqueFd output = {}, errors = {};
+  std::unique_ptr<ChildProcess> process = {};
+};
+
+CheckpointFiles::CheckpointFiles(boost::asio::io_context& io,
+                                 std::function<void(CheckpointStored)> on_saved)
+    : io_(io), on_saved_(std::move(on_saved)) {}
+
+CheckpointFiles::~CheckpointFiles() = default;
+
+void CheckpointFiles::set_path(const std::filesystem::path& checkpoints) {
+  path_ = checkpoints;
+  std::vector<std::string> unfinished, subjects;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, none)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension != ".new" && extension != ".old") continue;
+    unfinished.push_back(entry.path().string());
+    subjects.push_back("c " + entry.path().stem().string());
+  }
+  if (!unfinished.empty()) add(std::make_unique<Task>(Task{subjects, kRemoveAll, unfinished}));
+}
+
+void CheckpointFiles::save(const std::string& job_id, const std::filesystem::path& from,
+                           const std::string& id) {
+  Task task{{"t " + job_id, "c " + id}, kCopy, {from.string(), folder(id).string()}, true};
+  task.job_id = job_id;
+  task.checkpoint = id;
+  if (!is_checkpoint_id(id)) task.refused = kBadId;
+  add(std::make_unique<Task>(std::move(task)));
+}
+
+void CheckpointFiles::copy(const std::string& from, const std::string& to) {
+  Task task{{"c " + from, "c " + to}, kCopy, {folder(from).string(), folder(to).string()}, true};
+  task.checkpoint = to;
+  if (!is_checkpoint_id(from) || !is_checkpoint_id(to)) task.refused = kBadId;
+  add(std::make_unique<Task>(std::move(task)));
+}
+
+void CheckpointFiles::remove(const std::string& id) {
+  if (!is_checkpoint_id(id)) return;
+  add(std::make_unique<Task>(Task{{"c " + id}, kRemove, {folder(id).string()}}));
+}
+
+void CheckpointFiles::remove_folder(const std::string& job_id,
+                                    const std::filesystem::path& folder) {
+  add(std::make_unique<Task>(Task{{"t " + job_id}, kRemoveAll, {folder.string()}}));
+}
+
+void CheckpointFiles::cancel(const std::string& job_id) {
+  for (const auto& task : tasks_) {
+    if (!task->answered || task->job_id != job_id) continue;
+    task->arguments.clear();  // not to be started
+    if (task->process) task->process->kill();
+  }
+}
+
+void CheckpointFiles::add(std::unique_ptr<Task> task) {
+  tasks_.push_back(std::move(task));
+  boost::asio::post(io_, [this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) run();
+  });
+}
+
+void CheckpointFiles::run() {
+  std::set<std::string> busy;
+  int running = 0;
+  for (const auto& task : tasks_) running += task->process != nullptr;
+  for (auto it = tasks_.begin(); it != tasks_.end();) {
+    Task& task = **it++;  // end() removes it
+    const bool free = std::ranges::none_of(
+        task.subjects, [&](const std::string& subject) { return busy.contains(subject); });
+    busy.insert(task.subjects.begin(), task.subjects.end());
+    if (!task.process && free && running < kAtOnce && start(task)) ++running;
+  }
+}
+
+bool CheckpointFiles::start(Task& task) {
+  if (task.answered) {
+    std::error_code none;
+    if (task.arguments.empty()) return end(task, "the trial was started again", 0), false;
+    if (!task.refused.empty()) return end(task, task.refused, 0), false;
+    const std::filesystem::path from = task.arguments[0];
+    if (!std::filesystem::is_directory(std::filesystem::symlink_status(from, none)) ||
+        std::filesystem::is_empty(from, none)) {
+      return end(task, task.job_id.empty() ? from.string() + " is not there" : "nothing saved", 0),
+             false;
+    }
+    if (auto made = make_private_directories(path_); !made) {
+      return end(task, made.error().message, 0), false;
+    }
+  }
+  ProcessSpec spec;
+  spec.arguments = {"/bin/sh", "-c", task.script, "sh"};
+  spec.arguments.insert(spec.arguments.end(), task.arguments.begin(), task.arguments.end());
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  spec.directory = "/";
+  task.output = memory_file();
+  task.errors = memory_file();
+  spec.descriptors = {{1, task.output.get()}, {2, task.errors.get()}};
+  auto process = ChildProcess::spawn(io_, spec, [this, &task](ExitStatus status) {
+    const std::string error = beginning_of(task.errors);
+    const double bytes = std::strtod(beginning_of(task.output).c_str(), nullptr);
+    end(task, status.success() ? "" : error.empty() ? to_text(status) : error, bytes);
+    run();
+  });
+  if (!process) return end(task, process.error().message, 0), false;
+  task.process = std::move(*process);
+  return true;
+}
+
+void CheckpointFiles::end(Task& task, std::string error, double bytes) {
+  if (task.answered) {
+    if (!error.empty() && task.process && task.arguments.empty()) {
+      error = "the trial was started again";
+      add(std::make_unique<Task>(
+          Task{{"c " + task.checkpoint}, kRemoveAll, {folder(task.checkpoint).string() + ".new"}}));
+    }
+    on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error)});
+  }
+  tasks_.remove_if([&](const auto& other) { return other.get() == &task; });
+}
+
+}  // namespace attune

@@ -1,0 +1,87 @@
+#include "backends/gpu_rotation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace attune {
+namespace {
+
+void add_new(std::vector<int>& devices, int device) {
+  if (std::ranges::find(devices, device) == devices.end()) devices.push_back(device);
+}
+
+}  // namespace
+
+GpuRotation::GpuRotation(std::vector<int> devices, std::optional<double> per_device)
+    : devices_(std::move(devices)), per_device_(per_device) {
+  for (const int device : devices_) state_[device];
+}
+
+std::vector<int> GpuRotation::assign(const std::string& trial, double count) {
+  for (const Assignment& assignment : assigned_) {
+    if (assignment.trial == trial) return assignment.devices;
+  }
+  const double share = std::min(count, 1.0);
+  const auto wanted = std::min(static_cast<std::size_t>(std::ceil(count)), devices_.size());
+  std::vector<int> free, with_room, others;
+  for (const int device : devices_) {
+    if (state_[device].load == 0) free.push_back(device);
+  }
+  // The one that was assigned longest ago is the likeliest to become free.
+  for (const Assignment& assignment : assigned_) {
+    for (const int device : assignment.devices) {
+      const bool room = !per_device_ || state_[device].load + share <= *per_device_ + 1e-9;
+      add_new(room ? with_room : others, device);
+    }
+  }
+  const auto less_used = [this](int a, int b) { return state_[a].times < state_[b].times; };
+  std::ranges::stable_sort(free, less_used);
+  // Shares fill a device before they take the next one, which a whole-device trial may want.
+  std::vector<std::vector<int>*> order = {&free, &with_room, &others};
+  if (share < 1) std::swap(order[0], order[1]);
+
+  Assignment assignment{trial, {}, share};
+  for (std::vector<int>* group : order) {
+    const std::size_t size = std::min(group->size(), wanted - assignment.devices.size());
+    group->resize(size);
+    std::ranges::stable_sort(*group, less_used);
+    assignment.devices.insert(assignment.devices.end(), group->begin(), group->end());
+  }
+  take(assignment);
+  return assignment.devices;
+}
+
+void GpuRotation::adopt(const std::string& trial, const std::vector<int>& devices) {
+  Assignment assignment{trial, {}, 1};
+  for (const int device : devices) {
+    if (state_.contains(device)) assignment.devices.push_back(device);
+  }
+  take(std::move(assignment));
+}
+
+void GpuRotation::take(Assignment assignment) {
+  for (const int device : assignment.devices) {
+    state_[device].load += assignment.share;
+    ++state_[device].times;
+  }
+  assigned_.push_back(std::move(assignment));
+}
+
+void GpuRotation::release(const std::string& trial) {
+  const auto found = std::ranges::find(assigned_, trial, &Assignment::trial);
+  if (found == assigned_.end()) return;
+  for (const int device : found->devices) {
+    double& load = state_[device].load;
+    load = std::max(0.0, load - found->share);
+    if (load < 1e-9) load = 0;
+  }
+  assigned_.erase(found);
+}
+
+int GpuRotation::times_assigned(int device) const {
+  const auto found = state_.find(device);
+  return found == state_.end() ? 0 : found->second.times;
+}
+
+}  // namespace attune

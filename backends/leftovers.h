@@ -1,0 +1,18 @@
+#pragma once
+// What is left of a trial whose shim was killed.
+#include <filesystem>
+
+#include "backends/spool_reader.h"
+
+namespace attune {
+
+// Kills every process of ours that has the trial's variables in its environment ($NNI_SYS_DIR,
+// $ATTUNE_ATTEMPT), and the process group of the command if that is still the process that the
+// spool names. Blocks while it reads /proc; for the rare case only. A process that runs without
+// these variables, outside of that group, is not found.
+void kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts);
+
+// When the process was started, in ticks since the boot (/proc/PID/stat); 0: there is none.
+std::uint64_t process_start_time(pid_t pid);
+
+}  // namespace attune

@@ -1,0 +1,41 @@
+#pragma once
+// What the local backend is told about an experiment.
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backends/trial_command.h"
+
+namespace attune {
+
+// What trials see of the GPUs.
+enum class GpuUse {
+  inherit,  // CUDA_VISIBLE_DEVICES as we have it
+  hide,     // trialGpuNumber: 0
+  assign,   // to each trial as many as its resources say
+};
+
+struct LocalBackendOptions {
+  std::string experiment_id;
+  std::string command;                   // a shell command
+  std::filesystem::path code_directory;  // absolute; where the command runs
+  std::vector<std::string> environment;  // "NAME=value": what trials inherit
+  std::filesystem::path shim;            // absolute; the program attune-shim
+  TrialArguments arguments = TrialArguments::none;
+
+  GpuUse gpus = GpuUse::inherit;
+  std::vector<int> gpu_indices;           // those that may be assigned; empty: all that are found
+  int trials_per_gpu = 1;                 // maxTrialNumberPerGpu
+  std::string gpu_lister = "nvidia-smi";  // see find_gpus()
+  std::map<std::string, double> custom;   // capacity of the user's own kinds
+
+  std::chrono::milliseconds stop_grace{5000};  // between SIGTERM and SIGKILL
+  std::uint64_t output_limit = 64 << 20;       // bytes of stdout, and of stderr, for each attempt
+  std::uint64_t file_limit = 0;                // soft RLIMIT_NOFILE of trials; 0: as it is
+  std::filesystem::path memory_events;         // for tests: instead of our cgroup's
+};
+
+}  // namespace attune

@@ -1,0 +1,19 @@
+#pragma once
+// What a trial needs and what a machine has.
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace attune {
+
+// Amounts, never negative. A kind that is absent or 0 is not asked for (or not there).
+struct Resources {
+  double cpu = 0;                        // cores; fractions allowed
+  double gpu = 0;                        // devices; fractions allowed
+  double memory = 0;                     // bytes
+  std::map<std::string, double> custom;  // the user's own kinds, by name
+
+  friend bool operator==(const Resources&, const Resources&) = default;
+};
+
+}  // namespace attune

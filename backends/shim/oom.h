@@ -1,0 +1,15 @@
+#pragma once
+// Whether the kernel killed something for lack of memory.
+#include <cstdint>
+#include <string>
+
+namespace attune::shim {
+
+// Where to read it: `chosen` if it is not empty, else memory.events (cgroup v2) or
+// memory.oom_control (v1) of our cgroup, else /proc/vmstat, which counts for the whole machine.
+std::string oom_file(const std::string& chosen);
+
+// The number in its line "oom_kill N"; 0 when there is none.
+std::uint64_t oom_kills(const std::string& file);
+
+}  // namespace attune::shim

@@ -1,0 +1,41 @@
+#include "backends/shim/spool_writer.h"
+
+#include <stdio.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace attune::shim {
+
+double unix_time() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+bool SpoolWriter::append(const char* type, std::string_view body) {
+  char header[80];
+  const int length =
+      ::snprintf(header, sizeof header, "%s %.6f %zu\n", type, unix_time(), body.size());
+  char end = '\n';
+  // One call: a shim that is killed between records leaves no torn one.
+  const iovec parts[] = {{header, static_cast<std::size_t>(length)},
+                         {const_cast<char*>(body.data()), body.size()},
+                         {&end, 1}};
+  const auto wanted = static_cast<ssize_t>(body.size() + 1) + length;
+  ssize_t written = -1;
+  do {
+    written = ::writev(fd_, parts, 3);
+  } while (written < 0 && errno == EINTR);
+  if (written == wanted) {
+    size_ += wanted;
+    return true;
+  }
+  // A part of a record would hide all that follow.
+  (void)!::ftruncate(fd_, size_);
+  return false;
+}
+
+}  // namespace attune::shim

@@ -1,0 +1,348 @@
+#include "backends/shim/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "backends/shim/oom.h"
+#include "backends/shim/process_tree.h"
+#include "backends/spool.h"
+
+namespace attune::shim {
+namespace {
+
+// While children are left that were sent SIGKILL, and no signal comes: one may have been forked
+// just when /proc was read.
+constexpr std::uint64_t kSweepMs = 100;
+constexpr int kNoWatchMs = 1000;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+double children_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::string boot_id() {
+  char text[64] = {};
+  const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  const ssize_t size = ::read(fd, text, sizeof text);
+  ::close(fd);
+  std::string id(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!id.empty() && id.back() == '\n') id.pop_back();
+  return id;
+}
+
+std::string process_fields(pid_t pid) {
+  return "pid=" + std::to_string(pid) + " start=" + std::to_string(start_time(pid));
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const Options& options)
+    : options_(options),
+      spool_(spool::kDescriptor),
+      metrics_(options.folder, spool_),
+      out_(options.folder, "stdout", options.output_limit),
+      err_(options.folder, "stderr", options.output_limit),
+      oom_file_(oom_file(options.memory_events)),
+      oom_kills_(oom_kills(oom_file_)) {
+  ::fcntl(spool::kDescriptor, F_SETFD, FD_CLOEXEC);  // the lock is ours, not the trial's
+  sigset_t all, taken;
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  sigemptyset(&taken);
+  for (const int signal :
+       {SIGCHLD, SIGIO, spool::kStopSignal, spool::kPauseSignal, spool::kKillSignal}) {
+    sigaddset(&taken, signal);
+  }
+  signals_ = ::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+  timer_ = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+Supervisor::~Supervisor() {
+  ::close(signals_);
+  ::close(timer_);
+}
+
+bool Supervisor::run() {
+  if (signals_ < 0 || timer_ < 0 || !write_birth()) return false;
+  prepare_checkpoint();
+  while (phase_ != Phase::ending || !alone_) wait();
+  drain_output();
+  metrics_.finish();
+  out_.finish();
+  err_.finish();
+  tell_problems();
+  return write_exit();
+}
+
+bool Supervisor::write_birth() {
+  return spool_.append(
+      spool::kShim, process_fields(::getpid()) + " boot=" + boot_id() + " gpus=" + options_.gpus);
+}
+
+// ---- before the command
+
+void Supervisor::prepare_checkpoint() {
+  const std::string folder = options_.folder + "/checkpoint";
+  ::rmdir(folder.c_str());  // an empty one of an earlier attempt
+  if (::mkdir(folder.c_str(), 0700) == 0) {
+    restore_or_run();
+  } else {
+    // What an earlier attempt left. rm removes a link, and does not follow it.
+    const char* const arguments[] = {"/bin/rm", "-rf", "--", folder.c_str(), nullptr};
+    phase_ = Phase::clearing;
+    spawn(const_cast<char* const*>(arguments), false);
+  }
+}
+
+void Supervisor::restore_or_run() {
+  if (options_.restore.empty()) {
+    run_command();
+    return;
+  }
+  const std::string from = options_.restore + "/.";
+  const std::string to = options_.folder + "/checkpoint/";
+  const char* const arguments[] = {"/bin/cp",    "-a",       "--reflink=auto", "--",
+                                   from.c_str(), to.c_str(), nullptr};
+  phase_ = Phase::restoring;
+  spawn(const_cast<char* const*>(arguments), false);
+}
+
+void Supervisor::run_command() {
+  phase_ = Phase::running;
+  spawn(options_.command, true);
+  if (phase_ == Phase::running) spool_.append(spool::kStart, process_fields(child_));
+}
+
+void Supervisor::give_up(const std::string& what) {
+  phase_ = Phase::ending;
+  spool_.append(spool::kRestore, what);
+  sweep();
+}
+
+void Supervisor::spawn(char* const* arguments, bool trial) {
+  const int out = out_.make_pipe();
+  const int err = err_.make_pipe();
+  child_ = out < 0 || err < 0 ? -1 : ::fork();
+  if (child_ == 0) become(arguments, trial, out, err);
+  const int error = errno;
+  if (out >= 0) ::close(out);
+  if (err >= 0) ::close(err);
+  if (child_ < 0) {
+    const std::string what = std::string("cannot start ") + arguments[0] + ": " + strerror(error);
+    if (!trial) {
+      give_up(what);
+      return;
+    }
+    spool_.append(spool::kProblem, what);
+    code_ = 127;  // as a shell says it
+    phase_ = Phase::ending;
+    sweep();
+    return;
+  }
+  ::setpgid(child_, child_);  // also done by the child: whoever is first
+}
+
+void Supervisor::become(char* const* arguments, bool trial, int out, int err) const {
+  ::close(spool::kDescriptor);  // before anything else: see the lock in spool.h
+  ::setpgid(0, 0);
+  ::dup2(out, 1);
+  ::dup2(err, 2);
+  if (trial) {
+    rlimit limit{};
+    if (options_.files > 0 && ::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+      limit.rlim_cur = options_.files;
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    // When memory runs out, a trial is what can be spared: not its shim, not the manager.
+    const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+      (void)!::write(fd, "500", 3);
+      ::close(fd);
+    }
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execv(arguments[0], arguments);
+  ::dprintf(2, "cannot execute %s: %s\n", arguments[0], strerror(errno));
+  ::_exit(127);
+}
+
+// ---- events
+
+void Supervisor::wait() {
+  pollfd waited[] = {{signals_, POLLIN, 0},
+                     {timer_, POLLIN, 0},
+                     {out_.pipe(), POLLIN, 0},
+                     {err_.pipe(), POLLIN, 0}};
+  const int timeout = more_metrics_ ? 0 : !metrics_.watched() ? kNoWatchMs : -1;
+  if (::poll(waited, std::size(waited), timeout) < 0) return;
+  if (waited[2].revents != 0) out_.take();
+  if (waited[3].revents != 0) err_.take();
+  if (timeout >= 0) more_metrics_ = metrics_.look();
+  tell_problems();
+  if (waited[1].revents != 0) {
+    std::uint64_t times = 0;
+    (void)!::read(timer_, &times, sizeof times);
+    killed_ = true;
+    sweep();
+  }
+  if (waited[0].revents != 0) on_signals();
+}
+
+void Supervisor::on_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_, &info, sizeof info) == sizeof info) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal == SIGIO) {
+      more_metrics_ = metrics_.look();
+    } else if (signal != SIGCHLD) {
+      on_stop(signal);
+    }
+  }
+  reap();  // also when only a stop came: signals of one number are merged, and a look is cheap
+}
+
+void Supervisor::on_stop(int signal) {
+  const bool now = signal == spool::kKillSignal || stopping_;
+  if (phase_ == Phase::ending) {
+    if (now && in_grace()) {
+      killed_ = true;
+      sweep();
+    }
+    return;  // else its end is being written already
+  }
+  if (!std::exchange(stopping_, true)) {
+    // What the trial wrote until now was not late, only unread.
+    metrics_.drain();
+    spool_.append(spool::kStop, signal == spool::kPauseSignal ? "pause" : "stop");
+  }
+  if (now || phase_ != Phase::running) {
+    killed_ = true;
+    ::kill(-child_, SIGKILL);
+    arm(1);  // the rest of the tree, from the loop
+    return;
+  }
+  ::kill(-child_, SIGTERM);
+  arm(options_.grace_ms);
+}
+
+void Supervisor::arm(std::uint64_t milliseconds) {
+  itimerspec when{};
+  when.it_value.tv_sec = static_cast<time_t>(milliseconds / 1000);
+  when.it_value.tv_nsec = static_cast<long>(milliseconds % 1000) * 1'000'000;
+  if (milliseconds == 0) when.it_value.tv_nsec = 1;  // 0 would switch it off
+  ::timerfd_settime(timer_, 0, &when, nullptr);
+}
+
+void Supervisor::reap() {
+  while (!alone_) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+      alone_ = errno == ECHILD;
+      return;
+    }
+    if (info.si_pid == 0) break;
+    const bool main = info.si_pid == child_;
+    // While it is a zombie its number is taken, so that the group cannot be someone else's.
+    if (main && (!stopping_ || killed_)) ::kill(-child_, SIGKILL);
+    ::waitid(P_PID, static_cast<id_t>(info.si_pid), &info, WEXITED);
+    if (main)
+      on_child_end(info.si_code == CLD_EXITED ? info.si_status : 0,
+                   info.si_code == CLD_EXITED ? 0 : info.si_status);
+  }
+  if (phase_ == Phase::ending && !in_grace()) sweep();
+}
+
+bool Supervisor::in_grace() const {
+  // A shell dies of SIGTERM at once; the program that it ran has the same time to save its work.
+  // When the number of the group is a stranger's by now, we wait longer than we need, no more.
+  return stopping_ && !killed_ && child_ > 0 && ::kill(-child_, 0) == 0;
+}
+
+void Supervisor::on_child_end(int code, int signal) {
+  const bool well = code == 0 && signal == 0;
+  if (phase_ == Phase::running || stopping_) {
+    code_ = code;
+    signal_ = signal;
+    // A shell says 137 when it was its child that was killed.
+    const bool killed = !killed_ && (signal == SIGKILL || code == 128 + SIGKILL);
+    out_of_memory_ = killed && oom_kills(oom_file_) > oom_kills_;
+    phase_ = Phase::ending;
+    return;
+  }
+  drain_output();
+  helper_seconds_ = children_seconds();
+  if (!well) {
+    give_up("the checkpoint " + options_.restore + " could not be copied: " + err_.recent());
+  } else if (phase_ == Phase::restoring) {
+    run_command();
+  } else if (::mkdir((options_.folder + "/checkpoint").c_str(), 0700) == 0) {
+    restore_or_run();
+  } else {
+    give_up("cannot make " + options_.folder + "/checkpoint: " + strerror(errno));
+  }
+}
+
+void Supervisor::sweep() {
+  siginfo_t info{};
+  if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && errno == ECHILD) {
+    alone_ = true;
+    return;
+  }
+  const Killing killing = kill_descendants(::getpid());
+  if (killing.killed == 0 && killing.forbidden > 0) {
+    spool_.append(spool::kProblem,
+                  std::to_string(killing.forbidden) +
+                      " processes of the trial run as another user and cannot be ended");
+    alone_ = phase_ == Phase::ending;
+  }
+  arm(kSweepMs);
+}
+
+void Supervisor::drain_output() {
+  for (OutputFile* output : {&out_, &err_}) {
+    while (output->take()) {
+    }
+  }
+}
+
+void Supervisor::tell_problems() {
+  for (OutputFile* output : {&out_, &err_}) {
+    const std::string problem = output->problem();
+    if (!problem.empty()) spool_.append(spool::kProblem, problem);
+  }
+}
+
+bool Supervisor::write_exit() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  char text[160];
+  ::snprintf(text, sizeof text, "code=%d signal=%d oom=%d cpu=%.6f rss=%lld", code_, signal_,
+             out_of_memory_ ? 1 : 0, children_seconds() - helper_seconds_,
+             static_cast<long long>(usage.ru_maxrss) * 1024);
+  return spool_.append(spool::kExit, text);
+}
+
+}  // namespace attune::shim

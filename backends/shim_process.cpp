@@ -1,0 +1,52 @@
+#include "backends/shim_process.h"
+
+#include <utility>
+
+#include "backends/spool.h"
+
+namespace attune {
+namespace {
+
+std::vector<std::string> environment(const LocalBackendOptions& options, const ShimStart& start) {
+  const std::string directory = start.folder.string();
+  std::vector<std::pair<std::string, std::string>> variables = {
+      {"NNI_PLATFORM", "local"},
+      {"NNI_EXP_ID", options.experiment_id},
+      {"NNI_TRIAL_JOB_ID", start.trial.job_id},
+      {"NNI_TRIAL_SEQ_ID", std::to_string(start.trial.sequence)},
+      {"NNI_CODE_DIR", options.code_directory.string()},
+      {"NNI_SYS_DIR", directory},
+      {"NNI_OUTPUT_DIR", directory},
+      {"ATTUNE_CHECKPOINT_DIR", directory + "/checkpoint"},
+      {"ATTUNE_ATTEMPT", std::to_string(start.trial.attempt)}};
+  if (options.gpus != GpuUse::inherit) {
+    variables.emplace_back("CUDA_VISIBLE_DEVICES", start.gpus.empty() ? "-1" : start.gpus);
+  }
+  return child_environment(options.environment, variables);
+}
+
+}  // namespace
+
+ProcessSpec shim_process(const LocalBackendOptions& options, const ShimStart& start) {
+  ProcessSpec spec;
+  spec.arguments = {options.shim.string()};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) spec.arguments.insert(spec.arguments.end(), {name, value});
+  };
+  add("--folder", start.folder.string());
+  add("--output-limit", std::to_string(options.output_limit));
+  add("--grace-ms", std::to_string(options.stop_grace.count()));
+  add("--files", std::to_string(options.file_limit));
+  add("--gpus", start.gpus);
+  add("--restore", start.checkpoint.string());
+  add("--memory-events", options.memory_events.string());
+  spec.arguments.emplace_back("--");
+  spec.arguments.insert(spec.arguments.end(), start.command.begin(), start.command.end());
+  spec.environment = environment(options, start);
+  spec.directory = options.code_directory;
+  spec.descriptors = {{spool::kDescriptor, start.spool}};
+  spec.detached = true;
+  return spec;
+}
+
+}  // namespace attune

@@ -1,0 +1,95 @@
+#pragma once
+// Reads the spool of an attempt (backends/spool.h), and makes events of it.
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/metric_file.h"
+#include "backends/trial_backend.h"
+#include "backends/unique_fd.h"
+
+namespace attune {
+
+struct SpoolRecord {
+  std::string_view type;
+  double time = 0;
+  std::string_view body;  // both views into the parser, until the next call
+};
+
+// Takes the file in pieces of any size.
+class SpoolParser {
+ public:
+  void feed(std::string_view bytes);
+  // Nothing: what is left is not whole, or no spool at all.
+  std::optional<SpoolRecord> next();
+
+ private:
+  std::string buffer_;
+  std::size_t begin_ = 0;  // of what is not consumed
+};
+
+// What a spool says of its attempt, as far as it was read.
+struct AttemptFacts {
+  struct Process {
+    pid_t pid = 0;
+    std::uint64_t start = 0;  // ticks since the boot
+  };
+  struct Exit {
+    int code = 0, signal = 0;
+    bool out_of_memory = false;
+    double cpu_seconds = 0, max_rss = 0, time = 0;
+  };
+  std::optional<Process> shim, command;
+  std::string boot;
+  std::vector<int> gpus;
+  bool told_to_stop = false, told_to_pause = false;
+  std::optional<std::string> restore_error;
+  std::optional<Exit> exit;
+
+  void take(const SpoolRecord& record);
+};
+
+// What is written in a spool now, in its first `limit` bytes.
+AttemptFacts read_facts(int fd, std::size_t limit);
+
+// Whether a shim has it, lives or is about to start. `fd`: another open file description than the
+// shim's.
+bool is_held(int fd);
+
+// The events of one attempt, from the file as it grows.
+class SpoolReader {
+ public:
+  // Reports that end at or before `position` of the metric stream are left out, and so are the
+  // problems among them.
+  SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position);
+
+  // Appends what is new, as much of the file as `buffer` holds; true when there may be more. With
+  // `late` all reports are late; those behind a stop record are in any case.
+  bool read(std::span<char> buffer, bool late, std::vector<TrialEvent>& events);
+  // Nothing will be appended any more, and all was read: what is not whole now never will be.
+  void finish(bool late, std::vector<TrialEvent>& events);
+
+  const AttemptFacts& facts() const { return facts_; }
+  int fd() const { return spool_.get(); }
+
+ private:
+  void take(const SpoolRecord& record, bool late, std::vector<TrialEvent>& events);
+  void take_reports(bool late, std::vector<TrialEvent>& events);
+
+  std::string job_id_;
+  UniqueFd spool_;
+  off_t offset_ = 0;
+  SpoolParser parser_;
+  MetricParser metrics_;
+  std::uint64_t stream_ = 0;  // metric bytes read
+  std::uint64_t position_;    // where those begin that are wanted
+  double time_ = 0;           // of the newest metric record
+  AttemptFacts facts_;
+};
+
+}  // namespace attune

@@ -1,0 +1,112 @@
+#include "backends/trial_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace attune {
+namespace {
+
+constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+std::unexpected<Error> cannot(const char* what, const std::filesystem::path& path) {
+  return fail(fmt::format("cannot {} {}: {}", what, path.string(), strerror(errno)));
+}
+
+std::string spool_name(int attempt) { return fmt::format("spool.{}", attempt); }
+
+}  // namespace
+
+Result<void> make_private_directories(const std::filesystem::path& path) {
+  if (path.has_parent_path() && path.parent_path() != path && !std::filesystem::exists(path)) {
+    TRY(make_private_directories(path.parent_path()));
+  }
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make", path);
+  return {};
+}
+
+Result<TrialFolder> TrialFolder::make(const std::filesystem::path& path) {
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make", path);
+  return open(path);
+}
+
+Result<TrialFolder> TrialFolder::open(const std::filesystem::path& path) {
+  UniqueFd fd(::open(path.c_str(), kFolderFlags));
+  if (!fd) return cannot("open", path);
+  return TrialFolder(path, std::move(fd));
+}
+
+Result<UniqueFd> TrialFolder::open_file(int folder, const std::string& name, int flags) const {
+  UniqueFd fd(
+      ::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  if (!fd) return cannot("open", path_ / name);
+  return fd;
+}
+
+Result<void> TrialFolder::write(const std::string& name, std::string_view text) const {
+  const std::string temporary = name + ".tmp";
+  ::unlinkat(fd_.get(), temporary.c_str(), 0);
+  const UniqueFd fd = TRY(open_file(fd_.get(), temporary, O_WRONLY | O_CREAT | O_EXCL));
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return cannot("write", path_ / temporary);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0) {
+    return cannot("write", path_ / name);
+  }
+  return {};
+}
+
+Result<void> TrialFolder::prepare(int attempt) const {
+  if (attempt > 0) remove_parameters();
+  if (::mkdirat(fd_.get(), ".nni", 0700) != 0 && errno != EEXIST) {
+    return cannot("make", path_ / ".nni");
+  }
+  const UniqueFd nni(::openat(fd_.get(), ".nni", kFolderFlags));
+  if (!nni) return cannot("open", path_ / ".nni");
+  // A new file: what is left of an earlier attempt may still hold the old one.
+  if (::unlinkat(nni.get(), "metrics", 0) != 0 && errno != ENOENT) {
+    return cannot("remove", path_ / ".nni" / "metrics");
+  }
+  TRY(open_file(nni.get(), "metrics", O_WRONLY | O_CREAT | O_EXCL));
+  return {};
+}
+
+void TrialFolder::remove_parameters() const {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("parameter_") && name.ends_with(".cfg")) {
+      ::unlinkat(fd_.get(), name.c_str(), 0);
+    }
+  }
+}
+
+Result<UniqueFd> TrialFolder::create_spool(int attempt) const {
+  const std::string name = spool_name(attempt);
+  UniqueFd fd = TRY(open_file(fd_.get(), name, O_RDWR | O_CREAT | O_APPEND));
+  struct stat status{};
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(fd.get(), &status) != 0 ||
+      status.st_size != 0) {
+    return fail(
+        fmt::format("{} is in use: this attempt was started before", (path_ / name).string()));
+  }
+  return fd;
+}
+
+Result<UniqueFd> TrialFolder::open_spool(int attempt) const {
+  const std::string name = spool_name(attempt);
+  UniqueFd fd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd && errno != ENOENT) return cannot("open", path_ / name);
+  return fd;
+}
+
+}  // namespace attune

@@ -1,0 +1,130 @@
+// attune export. docs/commands.md lists the columns.
+#include <fmt/format.h>
+#include <string.h>
+
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+#include "runner/commands/csv.h"
+#include "runner/commands/views.h"
+#include "runner/store/store_reader.h"
+#include "runner/store/stored_values.h"
+
+namespace attune {
+namespace {
+
+// The columns of one trial, in order; what it has not is missing.
+json flat(const TrialRecord& trial, const std::string& objective) {
+  json row = {{"trial_job_id", trial.job_id},    {"sequence", trial.sequence},
+              {"source", to_text(trial.source)}, {"status", to_text(trial.status)},
+              {"reason", trial.reason},          {"attempts", trial.attempts},
+              {"failures", trial.failures},      {"reports", trial.reports}};
+  if (trial.start_time > 0) row["started"] = trial.start_time;
+  if (trial.end_time > 0) {
+    row["ended"] = trial.end_time;
+    if (trial.start_time > 0) row["seconds"] = trial.end_time - trial.start_time;
+  }
+  if (const auto score = number_of(trial.final_metric, objective)) row["score"] = *score;
+  if (const auto last = number_of(trial.last_metric, objective)) row["last"] = *last;
+  if (trial.final_metric.is_object()) {
+    for (const auto& [name, value] : trial.final_metric.items()) row["metrics." + name] = value;
+  } else if (!trial.final_metric.is_null()) {
+    row["metrics.default"] = trial.final_metric;
+  }
+  if (trial.proposed.parameters.is_object()) {
+    for (const auto& [name, value] : trial.proposed.parameters.items())
+      row["parameters." + name] = value;
+  }
+  return row;
+}
+
+// Those that every table has, then metrics, then parameters, each as they first occur.
+class Columns {
+ public:
+  Columns() {
+    for (const char* name : {"trial_job_id", "sequence", "source", "status", "reason", "attempts",
+                             "failures", "reports", "started", "ended", "seconds", "score", "last"})
+      add(fixed_, name);
+  }
+  void add(const json& row) {
+    for (const auto& [name, value] : row.items())
+      add(name.starts_with("parameters.") ? parameters_ : metrics_, name);
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = fixed_;
+    all.insert(all.end(), metrics_.begin(), metrics_.end());
+    all.insert(all.end(), parameters_.begin(), parameters_.end());
+    return all;
+  }
+
+ private:
+  void add(std::vector<std::string>& group, const std::string& name) {
+    if (seen_.insert(name).second) group.push_back(name);
+  }
+  std::vector<std::string> fixed_, metrics_, parameters_;
+  std::unordered_set<std::string> seen_;
+};
+
+Result<void> write_csv(StoreReader& reader, const StoredExperiment& experiment,
+                       const Console& console) {
+  // The head of the table names all columns, so that all trials are read twice.
+  return reader.consistently([&]() -> Result<void> {
+    Columns columns;
+    TRY(reader.trials(experiment, {}, [&](const TrialRecord& trial) {
+      columns.add(flat(trial, experiment.objective));
+      return true;
+    }));
+    const std::vector<std::string> names = columns.names();
+    std::string line;
+    for (const std::string& name : names) line += (line.empty() ? "" : ",") + csv_cell(name);
+    print(console, line + "\n");
+    return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
+      const json row = flat(trial, experiment.objective);
+      std::string text;
+      for (const std::string& name : names) {
+        if (&name != names.data()) text += ',';
+        const auto found = row.find(name);
+        if (found != row.end()) text += csv_cell(*found);
+      }
+      print(console, text + "\n");
+      return true;
+    });
+  });
+}
+
+Result<void> write_lines(StoreReader& reader, const StoredExperiment& experiment,
+                         const Console& console) {
+  return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
+    print(console, metric_text(flat(trial, experiment.objective)) + "\n");
+    return true;
+  });
+}
+
+}  // namespace
+
+Result<int> view(const ExportOptions& options, const Console& console) {
+  StoreReader reader = TRY(StoreReader::open(options.which.directory));
+  const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
+  const auto write = options.format == "csv" ? write_csv : write_lines;
+  if (options.output.empty()) {
+    TRY(write(reader, experiment, console));
+    return kExitOk;
+  }
+  // Beside the file first: one that is half written looks like a whole one.
+  const std::string partial = options.output + ".part";
+  std::FILE* file = std::fopen(partial.c_str(), "we");
+  if (file == nullptr) return fail(fmt::format("cannot write {}: {}", partial, strerror(errno)));
+  Console into = console;
+  into.out = file;
+  const Result<void> written = write(reader, experiment, into);
+  const bool failed = std::ferror(file) != 0;
+  if (std::fclose(file) != 0 || failed)
+    return fail(fmt::format("cannot write {}: {}", partial, strerror(errno)));
+  TRY(Result<void>(written));
+  if (std::rename(partial.c_str(), options.output.c_str()) != 0)
+    return fail(fmt::format("cannot write {}: {}", options.output, strerror(errno)));
+  return kExitOk;
+}
+
+}  // namespace attune

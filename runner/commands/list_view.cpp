@@ -1,0 +1,171 @@
+// attune list, attune status.
+#include <fmt/format.h>
+
+#include "runner/commands/status_table.h"
+#include "runner/commands/stored_json.h"
+#include "runner/commands/views.h"
+#include "runner/progress.h"
+#include "runner/store/store_reader.h"
+
+namespace attune {
+namespace {
+
+constexpr std::int64_t kFailuresShown = 5;
+
+struct Summary {
+  Tally tally;
+  std::vector<TrialRecord> best;  // one, or none
+
+  const TrialRecord* best_trial() const { return best.empty() ? nullptr : &best.front(); }
+};
+
+Result<Summary> sum_up(StoreReader& reader, const StoredExperiment& experiment) {
+  return Summary{TRY(reader.tally(experiment)), TRY(reader.best(experiment, 1))};
+}
+
+double seconds_of(const StoredExperiment& experiment, double now) {
+  return std::max(experiment.ended.value_or(now) - experiment.started, 0.0);
+}
+
+// A limit in the experiment file, which holds those that there are.
+template <class Number>
+std::optional<Number> limit_of(const json& file, const char* key) {
+  const auto found = file.find(key);
+  if (found == file.end() || !found->is_number()) return std::nullopt;
+  return found->get<Number>();
+}
+
+std::optional<double> member(const json& metric, const char* name) {
+  if (!metric.is_object()) return std::nullopt;
+  const auto found = metric.find(name);
+  if (found == metric.end() || !found->is_number()) return std::nullopt;
+  return found->get<double>();
+}
+
+// What is to be said of a trial that has not ended.
+StatusRow row_of(const TrialRecord& trial, double now) {
+  TrialProgress progress;
+  progress.state = to_text(trial.status);
+  progress.failures = trial.failures;
+  progress.failure = trial.failures > 0 ? "see attune show " + trial.job_id : "";
+  if (trial.attempts > 0) progress.location = fmt::format("attempt {}", trial.attempts);
+  progress.seconds = trial.start_time > 0 ? now - trial.start_time : 0;
+  progress.iterations = trial.reports;
+  progress.loss = member(trial.last_metric, "loss");
+  progress.accuracy = member(trial.last_metric, "accuracy");
+  progress.reward = member(trial.last_metric, "reward");
+  std::string text = progress_text(progress);
+  if (!trial.last_metric.is_null() && !trial.last_metric.is_object())
+    text += ", last " + dump_json(trial.last_metric);
+  if (!trial.reason.empty()) text += ": " + trial.reason;
+  return {progress.state, trial.job_id, text};
+}
+
+// The trials of some states, in the order of the request.
+Result<std::vector<TrialRecord>> trials_in(StoreReader& reader, const StoredExperiment& experiment,
+                                           std::vector<TrialStatus> statuses,
+                                           TrialFilter::Order order,
+                                           std::optional<std::int64_t> limit) {
+  TrialFilter filter;
+  filter.statuses = std::move(statuses);
+  filter.order = order;
+  filter.limit = limit;
+  return reader.trials(experiment, filter);
+}
+
+std::string status_text(const StoredExperiment& experiment, const Summary& summary,
+                        const std::vector<TrialRecord>& alive,
+                        const std::vector<TrialRecord>& failures, double now) {
+  std::string text = fmt::format(
+      "experiment {}{}: {}{}\n", experiment.id,
+      experiment.name.empty() ? "" : fmt::format(" ({})", experiment.name),
+      to_text(experiment.status), experiment.reason.empty() ? "" : ", " + experiment.reason);
+  text += fmt::format("began {}, manager {}, in {}\n", time_text(experiment.started),
+                      experiment.manager_pid, experiment.directory.string());
+  ProgressOptions options;
+  options.max_trials = limit_of<std::int64_t>(experiment.file, "maxTrialNumber");
+  options.max_seconds = limit_of<double>(experiment.file, "maxExperimentDuration");
+  std::optional<ShownBest> best;
+  if (const TrialRecord* trial = summary.best_trial())
+    best = ShownBest{trial->job_id, trial->score(experiment.objective).value_or(0)};
+  if (experiment.status == ExperimentStatus::running) {
+    text += status_line(summary.tally, best, seconds_of(experiment, now), options) + "\n";
+  } else {
+    const Tally& tally = summary.tally;
+    text += fmt::format(
+        "{} trials in {}: {} succeeded, {} stopped early, {} failed, {} cancelled, "
+        "{} not ended\n",
+        tally.added(), duration_text(seconds_of(experiment, now)), tally.succeeded,
+        tally.early_stopped, tally.failed, tally.user_canceled, tally.added() - tally.finished());
+    if (best) text += fmt::format("best {:.6g} ({})\n", best->score, best->job_id);
+  }
+  std::vector<StatusRow> rows;
+  for (const TrialRecord& trial : alive) rows.push_back(row_of(trial, now));
+  text += status_table(std::move(rows));
+  if (!failures.empty()) text += "Last failures:\n";
+  for (const TrialRecord& trial : failures)
+    text += fmt::format(" - {}:\t{}\n", trial.job_id, trial.reason);
+  return text;
+}
+
+}  // namespace
+
+Result<int> view(const ListOptions& options, const Console& console) {
+  StoreReader reader = TRY(StoreReader::open(options.directory));
+  json array = json::array();
+  TextTable table({"ID", "NAME", "STATUS", "BEGAN", "TOOK", "TRIALS", "BEST", "REASON"});
+  for (const StoredExperiment& experiment : TRY(reader.experiments())) {
+    const Summary summary = TRY(sum_up(reader, experiment));
+    const TrialRecord* best = summary.best_trial();
+    if (options.json) {
+      array.push_back(experiment_json(experiment, summary.tally, best));
+      continue;
+    }
+    const auto score = best == nullptr ? std::nullopt : best->score(experiment.objective);
+    table.add({experiment.id, experiment.name, std::string(to_text(experiment.status)),
+               time_text(experiment.started),
+               experiment.status == ExperimentStatus::killed
+                   ? ""  // nobody knows when
+                   : duration_text(seconds_of(experiment, console.now)),
+               std::to_string(summary.tally.finished()), score ? number_text(*score) : "",
+               experiment.reason});
+  }
+  if (options.json) {
+    print_json(console, array);
+  } else {
+    print(console, table.text(console.width));
+  }
+  return kExitOk;
+}
+
+Result<int> view(const StatusOptions& options, const Console& console) {
+  StoreReader reader = TRY(StoreReader::open(options.which.directory));
+  const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
+  Summary summary;
+  std::vector<TrialRecord> alive, failures;
+  TRY(reader.consistently([&]() -> Result<void> {
+    summary = TRY(sum_up(reader, experiment));
+    alive = TRY(trials_in(reader, experiment,
+                          {TrialStatus::pending, TrialStatus::running, TrialStatus::paused},
+                          TrialFilter::Order::sequence, std::nullopt));
+    failures = TRY(trials_in(reader, experiment, {TrialStatus::failed}, TrialFilter::Order::newest,
+                             kFailuresShown));
+    return {};
+  }));
+  if (!options.which.json) {
+    print(console, status_text(experiment, summary, alive, failures, console.now));
+    return kExitOk;
+  }
+  json object = experiment_json(experiment, summary.tally, summary.best_trial());
+  object["seconds"] = seconds_of(experiment, console.now);
+  object["unfinished"] = json::array();
+  for (const TrialRecord& trial : alive)
+    object["unfinished"].push_back(trial_json(trial, experiment.objective));
+  object["last_failures"] = json::array();
+  for (const TrialRecord& trial : failures)
+    object["last_failures"].push_back(trial_json(trial, experiment.objective));
+  print_json(console, object);
+  return kExitOk;
+}
+
+}  // namespace attune

@@ -1,0 +1,87 @@
+// attune logs.
+#include <fmt/format.h>
+#include <string.h>
+
+#include <fstream>
+#include <utility>  // Boost 1.74's Asio forgets it
+
+#include <boost/asio/io_context.hpp>
+
+#include "backends/file_watch.h"
+#include "runner/commands/views.h"
+#include "runner/store/schema.h"
+#include "runner/store/store_reader.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Prints what a file has gained since the last call. A file that has become shorter is told from
+// its beginning.
+class Tail {
+ public:
+  Tail(fs::path path, const Console& console) : path_(std::move(path)), console_(console) {}
+
+  bool copy() {
+    std::ifstream file(path_, std::ios::binary);
+    if (!file) return false;
+    file.seekg(0, std::ios::end);
+    if (file.tellg() < offset_) offset_ = 0;
+    file.seekg(offset_);
+    char buffer[65536];
+    while (file.read(buffer, sizeof buffer), file.gcount() > 0) {
+      std::fwrite(buffer, 1, static_cast<std::size_t>(file.gcount()), console_.out);
+      offset_ += file.gcount();
+    }
+    std::fflush(console_.out);
+    return true;
+  }
+
+ private:
+  fs::path path_;
+  const Console& console_;
+  std::streamoff offset_ = 0;
+};
+
+// Until the trial has ended, which the store says: its file changes with every commit.
+Result<void> follow(Tail& tail, const fs::path& folder, StoreReader& reader,
+                    const StoredExperiment& experiment, const std::string& job_id) {
+  boost::asio::io_context io;
+  Result<void> result;
+  const auto look = [&] {
+    // First the state, then the output: what was printed before the end is printed here, too.
+    const auto trial = reader.trial(experiment, job_id);
+    tail.copy();
+    if (trial && !has_ended(trial->status)) return;
+    if (!trial) result = std::unexpected(trial.error());
+    io.stop();
+  };
+  const auto watch = TRY(FileWatch::create(io, [&](int) { look(); }));
+  TRY(watch->add(folder));
+  std::error_code ignored;
+  TRY(watch->add(fs::canonical(experiment.directory / kStoreFile, ignored).parent_path()));
+  look();
+  if (!io.stopped()) io.run();
+  return result;
+}
+
+}  // namespace
+
+Result<int> view(const LogsOptions& options, const Console& console) {
+  StoreReader reader = TRY(StoreReader::open(options.which.directory));
+  const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
+  const TrialRecord trial = TRY(reader.trial(experiment, options.trial));
+  const fs::path folder = experiment.directory / "trials" / trial.job_id;
+  const fs::path file = folder / (options.from_stderr ? "stderr" : "stdout");
+  Tail tail(file, console);
+  if (!tail.copy()) {
+    return fail(trial.attempts == 0
+                    ? fmt::format("trial {} was not started yet", trial.job_id)
+                    : fmt::format("cannot read {}: {}", file.string(), strerror(errno)));
+  }
+  if (options.follow) TRY(follow(tail, folder, reader, experiment, trial.job_id));
+  return kExitOk;
+}
+
+}  // namespace attune

@@ -1,0 +1,126 @@
+#include "runner/commands/requests.h"
+
+#include <fmt/format.h>
+
+#include "base/atomic_file.h"
+#include "runner/commands/import_file.h"
+#include "runner/control_client.h"
+#include "runner/store/store_reader.h"
+#include "runner/yaml.h"
+
+namespace attune {
+namespace {
+
+constexpr std::size_t kRecordsPerRequest = 1000;  // a request is a line of bounded length
+
+Result<StoredExperiment> find_experiment(const ExperimentChoice& which) {
+  StoreReader reader = TRY(StoreReader::open(which.directory));
+  return reader.find(which.experiment);
+}
+
+// Nothing: no manager runs, and the user knows.
+Result<std::optional<json>> ask(const StoredExperiment& experiment, const ControlRequest& request,
+                                const Console& console) {
+  auto answer = ask_manager(experiment.directory, request);
+  if (answer) return *std::move(answer);
+  if (!answer.error().no_manager) return fail(answer.error().message);
+  // By its id: the folder need not be called like the experiment.
+  fmt::print(console.err,
+             "attune: experiment {} is {}: no manager runs; attune resume {} starts one\n",
+             experiment.id, to_text(experiment.status), experiment.id);
+  return std::nullopt;
+}
+
+// The answer as it is, or a sentence.
+int tell(const ExperimentChoice& which, const json& answer, const std::string& sentence,
+         const Console& console) {
+  if (which.json) {
+    print_json(console, answer);
+  } else {
+    print(console, sentence + "\n");
+  }
+  return kExitOk;
+}
+
+Result<AddRequest> read_trials(const std::string& text_or_file) {
+  const std::size_t first = text_or_file.find_first_not_of(" \t\n");
+  const bool is_text =
+      first != std::string::npos && (text_or_file[first] == '{' || text_or_file[first] == '[');
+  const std::string text = is_text ? text_or_file : TRY(read_file(text_or_file));
+  const json parsed = TRY(parse_json(text));
+  AddRequest add;
+  for (const json& each : parsed.is_array() ? parsed : json::array({parsed})) {
+    if (!each.is_object())
+      return fail(
+          fmt::format("the parameters of a trial are an object, not {}", json_type_name(each)));
+    add.trials.push_back(each);
+  }
+  if (add.trials.empty()) return fail("there is no trial to add");
+  return add;
+}
+
+}  // namespace
+
+Result<int> request(const StopOptions& options, const Console& console) {
+  const StoredExperiment experiment = TRY(find_experiment(options.which));
+  const auto answer = TRY(ask(experiment, StopRequest{options.kill}, console));
+  if (!answer) return kExitNoManager;
+  return tell(options.which, *answer, fmt::format("experiment {} stops", experiment.id), console);
+}
+
+Result<int> request(const KillOptions& options, const Console& console) {
+  StoreReader reader = TRY(StoreReader::open(options.which.directory));
+  const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
+  KillRequest kill;
+  for (const std::string& name : options.trials)
+    kill.trials.push_back(TRY(reader.trial(experiment, name)).job_id);
+  const auto answer = TRY(ask(experiment, kill, console));
+  if (!answer) return kExitNoManager;
+  return tell(options.which, *answer, fmt::format("stopping {}", fmt::join(kill.trials, ", ")),
+              console);
+}
+
+Result<int> request(const AddOptions& options, const Console& console) {
+  const StoredExperiment experiment = TRY(find_experiment(options.which));
+  const AddRequest add = TRY(read_trials(options.parameters));
+  const auto answer = TRY(ask(experiment, add, console));
+  if (!answer) return kExitNoManager;
+  std::string names;
+  for (const json& each : answer->value("trials", json::array()))
+    names += " " + (each.is_string() ? each.get<std::string>() : dump_json(each));
+  return tell(options.which, *answer, fmt::format("{} added:{}", add.trials.size(), names),
+              console);
+}
+
+Result<int> request(const ImportOptions& options, const Console& console) {
+  const StoredExperiment experiment = TRY(find_experiment(options.which));
+  std::vector<ImportData::Record> records = TRY(read_import_file(options.file));
+  const std::size_t count = records.size();
+  const json answer = {{"imported", options.dry_run ? 0 : count}, {"records", count}};
+  if (options.dry_run)
+    return tell(options.which, answer, fmt::format("{} results could be imported", count), console);
+  for (std::size_t begin = 0; begin < count; begin += kRecordsPerRequest) {
+    ImportRequest part;
+    for (std::size_t i = begin; i < std::min(begin + kRecordsPerRequest, count); ++i)
+      part.records.push_back(std::move(records[i]));
+    if (!TRY(ask(experiment, part, console))) return kExitNoManager;
+  }
+  return tell(options.which, answer, fmt::format("{} results imported", count), console);
+}
+
+Result<int> request(const UpdateOptions& options, const Console& console) {
+  const StoredExperiment experiment = TRY(find_experiment(options.which));
+  UpdateRequest update;
+  if (!options.search_space.empty())
+    update.search_space =
+        TRY(parse_yaml(TRY(read_file(options.search_space)), options.search_space)).value;
+  update.concurrency = options.concurrency;
+  update.max_seconds = options.max_seconds;
+  update.max_trials = options.max_trials;
+  const auto answer = TRY(ask(experiment, update, console));
+  if (!answer) return kExitNoManager;
+  return tell(options.which, *answer, fmt::format("experiment {} is updated", experiment.id),
+              console);
+}
+
+}  // namespace attune

@@ -1,0 +1,18 @@
+#pragma once
+// The sub-commands that only look: they read the store, whether a manager runs or not, and print.
+// Each yields the exit code; an error is for standard error, and means kExitFailed.
+#include "base/result.h"
+#include "runner/commands/console.h"
+#include "runner/options.h"
+
+namespace attune {
+
+Result<int> view(const ListOptions& options, const Console& console);
+Result<int> view(const StatusOptions& options, const Console& console);
+Result<int> view(const TrialsOptions& options, const Console& console);
+Result<int> view(const ShowOptions& options, const Console& console);
+Result<int> view(const BestOptions& options, const Console& console);
+Result<int> view(const LogsOptions& options, const Console& console);
+Result<int> view(const ExportOptions& options, const Console& console);
+
+}  // namespace attune

@@ -1,0 +1,89 @@
+#include "runner/control_handler.h"
+
+#include <fmt/format.h>
+
+#include "space/parse.h"
+
+namespace attune {
+
+Result<json> ControlHandler::handle(const json& request) {
+  const ControlRequest parsed = TRY(parse_control_request(request));
+  return std::visit([this](const auto& r) { return carry_out(r); }, parsed);
+}
+
+Result<json> ControlHandler::carry_out(const StopRequest& request) {
+  runner_.interrupt("attune stop");
+  if (request.kill) runner_.interrupt("attune stop --kill");
+  return json{{"running", runner_.tally().running}};
+}
+
+Result<json> ControlHandler::carry_out(const KillRequest& request) {
+  json stopped = json::array(), failed = json::object();
+  for (const std::string& job_id : request.trials) {
+    if (const auto asked = runner_.stop_trial(job_id, "attune kill"); asked) {
+      stopped.push_back(job_id);
+    } else {
+      failed[job_id] = asked.error().message;
+    }
+  }
+  if (stopped.empty() && !failed.empty()) return fail(failed.begin().value().get<std::string>());
+  return json{{"stopped", stopped}, {"failed", failed}};
+}
+
+// All of them or none: a mistake in the last one must not leave the others running.
+Result<json> ControlHandler::carry_out(const AddRequest& request) {
+  const Space space = TRY(parse_space(experiment_.search_space));
+  for (const json& parameters : request.trials) {
+    if (auto point = point_from_json(space, parameters); !point)
+      return fail("outside of the search space: " + point.error().message);
+  }
+  json added = json::array();
+  for (const json& parameters : request.trials)
+    added.push_back(TRY(runner_.add_trial(parameters, TrialSource::customized)));
+  return json{{"added", added}};
+}
+
+Result<json> ControlHandler::carry_out(const ImportRequest& request) {
+  TRY(runner_.import(request.records));
+  TRY(store_.add_imports(request.records, clock_.wall()));
+  return json{{"imported", request.records.size()}};
+}
+
+Result<json> ControlHandler::carry_out(const UpdateRequest& request) {
+  if (!request.search_space.is_null()) {
+    TRY(parse_space(request.search_space));
+    experiment_.search_space = request.search_space;
+    runner_.set_search_space(request.search_space);
+  }
+  if (request.concurrency) {
+    experiment_.trial_concurrency = *request.concurrency;
+    runner_.set_concurrency(*request.concurrency);
+  }
+  if (request.max_seconds) {
+    experiment_.max_experiment_seconds = request.max_seconds;
+    runner_.set_max_seconds(request.max_seconds);
+  }
+  if (request.max_trials) {
+    experiment_.max_trial_number = request.max_trials;
+    runner_.set_max_trials(request.max_trials);
+  }
+  TRY(store_.update_file(to_document(experiment_)));
+  TRY(store_.add_event("update", dump_json(to_json(ControlRequest(request))), clock_.wall()));
+  return json{{"concurrency", experiment_.trial_concurrency}};
+}
+
+Result<json> ControlHandler::carry_out(const StatusRequest&) {
+  json waiting = json::object();
+  for (const auto& [sequence, trial] : runner_.table().in(TrialStatus::pending))
+    waiting[trial->record.job_id] = runner_.table().why_waits(*trial);
+  const Tally& tally = runner_.tally();
+  return json{{"pending", tally.pending},
+              {"running", tally.running},
+              {"paused", tally.paused},
+              {"finished", tally.finished()},
+              {"seconds", runner_.elapsed()},
+              {"waiting", waiting},
+              {"committed", to_text(runner_.table().pool().committed())}};
+}
+
+}  // namespace attune

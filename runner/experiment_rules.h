@@ -1,0 +1,15 @@
+#pragma once
+// The parts of an experiment file that NNI's schema does not have: resources, checkpoint, retries,
+// stop, objectives, initialPoints, ... Errors point into the file.
+#include "base/result.h"
+#include "runner/experiment.h"
+#include "runner/section.h"
+
+namespace attune {
+
+extern const std::vector<std::string> kRuleKeys;  // at the top of the file
+
+// Fills in what the file says. The limits and the tuner have been read before.
+Result<void> read_rules(const Section& top, Experiment& experiment);
+
+}  // namespace attune

@@ -1,0 +1,205 @@
+#include "runner/experiment_session.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "backends/local_backend.h"
+#include "backends/machine.h"
+#include "runner/control_handler.h"
+#include "runner/control_server.h"
+#include "runner/daemon_decider.h"
+#include "runner/observer_list.h"
+#include "runner/store/store_observer.h"
+
+namespace attune {
+namespace {
+
+namespace asio = boost::asio;
+
+// Events that are handled before what they led to is carried out and committed together.
+constexpr int kEventsAtOnce = 64;
+
+LocalBackendOptions backend_options(const SessionSetup& setup) {
+  const Experiment& experiment = setup.experiment;
+  LocalBackendOptions options;
+  options.experiment_id = setup.facts.experiment_id;
+  options.command = experiment.trial_command;
+  options.code_directory = experiment.trial_code_directory;
+  options.environment = setup.environment;
+  options.shim = setup.shim;
+  if (experiment.arguments == "commandLine") options.arguments = TrialArguments::command_line;
+  if (experiment.arguments == "jsonFile") options.arguments = TrialArguments::json_file;
+  if (experiment.trial.resources.gpu > 0) options.gpus = GpuUse::assign;
+  if (experiment.trial_gpu_number == 0) options.gpus = GpuUse::hide;
+  options.gpu_indices = experiment.local.gpu_indices;
+  options.trials_per_gpu = experiment.local.trials_per_gpu;
+  options.custom = experiment.capacity.custom;
+  options.output_limit = static_cast<std::uint64_t>(experiment.output_limit);
+  options.file_limit = raise_file_limit();
+  return options;
+}
+
+class Loop {
+ public:
+  Loop(asio::io_context& io, TrialRunner& runner, Progress& progress, const Clock& clock)
+      : io_(io),
+        runner_(runner),
+        progress_(progress),
+        clock_(clock),
+        signals_(io),
+        second_(io),
+        alarm_(io) {}
+
+  void run() {
+    await_signals();
+    await_second();
+    runner_.pump();
+    while (!runner_.done()) {
+      arm();
+      io_.run_one();
+      for (int i = 1; i < kEventsAtOnce && io_.poll_one() > 0; ++i) continue;
+      runner_.pump();
+    }
+  }
+
+ private:
+  void await_signals() {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction present = {};
+      // What was ignored stays ignored: nohup, and background jobs of a script.
+      if (::sigaction(number, nullptr, &present) == 0 && present.sa_handler != SIG_IGN)
+        signals_.add(number);
+    }
+    await_signal();
+  }
+
+  void await_signal() {
+    signals_.async_wait([this](const boost::system::error_code& error, int number) {
+      if (error) return;
+      progress_.message(interrupts_ == 0 ? "stopping the trials; once more to kill them"
+                                         : "killing the trials");
+      runner_.interrupt(fmt::format("interrupted by SIG{}", sigabbrev_np(number)));
+      // After the second one a third has its default effect.
+      if (++interrupts_ < 2) return await_signal();
+      signals_.clear();
+    });
+  }
+
+  void await_second() {
+    second_.expires_after(std::chrono::seconds(1));
+    second_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      progress_.redraw();
+      await_second();
+    });
+  }
+
+  // pump() looks at the time itself: the alarm only has to end the waiting.
+  void arm() {
+    const auto deadline = runner_.next_deadline();
+    if (deadline == armed_) return;
+    armed_ = deadline;
+    alarm_.cancel();
+    if (!deadline) return;
+    alarm_.expires_after(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(std::max(*deadline - clock_.now(), 0.0))));
+    alarm_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) armed_.reset();
+    });
+  }
+
+  asio::io_context& io_;
+  TrialRunner& runner_;
+  Progress& progress_;
+  const Clock& clock_;
+  asio::signal_set signals_;
+  asio::steady_timer second_, alarm_;
+  std::optional<double> armed_;
+  int interrupts_ = 0;
+};
+
+}  // namespace
+
+DaemonOptions daemon_options(const SessionSetup& setup) {
+  const Experiment& experiment = setup.experiment;
+  DaemonOptions options;
+  options.program = setup.daemon;
+  options.parameters = daemon_parameters(experiment);
+  options.search_space = experiment.search_space;
+  options.include_intermediate_results = experiment.include_intermediate_results;
+  options.log_level = experiment.log_level;
+  options.directory = setup.facts.directory;
+  options.environment = setup.environment;
+  options.resume = setup.resume;
+  return options;
+}
+
+RunnerOptions runner_options(const Experiment& experiment, const Objective& objective) {
+  RunnerOptions options;
+  options.concurrency = experiment.trial_concurrency;
+  options.max_trials = experiment.max_trial_number;
+  options.max_seconds = experiment.max_experiment_seconds;
+  options.max_trial_seconds = experiment.max_trial_seconds;
+  options.objective = objective;
+  options.trial = experiment.trial;
+  options.capacity = experiment.capacity;
+  options.queue_trials = experiment.queue_trials;
+  options.checkpoint = experiment.checkpoint;
+  options.stop = experiment.stop;
+  return options;
+}
+
+Result<SessionResult> run_session(SessionSetup setup, Store& store) {
+  const std::filesystem::path directory = setup.facts.directory;
+  const SystemClock clock;
+  Log log = TRY(Log::to_file((directory / "log" / "runner.log").string(),
+                             TRY(parse_log_level(setup.experiment.log_level)), false))
+                .named("runner");
+  setup.shown.max_trials = setup.experiment.max_trial_number;
+  setup.shown.max_seconds = setup.experiment.max_experiment_seconds;
+  setup.shown.metric = setup.facts.objective.metric;
+  Progress progress(setup.shown, clock);
+  for (const std::string& message : setup.messages) progress.message(message);
+
+  asio::io_context io;
+  TrialRunner* runner_pointer = nullptr;
+  DaemonDecider decider(io, daemon_options(setup), log.named("daemon"));
+  const auto backend = TRY(LocalBackend::create(io, backend_options(setup),
+                                                [&runner_pointer] { runner_pointer->wake(); }));
+  backend->set_path(directory);
+  StoreObserver memory(store, clock);
+  Reporter reporter(setup.facts, progress);
+  for (const TrialRecord& trial : setup.succeeded) reporter.offer(trial);
+  ObserverList observers({&memory, &reporter});
+  TrialRunner runner(runner_options(setup.experiment, setup.facts.objective), decider, *backend,
+                     clock, observers, log);
+  runner_pointer = &runner;
+  ControlHandler control(runner, setup.experiment, store, clock);
+  const auto server = TRY(ControlServer::listen(
+      io, directory, [&control](const json& request) { return control.handle(request); }));
+  if (setup.resume) runner.restore(std::move(setup.restored));
+  if (!setup.resume) {
+    for (const json& point : setup.experiment.initial_points)
+      TRY(runner.add_trial(point, TrialSource::initial));
+  }
+  for (const Again& again : setup.again)
+    TRY(runner.add_trial(again.parameters, TrialSource::customized, {}, again.checkpoint));
+  runner.start();
+  Loop(io, runner, progress, clock).run();
+  TRY(Result<void>(memory.end_result()));
+  return SessionResult{reporter.exit_code(), reporter.outcome(), reporter.summary(),
+                       reporter.summary_text()};
+}
+
+}  // namespace attune

@@ -1,0 +1,46 @@
+#pragma once
+// One session of an experiment: the manager's world from the first trial, or the first that is
+// taken over, to the end. For `attune run` and `attune resume`.
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runner/daemon_decider.h"
+#include "runner/experiment.h"
+#include "runner/reporter.h"
+#include "runner/restore.h"
+#include "runner/store/store.h"
+#include "runner/trial_runner.h"
+
+namespace attune {
+
+struct SessionSetup {
+  Experiment experiment;
+  RunFacts facts;
+  std::filesystem::path daemon;          // attuned
+  std::filesystem::path shim;            // attune-shim
+  std::vector<std::string> environment;  // what daemon and trials inherit
+  bool resume = false;
+  TrialRunner::Restored restored;      // with resume
+  std::vector<Again> again;            // with resume
+  std::vector<TrialRecord> succeeded;  // in earlier sessions, as far as the best may be among them
+  ProgressOptions shown;
+  std::vector<std::string> messages;  // to be shown first
+};
+
+DaemonOptions daemon_options(const SessionSetup& setup);
+RunnerOptions runner_options(const Experiment& experiment, const Objective& objective);
+
+struct SessionResult {
+  int exit_code = 0;
+  Outcome outcome;
+  json summary;
+  std::string text;  // the summary for humans
+};
+
+// `store` after begin() or resume(); the experiment's lock is held. The caller ignores SIGPIPE.
+// The first signal to end (INT, TERM, HUP) ends the experiment orderly, a second one kills.
+Result<SessionResult> run_session(SessionSetup setup, Store& store);
+
+}  // namespace attune

@@ -1,0 +1,67 @@
+#pragma once
+#include <vector>
+
+#include "runner/trial_observer.h"
+
+namespace attune {
+
+// Passes everything on to several observers, in their order. What one cannot keep ends the
+// experiment, after the others have heard of it too.
+class ObserverList final : public TrialObserver {
+ public:
+  explicit ObserverList(std::vector<TrialObserver*> observers) : observers_(std::move(observers)) {}
+
+  void on_trial_added(const TrialRecord& t) override {
+    for (auto* o : observers_) o->on_trial_added(t);
+  }
+  Result<void> on_attempt(const TrialRecord& t, const std::string& from) override {
+    return each([&](TrialObserver& o) { return o.on_attempt(t, from); });
+  }
+  void on_report(const TrialRecord& t, const TrialReport& r, const std::string& ignored) override {
+    for (auto* o : observers_) o->on_report(t, r, ignored);
+  }
+  void on_attempt_end(const TrialRecord& t, const TrialFinished& end) override {
+    for (auto* o : observers_) o->on_attempt_end(t, end);
+  }
+  void on_decision(const DecisionRecord& decision) override {
+    for (auto* o : observers_) o->on_decision(decision);
+  }
+  void on_parameter(const TrialRecord& t, std::int64_t index, const ProposedTrial& p) override {
+    for (auto* o : observers_) o->on_parameter(t, index, p);
+  }
+  void on_checkpoint(const CheckpointStored& saved) override {
+    for (auto* o : observers_) o->on_checkpoint(saved);
+  }
+  void on_checkpoint_dropped(const std::string& checkpoint) override {
+    for (auto* o : observers_) o->on_checkpoint_dropped(checkpoint);
+  }
+  void on_trial_changed(const TrialRecord& t) override {
+    for (auto* o : observers_) o->on_trial_changed(t);
+  }
+  void on_tally(const Tally& tally) override {
+    for (auto* o : observers_) o->on_tally(tally);
+  }
+  void on_event(const std::string& kind, const std::string& text) override {
+    for (auto* o : observers_) o->on_event(kind, text);
+  }
+  Result<void> on_idle() override {
+    return each([](TrialObserver& o) { return o.on_idle(); });
+  }
+  void on_done(const Outcome& outcome) override {
+    for (auto* o : observers_) o->on_done(outcome);
+  }
+
+ private:
+  template <class Call>
+  Result<void> each(Call&& call) {
+    Result<void> first;
+    for (auto* o : observers_) {
+      if (auto done = call(*o); !done && first) first = std::move(done);
+    }
+    return first;
+  }
+
+  std::vector<TrialObserver*> observers_;
+};
+
+}  // namespace attune

@@ -1,0 +1,162 @@
+#include "runner/run_command.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "runner/daemon_program.h"
+#include "runner/experiment_file.h"
+#include "runner/experiment_session.h"
+#include "runner/preparation.h"
+#include "runner/restore.h"
+#include "runner/store/experiment_lock.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string experiment_id_of(std::uint64_t bits) {
+  constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789";
+  std::string id;
+  for (; id.size() < 8; bits >>= 5) id += kLetters[bits & 31];
+  return id;
+}
+
+std::string path_variable(const Surroundings& surroundings) {
+  for (const std::string& variable : surroundings.environment) {
+    if (variable.starts_with("PATH=")) return variable.substr(5);
+  }
+  return "";
+}
+
+Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::string& daemon) {
+  SessionSetup setup;
+  setup.environment = surroundings.environment;
+  setup.daemon = TRY(find_daemon(daemon, surroundings.program_folder, path_variable(surroundings)));
+  setup.shim =
+      TRY(find_program("attune-shim", surroundings.program_folder, path_variable(surroundings)));
+  setup.shown.terminal = surroundings.terminal;
+  setup.shown.ansi = surroundings.ansi;
+  return setup;
+}
+
+std::string heading(const RunFacts& facts, std::string_view verb) {
+  return fmt::format("{} experiment {} in {} (seed {}, {} {})", verb, facts.experiment_id,
+                     facts.directory, facts.seed,
+                     facts.objective.maximize ? "maximize" : "minimize", facts.objective.metric);
+}
+
+}  // namespace
+
+int print_result(const SessionResult& result, bool as_json) {
+  if (as_json) {
+    fmt::print("{}\n", dump_json(result.summary));
+  } else if (result.exit_code != kExitUsage) {  // after it there is nothing to sum up
+    fmt::print("{}", result.text);
+  }
+  std::fflush(stdout);
+  if (result.outcome.kind != Outcome::Kind::completed)
+    fmt::print(stderr, "attune: {}\n", result.outcome.reason);
+  return result.exit_code;
+}
+
+Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string& directory,
+                                       std::optional<std::uint64_t> seed, const std::string& daemon,
+                                       bool quiet, const Surroundings& surroundings) {
+  TRY(check_initial_points(experiment));
+  NewExperimentSetup setup{TRY(find_programs(surroundings, daemon)), {}};
+  RunFacts& facts = setup.session.facts;
+  facts.experiment_id = experiment_id_of(surroundings.entropy);
+  const bool own = !directory.empty();
+  const fs::path folder = own ? fs::absolute(directory).lexically_normal()
+                              : experiment.working_directory / facts.experiment_id;
+  setup.working_directory = own ? folder : experiment.working_directory;
+  facts.directory = folder.string();
+  facts.seed = settle_seed(seed, surroundings.entropy >> 32, experiment);
+  const Direction direction =
+      TRY(settle_direction(experiment, setup.session.daemon, surroundings.environment));
+  facts.objective = direction.objective;
+  setup.session.shown.quiet = quiet;
+  if (!direction.warning.empty()) setup.session.messages.push_back("warning: " + direction.warning);
+  if (!quiet) setup.session.messages.push_back(heading(facts, "new"));
+  setup.session.experiment = std::move(experiment);
+  return setup;
+}
+
+Result<ClaimedExperiment> claim(const NewExperimentSetup& setup) {
+  const RunFacts& facts = setup.session.facts;
+  TRY(claim_directory(facts.directory));
+  ClaimedExperiment claimed{TRY(ExperimentLock::take(facts.directory)),
+                            TRY(Store::open(setup.working_directory))};
+  TRY(claimed.store.begin(
+      {facts.experiment_id, setup.session.experiment.name, facts.directory, facts.objective.metric,
+       facts.objective.maximize, facts.seed, to_document(setup.session.experiment)},
+      SystemClock().wall()));
+  return claimed;
+}
+
+Result<int> run_experiment(const RunOptions& options, const Surroundings& surroundings) {
+  Experiment experiment =
+      TRY(read_experiment_file(options.file, fs::current_path() / "attune-experiments"));
+  if (experiment.backend == "simulated")
+    return fail("backend: simulated is for `attune simulate " + options.file + "`");
+  if (options.max_trials) experiment.max_trial_number = options.max_trials;
+  if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
+  NewExperimentSetup setup = TRY(prepare_new(std::move(experiment), options.directory, options.seed,
+                                             options.daemon, options.quiet, surroundings));
+  if (options.dry_run) {
+    fmt::print(
+        "{}\n",
+        to_document(setup.session.experiment).dump(2, ' ', false, json::error_handler_t::replace));
+    return kExitOk;
+  }
+  ClaimedExperiment claimed = TRY(claim(setup));
+  return print_result(TRY(run_session(std::move(setup.session), claimed.store)), options.json);
+}
+
+Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings) {
+  StoreReader reader = TRY(StoreReader::open(options.which.directory));
+  const StoredExperiment stored = TRY(reader.find(options.which.experiment));
+  Experiment experiment = TRY(
+      read_experiment(dump_json(stored.file), stored.directory / "experiment", stored.directory));
+  if (options.max_trials) experiment.max_trial_number = options.max_trials;
+  if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
+  if (options.max_seconds) experiment.max_experiment_seconds = options.max_seconds;
+  SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
+  setup.facts = {
+      stored.id, stored.directory.string(), {stored.objective, stored.maximize}, stored.seed};
+  setup.shown.quiet = options.quiet;
+  setup.resume = true;
+
+  const ExperimentLock lock = TRY(ExperimentLock::take(stored.directory));
+  for (const auto& [name, how] : options.retries) {
+    const auto failure = parse_failure_class(name);
+    const auto parsed = parse_retry_how(how);
+    if (!failure || !parsed) return fail(fmt::format("--retry {}={}: not understood", name, how));
+    for (Again& again : TRY(to_try_again(reader, stored, *failure, *parsed)))
+      setup.again.push_back(std::move(again));
+    RetryRule& rule = experiment.trial.retries[*failure];
+    rule = {*parsed, std::max(rule.limit, 1)};
+  }
+  setup.restored = TRY(restored_state(reader, stored, experiment));
+  setup.succeeded = TRY(reader.best(stored, 1));
+  if (!options.quiet) {
+    setup.messages.push_back(heading(setup.facts, "resuming"));
+    setup.messages.push_back(fmt::format("{} trials have ended, {} have not",
+                                         setup.restored.tally.finished(),
+                                         setup.restored.live.size()));
+  }
+  if (options.dry_run) {
+    for (const std::string& message : setup.messages) fmt::print("{}\n", message);
+    return kExitOk;
+  }
+  Store store = TRY(Store::open(reader.working_directory()));
+  const SystemClock clock;
+  TRY(store.resume(stored.id, clock.wall()));
+  setup.experiment = std::move(experiment);
+  return print_result(TRY(run_session(std::move(setup), store)), options.which.json);
+}
+
+}  // namespace attune

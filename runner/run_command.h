@@ -1,0 +1,48 @@
+#pragma once
+// attune run, resume and simulate: from the command line to the end of the experiment.
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runner/experiment_session.h"
+#include "runner/options.h"
+#include "runner/store/experiment_lock.h"
+
+namespace attune {
+
+// What only main may ask the system for.
+struct Surroundings {
+  std::vector<std::string> environment;  // "NAME=value"
+  std::string program_folder;            // where this program lies
+  std::uint64_t entropy = 0;
+  bool terminal = false, ansi = false;  // of standard error
+};
+
+// The exit code; an error is one of usage (kExitUsage).
+Result<int> run_experiment(const RunOptions& options, const Surroundings& surroundings);
+Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings);
+Result<int> simulate_experiment(const SimulateOptions& options, const Surroundings& surroundings);
+
+// ---- what they share
+
+// A new experiment, decided but not begun.
+struct NewExperimentSetup {
+  SessionSetup session;
+  std::filesystem::path working_directory;
+};
+// `directory` (--dir): the experiment's own folder, which then is its own working directory too.
+Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string& directory,
+                                       std::optional<std::uint64_t> seed, const std::string& daemon,
+                                       bool quiet, const Surroundings& surroundings);
+
+struct ClaimedExperiment {
+  ExperimentLock lock;
+  Store store;
+};
+// Makes its folder and its place in the store.
+Result<ClaimedExperiment> claim(const NewExperimentSetup& setup);
+
+// Returns the exit code.
+int print_result(const SessionResult& result, bool as_json);
+
+}  // namespace attune

@@ -1,0 +1,42 @@
+#include "runner/store/experiment_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+
+namespace attune {
+namespace {
+
+// Of the open file, not of the process: closing another descriptor of the file keeps the lock, and
+// who asks (F_OFD_GETLK) does not take it for a moment, as with flock().
+struct flock whole_file() {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / "lock";
+  // Close-on-exec: trials outlive their manager and must not hold its lock.
+  UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!fd) return fail(fmt::format("cannot open {}: {}", file.string(), strerror(errno)));
+  struct flock lock = whole_file();
+  if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return ExperimentLock(std::move(fd));
+  if (errno != EAGAIN && errno != EACCES)
+    return fail(fmt::format("cannot lock {}: {}", file.string(), strerror(errno)));
+  return fail(
+      fmt::format("{}: a manager runs this experiment already; attune status shows it, "
+                  "attune stop ends it",
+                  directory.string()));
+}
+
+bool ExperimentLock::is_held(const std::filesystem::path& directory) {
+  const UniqueFd fd(::open((directory / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock = whole_file();
+  return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+}  // namespace attune

@@ -1,0 +1,215 @@
+#include "runner/store/schema.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include <array>
+
+#include "backends/unique_fd.h"
+
+namespace attune {
+namespace {
+
+// "attn": how SQLite's application_id tells our files from those of other programs.
+constexpr std::int64_t kApplicationId = 0x6174746e;
+
+// Tables whose rows are found by (experiment, trial) are WITHOUT ROWID: what belongs to one trial
+// lies together, and there is one tree to write instead of a table and an index.
+constexpr std::string_view kVersion1 = R"sql(
+CREATE TABLE experiments (
+  experiment INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  directory TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('running', 'completed', 'interrupted', 'failed')),
+  reason TEXT NOT NULL DEFAULT '',
+  objective TEXT NOT NULL,
+  maximize INTEGER NOT NULL,
+  seed INTEGER NOT NULL,
+  file TEXT NOT NULL,
+  runs INTEGER NOT NULL DEFAULT 1,
+  manager_pid INTEGER NOT NULL,
+  manager_started_at REAL NOT NULL,
+  started_at REAL NOT NULL,
+  ended_at REAL
+) STRICT;
+CREATE TABLE trials (
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  trial INTEGER NOT NULL,
+  job_id TEXT NOT NULL,
+  source TEXT NOT NULL,
+  status TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  reports INTEGER NOT NULL,
+  score REAL,
+  last_metric TEXT,
+  final_metric TEXT,
+  checkpoint TEXT NOT NULL,
+  added_at REAL NOT NULL,
+  started_at REAL,
+  ended_at REAL,
+  PRIMARY KEY (experiment, trial)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX trials_by_job ON trials (experiment, job_id);
+CREATE INDEX trials_by_status ON trials (experiment, status);
+CREATE INDEX trials_by_score ON trials (experiment, score) WHERE status = 'SUCCEEDED';
+CREATE TABLE parameters (
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  parameter_index INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  parameter_id TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  text TEXT NOT NULL,
+  resume_job TEXT NOT NULL,
+  checkpoint_from TEXT NOT NULL,
+  PRIMARY KEY (experiment, trial, parameter_index, attempt),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attempts (
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  from_checkpoint TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  ended_at REAL,
+  ending TEXT,
+  detail TEXT,
+  cpu_seconds REAL,
+  max_rss REAL,
+  PRIMARY KEY (experiment, trial, attempt),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE TABLE reports (
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  report INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  time REAL NOT NULL,
+  position INTEGER NOT NULL,
+  late INTEGER NOT NULL,
+  ignored TEXT NOT NULL,
+  value REAL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (experiment, trial, report),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE TABLE decisions (
+  decision INTEGER PRIMARY KEY,
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  time REAL NOT NULL,
+  action TEXT NOT NULL,
+  decided_by TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT;
+CREATE INDEX decisions_by_trial ON decisions (experiment, trial);
+CREATE TABLE checkpoints (
+  experiment INTEGER NOT NULL,
+  checkpoint TEXT NOT NULL,
+  trial INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('kept', 'failed', 'dropped')),
+  bytes REAL NOT NULL,
+  error TEXT NOT NULL,
+  saved_at REAL NOT NULL,
+  dropped_at REAL,
+  PRIMARY KEY (experiment, checkpoint),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE INDEX checkpoints_by_trial ON checkpoints (experiment, trial);
+CREATE TABLE imports (
+  import INTEGER PRIMARY KEY,
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  time REAL NOT NULL,
+  job_id TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  value TEXT NOT NULL
+) STRICT;
+CREATE INDEX imports_by_experiment ON imports (experiment);
+CREATE TABLE events (
+  event INTEGER PRIMARY KEY,
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  time REAL NOT NULL,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_by_experiment ON events (experiment);
+)sql";
+
+constexpr std::array kSteps = {kVersion1};
+
+// Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
+Result<UniqueFd> hold(const std::filesystem::path& folder) {
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return fail(fmt::format("cannot open {}: {}", folder.string(), strerror(errno)));
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR)
+      return fail(fmt::format("cannot lock {}: {}", folder.string(), strerror(errno)));
+  }
+  return fd;
+}
+
+// The version of a database that is ours, 0 for an empty one.
+Result<std::int64_t> version_of(Database& database, const std::filesystem::path& file,
+                                std::size_t newest) {
+  const std::int64_t version = TRY(database.integer("PRAGMA user_version"));
+  const std::int64_t application = TRY(database.integer("PRAGMA application_id"));
+  const std::int64_t things = TRY(database.integer("SELECT count(*) FROM sqlite_schema"));
+  if (application != kApplicationId && (application != 0 || version != 0 || things != 0))
+    return fail(fmt::format("{}: it belongs to another program; choose another working directory",
+                            file.string()));
+  if (version < 0 || version > static_cast<std::int64_t>(newest))
+    return fail(
+        fmt::format("{}: written by a newer attune (version {} of the tables, this program "
+                    "knows up to {}); use that one",
+                    file.string(), version, newest));
+  return version;
+}
+
+}  // namespace
+
+std::span<const std::string_view> schema_steps() { return kSteps; }
+
+Result<Database> open_for_writing(const std::filesystem::path& working_directory,
+                                  std::span<const std::string_view> steps, double busy_seconds) {
+  std::error_code error;
+  std::filesystem::create_directories(working_directory, error);
+  if (error)
+    return fail(fmt::format("cannot make {}: {}", working_directory.string(), error.message()));
+  const UniqueFd held = TRY(hold(working_directory));
+  const std::filesystem::path file = working_directory / kStoreFile;
+  Database database = TRY(Database::open(file, Database::Mode::create, busy_seconds));
+  auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
+  // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at
+  // any moment; the last ones before a power cut may be lost, the file stays whole.
+  TRY(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"));
+  for (; version < steps.size(); ++version) {
+    TRY(database.execute(fmt::format(
+        "BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;",
+        steps[version], kApplicationId, version + 1)));
+  }
+  return database;
+}
+
+Result<Database> open_for_reading(const std::filesystem::path& working_directory,
+                                  std::span<const std::string_view> steps) {
+  const std::filesystem::path file = working_directory / kStoreFile;
+  Database database = TRY(Database::open(file, Database::Mode::read));
+  const std::int64_t version = TRY(version_of(database, file, steps.size()));
+  if (version < static_cast<std::int64_t>(steps.size()))
+    return fail(
+        fmt::format("{}: written by an older attune; the next attune run or resume in "
+                    "this working directory brings it up to date",
+                    file.string()));
+  return database;
+}
+
+}  // namespace attune

@@ -1,0 +1,31 @@
+#pragma once
+// The tables of attune.sqlite, and how an older file becomes a newer one. docs/store.md says what
+// each column means.
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "runner/store/sqlite.h"
+
+namespace attune {
+
+inline constexpr std::string_view kStoreFile = "attune.sqlite";
+
+// Step i takes a database of version i (PRAGMA user_version) to version i + 1. A step that was
+// released is never changed: a change of the schema is one more step.
+std::span<const std::string_view> schema_steps();
+
+// The database of a working directory, ready to write: WAL, made or brought up to the newest
+// version. Refused: a file of another program, and one of a newer version than `steps` reach.
+// Several processes may do this at the same time.
+Result<Database> open_for_writing(const std::filesystem::path& working_directory,
+                                  std::span<const std::string_view> steps, double busy_seconds);
+
+// The same to read. An older version than `steps` reach is refused too: who only reads migrates
+// nothing.
+Result<Database> open_for_reading(const std::filesystem::path& working_directory,
+                                  std::span<const std::string_view> steps);
+
+}  // namespace attune

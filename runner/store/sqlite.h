@@ -1,0 +1,96 @@
+#pragma once
+// SQLite with errors as values. sqlite.cpp is the one source that sees SQLiteCpp and sqlite3: their
+// headers are slow, and their exceptions must not reach a room that has none.
+//
+// One thread owns a Database and everything prepared on it.
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/result.h"
+
+namespace attune {
+
+// What is bound to a `?`. Texts are not copied: they live until the call returns. NaN becomes NULL,
+// which is SQLite's own rule.
+class SqlValue {
+ public:
+  SqlValue(std::nullptr_t) {}
+  SqlValue(std::int64_t value) : value_(value) {}
+  SqlValue(int value) : value_(std::int64_t{value}) {}
+  SqlValue(bool value) : value_(std::int64_t{value}) {}
+  SqlValue(std::uint64_t value) : value_(static_cast<std::int64_t>(value)) {}  // the same bits
+  SqlValue(double value) : value_(value) {}
+  SqlValue(std::optional<double> value) {
+    if (value) value_ = *value;
+  }
+  SqlValue(const std::string& value) : value_(&value) {}
+
+  const auto& get() const { return value_; }
+
+ private:
+  std::variant<std::monostate, std::int64_t, double, const std::string*> value_;
+};
+
+// A row of a result; columns count from 0. NULL reads as 0 or as the empty text.
+class SqlRow {
+ public:
+  explicit SqlRow(void* statement) : statement_(statement) {}
+  bool is_null(int column) const;
+  std::int64_t integer(int column) const;
+  double real(int column) const;
+  std::optional<double> maybe_real(int column) const;
+  std::string text(int column) const;
+
+ private:
+  void* statement_;  // SQLite::Statement
+};
+
+class SqlStatement {
+ public:
+  struct Handle;
+  explicit SqlStatement(std::unique_ptr<Handle> handle);
+  SqlStatement(SqlStatement&&) noexcept;
+  SqlStatement& operator=(SqlStatement&&) noexcept;
+  ~SqlStatement();
+
+  // A change; yields the number of rows that it changed.
+  Result<int> run(std::initializer_list<SqlValue> values);
+  // A query; `row` is called for each row until it says false. It must not use this statement.
+  Result<void> query(std::initializer_list<SqlValue> values,
+                     const std::function<bool(const SqlRow&)>& row);
+
+ private:
+  std::unique_ptr<Handle> handle_;
+};
+
+class Database {
+ public:
+  enum class Mode { create, read };
+
+  // create: made when missing. read: never writes, and never blocks a writer. `busy_seconds`: how
+  // long every call waits for another process that writes. Errors name the file and the cure.
+  static Result<Database> open(const std::filesystem::path& file, Mode mode,
+                               double busy_seconds = 10);
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  // One or several statements without results.
+  Result<void> execute(const std::string& sql);
+  Result<SqlStatement> prepare(const std::string& sql);
+  Result<std::int64_t> integer(const std::string& sql);  // the first column of the only row
+  std::int64_t last_row() const;                         // the rowid of the last INSERT
+
+ private:
+  struct Handle;
+  explicit Database(std::unique_ptr<Handle> handle);
+  std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace attune

@@ -1,0 +1,326 @@
+#include "runner/store/store.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "protocol/codec.h"
+#include "runner/store/schema.h"
+#include "runner/store/stored_values.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<double> time_or_null(double time) {
+  return time == 0 ? std::nullopt : std::optional(time);
+}
+
+// A configuration is written once, with the number of the first attempt that runs with it.
+constexpr const char* kSaveParameters =
+    "INSERT OR REPLACE INTO parameters SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?7 IS NOT "
+    "(SELECT text FROM parameters WHERE experiment = ?1 AND trial = ?2 AND parameter_index = ?3 "
+    "ORDER BY attempt DESC LIMIT 1)";
+
+// So that the folder of an experiment leads to what is known of it. No harm when it cannot be made.
+void link_database(const fs::path& working_directory, const fs::path& directory) {
+  std::error_code ignored;
+  const fs::path link = directory / kStoreFile;
+  const fs::path file = fs::canonical(working_directory / kStoreFile, ignored);
+  if (fs::equivalent(link, file, ignored)) return;
+  if (fs::is_symlink(link, ignored)) fs::remove(link, ignored);
+  fs::create_symlink(file.lexically_relative(fs::canonical(directory, ignored)), link, ignored);
+}
+
+}  // namespace
+
+struct Store::State {
+  // What the store has to know of a trial to write the next thing about it.
+  struct Known {
+    std::int64_t trial = 0;
+    std::int64_t next_report = 0;
+    std::string status;
+    int attempt = 0;  // the newest
+  };
+  struct Statements {
+    SqlStatement begin, commit;
+    SqlStatement find, add_trial, change, change_status, save_parameters, add_attempt, end_attempt,
+        add_report, add_decision, add_checkpoint, drop_checkpoint, add_import, add_event;
+  };
+
+  fs::path working_directory;
+  Database database;
+  Statements sql;
+  std::int64_t experiment = 0;
+  std::string objective = {};
+  bool open = false;                 // a transaction
+  std::optional<Error> broken = {};  // the first failure; nothing is written after it
+  std::unordered_map<std::string, Known> known = {};  // trials that have not ended, by job id
+
+  std::unexpected<Error> fail_for_good(Error error) {
+    // SQLite may have rolled back by itself; half of what belongs together must not be committed.
+    std::ignore = database.execute("ROLLBACK");
+    open = false;
+    broken = error;
+    return std::unexpected(std::move(error));
+  }
+
+  Result<void> change_row(SqlStatement& statement, std::initializer_list<SqlValue> values) {
+    if (broken) return std::unexpected(*broken);
+    if (!open) {
+      if (auto begun = sql.begin.run({}); !begun) return fail_for_good(begun.error());
+      open = true;
+    }
+    if (auto done = statement.run(values); !done) return fail_for_good(done.error());
+    return {};
+  }
+
+  // By the job id: from memory, or for what happens to an ended trial from the file.
+  Result<Known> look_up(const std::string& job_id) {
+    if (const auto found = known.find(job_id); found != known.end()) return found->second;
+    std::optional<Known> trial;
+    TRY(sql.find.query({experiment, job_id}, [&](const SqlRow& row) {
+      trial =
+          Known{row.integer(0), row.integer(1), row.text(2), static_cast<int>(row.integer(3)) - 1};
+      return false;
+    }));
+    if (!trial) return fail(fmt::format("the store knows no trial {}", job_id));
+    if (const auto status = trial_status_of(trial->status); status && !has_ended(*status))
+      known.emplace(job_id, *trial);
+    return *trial;
+  }
+
+  // The same for a trial that is about to be changed.
+  Result<void> with(const std::string& job_id, const std::function<Result<void>(Known&)>& body) {
+    Known trial = TRY(look_up(job_id));
+    TRY(body(trial));
+    if (const auto found = known.find(job_id); found != known.end()) found->second = trial;
+    return {};
+  }
+
+  Result<void> save_parameters(std::int64_t trial, std::int64_t index, std::int64_t attempt,
+                               const ProposedTrial& proposed) {
+    return change_row(sql.save_parameters,
+                      {experiment, trial, index, attempt, dump_json(to_json(proposed.parameter_id)),
+                       dump_json(proposed.parameters), proposed.text, proposed.resume_job,
+                       proposed.checkpoint_from});
+  }
+};
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<Store> Store::open(const fs::path& working_directory, double busy_seconds) {
+  Database database = TRY(open_for_writing(working_directory, schema_steps(), busy_seconds));
+  State::Statements sql{
+      .begin = TRY(database.prepare("BEGIN IMMEDIATE")),
+      .commit = TRY(database.prepare("COMMIT")),
+      .find = TRY(database.prepare(
+          "SELECT trial, (SELECT coalesce(max(report) + 1, 0) FROM reports AS r WHERE "
+          "r.experiment = t.experiment AND r.trial = t.trial), status, attempts "
+          "FROM trials AS t WHERE experiment = ? AND job_id = ?")),
+      .add_trial = TRY(database.prepare(
+          "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
+      // Without the columns of indexes: this one comes with every report.
+      .change = TRY(database.prepare(
+          "UPDATE trials SET reason = ?3, attempts = ?4, failures = ?5, reports = ?6, "
+          "last_metric = nullif(?7, ''), final_metric = nullif(?8, ''), checkpoint = ?9, "
+          "started_at = ?10, ended_at = ?11 WHERE experiment = ?1 AND trial = ?2")),
+      .change_status = TRY(database.prepare(
+          "UPDATE trials SET status = ?3, score = ?4 WHERE experiment = ?1 AND trial = ?2")),
+      .save_parameters = TRY(database.prepare(kSaveParameters)),
+      .add_attempt = TRY(database.prepare(
+          "INSERT INTO attempts (experiment, trial, attempt, from_checkpoint, started_at) "
+          "VALUES (?, ?, ?, ?, ?)")),
+      .end_attempt = TRY(database.prepare(
+          "UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "
+          "max_rss = ?8 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3")),
+      .add_report =
+          TRY(database.prepare("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
+      .add_decision = TRY(database.prepare(
+          "INSERT INTO decisions (experiment, trial, time, action, decided_by, reason) "
+          "VALUES (?, ?, ?, ?, ?, ?)")),
+      .add_checkpoint = TRY(database.prepare(
+          "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)")),
+      .drop_checkpoint =
+          TRY(database.prepare("UPDATE checkpoints SET state = 'dropped', dropped_at = ?3 "
+                               "WHERE experiment = ?1 AND checkpoint = ?2")),
+      .add_import =
+          TRY(database.prepare("INSERT INTO imports (experiment, time, job_id, parameters, value) "
+                               "VALUES (?, ?, ?, ?, ?)")),
+      .add_event = TRY(database.prepare(
+          "INSERT INTO events (experiment, time, kind, text) VALUES (?, ?, ?, ?)")),
+  };
+  return Store(
+      std::make_unique<State>(State{working_directory, std::move(database), std::move(sql)}));
+}
+
+Result<void> Store::begin(const NewExperiment& experiment, double time) {
+  auto insert = TRY(state_->database.prepare(
+      "INSERT INTO experiments (id, name, directory, status, objective, maximize, seed, file, "
+      "manager_pid, manager_started_at, started_at) "
+      "VALUES (?1, ?2, ?3, 'running', ?4, ?5, ?6, ?7, ?8, ?9, ?9)"));
+  TRY(state_->change_row(insert, {experiment.id, experiment.name, experiment.directory.string(),
+                                  experiment.objective, experiment.maximize, experiment.seed,
+                                  dump_json(experiment.file), std::int64_t{::getpid()}, time}));
+  state_->experiment = state_->database.last_row();
+  state_->objective = experiment.objective;
+  TRY(commit());
+  link_database(state_->working_directory, experiment.directory);
+  return {};
+}
+
+Result<void> Store::resume(const std::string& id, double time) {
+  auto find =
+      TRY(state_->database.prepare("SELECT experiment, objective FROM experiments WHERE id = ?"));
+  state_->experiment = 0;
+  TRY(find.query({id}, [&](const SqlRow& row) {
+    state_->experiment = row.integer(0);
+    state_->objective = row.text(1);
+    return false;
+  }));
+  if (state_->experiment == 0)
+    return fail(fmt::format("{}: no experiment {}; attune list shows those that there are",
+                            (state_->working_directory / kStoreFile).string(), id));
+  auto update = TRY(state_->database.prepare(
+      "UPDATE experiments SET status = 'running', reason = '', ended_at = NULL, runs = runs + 1, "
+      "manager_pid = ?2, manager_started_at = ?3 WHERE experiment = ?1"));
+  TRY(state_->change_row(update, {state_->experiment, std::int64_t{::getpid()}, time}));
+  return commit();
+}
+
+Result<void> Store::update_file(const json& file) {
+  auto update =
+      TRY(state_->database.prepare("UPDATE experiments SET file = ?2 WHERE experiment = ?1"));
+  return state_->change_row(update, {state_->experiment, dump_json(file)});
+}
+
+Result<void> Store::end(const Outcome& outcome, double time) {
+  state_->broken.reset();  // a last try: how it ended is worth more than consistency of nothing
+  auto update = TRY(state_->database.prepare(
+      "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4 WHERE experiment = ?1"));
+  const std::string status = outcome.kind == Outcome::Kind::completed     ? "completed"
+                             : outcome.kind == Outcome::Kind::interrupted ? "interrupted"
+                                                                          : "failed";
+  TRY(state_->change_row(update, {state_->experiment, status, outcome.reason, time}));
+  return commit();
+}
+
+Result<void> Store::add_trial(const TrialRecord& trial, double time) {
+  const std::string status(to_text(trial.status));
+  const std::string last = metric_text(trial.last_metric);
+  const std::string final = metric_text(trial.final_metric);
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? SqlValue(nullptr) : SqlValue(text);
+  };
+  TRY(state_->change_row(
+      state_->sql.add_trial,
+      {state_->experiment, trial.sequence, trial.job_id, std::string(to_text(trial.source)), status,
+       trial.reason, trial.attempts, trial.failures, trial.reports, trial.score(state_->objective),
+       text_or_null(last), text_or_null(final), trial.checkpoint, time,
+       time_or_null(trial.start_time), time_or_null(trial.end_time)}));
+  if (!has_ended(trial.status))
+    state_->known.emplace(trial.job_id, State::Known{trial.sequence, 0, status, -1});
+  return state_->save_parameters(trial.sequence, 0, 0, trial.proposed);
+}
+
+Result<void> Store::change_trial(const TrialRecord& trial) {
+  TRY(state_->with(trial.job_id, [&](State::Known& known) -> Result<void> {
+    TRY(state_->change_row(
+        state_->sql.change,
+        {state_->experiment, trial.sequence, trial.reason, trial.attempts, trial.failures,
+         trial.reports, metric_text(trial.last_metric), metric_text(trial.final_metric),
+         trial.checkpoint, time_or_null(trial.start_time), time_or_null(trial.end_time)}));
+    std::string status(to_text(trial.status));
+    if (status == known.status) return {};
+    TRY(state_->change_row(state_->sql.change_status, {state_->experiment, trial.sequence, status,
+                                                       trial.score(state_->objective)}));
+    known.status = std::move(status);
+    // A paused trial may have been given another configuration to go on with.
+    if (trial.status == TrialStatus::running || has_ended(trial.status)) return {};
+    return state_->save_parameters(trial.sequence, 0, trial.attempts, trial.proposed);
+  }));
+  if (has_ended(trial.status)) state_->known.erase(trial.job_id);
+  return {};
+}
+
+Result<void> Store::add_attempt(const TrialRecord& trial, const std::string& from_checkpoint,
+                                double time) {
+  return state_->with(trial.job_id, [&](State::Known& known) -> Result<void> {
+    known.attempt = trial.attempts - 1;
+    TRY(state_->save_parameters(trial.sequence, 0, known.attempt, trial.proposed));
+    return state_->change_row(state_->sql.add_attempt, {state_->experiment, trial.sequence,
+                                                        known.attempt, from_checkpoint, time});
+  });
+}
+
+Result<void> Store::end_attempt(const TrialRecord& trial, const TrialFinished& end) {
+  return state_->change_row(
+      state_->sql.end_attempt,
+      {state_->experiment, trial.sequence, trial.attempts - 1, end.time,
+       std::string(to_text(end.how)), end.detail, end.cpu_seconds, end.max_rss});
+}
+
+Result<void> Store::add_parameter(const TrialRecord& trial, std::int64_t index,
+                                  const ProposedTrial& proposal) {
+  return state_->save_parameters(trial.sequence, index, trial.attempts - 1, proposal);
+}
+
+Result<void> Store::add_report(const TrialRecord& trial, const TrialReport& report,
+                               const std::string& ignored) {
+  return state_->with(trial.job_id, [&](State::Known& known) {
+    return state_->change_row(
+        state_->sql.add_report,
+        {state_->experiment, trial.sequence, known.next_report++, trial.attempts - 1,
+         std::string(to_text(report.metric.type)), report.metric.sequence, report.time,
+         report.position, report.late, ignored, number_of(report.metric.value, state_->objective),
+         report.text});
+  });
+}
+
+Result<void> Store::add_decision(const DecisionRecord& decision, double time) {
+  const State::Known trial = TRY(state_->look_up(decision.job_id));
+  return state_->change_row(
+      state_->sql.add_decision,
+      {state_->experiment, trial.trial, time, decision.action, decision.by, decision.reason});
+}
+
+Result<void> Store::add_checkpoint(const CheckpointStored& saved, double time) {
+  const State::Known trial = TRY(state_->look_up(saved.job_id));
+  const std::string state = saved.error.empty() ? "kept" : "failed";
+  return state_->change_row(state_->sql.add_checkpoint,
+                            {state_->experiment, saved.checkpoint, trial.trial, trial.attempt,
+                             state, saved.bytes, saved.error, time});
+}
+
+Result<void> Store::drop_checkpoint(const std::string& checkpoint, double time) {
+  return state_->change_row(state_->sql.drop_checkpoint, {state_->experiment, checkpoint, time});
+}
+
+Result<void> Store::add_imports(const std::vector<ImportData::Record>& records, double time) {
+  for (const ImportData::Record& record : records) {
+    TRY(state_->change_row(state_->sql.add_import,
+                           {state_->experiment, time, record.trial_job_id,
+                            metric_text(record.parameter), metric_text(record.value)}));
+  }
+  return {};
+}
+
+Result<void> Store::add_event(const std::string& kind, const std::string& text, double time) {
+  return state_->change_row(state_->sql.add_event, {state_->experiment, time, kind, text});
+}
+
+Result<void> Store::commit() {
+  if (state_->broken) return std::unexpected(*state_->broken);
+  if (!state_->open) return {};
+  if (auto done = state_->sql.commit.run({}); !done) return state_->fail_for_good(done.error());
+  state_->open = false;
+  return {};
+}
+
+}  // namespace attune

@@ -1,0 +1,77 @@
+#pragma once
+// Remembers one experiment: the writing side of attune.sqlite. docs/store.md has the tables.
+//
+// Changes gather in a transaction that the first of them opens and commit() ends. What was
+// committed survives kill -9; the rest never happened. Whoever acts on a change commits before.
+//
+// One thread owns a Store. Managers of several experiments share a file: each waits for the others
+// up to `busy_seconds`, so a transaction must be short.
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/trial_backend.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "runner/trial_observer.h"
+#include "runner/trial_record.h"
+
+namespace attune {
+
+// What is fixed when an experiment begins.
+struct NewExperiment {
+  std::string id;
+  std::string name;                   // may be empty
+  std::filesystem::path directory;    // absolute: the folder of this experiment; exists
+  std::string objective = "default";  // the metric whose number is `score`
+  bool maximize = false;
+  std::uint64_t seed = 0;
+  json file;  // the experiment file with all defaults filled in: all that a resume starts from
+};
+
+class Store {
+ public:
+  // The file of a working directory, made when missing. Errors say what is wrong and the cure.
+  static Result<Store> open(const std::filesystem::path& working_directory,
+                            double busy_seconds = 10);
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();  // what was not committed is lost
+
+  // First of all one of these two, committed when it returns. Times are seconds since 1970-01-01
+  // UTC everywhere. begin() also puts a link to the file into the experiment's folder, so that the
+  // folder alone names both.
+  Result<void> begin(const NewExperiment& experiment, double time);
+  Result<void> resume(const std::string& id, double time);  // counts one more run
+
+  Result<void> update_file(const json& file);  // what `attune update` changed
+  Result<void> end(const Outcome& outcome, double time);
+
+  Result<void> add_trial(const TrialRecord& trial, double time);
+  Result<void> change_trial(const TrialRecord& trial);
+  // Attempt `trial.attempts - 1` with the configuration trial.proposed.
+  Result<void> add_attempt(const TrialRecord& trial, const std::string& from_checkpoint,
+                           double time);
+  Result<void> end_attempt(const TrialRecord& trial, const TrialFinished& end);
+  // `index` of a multi-phase trial, from 1.
+  Result<void> add_parameter(const TrialRecord& trial, std::int64_t index,
+                             const ProposedTrial& proposal);
+  Result<void> add_report(const TrialRecord& trial, const TrialReport& report,
+                          const std::string& ignored);
+  Result<void> add_decision(const DecisionRecord& decision, double time);
+  Result<void> add_checkpoint(const CheckpointStored& saved, double time);
+  Result<void> drop_checkpoint(const std::string& checkpoint, double time);
+  Result<void> add_imports(const std::vector<ImportData::Record>& records, double time);
+  Result<void> add_event(const std::string& kind, const std::string& text, double time);
+
+  Result<void> commit();  // nothing when nothing changed
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace attune

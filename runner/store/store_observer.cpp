@@ -1,0 +1,65 @@
+#include "runner/store/store_observer.h"
+
+#include <utility>
+
+namespace attune {
+
+void StoreObserver::note(Result<void> result) {
+  if (failure_ && !result) failure_ = std::move(result);
+}
+
+void StoreObserver::on_trial_added(const TrialRecord& trial) {
+  note(store_.add_trial(trial, clock_.wall()));
+}
+
+Result<void> StoreObserver::on_attempt(const TrialRecord& trial,
+                                       const std::string& from_checkpoint) {
+  note(store_.add_attempt(trial, from_checkpoint, clock_.wall()));
+  note(store_.change_trial(trial));
+  return on_idle();
+}
+
+void StoreObserver::on_report(const TrialRecord& trial, const TrialReport& report,
+                              const std::string& ignored) {
+  note(store_.add_report(trial, report, ignored));
+}
+
+void StoreObserver::on_attempt_end(const TrialRecord& trial, const TrialFinished& end) {
+  note(store_.end_attempt(trial, end));
+}
+
+void StoreObserver::on_decision(const DecisionRecord& decision) {
+  note(store_.add_decision(decision, clock_.wall()));
+}
+
+void StoreObserver::on_parameter(const TrialRecord& trial, std::int64_t index,
+                                 const ProposedTrial& proposal) {
+  note(store_.add_parameter(trial, index, proposal));
+}
+
+void StoreObserver::on_checkpoint(const CheckpointStored& saved) {
+  note(store_.add_checkpoint(saved, clock_.wall()));
+}
+
+void StoreObserver::on_checkpoint_dropped(const std::string& checkpoint) {
+  note(store_.drop_checkpoint(checkpoint, clock_.wall()));
+}
+
+void StoreObserver::on_trial_changed(const TrialRecord& trial) { note(store_.change_trial(trial)); }
+
+void StoreObserver::on_event(const std::string& kind, const std::string& text) {
+  note(store_.add_event(kind, text, clock_.wall()));
+}
+
+Result<void> StoreObserver::on_idle() {
+  note(store_.commit());
+  return failure_;
+}
+
+void StoreObserver::on_done(const Outcome& outcome) {
+  note(store_.commit());
+  end_result_ = store_.end(outcome, clock_.wall());
+  if (end_result_) end_result_ = failure_;
+}
+
+}  // namespace attune

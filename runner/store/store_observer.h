@@ -1,0 +1,42 @@
+#pragma once
+// Writes everything that the trial runner says into a Store. Durable when on_idle() and
+// on_attempt() return. The first failure is returned by the next of these, and by all later ones.
+#include "base/clock.h"
+#include "runner/store/store.h"
+#include "runner/trial_observer.h"
+
+namespace attune {
+
+class StoreObserver final : public TrialObserver {
+ public:
+  // Of an experiment that store.begin() or store.resume() has named. Both outlive the observer.
+  StoreObserver(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
+
+  void on_trial_added(const TrialRecord& trial) override;
+  Result<void> on_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
+  void on_report(const TrialRecord& trial, const TrialReport& report,
+                 const std::string& ignored) override;
+  void on_attempt_end(const TrialRecord& trial, const TrialFinished& end) override;
+  void on_decision(const DecisionRecord& decision) override;
+  void on_parameter(const TrialRecord& trial, std::int64_t index,
+                    const ProposedTrial& proposal) override;
+  void on_checkpoint(const CheckpointStored& saved) override;
+  void on_checkpoint_dropped(const std::string& checkpoint) override;
+  void on_trial_changed(const TrialRecord& trial) override;
+  void on_event(const std::string& kind, const std::string& text) override;
+  Result<void> on_idle() override;
+  void on_done(const Outcome& outcome) override;
+
+  // Of on_done(), which cannot return one.
+  const Result<void>& end_result() const { return end_result_; }
+
+ private:
+  void note(Result<void> result);
+
+  Store& store_;
+  const Clock& clock_;
+  Result<void> failure_;
+  Result<void> end_result_;
+};
+
+}  // namespace attune

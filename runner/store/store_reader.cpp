@@ -1,0 +1,338 @@
+#include "runner/store/store_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runner/store/schema.h"
+#include "runner/store/stored_rows.h"
+#include "runner/store/stored_values.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A trial with its present configuration: the newest one of index 0.
+// Made anew where it is needed: it is not worth a global.
+std::string trial_query() {
+  return fmt::format(
+      "SELECT {} FROM trials AS t JOIN parameters AS p ON p.experiment = t.experiment AND p.trial "
+      "= t.trial "
+      "AND p.parameter_index = 0 AND p.attempt = (SELECT max(attempt) FROM parameters AS q WHERE "
+      "q.experiment = t.experiment AND q.trial = t.trial AND q.parameter_index = 0) "
+      "WHERE t.experiment = ?1 ",
+      kTrialColumns);
+}
+
+std::string listed(const std::vector<StoredExperiment>& experiments) {
+  std::string text;
+  for (const StoredExperiment& experiment : experiments)
+    text += (text.empty() ? "" : ", ") + experiment.id +
+            (experiment.name.empty() ? "" : " (" + experiment.name + ")");
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_text(ExperimentStatus status) {
+  switch (status) {
+    case ExperimentStatus::running:
+      return "running";
+    case ExperimentStatus::completed:
+      return "completed";
+    case ExperimentStatus::interrupted:
+      return "interrupted";
+    case ExperimentStatus::failed:
+      return "failed";
+    case ExperimentStatus::killed:
+      return "killed";
+  }
+  return "";
+}
+
+struct StoreReader::State {
+  fs::path folder;  // as opened
+  fs::path file;
+  bool is_experiment = false;  // the folder is that of an experiment
+  Database database;
+
+  // All rows of a query, each made by `make`.
+  template <class Make>
+  auto all(const std::string& sql, std::initializer_list<SqlValue> values, const Make& make)
+      -> Result<std::vector<decltype(make(std::declval<const SqlRow&>()))>> {
+    std::vector<decltype(make(std::declval<const SqlRow&>()))> rows;
+    auto statement = TRY(database.prepare(sql));
+    TRY(statement.query(values, [&](const SqlRow& row) {
+      rows.push_back(make(row));
+      return true;
+    }));
+    return rows;
+  }
+};
+
+StoreReader::StoreReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StoreReader::StoreReader(StoreReader&&) noexcept = default;
+StoreReader& StoreReader::operator=(StoreReader&&) noexcept = default;
+StoreReader::~StoreReader() = default;
+
+Result<StoreReader> StoreReader::open(const fs::path& folder) {
+  std::error_code error;
+  const fs::path file = fs::canonical(folder / kStoreFile, error);
+  if (error)
+    return fail(
+        fmt::format("no experiments in {}: attune run makes some, --dir names another "
+                    "working directory",
+                    folder.string()));
+  // The folder of an experiment holds a link (Store::begin).
+  const bool linked = fs::is_symlink(folder / kStoreFile, error);
+  Database database = TRY(open_for_reading(file.parent_path(), schema_steps()));
+  return StoreReader(std::make_unique<State>(
+      State{fs::canonical(folder, error), file, linked, std::move(database)}));
+}
+
+fs::path StoreReader::working_directory() const { return state_->file.parent_path(); }
+
+Result<std::vector<StoredExperiment>> StoreReader::experiments() {
+  const std::string sql =
+      fmt::format("SELECT {} FROM experiments ORDER BY experiment DESC", kExperimentColumns);
+  std::vector<StoredExperiment> all = TRY(state_->all(sql, {}, experiment_of));
+  const auto is_killed = [](const StoredExperiment& each) {
+    return each.status == ExperimentStatus::killed;
+  };
+  if (std::ranges::none_of(all, is_killed)) return all;
+  // Its manager may have ended well between the look at the row and the look at the lock: then the
+  // row says so by now.
+  const auto number = [](const StoredExperiment& each) { return each.number; };
+  for (StoredExperiment& again : TRY(state_->all(sql, {}, experiment_of))) {
+    const auto found = std::ranges::find(all, again.number, number);
+    if (found != all.end() && is_killed(*found)) *found = std::move(again);
+  }
+  return all;
+}
+
+Result<StoredExperiment> StoreReader::find(const std::string& id_or_name) {
+  std::vector<StoredExperiment> all = TRY(experiments());
+  if (all.empty()) return fail(fmt::format("no experiments in {} yet", state_->file.string()));
+  if (id_or_name.empty()) {
+    std::error_code ignored;
+    for (StoredExperiment& each : all) {
+      if (state_->is_experiment && fs::equivalent(each.directory, state_->folder, ignored))
+        return std::move(each);
+    }
+    return std::move(all.front());
+  }
+  std::vector<StoredExperiment> found;
+  for (StoredExperiment& each : all) {
+    if (each.id == id_or_name) return std::move(each);
+    if (each.id.starts_with(id_or_name)) found.push_back(each);
+  }
+  if (found.size() == 1) return std::move(found.front());
+  for (StoredExperiment& each : all) {
+    if (each.name == id_or_name) return std::move(each);
+  }
+  if (!found.empty())
+    return fail(fmt::format("'{}' begins several ids: {}", id_or_name, listed(found)));
+  return fail(fmt::format("no experiment '{}' in {}; there are: {}", id_or_name,
+                          state_->file.string(), listed(all)));
+}
+
+Result<Tally> StoreReader::tally(const StoredExperiment& experiment) {
+  Tally tally;
+  auto statement = TRY(state_->database.prepare(
+      "SELECT status, count(*) FROM trials WHERE experiment = ? GROUP BY status"));
+  TRY(statement.query({experiment.number}, [&](const SqlRow& row) {
+    const std::int64_t count = row.integer(1);
+    switch (trial_status_of(row.text(0)).value_or(TrialStatus::failed)) {
+      case TrialStatus::pending:
+        tally.pending = count;
+        break;
+      case TrialStatus::running:
+        tally.running = count;
+        break;
+      case TrialStatus::paused:
+        tally.paused = count;
+        break;
+      case TrialStatus::succeeded:
+        tally.succeeded = count;
+        break;
+      case TrialStatus::failed:
+        tally.failed = count;
+        break;
+      case TrialStatus::early_stopped:
+        tally.early_stopped = count;
+        break;
+      case TrialStatus::user_canceled:
+        tally.user_canceled = count;
+        break;
+    }
+    return true;
+  }));
+  return tally;
+}
+
+Result<void> StoreReader::trials(const StoredExperiment& experiment, const TrialFilter& filter,
+                                 const std::function<bool(const TrialRecord&)>& each) {
+  std::string sql = trial_query();
+  if (!filter.statuses.empty()) {
+    std::string words;
+    for (const TrialStatus status : filter.statuses)
+      words += fmt::format("{}'{}'", words.empty() ? "" : ", ", to_text(status));
+    sql += fmt::format("AND t.status IN ({}) ", words);
+  }
+  switch (filter.order) {
+    case TrialFilter::Order::sequence:
+      sql += "ORDER BY t.trial";
+      break;
+    case TrialFilter::Order::newest:
+      sql += "ORDER BY t.trial DESC";
+      break;
+    case TrialFilter::Order::best:
+      sql += fmt::format("ORDER BY t.score {} NULLS LAST, t.trial",
+                         experiment.maximize ? "DESC" : "ASC");
+      break;
+  }
+  auto statement = TRY(state_->database.prepare(sql + " LIMIT ?2"));
+  return statement.query({experiment.number, filter.limit.value_or(-1)},
+                         [&](const SqlRow& row) { return each(trial_of(row)); });
+}
+
+Result<std::vector<TrialRecord>> StoreReader::trials(const StoredExperiment& experiment,
+                                                     const TrialFilter& filter) {
+  std::vector<TrialRecord> found;
+  TRY(trials(experiment, filter, [&](const TrialRecord& trial) {
+    found.push_back(trial);
+    return true;
+  }));
+  return found;
+}
+
+Result<std::vector<TrialRecord>> StoreReader::best(const StoredExperiment& experiment,
+                                                   std::int64_t count) {
+  return state_->all(
+      trial_query() + fmt::format("AND t.status = 'SUCCEEDED' AND t.score IS NOT NULL "
+                                  "ORDER BY t.score {}, t.trial LIMIT ?2",
+                                  experiment.maximize ? "DESC" : "ASC"),
+      {experiment.number, count}, trial_of);
+}
+
+Result<TrialRecord> StoreReader::trial(const StoredExperiment& experiment,
+                                       const std::string& name) {
+  const bool digits = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+  auto found = TRY(state_->all(
+      trial_query() + (digits ? "AND t.trial = CAST(?2 AS INTEGER)" : "AND t.job_id = ?2"),
+      {experiment.number, name}, trial_of));
+  if (!found.empty()) return std::move(found.front());
+  return fail(fmt::format("experiment {} has no trial '{}'; attune trials lists them",
+                          experiment.id, name));
+}
+
+Result<StoredTrial> StoreReader::whole_trial(const StoredExperiment& experiment,
+                                             const std::string& name) {
+  StoredTrial found;
+  TRY(consistently([&]() -> Result<void> {
+    found.trial = TRY(trial(experiment, name));
+    const std::int64_t number = found.trial.sequence;
+    const auto rows = [&](const std::string& sql, const auto& make) {
+      return state_->all(sql, {experiment.number, number}, make);
+    };
+    found.attempts = TRY(rows(
+        fmt::format("SELECT {} FROM attempts WHERE experiment = ? AND trial = ? ORDER BY attempt",
+                    kAttemptColumns),
+        attempt_of));
+    found.parameters = TRY(rows(fmt::format("SELECT {} FROM parameters WHERE experiment = ? AND "
+                                            "trial = ? ORDER BY attempt, parameter_index",
+                                            kParameterColumns),
+                                parameter_of));
+    found.reports = TRY(rows(
+        fmt::format("SELECT {} FROM reports WHERE experiment = ? AND trial = ? ORDER BY report",
+                    kReportColumns),
+        report_of));
+    found.decisions = TRY(rows(
+        "SELECT time, action, decided_by, reason FROM decisions WHERE experiment = ? AND trial = ? "
+        "ORDER BY decision",
+        [](const SqlRow& row) {
+          return StoredDecision{row.real(0), row.text(1), row.text(2), row.text(3)};
+        }));
+    found.checkpoints = TRY(
+        rows("SELECT checkpoint, attempt, state, bytes, error, saved_at, dropped_at "
+             "FROM checkpoints WHERE experiment = ? AND trial = ? ORDER BY saved_at, checkpoint",
+             [](const SqlRow& row) {
+               return StoredCheckpoint{row.text(0),      static_cast<int>(row.integer(1)),
+                                       row.text(2),      row.real(3),
+                                       row.text(4),      row.real(5),
+                                       row.maybe_real(6)};
+             }));
+    found.events = TRY(state_->all(
+        "SELECT time, kind, text FROM events WHERE experiment = ? AND substr(text, 1, ?) = ? "
+        "ORDER BY event",
+        {experiment.number, static_cast<std::int64_t>(found.trial.job_id.size()),
+         found.trial.job_id},
+        [](const SqlRow& row) { return StoredEvent{row.real(0), row.text(1), row.text(2)}; }));
+    return {};
+  }));
+  return found;
+}
+
+Result<void> StoreReader::consistently(const std::function<Result<void>()>& body) {
+  TRY(state_->database.execute("BEGIN"));
+  Result<void> result = body();
+  TRY(state_->database.execute("COMMIT"));
+  return result;
+}
+
+Result<std::vector<StoredEvent>> StoreReader::events(const StoredExperiment& experiment,
+                                                     std::int64_t newest) {
+  return state_->all(
+      "SELECT time, kind, text FROM (SELECT * FROM events WHERE experiment = ? "
+      "ORDER BY event DESC LIMIT ?) ORDER BY event",
+      {experiment.number, newest},
+      [](const SqlRow& row) { return StoredEvent{row.real(0), row.text(1), row.text(2)}; });
+}
+
+Result<std::int64_t> StoreReader::next_sequence(const StoredExperiment& experiment) {
+  const auto next =
+      TRY(state_->all("SELECT coalesce(max(trial) + 1, 0) FROM trials WHERE experiment = ?",
+                      {experiment.number}, [](const SqlRow& row) { return row.integer(0); }));
+  return next.front();
+}
+
+Result<std::vector<UnfinishedTrial>> StoreReader::unfinished(const StoredExperiment& experiment) {
+  TrialFilter filter;
+  filter.statuses = {TrialStatus::pending, TrialStatus::running, TrialStatus::paused};
+  std::vector<UnfinishedTrial> unfinished;
+  for (TrialRecord& trial : TRY(trials(experiment, filter))) {
+    UnfinishedTrial found;
+    auto attempts = TRY(state_->all(fmt::format("SELECT {} FROM attempts WHERE experiment = ? AND "
+                                                "trial = ? ORDER BY attempt DESC LIMIT 1",
+                                                kAttemptColumns),
+                                    {experiment.number, trial.sequence}, attempt_of));
+    if (!attempts.empty()) found.attempt = std::move(attempts.front());
+    const auto last = TRY(state_->all(fmt::format("SELECT {} FROM reports WHERE experiment = ? AND "
+                                                  "trial = ? ORDER BY report DESC LIMIT 1",
+                                                  kReportColumns),
+                                      {experiment.number, trial.sequence}, report_of));
+    if (!last.empty() && found.attempt && last.front().attempt == found.attempt->attempt)
+      found.position = last.front().position;
+    found.parameters = TRY(
+        state_->all(fmt::format("SELECT {} FROM parameters WHERE experiment = ? AND trial = ? AND "
+                                "parameter_index > 0 AND attempt = ? ORDER BY parameter_index",
+                                kParameterColumns),
+                    {experiment.number, trial.sequence, trial.attempts - 1}, parameter_of));
+    found.trial = std::move(trial);
+    unfinished.push_back(std::move(found));
+  }
+  return unfinished;
+}
+
+Result<std::vector<ImportData::Record>> StoreReader::imports(const StoredExperiment& experiment) {
+  return state_->all(
+      "SELECT parameters, value, job_id FROM imports WHERE experiment = ? "
+      "ORDER BY import",
+      {experiment.number}, [](const SqlRow& row) {
+        return ImportData::Record{json_of(row.text(0)), json_of(row.text(1)), row.text(2)};
+      });
+}
+
+}  // namespace attune

@@ -1,0 +1,31 @@
+#pragma once
+// How values stand in the columns of the store. Every writer has its reader.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backends/trial_backend.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "runner/trial_record.h"
+
+namespace attune {
+
+// JSON text in which NaN, Infinity and -Infinity stay what they are (parse_json() reads them),
+// while dump_json() has to make them null. null itself is the empty text, stored as NULL.
+std::string metric_text(const json& metric);
+
+// The number called `name` in a metric as a trial reports it: a bare number is "default".
+std::optional<double> number_of(const json& metric, const std::string& name);
+
+std::string_view to_text(Ending ending);                // "out_of_memory"
+std::string_view to_text(ReportMetricData::Type type);  // "periodical"
+
+// Nothing for a word that no version of ours has written.
+std::optional<TrialStatus> trial_status_of(std::string_view text);
+std::optional<TrialSource> trial_source_of(std::string_view text);
+std::optional<Ending> ending_of(std::string_view text);
+
+ParameterId parameter_id_of(const json& value);
+
+}  // namespace attune

@@ -1,0 +1,304 @@
+#include "runner/trial_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "protocol/codec.h"
+
+namespace attune {
+
+namespace {
+
+Resources capacity_of(const TrialBackend& backend, const Resources& said) {
+  Resources all = backend.capacity();
+  if (said.cpu > 0) all.cpu = said.cpu;
+  if (said.gpu > 0) all.gpu = said.gpu;
+  if (said.memory > 0) all.memory = said.memory;
+  for (const auto& [name, amount] : said.custom) all.custom[name] = amount;
+  return all;
+}
+
+}  // namespace
+
+TrialRunner::TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& backend,
+                         const Clock& clock, TrialObserver& observer, Log log)
+    : options_(std::move(options)),
+      rules_(std::make_shared<const TrialRules>(options_.trial)),
+      decider_(decider),
+      backend_(backend),
+      clock_(clock),
+      observer_(observer),
+      log_(std::move(log)),
+      table_(clock, ResourcePool(capacity_of(backend, options_.capacity), options_.queue_trials),
+             options_.concurrency),
+      keeper_(options_.checkpoint) {}
+
+void TrialRunner::start() {
+  started_at_ = clock_.now();
+  if (auto started = decider_.start(*this); !started) on_failure(started.error());
+}
+
+void TrialRunner::pump() {
+  while (phase_ == Phase::running && !over_) {
+    act_on_time();
+    if (over_) break;
+    const auto stepped = step();
+    if (!stepped) {
+      stop_experiment({Outcome::Kind::failed, stepped.error().message});
+    } else if (*stepped == Step::waiting) {
+      break;
+    }
+  }
+  if (over_) wind_down();
+  if (std::exchange(changed_, false) && phase_ != Phase::done) {
+    if (auto kept = observer_.on_idle(); !kept) {
+      stop_experiment({Outcome::Kind::failed, kept.error().message});
+    }
+  }
+}
+
+Result<TrialRunner::Step> TrialRunner::step() {
+  if (over_) return fail("step() was called after all trials had finished");
+  if (phase_ == Phase::starting) return Step::waiting;
+  settle();
+  replenish();
+  Step done = Step::progressed;
+  if (!start_one() && !process_event()) done = TRY(nothing_to_do());
+  settle();
+  check_over();
+  return over_ ? Step::waiting : done;
+}
+
+// ---- what to try
+
+int TrialRunner::unanswered() const {
+  return std::accumulate(requests_.begin(), requests_.end(), 0);
+}
+
+std::int64_t TrialRunner::wanted() const {
+  const auto busy = static_cast<std::int64_t>(table_.running() + table_.pending());
+  std::int64_t count = table_.concurrency() - busy - unanswered();
+  if (options_.max_trials) {
+    // A paused trial may go on after the last new one was started.
+    const std::int64_t left = *options_.max_trials - tally_.added() - unanswered();
+    count = std::min(count, std::max<std::int64_t>(left, requests_.empty() && tally_.paused > 0));
+  }
+  return count;
+}
+
+void TrialRunner::replenish() {
+  if (phase_ != Phase::running || exhausted_ || over_) return;
+  const std::int64_t count = wanted();
+  if (count <= 0) return;
+  requests_.push_back(static_cast<int>(count));
+  decider_.next(static_cast<int>(count));
+}
+
+bool TrialRunner::start_one() {
+  const auto job_id = decider_.choose(table_);
+  LiveTrial* trial = job_id ? table_.find(*job_id) : nullptr;
+  if (trial == nullptr) return false;
+  if (trial->record.status == TrialStatus::paused) trial->start_from = trial->record.checkpoint;
+  start_trial(*trial);
+  return true;
+}
+
+void TrialRunner::start_trial(LiveTrial& trial) {
+  TrialRecord& record = trial.record;
+  const int attempt = record.attempts++;
+  if (record.start_time == 0) record.start_time = clock_.wall();
+  trial.asked.reset();
+  trial.final_after_ask = false;
+  trial.last_result = clock_.wall();
+  const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
+  trial.reports_before = goes_on ? trial.reports_saved : 0;
+  set_status(trial, TrialStatus::running);
+  if (auto kept = observer_.on_attempt(record, trial.start_from); !kept) {
+    --record.attempts;
+    set_status(trial, TrialStatus::pending, kept.error().message);
+    stop_experiment({Outcome::Kind::failed, kept.error().message});
+    return;
+  }
+  const auto started =
+      backend_.start({record.job_id, record.sequence, attempt, record.proposed.text,
+                      trial.rules->resources, trial.start_from});
+  if (!started) {
+    start_failed(trial, started.error().message);
+    return;
+  }
+  log_.info("trial={} starts attempt={} parameter_id={} parameters={}{}{}", record.job_id, attempt,
+            to_text(record.proposed.parameter_id), dump_json(record.proposed.parameters),
+            trial.start_from.empty() ? "" : " from checkpoint ", trial.start_from);
+  trial.start_failures = 0;
+  if (!record.proposed.checkpoint_from.empty() && attempt == 0)
+    drop(keeper_.unpin(record.proposed.checkpoint_from));
+  if (options_.max_trial_seconds)
+    table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
+}
+
+// A disk that was full, processes that were too many: that may pass.
+void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
+  ++trial.record.failures;
+  TrialFinished finished;
+  finished.job_id = trial.record.job_id;
+  finished.how = Ending::failed;
+  finished.detail = "it could not be started: " + why;
+  finished.time = clock_.wall();
+  observer_.on_attempt_end(trial.record, finished);
+  if (++trial.start_failures >= 2) {
+    conclude(trial, TrialStatus::failed, finished.detail);
+    return;
+  }
+  warn(fmt::format("trial {} could not be started, and is tried again in {:g} s: {}",
+                   trial.record.job_id, options_.start_retry_seconds, why));
+  set_status(trial, TrialStatus::pending, finished.detail);
+  table_.set_deadline(trial, clock_.now() + options_.start_retry_seconds);
+}
+
+// ---- when nothing moves
+
+Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
+  const bool coming = !requests_.empty();
+  bool busy = table_.running() > 0 || checkpoints_under_way_ > 0;
+  if (!busy) {
+    for (const auto& [sequence, trial] : table_.in(TrialStatus::pending)) {
+      busy = true;
+      if (trial->deadline > clock_.now() || table_.pool().possible(trial->rules->resources)) break;
+      // Nothing that runs will give back what it lacks, and what it lacks may never come.
+      return fail(fmt::format(
+          "trial {} can never be started: {}; lower `resources`, or set queueTrials: true where "
+          "resources appear on demand",
+          trial->record.job_id, table_.why_waits(*trial)));
+    }
+  }
+  if (busy || !coming) asked_at_.reset();
+  if (!busy && coming && !asked_at_) asked_at_ = clock_.now();
+  if (!busy && !coming && exhausted_ && table_.paused() > 0) {
+    const bool limited = options_.max_trials && tally_.added() >= *options_.max_trials;
+    if (limited) return Step::waiting;  // check_over() ends it
+    return fail(fmt::format(
+        "there are {} paused trials, no pending ones, and the tuner neither goes on with one nor "
+        "has more: nothing can ever run",
+        table_.paused()));
+  }
+  return Step::waiting;
+}
+
+std::optional<double> TrialRunner::next_deadline() const {
+  if (phase_ != Phase::running || over_) return std::nullopt;
+  std::optional<double> next = table_.next_deadline();
+  const auto consider = [&](double time) { next = std::min(next.value_or(time), time); };
+  if (options_.max_seconds) consider(started_at_ + *options_.max_seconds - earlier_seconds_);
+  if (asked_at_) consider(*asked_at_ + options_.proposal_seconds);
+  return next;
+}
+
+void TrialRunner::act_on_time() {
+  const double now = clock_.now();
+  if (options_.max_seconds && elapsed() >= *options_.max_seconds) {
+    stop_experiment({Outcome::Kind::completed, "maxExperimentDuration is over"});
+    return;
+  }
+  if (asked_at_ && now >= *asked_at_ + options_.proposal_seconds) {
+    stop_experiment({Outcome::Kind::failed,
+                     fmt::format("the tuner has proposed nothing for {:g} s, and nothing runs",
+                                 options_.proposal_seconds)});
+    return;
+  }
+  for (LiveTrial* trial : table_.overdue(now)) {
+    const bool runs = trial->record.status == TrialStatus::running;
+    table_.set_deadline(*trial, 0);
+    if (runs) ask_end(*trial, EndAsked::Kind::early_stop, "maxTrialDuration is over", "limit");
+  }
+}
+
+// ---- the end
+
+void TrialRunner::check_over() {
+  if (over_ || phase_ != Phase::running) return;
+  if (const auto met = options_.stop.met(status_)) {
+    over_ = {Outcome::Kind::completed, "stop: " + *met};
+    return;
+  }
+  if (!requests_.empty() || checkpoints_under_way_ > 0) return;
+  const bool all_added = options_.max_trials && tally_.added() >= *options_.max_trials;
+  // Those that nobody will go on with do not keep the experiment from its end.
+  const bool idle = table_.running() == 0 && table_.pending() == 0 &&
+                    (table_.paused() == 0 || (all_added && exhausted_));
+  if (!idle) return;
+  if (!all_added) replenish();
+  if (all_added) over_ = {Outcome::Kind::completed, "maxTrialNumber is reached"};
+  if (exhausted_ && !over_)
+    over_ = {Outcome::Kind::completed, "the tuner has no more configurations"};
+}
+
+void TrialRunner::stop_experiment(Outcome outcome) {
+  if (!over_) over_ = std::move(outcome);
+}
+
+void TrialRunner::wind_down() {
+  if (phase_ <= Phase::running) {
+    phase_ = Phase::stopping;
+    changed_ = true;
+    log_.info("the experiment stops: {}", over_->reason);
+    requests_.clear();
+    const bool completed = over_->kind == Outcome::Kind::completed;
+    for (const auto& [sequence, trial] : TrialTable::Order(table_.in(TrialStatus::running)))
+      ask_end(*trial, EndAsked::Kind::interrupt, "the experiment ended", "runner");
+    // Of an experiment that may be resumed, trials that wait go on waiting.
+    for (const TrialStatus status : {TrialStatus::pending, TrialStatus::paused}) {
+      for (const auto& [sequence, trial] : TrialTable::Order(table_.in(status))) {
+        if (!completed) continue;
+        const bool pending = status == TrialStatus::pending;
+        conclude(*trial, pending ? TrialStatus::user_canceled : TrialStatus::early_stopped,
+                 pending ? "the experiment ended" : "paused, and the tuner did not go on with it");
+      }
+    }
+  }
+  while (fetch()) handle_next();
+  if (phase_ == Phase::stopping && table_.running() == 0 && checkpoints_under_way_ == 0) {
+    phase_ = Phase::closing;
+    if (auto kept = observer_.on_idle(); !kept) over_->reason += "; " + kept.error().message;
+    decider_lost_ ? void(closed_ = true) : decider_.close();
+  }
+  if (phase_ == Phase::closing && closed_) finish();
+}
+
+void TrialRunner::interrupt(const std::string& reason) {
+  if (phase_ == Phase::done) return;
+  if (!std::exchange(interrupted_, true)) {
+    observer_.on_event("interrupted", reason);
+    stop_experiment({Outcome::Kind::interrupted, reason});
+    return;
+  }
+  backend_.kill_all();
+  decider_.kill();
+  decider_lost_ = true;
+  closed_ = true;
+}
+
+void TrialRunner::finish() {
+  phase_ = Phase::done;
+  if (over_->kind == Outcome::Kind::completed && scored_ == 0) {
+    over_ = {Outcome::Kind::failed,
+             fmt::format("{}, but no trial reported a final metric ({} succeeded, {} failed, {} "
+                         "stopped): nni.report_final_result(number) in Python, or a FINAL record "
+                         "in $NNI_SYS_DIR/.nni/metrics",
+                         over_->reason, tally_.succeeded, tally_.failed,
+                         tally_.early_stopped + tally_.user_canceled)};
+  }
+  observer_.on_done(*over_);
+}
+
+void TrialRunner::on_failure(Error error) {
+  decider_lost_ = true;
+  closed_ = true;
+  stop_experiment({Outcome::Kind::failed, std::move(error.message)});
+}
+
+void TrialRunner::on_closed() { closed_ = true; }
+
+}  // namespace attune

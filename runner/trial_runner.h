@@ -1,0 +1,205 @@
+#pragma once
+// The experiment manager's heart: asks the decider for configurations, runs them on the backend as
+// resources allow, tells the decider what happened, carries out what it decides, and ends the
+// experiment. After Ray Tune's TrialRunner. The states of a trial are in trial_record.h.
+//
+// It has no thread, no descriptor and no timer: everything enters through its functions, so that
+// tests and simulations step it. One thread makes all calls. The cost of an event does not depend
+// on the number of trials that have ended.
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/trial_backend.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "runner/checkpoint_keeper.h"
+#include "runner/decider.h"
+#include "runner/trial_observer.h"
+#include "runner/trial_table.h"
+#include "runner/tuning_status.h"
+
+namespace attune {
+
+struct RunnerOptions {
+  int concurrency = 1;
+  std::optional<std::int64_t> max_trials;   // that are started; those that run then are waited for
+  std::optional<double> max_seconds;        // of the experiment; running trials are stopped then
+  std::optional<double> max_trial_seconds;  // of an attempt; it is stopped early then
+  Objective objective;                      // what a trial's score is
+  TrialRules trial;                         // of each trial that has none of its own
+  Resources capacity;                       // instead of the backend's, kind by kind, where not 0
+  bool queue_trials = false;                // see ResourcePool
+  CheckpointRules checkpoint;
+  StopRules stop;
+  double start_retry_seconds = 2;  // a start that failed is tried once more after so long
+  double proposal_seconds = 600;   // with nothing else to do, a proposal is waited for so long
+};
+
+class TrialRunner final : public Decider::Listener {
+ public:
+  // The experiment is given up when so many trials, or as many as run at once, have failed and none
+  // has ended otherwise.
+  static constexpr int kHopelessFailures = 5;
+
+  TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& backend, const Clock& clock,
+              TrialObserver& observer, Log log);
+
+  // What an earlier manager of the experiment left; before start().
+  struct Restored {
+    struct Trial {
+      TrialRecord record;
+      std::vector<ParameterId> ids;  // beside record.proposed.parameter_id
+      std::uint64_t position = 0;    // of the last report that was kept
+      std::vector<std::pair<std::string, double>> checkpoints;  // id, bytes; oldest first
+    };
+    std::vector<Trial> live;                // not ended, in the order of submission
+    std::vector<ImportData::Record> ended;  // results, for the decider
+    Tally tally;                            // of those that have ended
+    std::int64_t next_sequence = 0;
+    std::int64_t scored = 0;  // that succeeded with a score
+    double seconds = 0;       // that earlier sessions took
+    TuningStatus status;
+  };
+  void restore(Restored state);
+
+  void start();
+
+  // The backend has something: its `wake`.
+  void wake() { woken_ = true; }
+
+  // Does everything that can be done now. To be called after every call made here or through the
+  // Listener, none of which goes on by itself: so nothing re-enters.
+  void pump();
+
+  // One step: at most one start, which goes before events; else one result or end of a trial; else
+  // nothing, unless nothing ever will: then an error that says why. An error too once all is over.
+  enum class Step { progressed, waiting };
+  Result<Step> step();
+  bool is_finished() const { return over_.has_value(); }
+
+  // When pump() must be called next if nothing happens, in Clock::now() seconds.
+  std::optional<double> next_deadline() const;
+
+  // A trial of the user's own; its job id. Any time before the end. `checkpoint` to start from.
+  Result<std::string> add_trial(json parameters, TrialSource source,
+                                std::optional<TrialRules> rules = {}, std::string checkpoint = "");
+  // In any state. What a running trial still reports as FINAL counts.
+  Result<void> stop_trial(const std::string& job_id, const std::string& reason);
+  Result<void> import(const std::vector<ImportData::Record>& records);
+  void set_concurrency(int concurrency);
+  void set_max_trials(std::optional<std::int64_t> count);
+  void set_max_seconds(std::optional<double> seconds);
+  void set_search_space(const json& search_space) { decider_.update_search_space(search_space); }
+
+  // An orderly end: stops all trials, then the decider. The second call kills them.
+  void interrupt(const std::string& reason);
+
+  bool done() const { return phase_ == Phase::done; }
+  const Tally& tally() const { return tally_; }
+  const TrialTable& table() const { return table_; }
+  const TuningStatus& status() const { return status_; }
+  const RunnerOptions& options() const { return options_; }
+  double elapsed() const { return earlier_seconds_ + clock_.now() - started_at_; }
+
+  // Decider::Listener
+  void on_ready() override;
+  void on_proposal(ProposedTrial proposal) override;
+  void on_exhausted(const std::string& reason) override;
+  void on_parameter(const std::string& job_id, std::int64_t index,
+                    std::optional<ProposedTrial> proposal) override;
+  void on_stop(const std::string& job_id, const std::string& reason) override;
+  void on_pause(const std::string& job_id, const std::string& reason) override;
+  void on_save(const std::string& job_id) override;
+  void on_drop(const std::string& checkpoint) override;
+  void on_synced(const std::string&) override {}
+  void on_room() override {}
+  void on_failure(Error error) override;
+  void on_closed() override;
+
+ private:
+  enum class Phase { starting, running, stopping, closing, done };
+
+  // trial_runner.cpp: steps, starts, and the end of the experiment
+  void replenish();
+  void act_on_time();
+  bool start_one();
+  void start_trial(LiveTrial& trial);
+  void start_failed(LiveTrial& trial, const std::string& why);
+  Result<Step> nothing_to_do();
+  void check_over();
+  void stop_experiment(Outcome outcome);
+  void wind_down();
+  void finish();
+  int unanswered() const;
+  std::int64_t wanted() const;
+
+  // trial_runner_events.cpp: what trials do
+  bool process_event();
+  void settle();
+  bool fetch();
+  bool is_settling(const TrialEvent& event);
+  void handle_next();
+  void handle_event(const TrialEvent& event);
+  void handle(LiveTrial& trial, const TrialReport& report);
+  void judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics);
+  void handle(LiveTrial& trial, const TrialFinished& finished);
+  void handle(const CheckpointStored& saved);
+  bool try_again(LiveTrial& trial, FailureClass failure);
+  void finish_pause(LiveTrial& trial);
+  void give_back(LiveTrial& trial);
+  void conclude(LiveTrial& trial, TrialStatus status, std::string reason);
+  void tell_decider(const TrialRecord& trial);
+  void give_up_if_hopeless(const TrialRecord& last);
+  Result<bool> meets_criterion(const TrialRules& rules, const Metrics& metrics) const;
+
+  // trial_runner_requests.cpp: what others want of trials
+  LiveTrial& add(TrialRecord record, std::shared_ptr<const TrialRules> rules);
+  void resume_paused(ProposedTrial proposal);
+  void decline(ProposedTrial proposal);
+  void ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason, const char* by);
+  std::string save(LiveTrial& trial);  // the new checkpoint's id
+  void drop(const CheckpointKeeper::Ids& checkpoints);
+  void go_on();
+  void adopt(LiveTrial& trial, std::uint64_t position);
+  void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
+  void update_tally();
+  void warn(const std::string& text);
+
+  RunnerOptions options_;
+  const std::shared_ptr<const TrialRules> rules_;
+  Decider& decider_;
+  TrialBackend& backend_;
+  const Clock& clock_;
+  TrialObserver& observer_;
+  Log log_;
+
+  Phase phase_ = Phase::starting;
+  double started_at_ = 0, earlier_seconds_ = 0;
+  std::deque<int> requests_;        // proposals that each next() still lacks, oldest request first
+  std::optional<double> asked_at_;  // when nothing but a proposal was left to wait for
+  TrialTable table_;
+  CheckpointKeeper keeper_;
+  TuningStatus status_;
+  Tally tally_;
+  Restored restored_;
+  std::deque<TrialEvent> inbox_;
+  std::map<std::string, int> ended_saving_;  // trials that have ended: their checkpoints under way
+  int checkpoints_under_way_ = 0;
+  std::set<std::string> to_answer_;  // checkpoints that the decider waits for
+  std::int64_t next_sequence_ = 0;
+  std::int64_t scored_ = 0;  // trials that succeeded with a score
+  bool woken_ = false;       // the backend may have something
+  bool exhausted_ = false;   // the last answer was "no more", and no trial has ended since
+  bool decider_lost_ = false;
+  bool interrupted_ = false;
+  bool closed_ = false;          // the decider has ended
+  bool changed_ = false;         // since the observer's last on_idle()
+  std::optional<Outcome> over_;  // set: nothing more is started
+};
+
+}  // namespace attune

@@ -1,0 +1,84 @@
+#include "backends/gpu_rotation.h"
+
+#include <catch2/catch.hpp>
+
+#include "base/atomic_file.h"
+#include "base/json.h"
+
+namespace attune {
+namespace {
+
+std::string joined(const std::vector<int>& devices) {
+  std::string text;
+  for (const int device : devices) text += (text.empty() ? "" : ",") + std::to_string(device);
+  return text;
+}
+
+TEST_CASE("gpu rotation: the sequences of Syne Tune's local backend") {
+  const auto runs =
+      parse_json(read_file(ATTUNE_TEST_DATA "/backends/gpu_rotation.json").value()).value();
+  REQUIRE(runs.size() == 4);
+  for (const json& run : runs) {
+    CAPTURE(run.dump());
+    std::vector<int> devices;
+    if (run["gpus_to_use"].is_null()) {
+      for (int i = 0; i < run["num_gpus"]; ++i) devices.push_back(i);
+    } else {
+      devices = run["gpus_to_use"].get<std::vector<int>>();
+    }
+    GpuRotation rotation(devices, std::nullopt);
+    for (const json& step : run["steps"]) {
+      const std::string trial = std::to_string(step[1].get<int>());
+      if (step[0] == "alloc") {
+        CHECK(joined(rotation.assign(trial, run["num_gpus_per_trial"])) ==
+              step[2].get<std::string>());
+      } else {
+        rotation.release(trial);
+      }
+    }
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      CHECK(rotation.times_assigned(devices[i]) == run["times_assigned"][i].get<int>());
+    }
+  }
+}
+
+TEST_CASE("gpu rotation: a device takes so many trials, and more only when all are full") {
+  GpuRotation rotation({0, 1}, 2);
+  CHECK(rotation.assign("a", 1) == std::vector{0});
+  CHECK(rotation.assign("b", 1) == std::vector{1});
+  CHECK(rotation.assign("c", 1) == std::vector{0});
+  CHECK(rotation.assign("d", 1) == std::vector{1});
+  CHECK(rotation.assign("e", 1) == std::vector{0});
+  rotation.release("b");
+  CHECK(rotation.assign("f", 1) == std::vector{1});
+}
+
+TEST_CASE("gpu rotation: shares fill a device before they take the next one") {
+  GpuRotation rotation({0, 1}, 1);
+  CHECK(rotation.assign("a", 0.5) == std::vector{0});
+  CHECK(rotation.assign("b", 0.5) == std::vector{0});
+  CHECK(rotation.assign("c", 0.5) == std::vector{1});
+  rotation.release("a");
+  rotation.release("b");
+  CHECK(rotation.assign("d", 1) == std::vector{0});
+}
+
+TEST_CASE("gpu rotation: a trial gets no device twice, no more than there are, and keeps its own") {
+  GpuRotation rotation({3, 4}, 1);
+  CHECK(rotation.assign("a", 5) == std::vector{3, 4});
+  CHECK(rotation.assign("b", 2) == std::vector{3, 4});
+  CHECK(rotation.assign("a", 1) == std::vector{3, 4});
+  CHECK(GpuRotation({}, 1).assign("a", 1).empty());
+}
+
+TEST_CASE("gpu rotation: what an earlier manager assigned counts") {
+  GpuRotation rotation({0, 1, 2}, 1);
+  rotation.adopt("a", {1, 7});  // 7 is no longer there
+  CHECK(rotation.assign("b", 2) == std::vector{0, 2});
+  rotation.release("a");
+  rotation.release("unknown");
+  CHECK(rotation.assign("c", 1) == std::vector{1});
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,155 @@
+#include "backends/spool_reader.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "backends/attempt_end.h"
+#include "base/rng.h"
+
+namespace attune {
+namespace {
+
+std::string record(const std::string& type, const std::string& body, double time = 5) {
+  return fmt::format("{} {:.6f} {}\n{}\n", type, time, body.size(), body);
+}
+
+std::string metric(int sequence) {
+  const std::string body = fmt::format(
+      R"({{"parameter_id": 0, "trial_job_id": "t0", "type": "PERIODICAL", "sequence": {}, "value": "1"}})",
+      sequence);
+  return fmt::format("ME{:06}{}\n", body.size() + 1, body);
+}
+
+UniqueFd file_of(const std::string& text) {
+  UniqueFd fd(::memfd_create("spool", MFD_CLOEXEC));
+  REQUIRE(::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  return fd;
+}
+
+struct Read {
+  std::vector<TrialEvent> events;
+  AttemptFacts facts;
+  std::vector<std::int64_t> sequences, late;
+  std::vector<std::uint64_t> positions;
+  std::vector<std::string> problems;
+};
+
+Read read_all(const std::string& text, std::uint64_t position = 0, std::size_t piece = 1000) {
+  SpoolReader reader("t0", file_of(text), position);
+  Read read;
+  std::vector<char> buffer(piece);
+  while (reader.read(buffer, false, read.events)) {
+  }
+  reader.finish(false, read.events);
+  read.facts = reader.facts();
+  for (const TrialEvent& event : read.events) {
+    if (const auto* report = std::get_if<TrialReport>(&event)) {
+      read.sequences.push_back(report->metric.sequence);
+      read.positions.push_back(report->position);
+      if (report->late) read.late.push_back(report->metric.sequence);
+    }
+    if (const auto* problem = std::get_if<TrialProblem>(&event)) {
+      read.problems.push_back(problem->text);
+    }
+  }
+  return read;
+}
+
+const std::string kWhole =
+    record("shim", "pid=12 start=345 boot=ab-cd gpus=0,2") + record("start", "pid=13 start=346") +
+    record("metric", metric(0) + metric(1).substr(0, 30)) + record("problem", "something\nlong") +
+    record("metric", metric(1).substr(30)) + record("stop", "pause") + record("metric", metric(2)) +
+    record("exit", "code=3 signal=0 oom=0 cpu=1.5 rss=4096", 9.25);
+
+TEST_CASE("spool: however it is cut, the same comes out") {
+  Rng rng(3);
+  for (int round = 0; round < 100; ++round) {
+    const Read read = read_all(kWhole, 0, round == 0 ? 1 : 1 + rng.index(400));
+    REQUIRE(read.sequences == std::vector<std::int64_t>{0, 1, 2});
+    REQUIRE(read.late == std::vector<std::int64_t>{2});
+    REQUIRE(read.problems == std::vector<std::string>{"something\nlong"});
+    REQUIRE(read.facts.shim->pid == 12);
+    REQUIRE(read.facts.shim->start == 345);
+    REQUIRE(read.facts.boot == "ab-cd");
+    REQUIRE(read.facts.gpus == std::vector{0, 2});
+    REQUIRE(read.facts.command->pid == 13);
+    REQUIRE(read.facts.told_to_pause);
+    REQUIRE_FALSE(read.facts.told_to_stop);
+    REQUIRE(read.facts.exit->code == 3);
+    REQUIRE(read.facts.exit->cpu_seconds == 1.5);
+    REQUIRE(read.facts.exit->max_rss == 4096);
+    REQUIRE(read.facts.exit->time == 9.25);
+  }
+}
+
+TEST_CASE("spool: reading goes on behind any report, and gives the rest once") {
+  const Read whole = read_all(kWhole);
+  REQUIRE(whole.positions.size() == 3);
+  for (std::size_t known = 0; known <= 3; ++known) {
+    const std::uint64_t position = known == 0 ? 0 : whole.positions[known - 1];
+    const Read read = read_all(kWhole, position);
+    CHECK(read.sequences.size() == 3 - known);
+    CHECK(read.positions ==
+          std::vector(whole.positions.begin() + static_cast<long>(known), whole.positions.end()));
+    CHECK(read.problems.size() == (known <= 1 ? 1 : 0));
+    CHECK(read.facts.exit.has_value());
+  }
+}
+
+TEST_CASE("spool: a torn last record does not count, wherever it is torn") {
+  for (std::size_t size = 0; size < kWhole.size(); ++size) {
+    const Read read = read_all(kWhole.substr(0, size));
+    REQUIRE_FALSE(read.facts.exit.has_value());
+    REQUIRE(read.sequences.size() <= 3);
+    REQUIRE(end_of_attempt(read.facts, std::nullopt).how == Ending::lost);
+  }
+}
+
+TEST_CASE("spool: what a trial writes is not taken for a record") {
+  const std::string fake = "\n" + record("exit", "code=0 signal=0 oom=0 cpu=0 rss=0");
+  const Read read = read_all(record("metric", fake + metric(0)) + record("problem", fake));
+  CHECK_FALSE(read.facts.exit.has_value());
+  CHECK(read.sequences.size() == 1);
+}
+
+TEST_CASE("spool: any bytes are survived") {
+  Rng rng(4);
+  for (int round = 0; round < 300; ++round) {
+    std::string text = kWhole;
+    for (int i = 0; i < 5; ++i) {
+      text[rng.index(text.size())] = static_cast<char>(rng.index(256));
+    }
+    CHECK(read_all(text).sequences.size() <= 3);
+  }
+}
+
+TEST_CASE("spool: what the end means") {
+  struct Row {
+    std::string records;
+    std::optional<Ending> wanted;
+    Ending how;
+  };
+  const std::string killed = record("exit", "code=0 signal=9 oom=0 cpu=0 rss=0");
+  const std::string well = record("exit", "code=0 signal=0 oom=0 cpu=0 rss=0");
+  const Row row = GENERATE_REF(values<Row>({
+      {well, {}, Ending::succeeded},
+      {well, Ending::paused, Ending::paused},
+      {record("stop", "stop") + well, {}, Ending::stopped},
+      {record("stop", "pause") + killed, {}, Ending::paused},
+      {record("stop", "pause") + killed, Ending::stopped, Ending::stopped},
+      {killed, {}, Ending::signalled},
+      {killed, Ending::stopped, Ending::stopped},
+      {record("exit", "code=0 signal=9 oom=1 cpu=0 rss=0"), {}, Ending::out_of_memory},
+      {record("exit", "code=2 signal=0 oom=0 cpu=0 rss=0"), {}, Ending::failed},
+      {record("restore", "no such folder") + well, {}, Ending::restore_failed},
+      {"", Ending::stopped, Ending::lost},
+  }));
+  CAPTURE(row.records);
+  CHECK(end_of_attempt(read_all(row.records).facts, row.wanted).how == row.how);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,179 @@
+// The command line: every sub-command, what is wrong with one, and completion scripts.
+#include "runner/options.h"
+
+#include <stdio.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/runner/store/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+auto parse(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "attune");
+  std::vector<const char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return parse_command_line(static_cast<int>(argv.size()), argv.data());
+}
+
+template <class Options>
+Options parse_as(const std::vector<std::string>& arguments) {
+  const auto parsed = parse(arguments);
+  INFO((parsed ? "" : parsed.error().text));
+  REQUIRE(parsed.has_value());
+  REQUIRE(std::holds_alternative<Options>(*parsed));
+  return std::get<Options>(*parsed);
+}
+
+std::string usage_error(const std::vector<std::string>& arguments) {
+  const auto parsed = parse(arguments);
+  REQUIRE_FALSE(parsed.has_value());
+  CHECK(parsed.error().exit_code == kExitUsage);
+  return parsed.error().text;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("options: run, resume and simulate") {
+  const auto run = parse_as<RunOptions>({"run", "e.yaml", "--seed", "18446744073709551615",
+                                         "--max-trials", "5", "--concurrency", "2", "--dir", "d",
+                                         "--daemon", "a", "--quiet", "--json", "--dry-run"});
+  CHECK(run.file == "e.yaml");
+  CHECK(run.seed == 18446744073709551615U);
+  CHECK(run.max_trials == 5);
+  CHECK(run.concurrency == 2);
+  CHECK(run.directory == "d");
+  CHECK(run.daemon == "a");
+  CHECK((run.quiet && run.json && run.dry_run));
+
+  const auto resume = parse_as<ResumeOptions>({"resume", "abcd", "--retry", "failed=restart",
+                                               "--retry", "lost=resume", "--duration", "1.5h",
+                                               "--max-trials", "9", "--dir", "w"});
+  CHECK(resume.which.experiment == "abcd");
+  CHECK(resume.which.directory == "w");
+  CHECK(resume.retries ==
+        std::map<std::string, std::string>{{"failed", "restart"}, {"lost", "resume"}});
+  CHECK(resume.max_seconds == 5400);
+  CHECK(resume.max_trials == 9);
+  CHECK_FALSE(resume.concurrency.has_value());
+
+  const auto simulate = parse_as<SimulateOptions>(
+      {"simulate", "e.yaml", "--trials", "1000", "--epochs", "81", "--curves", "c.json"});
+  CHECK(simulate.max_trials == 1000);
+  CHECK(simulate.epochs == 81);
+  CHECK(simulate.curves == "c.json");
+}
+
+TEST_CASE("options: what changes a running experiment") {
+  CHECK(parse_as<StopOptions>({"stop", "--kill"}).kill);
+  const auto kill = parse_as<KillOptions>({"kill", "t0001", "2", "-e", "digits"});
+  CHECK(kill.trials == std::vector<std::string>{"t0001", "2"});
+  CHECK(kill.which.experiment == "digits");
+  CHECK(parse_as<AddOptions>({"add", R"({"lr": 0.1})"}).parameters == R"({"lr": 0.1})");
+  CHECK(parse_as<ImportOptions>({"import", "r.csv", "--dry-run"}).dry_run);
+  const auto update = parse_as<UpdateOptions>(
+      {"update", "abcd", "--search-space", "s.json", "--concurrency", "8", "--duration", "90"});
+  CHECK(update.which.experiment == "abcd");
+  CHECK(update.search_space == "s.json");
+  CHECK(update.concurrency == 8);
+  CHECK(update.max_seconds == 90);
+}
+
+TEST_CASE("options: what only looks") {
+  CHECK(parse_as<ListOptions>({"list"}).directory == "attune-experiments");
+  CHECK(parse_as<StatusOptions>({"status", "digits", "--json"}).which.json);
+  const auto trials = parse_as<TrialsOptions>(
+      {"trials", "--status", "failed,running", "--sort", "best", "--limit", "3"});
+  CHECK(trials.statuses == std::vector{TrialStatus::running, TrialStatus::failed});
+  CHECK(trials.sort == "best");
+  CHECK(trials.limit == 3);
+  CHECK(parse_as<ShowOptions>({"show", "t0012"}).trial == "t0012");
+  const auto logs = parse_as<LogsOptions>({"logs", "12", "--stderr", "-f"});
+  CHECK((logs.from_stderr && logs.follow));
+  CHECK(parse_as<BestOptions>({"best"}).count == 1);
+  CHECK(parse_as<BestOptions>({"best", "-k", "5"}).count == 5);
+  const auto exported = parse_as<ExportOptions>({"export", "--format", "jsonl", "-o", "f"});
+  CHECK(exported.format == "jsonl");
+  CHECK(exported.output == "f");
+}
+
+TEST_CASE("options: what is wrong is named") {
+  CHECK(contains(usage_error({"staus"}), "unknown command 'staus', did you mean 'status'?"));
+  CHECK(contains(usage_error({"frobnicate"}), "Known: run, resume"));
+  CHECK(contains(usage_error({}), "subcommand is required"));
+  CHECK(contains(usage_error({"run"}), "file is required"));
+  CHECK(contains(usage_error({"run", "e", "--max-trials", "0"}), "--max-trials"));
+  CHECK(contains(usage_error({"resume", "--retry", "faild=restart"}), "did you mean 'failed'"));
+  CHECK(contains(usage_error({"resume", "--retry", "failed=never"}), "skip, restart, resume"));
+  CHECK(contains(usage_error({"resume", "--retry", "failed"}), "wants CLASS=POLICY"));
+  CHECK(contains(usage_error({"update"}), "nothing to change"));
+  CHECK(contains(usage_error({"update", "--duration", "-5"}), "--duration"));
+  CHECK(contains(usage_error({"update", "--duration", "5 weeks"}), "--duration"));
+  CHECK(contains(usage_error({"trials", "--status", "lost"}), "--status"));
+  CHECK(contains(usage_error({"export", "--format", "xml"}), "--format"));
+  CHECK(contains(usage_error({"completion", "tcsh"}), "tcsh"));
+  CHECK(contains(usage_error({"list", "--unknown"}), "--unknown"));
+}
+
+TEST_CASE("options: help of every command has examples") {
+  for (const char* name :
+       {"run", "resume", "stop", "status", "list", "trials", "show", "kill", "add", "logs", "best",
+        "export", "import", "update", "simulate", "completion"}) {
+    const auto help = parse({name, "--help"});
+    REQUIRE_FALSE(help.has_value());
+    CHECK(help.error().exit_code == 0);
+    CHECK(contains(help.error().text, "Examples:\n  "));
+    CHECK(contains(help.error().text, std::string("attune ") + name));
+  }
+  CHECK(contains(parse({"--help"}).error().text, "Exit codes: 0 done"));
+  CHECK(contains(parse({"--version"}).error().text, "attune "));
+}
+
+// What bash offers after `words`, a line for each.
+std::string bash_offers(const std::string& script, const std::string& words) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path / "completion.bash") << script;
+  std::ofstream(folder.path / "experiment.yaml") << "";
+  std::ofstream(folder.path / "try.sh")
+      << "cd " << folder.path.string() << "\nsource ./completion.bash\nCOMP_WORDS=(" << words
+      << ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_attune\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
+  std::string offers;
+  FILE* pipe = ::popen(("bash " + (folder.path / "try.sh").string()).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  for (int c = ::fgetc(pipe); c != EOF; c = ::fgetc(pipe)) offers += static_cast<char>(c);
+  CHECK(::pclose(pipe) == 0);
+  return offers;
+}
+
+TEST_CASE("options: bash completes commands, options, files and words") {
+  const auto script = parse({"completion", "bash"});
+  REQUIRE_FALSE(script.has_value());
+  CHECK(script.error().exit_code == 0);
+  const std::string& text = script.error().text;
+  CHECK(bash_offers(text, "attune re") == "resume\n");
+  CHECK(bash_offers(text, "attune run e") == "experiment.yaml\n");
+  CHECK(bash_offers(text, "attune run --max") == "--max-trials\n");
+  CHECK(bash_offers(text, "attune export --format ''") == "csv\njsonl\n");
+  CHECK(bash_offers(text, "attune trials --status pa") == "paused\n");
+  CHECK(bash_offers(text, "attune completion f") == "fish\n");
+}
+
+TEST_CASE("options: the scripts of the other shells name every command and option") {
+  for (const char* shell : {"zsh", "fish"}) {
+    const std::string text = parse({"completion", shell}).error().text;
+    for (const char* word : {"resume", "simulate", "max-trials", "search-space", "csv jsonl"})
+      CHECK(contains(text, word));
+  }
+  CHECK(contains(parse({"completion", "fish"}).error().text,
+                 "'__fish_seen_subcommand_from export' -l output -s o -r -F"));
+  CHECK(
+      contains(parse({"completion", "zsh"}).error().text, "'--format[Default\\: csv]:value:(csv"));
+}
+
+}  // namespace
+}  // namespace attune

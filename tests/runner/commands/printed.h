@@ -1,0 +1,45 @@
+#pragma once
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <string>
+
+#include "runner/commands/console.h"
+
+namespace attune {
+
+// A console whose output is a text.
+class Printed {
+ public:
+  explicit Printed(std::size_t width = 0) {
+    console.out = ::open_memstream(&out_, &out_size_);
+    console.err = ::open_memstream(&err_, &err_size_);
+    console.width = width;
+    console.now = 1100;
+  }
+  Printed(const Printed&) = delete;
+  Printed& operator=(const Printed&) = delete;
+  ~Printed() {
+    std::fclose(console.out);
+    std::fclose(console.err);
+    std::free(out_);
+    std::free(err_);
+  }
+  std::string out() {
+    std::fflush(console.out);
+    return {out_, out_size_};
+  }
+  std::string err() {
+    std::fflush(console.err);
+    return {err_, err_size_};
+  }
+
+  Console console;
+
+ private:
+  char* out_ = nullptr;
+  char* err_ = nullptr;
+  std::size_t out_size_ = 0, err_size_ = 0;
+};
+
+}  // namespace attune

@@ -1,0 +1,136 @@
+// The commands that ask a manager, and what they say when there is none.
+#include "runner/commands/requests.h"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <mutex>
+
+#include "runner/store/store.h"
+#include "tests/runner/commands/listening_manager.h"
+#include "tests/runner/commands/printed.h"
+#include "tests/runner/store/stored_experiment.h"
+#include "tests/runner/store/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+// Keeps what it was asked; its answers name two trials.
+class World {
+ public:
+  World() : store(begin_experiment(folder.path, "abcd2345")) {
+    store.add_trial(pending_trial(3), 1001).value();
+    store.commit().value();
+  }
+  ControlServer::Handler handler() {
+    return [this](const json& request) -> Result<json> {
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(request);
+      return json{{"trials", {"t0004", "t0005"}}};
+    };
+  }
+  std::vector<json> requests() {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+  template <class Options>
+  Options options() const {
+    Options found;
+    found.which.directory = folder.path.string();
+    return found;
+  }
+
+  TemporaryFolder folder;
+  Store store;
+
+ private:
+  std::mutex mutex_;
+  std::vector<json> requests_;
+};
+
+TEST_CASE("requests: without a manager nothing happens, and the cure is named") {
+  const World world;
+  Printed printed;
+  const auto code = request(world.options<StopOptions>(), printed.console);
+  REQUIRE(code.has_value());
+  CHECK(*code == kExitNoManager);
+  CHECK(printed.out().empty());
+  CHECK(printed.err() ==
+        "attune: experiment abcd2345 is killed: no manager runs; attune resume abcd2345 starts "
+        "one\n");
+}
+
+TEST_CASE("requests: every command says what was asked") {
+  World world;
+  const ListeningManager manager(world.folder.path / "abcd2345", world.handler());
+  Printed printed;
+  const auto asked = [&](const auto& options) {
+    const auto code = request(options, printed.console);
+    INFO((code ? "" : code.error().message));
+    REQUIRE(code.has_value());
+    CHECK(*code == kExitOk);
+    return world.requests().back();
+  };
+  auto stop = world.options<StopOptions>();
+  stop.kill = true;
+  CHECK(asked(stop) == json{{"command", "stop"}, {"kill", true}});
+
+  auto kill = world.options<KillOptions>();
+  kill.trials = {"3"};
+  CHECK(asked(kill) == json{{"command", "kill"}, {"trials", {"t0003"}}});
+  kill.trials = {"t0099"};
+  CHECK_FALSE(request(kill, printed.console).has_value());
+
+  auto add = world.options<AddOptions>();
+  add.parameters = R"([{"x": 1}, {"x": 2}])";
+  CHECK(asked(add)["trials"] == json{{{"x", 1}}, {{"x", 2}}});
+  const auto file = world.folder.path / "trial.json";
+  std::ofstream(file) << R"({"x": 3})";
+  add.parameters = file.string();
+  CHECK(asked(add)["trials"] == json::array({{{"x", 3}}}));
+  for (const char* wrong : {"[1]", "[]", "{", "/nowhere.json"}) {
+    add.parameters = wrong;
+    CHECK_FALSE(request(add, printed.console).has_value());
+  }
+
+  auto update = world.options<UpdateOptions>();
+  std::ofstream(world.folder.path / "space.yaml") << "x: {_type: choice, _value: [1, 2]}\n";
+  update.search_space = (world.folder.path / "space.yaml").string();
+  update.concurrency = 4;
+  update.max_seconds = 90;
+  update.max_trials = 7;
+  CHECK(asked(update) == json{{"command", "update"},
+                              {"search_space", {{"x", {{"_type", "choice"}, {"_value", {1, 2}}}}}},
+                              {"concurrency", 4},
+                              {"max_seconds", 90.0},
+                              {"max_trials", 7}});
+  CHECK(printed.out() ==
+        "experiment abcd2345 stops\nstopping t0003\n2 added: t0004 t0005\n1 added: t0004 "
+        "t0005\nexperiment abcd2345 is updated\n");
+}
+
+TEST_CASE("requests: an import of any size") {
+  World world;
+  const ListeningManager manager(world.folder.path / "abcd2345", world.handler());
+  auto import = world.options<ImportOptions>();
+  import.file = (world.folder.path / "results.csv").string();
+  {
+    std::ofstream file(import.file);
+    file << "x,value\n";
+    for (int i = 0; i < 2500; ++i) file << i << "," << i << ".5\n";
+  }
+  import.dry_run = true;
+  Printed printed;
+  REQUIRE(request(import, printed.console) == kExitOk);
+  CHECK(world.requests().empty());
+  import.dry_run = false;
+  REQUIRE(request(import, printed.console) == kExitOk);
+  std::size_t count = 0;
+  for (const json& each : world.requests()) count += each["records"].size();
+  CHECK(count == 2500);
+  CHECK(world.requests().size() == 3);
+  CHECK(world.requests()[2]["records"][499]["value"] == 2499.5);
+  CHECK(printed.out() == "2500 results could be imported\n2500 results imported\n");
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,251 @@
+// What the commands print that only look.
+#include "runner/commands/views.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+#include "runner/store/experiment_lock.h"
+#include "runner/store/store.h"
+#include "tests/runner/commands/printed.h"
+#include "tests/runner/store/stored_experiment.h"
+#include "tests/runner/store/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+// An experiment with a trial in every state.
+class World {
+ public:
+  World() : store(begin_experiment(folder.path, "abcd2345", "digits")) {
+    TrialRecord trial = pending_trial(0);
+    add(trial);
+    trial.status = TrialStatus::running;
+    trial.attempts = 1;
+    trial.start_time = 1002;
+    store.add_attempt(trial, "", 1002).value();
+    store.add_report(trial, report_of(trial, 0, {{"accuracy", 0.5}}, 40), "").value();
+    store.end_attempt(trial, {"t0000", Ending::succeeded, "exit code 0", 1012.5, 1.25, 2.5e6})
+        .value();
+    trial.status = TrialStatus::succeeded;
+    trial.reports = 1;
+    trial.last_metric = {{"accuracy", 0.5}};
+    trial.final_metric = {{"accuracy", 0.75}};
+    trial.end_time = 1012.5;
+    store.change_trial(trial).value();
+
+    trial = pending_trial(1);
+    trial.reason = "waits for 2 cpu, 1 is free";
+    add(trial);
+
+    trial = pending_trial(2);
+    add(trial);
+    trial.status = TrialStatus::running;
+    trial.attempts = 1;
+    trial.reports = 3;
+    trial.start_time = 1080;
+    trial.last_metric = 0.25;
+    store.add_attempt(trial, "", 1080).value();
+    store.change_trial(trial).value();
+
+    trial = pending_trial(3);
+    add(trial);
+    trial.status = TrialStatus::failed;
+    trial.attempts = 1;
+    trial.failures = 1;
+    trial.start_time = 1020;
+    trial.end_time = 1030;
+    trial.reason = "killed by signal 11 (Segmentation fault)";
+    store.add_attempt(trial, "", 1020).value();
+    TrialReport late = report_of(trial, 0, std::nan(""), 40);
+    late.late = true;
+    store.add_report(trial, late, "").value();
+    store.end_attempt(trial, {"t0003", Ending::signalled, "killed by signal 11", 1030, 0.5, 1e6})
+        .value();
+    store.add_decision({"t0003", "stop", "decider", "median rule"}, 1025).value();
+    store.add_checkpoint({"t0003", "c1", 4096, ""}, 1024).value();
+    store.drop_checkpoint("c1", 1028).value();
+    store.add_event("warning", "t0003: byte 7 is no metric", 1021).value();
+    store.change_trial(trial).value();
+    store.commit().value();
+  }
+
+  TemporaryFolder folder;
+  Store store;
+
+ private:
+  void add(const TrialRecord& trial) { store.add_trial(trial, 1001).value(); }
+};
+
+template <class Options>
+std::string printed(const Options& options) {
+  Printed printed;
+  const auto result = view(options, printed.console);
+  INFO((result ? "" : result.error().message));
+  REQUIRE(result.has_value());
+  CHECK(*result == kExitOk);
+  return printed.out();
+}
+
+template <class Options>
+Options in(const World& world) {
+  Options options;
+  options.which.directory = world.folder.path.string();
+  return options;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("views: list") {
+  const World world;
+  ListOptions options;
+  options.directory = world.folder.path.string();
+  std::string text = printed(options);
+  CHECK(text.starts_with("ID        NAME    STATUS  BEGAN"));
+  CHECK(contains(text, "abcd2345  digits  killed"));
+  CHECK(contains(text, "2       0.75  its manager was killed; attune resume abcd2345 goes on\n"));
+
+  options.json = true;
+  const json array = parse_json(printed(options)).value();
+  REQUIRE(array.size() == 1);
+  CHECK(array[0]["experiment_id"] == "abcd2345");
+  CHECK(array[0]["status"] == "killed");
+  CHECK(array[0]["optimize_mode"] == "maximize");
+  CHECK(array[0]["trials"]["succeeded"] == 1);
+  CHECK(array[0]["trials"]["failed"] == 1);
+  CHECK(array[0]["best"]["trial_job_id"] == "t0000");
+  CHECK(array[0]["best"]["score"] == 0.75);
+
+  options.directory = "/nowhere";
+  Printed nothing;
+  CHECK(contains(view(options, nothing.console).error().message, "no experiments in /nowhere"));
+}
+
+TEST_CASE("views: status says what runs, why the others wait, and what failed") {
+  const World world;
+  auto options = in<StatusOptions>(world);
+  std::string text = printed(options);
+  CHECK(contains(text, "experiment abcd2345 (digits): killed, its manager was killed"));
+  CHECK(contains(text, "best 0.75 (t0000)\n"));
+  CHECK(contains(text, "PENDING trials:\n - t0001:\tPENDING: waits for 2 cpu, 1 is free\n"));
+  CHECK(
+      contains(text, "RUNNING trials:\n - t0002:\tRUNNING [attempt 1], 20 s, 3 iter, last 0.25\n"));
+  CHECK(contains(text, "Last failures:\n - t0003:\tkilled by signal 11 (Segmentation fault)\n"));
+  {
+    const auto lock = ExperimentLock::take(world.folder.path / "abcd2345");
+    REQUIRE(lock.has_value());
+    text = printed(options);
+    CHECK(contains(text, "(digits): running\n"));
+    CHECK(contains(text, "[2] 1 running, 1 failed, best 0.75 (t0000), 1 min 40 s\n"));
+  }
+  options.which.json = true;
+  const json object = parse_json(printed(options)).value();
+  CHECK(object["seconds"] == 100);
+  REQUIRE(object["unfinished"].size() == 2);
+  CHECK(object["unfinished"][0]["reason"] == "waits for 2 cpu, 1 is free");
+  CHECK(object["last_failures"][0]["trial_job_id"] == "t0003");
+}
+
+TEST_CASE("views: trials, filtered and sorted") {
+  const World world;
+  auto options = in<TrialsOptions>(world);
+  std::string text = printed(options);
+  CHECK(text.starts_with("TRIAL  STATUS     SCORE  TOOK  ATTEMPTS  REPORTS  REASON"));
+  CHECK(contains(text, "t0000  SUCCEEDED  0.75   10 s  1         1"));
+  CHECK(contains(text, "{\"x\":0.5}\n"));
+  options.statuses = {TrialStatus::failed, TrialStatus::pending};
+  options.sort = "newest";
+  options.which.json = true;
+  const json array = parse_json(printed(options)).value();
+  REQUIRE(array.size() == 2);
+  CHECK(array[0]["trial_job_id"] == "t0003");
+  CHECK(array[1]["trial_job_id"] == "t0001");
+  CHECK(array[1]["started"].is_null());
+  options.limit = 1;
+  CHECK(parse_json(printed(options))->size() == 1);
+
+  // On a terminal a line ends where the terminal does.
+  Printed narrow(30);
+  options.which.json = false;
+  REQUIRE(view(options, narrow.console).has_value());
+  CHECK(narrow.out() == "TRIAL  STATUS  SCORE  TOOK  AT\nt0003  FAILED         10 s  1\n");
+}
+
+TEST_CASE("views: best") {
+  const World world;
+  auto options = in<BestOptions>(world);
+  CHECK(printed(options) == "0.75 (highest, trial t0000)\n{\n  \"x\": 0.5\n}\n");
+  options.count = 5;
+  options.which.json = true;
+  CHECK(parse_json(printed(options))->size() == 1);
+}
+
+TEST_CASE("views: show tells everything of a trial") {
+  const World world;
+  auto options = in<ShowOptions>(world);
+  options.trial = "3";
+  const std::string text = printed(options);
+  CHECK(
+      contains(text, "trial t0003 of abcd2345: FAILED, killed by signal 11 (Segmentation fault)"));
+  CHECK(contains(text, "parameters {\n  \"x\": 0.5\n}\n"));
+  CHECK(contains(text, "0.5 s  1.0 MB  -     signalled: killed by signal 11\n"));
+  CHECK(contains(text, "stop      "));
+  CHECK(contains(text, "decider  median rule\n"));
+  CHECK(contains(text, "4.1 kB  dropped "));
+  CHECK(contains(text, "t0003: byte 7 is no metric\n"));
+  CHECK(contains(text, "late: the decision was taken without it\n"));
+
+  options.which.json = true;
+  const json object = parse_json(printed(options)).value();
+  CHECK(object["attempt_list"][0]["ending"] == "signalled");
+  CHECK(object["report_list"][0]["late"] == true);
+  CHECK(object["report_list"][0]["text"] == report_text(0));
+  CHECK(object["decision_list"][0]["reason"] == "median rule");
+  CHECK(object["checkpoint_list"][0]["dropped"] == 1028);
+  CHECK(object["event_list"].size() == 1);
+  CHECK(object["parameter_list"][0]["parameters"]["x"] == 0.5);
+
+  options.trial = "t0099";
+  Printed nothing;
+  CHECK(contains(view(options, nothing.console).error().message, "no trial 't0099'"));
+}
+
+TEST_CASE("views: logs, and following them to the end of the trial") {
+  World world;
+  const auto trial_folder = world.folder.path / "abcd2345" / "trials" / "t0002";
+  auto options = in<LogsOptions>(world);
+  options.trial = "t0001";
+  Printed nothing;
+  CHECK(contains(view(options, nothing.console).error().message, "not started yet"));
+  options.trial = "t0002";
+  CHECK(contains(view(options, nothing.console).error().message, "cannot read"));
+
+  std::filesystem::create_directories(trial_folder);
+  std::ofstream out(trial_folder / "stdout");
+  out << "first\n" << std::flush;
+  std::ofstream(trial_folder / "stderr") << "wrong\n";
+  CHECK(printed(options) == "first\n");
+  options.from_stderr = true;
+  CHECK(printed(options) == "wrong\n");
+
+  options.from_stderr = false;
+  options.follow = true;
+  Printed followed;
+  bool good = false;
+  std::thread reader([&] { good = view(options, followed.console).has_value(); });
+  out << "second\n" << std::flush;
+  TrialRecord trial = pending_trial(2);
+  trial.status = TrialStatus::succeeded;
+  REQUIRE(world.store.change_trial(trial).has_value());
+  REQUIRE(world.store.commit().has_value());
+  reader.join();
+  CHECK(good);
+  CHECK(followed.out() == "first\nsecond\n");
+}
+
+}  // namespace
+}  // namespace attune

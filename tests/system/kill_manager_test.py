@@ -1,0 +1,139 @@
+"""kill -9 of the manager while many trials run, again and again; then `attune resume` to the end.
+
+Nothing may be lost, nothing may run twice, nothing may be left over:
+    kill_manager_test.py ATTUNE [--trials 120] [--running 40] [--kills 20] [--seed 1]
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TRIAL = r'''
+import json, os, pathlib, sys, time
+folder = pathlib.Path(os.environ['NNI_SYS_DIR'])
+configuration = json.loads((folder / 'parameter.cfg').read_text())
+job = os.environ['NNI_TRIAL_JOB_ID']
+with open('starts', 'a') as starts:
+    starts.write(f'{job} {os.environ["ATTUNE_ATTEMPT"]}\n')
+
+def report(kind, sequence, value):
+    record = json.dumps({'parameter_id': configuration['parameter_id'], 'trial_job_id': job,
+                         'type': kind, 'sequence': sequence, 'value': json.dumps(value)}) + '\n'
+    with open(folder / '.nni/metrics', 'a') as metrics:
+        metrics.write(f'ME{len(record):06d}{record}')
+
+x = configuration['parameters']['x']
+for step in range(REPORTS):
+    report('PERIODICAL', step, x + step)
+    time.sleep(0.05 + x / 20)  # the work
+report('FINAL', 0, x)
+'''
+REPORTS = 4
+EXPERIMENT = {
+    'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}},
+    'tuner': {'name': 'Random', 'classArgs': {'seed': 1, 'optimize_mode': 'minimize'}},
+}
+
+
+def run(folder, attune, arguments):
+    return subprocess.Popen([attune, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_starts(path, count, manager):
+    """Until so many attempts have begun, or the manager has ended."""
+    while manager.poll() is None:
+        begun = path.read_text().count('\n') if path.exists() else 0
+        if begun >= count:
+            return
+        time.sleep(0.005)
+
+
+def processes_in(folder):
+    """Pids of processes that have this folder in their command line, shims and trials."""
+    found = []
+    for entry in pathlib.Path('/proc').iterdir():
+        try:
+            if entry.name.isdigit() and str(folder).encode() in (entry / 'cmdline').read_bytes():
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def check(attune, folder, trials):
+    exported = subprocess.run([attune, 'export', '--dir', 'exp', '--format', 'jsonl'], cwd=folder,
+                              check=True, capture_output=True, text=True).stdout
+    records = [json.loads(line) for line in exported.splitlines()]
+    problems = []
+    if [r['trial_job_id'] for r in records] != [f't{i:04}' for i in range(trials)]:
+        problems.append(f'{len(records)} trials, not {trials} without a gap')
+    for r in records:
+        if (r['status'], r['attempts'], r['reports']) != ('SUCCEEDED', 1, REPORTS):
+            problems.append(f'{r["trial_job_id"]}: {r["status"]}, {r["attempts"]} attempts, '
+                            f'{r["reports"]} reports, {r["reason"]}')
+        elif r['score'] != r['parameters.x']:
+            problems.append(f'{r["trial_job_id"]}: the score is that of another configuration')
+    starts = (folder / 'starts').read_text().split('\n')[:-1]
+    if sorted(starts) != sorted(f't{i:04} 0' for i in range(trials)):
+        twice = sorted({s for s in starts if starts.count(s) > 1})
+        problems.append(f'{len(starts)} starts of {trials} trials; more than once: {twice[:5]}')
+    left = processes_in(folder)
+    if left:
+        problems.append(f'processes are left: {left}')
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('attune', type=pathlib.Path)
+    parser.add_argument('--trials', type=int, default=120)
+    parser.add_argument('--running', type=int, default=40)
+    parser.add_argument('--kills', type=int, default=20)
+    parser.add_argument('--seed', type=int, default=1)
+    arguments = parser.parse_args()
+    rng = random.Random(arguments.seed)
+    with tempfile.TemporaryDirectory(prefix='attune-kill-') as name:
+        folder = pathlib.Path(name)
+        attune = str(arguments.attune.resolve())
+        (folder / 'trial.py').write_text(TRIAL.replace('REPORTS', str(REPORTS)))
+        (folder / 'e.json').write_text(json.dumps(EXPERIMENT | {
+            'trialCommand': f'exec {sys.executable} {folder}/trial.py',
+            'trialConcurrency': arguments.running, 'maxTrialNumber': arguments.trials}))
+        command = ['run', 'e.json', '--dir', 'exp', '--quiet']
+        killed = 0
+        # The moments of the kills are spread over the experiment, by what has begun.
+        moments = sorted(rng.sample(range(1, arguments.trials), min(arguments.kills,
+                                                                    arguments.trials - 1)))
+        for moment in moments:
+            manager = run(folder, attune, command)
+            wait_for_starts(folder / 'starts', moment, manager)
+            time.sleep(rng.random() * 0.02)  # not always at the same point of its work
+            if manager.poll() is not None:
+                break
+            manager.send_signal(signal.SIGKILL)
+            manager.communicate()
+            killed += 1
+            command = ['resume', '--dir', 'exp', '--quiet']
+            if not (folder / 'exp/attune.sqlite').exists():
+                command = ['run', 'e.json', '--dir', 'exp', '--quiet']
+        last = run(folder, attune, command)
+        _, errors = last.communicate(timeout=300)
+        problems = check(attune, folder, arguments.trials)
+        if last.returncode != 0:
+            problems.insert(0, f'exit code {last.returncode}: {errors}')
+    print(f'{killed} kills, {arguments.trials} trials, {arguments.running} at once: '
+          f'{"nothing lost, nothing twice" if not problems else "NOT GOOD"}')
+    for problem in problems:
+        print(f'  {problem}')
+    return 1 if problems else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
