@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runner/preparation.h"
 #include "space/parse.h"
 
 namespace attune {
@@ -32,15 +33,11 @@ Result<json> ControlHandler::carry_out(const KillRequest& request) {
 
 // All of them or none: a mistake in the last one must not leave the others running.
 Result<json> ControlHandler::carry_out(const AddRequest& request) {
-  const Space space = TRY(parse_space(experiment_.search_space));
-  for (const json& parameters : request.trials) {
-    if (auto point = point_from_json(space, parameters); !point)
-      return fail("outside of the search space: " + point.error().message);
-  }
+  for (const json& parameters : request.trials) TRY(check_point(experiment_, parameters));
   json added = json::array();
   for (const json& parameters : request.trials)
     added.push_back(TRY(runner_.add_trial(parameters, TrialSource::customized)));
-  return json{{"added", added}};
+  return json{{"trials", added}};
 }
 
 Result<json> ControlHandler::carry_out(const ImportRequest& request) {

@@ -182,6 +182,7 @@ void add_controls(CLI::App& app, Found& found) {
                            &Found::stop, "  attune stop\n  attune stop abcd --kill\n");
   choice_options(stop, found.stop.which, true);
   stop->add_flag("--kill", found.stop.kill, "Without grace for the trials");
+  stop->add_flag("!--no-wait", found.stop.wait, "Do not wait until its trials have ended");
 
   CLI::App* kill = command(app, found, group, "kill", "Stop some trials; the experiment goes on",
                            &Found::kill, "  attune kill t0012 t0013\n  attune kill 12 -e digits\n");

@@ -67,6 +67,7 @@ struct SimulateOptions {
 struct StopOptions {
   ExperimentChoice which;
   bool kill = false;  // without grace for the trials
+  bool wait = true;   // until its manager has ended
 };
 struct KillOptions {
   ExperimentChoice which;

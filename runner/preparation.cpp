@@ -4,6 +4,7 @@
 
 #include "runner/daemon_program.h"
 #include "runner/files.h"
+#include "space/constraint.h"
 #include "space/parse.h"
 #include "space/space.h"
 
@@ -55,12 +56,18 @@ Result<Direction> settle_direction(const Experiment& experiment,
   return direction;
 }
 
+Result<void> check_point(const Experiment& experiment, const json& parameters) {
+  Space space = TRY(parse_space(experiment.search_space));
+  TRY(set_constraints(space, experiment.constraints));
+  const Point point = TRY(point_from_json(space, parameters));
+  if (!space.feasible(point)) return fail("the constraints do not allow " + dump_json(parameters));
+  return {};
+}
+
 Result<void> check_initial_points(const Experiment& experiment) {
-  if (experiment.initial_points.empty()) return {};
-  const Space space = TRY(parse_space(experiment.search_space));
   for (std::size_t i = 0; i < experiment.initial_points.size(); ++i) {
-    if (auto point = point_from_json(space, experiment.initial_points[i]); !point)
-      return fail(fmt::format("initialPoints[{}]: {}", i, point.error().message));
+    if (auto checked = check_point(experiment, experiment.initial_points[i]); !checked)
+      return fail(fmt::format("initialPoints[{}]: {}", i, checked.error().message));
   }
   return {};
 }

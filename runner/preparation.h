@@ -29,7 +29,9 @@ Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::filesystem::path& daemon,
                                    const std::vector<std::string>& environment);
 
-// initialPoints lie in the search space.
+// Whether a trial of the user's own lies in the search space and meets the constraints.
+Result<void> check_point(const Experiment& experiment, const json& parameters);
+// The same of initialPoints.
 Result<void> check_initial_points(const Experiment& experiment);
 
 // Makes the folder of a new experiment. Fails when it holds the trials of another one.

@@ -88,8 +88,9 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
 Result<ClaimedExperiment> claim(const NewExperimentSetup& setup) {
   const RunFacts& facts = setup.session.facts;
   TRY(claim_directory(facts.directory));
-  ClaimedExperiment claimed{TRY(ExperimentLock::take(facts.directory)),
-                            TRY(Store::open(setup.working_directory))};
+  ExperimentLock lock = TRY(ExperimentLock::take(facts.directory));
+  Store store = TRY(Store::open(setup.working_directory));
+  ClaimedExperiment claimed{std::move(lock), std::move(store)};
   TRY(claimed.store.begin(
       {facts.experiment_id, setup.session.experiment.name, facts.directory, facts.objective.metric,
        facts.objective.maximize, facts.seed, to_document(setup.session.experiment)},

@@ -65,7 +65,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   const SystemClock real;
   Progress progress(setup.session.shown, real);
   for (const std::string& message : setup.session.messages) progress.message(message);
-  StoreObserver memory(claimed.store, clock);
+  StoreObserver memory(claimed.store, clock, &real);
   Reporter reporter(setup.session.facts, progress);
   ObserverList observers({&memory, &reporter});
   TrialRunner runner(runner_options(file, setup.session.facts.objective), decider, backend, clock,

@@ -4,6 +4,7 @@
 #include "runner/commands/status_table.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
+#include "runner/commands/wait_reasons.h"
 #include "runner/progress.h"
 #include "runner/store/store_reader.h"
 
@@ -152,6 +153,7 @@ Result<int> view(const StatusOptions& options, const Console& console) {
                              kFailuresShown));
     return {};
   }));
+  fill_wait_reasons(experiment, alive);
   if (!options.which.json) {
     print(console, status_text(experiment, summary, alive, failures, console.now));
     return kExitOk;

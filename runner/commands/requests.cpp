@@ -5,6 +5,7 @@
 #include "base/atomic_file.h"
 #include "runner/commands/import_file.h"
 #include "runner/control_client.h"
+#include "runner/store/experiment_lock.h"
 #include "runner/store/store_reader.h"
 #include "runner/yaml.h"
 
@@ -65,7 +66,11 @@ Result<int> request(const StopOptions& options, const Console& console) {
   const StoredExperiment experiment = TRY(find_experiment(options.which));
   const auto answer = TRY(ask(experiment, StopRequest{options.kill}, console));
   if (!answer) return kExitNoManager;
-  return tell(options.which, *answer, fmt::format("experiment {} stops", experiment.id), console);
+  if (options.wait) ExperimentLock::await_free(experiment.directory);
+  return tell(
+      options.which, *answer,
+      fmt::format("experiment {} {}", experiment.id, options.wait ? "has stopped" : "stops"),
+      console);
 }
 
 Result<int> request(const KillOptions& options, const Console& console) {

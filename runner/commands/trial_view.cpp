@@ -3,6 +3,7 @@
 
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
+#include "runner/commands/wait_reasons.h"
 #include "runner/progress.h"
 #include "runner/store/store_reader.h"
 #include "runner/store/stored_values.h"
@@ -172,7 +173,10 @@ Result<int> view(const BestOptions& options, const Console& console) {
 Result<int> view(const ShowOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
-  const StoredTrial whole = TRY(reader.whole_trial(experiment, options.trial));
+  StoredTrial whole = TRY(reader.whole_trial(experiment, options.trial));
+  std::vector<TrialRecord> alone = {std::move(whole.trial)};
+  fill_wait_reasons(experiment, alone);
+  whole.trial = std::move(alone.front());
   if (options.which.json) {
     print_json(console, whole_trial_json(whole, experiment.objective));
   } else {

@@ -39,4 +39,11 @@ bool ExperimentLock::is_held(const std::filesystem::path& directory) {
   return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+void ExperimentLock::await_free(const std::filesystem::path& directory) {
+  const UniqueFd fd(::open((directory / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock = whole_file();
+  lock.l_type = F_RDLCK;  // given back when the descriptor is closed
+  if (fd) ::fcntl(fd.get(), F_OFD_SETLKW, &lock);
+}
+
 }  // namespace attune

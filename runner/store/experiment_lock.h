@@ -17,6 +17,9 @@ class ExperimentLock {
   // Does a manager, of this process or another, hold it? A folder that is gone has none.
   static bool is_held(const std::filesystem::path& directory);
 
+  // Waits until none does; a signal that is handled ends the waiting too.
+  static void await_free(const std::filesystem::path& directory);
+
  private:
   explicit ExperimentLock(UniqueFd fd) : fd_(std::move(fd)) {}
 

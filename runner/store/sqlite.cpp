@@ -81,6 +81,7 @@ std::optional<double> SqlRow::maybe_real(int column) const {
 }
 std::string SqlRow::text(int column) const { return column_of(statement_, column).getString(); }
 
+SqlStatement::SqlStatement() = default;
 SqlStatement::SqlStatement(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
 SqlStatement::SqlStatement(SqlStatement&&) noexcept = default;
 SqlStatement& SqlStatement::operator=(SqlStatement&&) noexcept = default;

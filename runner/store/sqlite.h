@@ -54,6 +54,7 @@ class SqlRow {
 class SqlStatement {
  public:
   struct Handle;
+  SqlStatement();  // none; must be assigned before it is used
   explicit SqlStatement(std::unique_ptr<Handle> handle);
   SqlStatement(SqlStatement&&) noexcept;
   SqlStatement& operator=(SqlStatement&&) noexcept;

@@ -117,45 +117,47 @@ Store::~Store() = default;
 
 Result<Store> Store::open(const fs::path& working_directory, double busy_seconds) {
   Database database = TRY(open_for_writing(working_directory, schema_steps(), busy_seconds));
-  State::Statements sql{
-      .begin = TRY(database.prepare("BEGIN IMMEDIATE")),
-      .commit = TRY(database.prepare("COMMIT")),
-      .find = TRY(database.prepare(
-          "SELECT trial, (SELECT coalesce(max(report) + 1, 0) FROM reports AS r WHERE "
-          "r.experiment = t.experiment AND r.trial = t.trial), status, attempts "
-          "FROM trials AS t WHERE experiment = ? AND job_id = ?")),
-      .add_trial = TRY(database.prepare(
-          "INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
-      // Without the columns of indexes: this one comes with every report.
-      .change = TRY(database.prepare(
-          "UPDATE trials SET reason = ?3, attempts = ?4, failures = ?5, reports = ?6, "
-          "last_metric = nullif(?7, ''), final_metric = nullif(?8, ''), checkpoint = ?9, "
-          "started_at = ?10, ended_at = ?11 WHERE experiment = ?1 AND trial = ?2")),
-      .change_status = TRY(database.prepare(
-          "UPDATE trials SET status = ?3, score = ?4 WHERE experiment = ?1 AND trial = ?2")),
-      .save_parameters = TRY(database.prepare(kSaveParameters)),
-      .add_attempt = TRY(database.prepare(
-          "INSERT INTO attempts (experiment, trial, attempt, from_checkpoint, started_at) "
-          "VALUES (?, ?, ?, ?, ?)")),
-      .end_attempt = TRY(database.prepare(
-          "UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "
-          "max_rss = ?8 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3")),
-      .add_report =
-          TRY(database.prepare("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")),
-      .add_decision = TRY(database.prepare(
-          "INSERT INTO decisions (experiment, trial, time, action, decided_by, reason) "
-          "VALUES (?, ?, ?, ?, ?, ?)")),
-      .add_checkpoint = TRY(database.prepare(
-          "INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)")),
-      .drop_checkpoint =
-          TRY(database.prepare("UPDATE checkpoints SET state = 'dropped', dropped_at = ?3 "
-                               "WHERE experiment = ?1 AND checkpoint = ?2")),
-      .add_import =
-          TRY(database.prepare("INSERT INTO imports (experiment, time, job_id, parameters, value) "
-                               "VALUES (?, ?, ?, ?, ?)")),
-      .add_event = TRY(database.prepare(
-          "INSERT INTO events (experiment, time, kind, text) VALUES (?, ?, ?, ?)")),
+  std::optional<Error> failure;
+  const auto prepare = [&](const std::string& text) {
+    auto statement = database.prepare(text);
+    if (!statement && !failure) failure = statement.error();
+    return statement ? *std::move(statement) : SqlStatement();
   };
+  State::Statements sql{
+      .begin = prepare("BEGIN IMMEDIATE"),
+      .commit = prepare("COMMIT"),
+      .find = prepare("SELECT trial, (SELECT coalesce(max(report) + 1, 0) FROM reports AS r WHERE "
+                      "r.experiment = t.experiment AND r.trial = t.trial), status, attempts "
+                      "FROM trials AS t WHERE experiment = ? AND job_id = ?"),
+      .add_trial =
+          prepare("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      // Without the columns of indexes: this one comes with every report.
+      .change =
+          prepare("UPDATE trials SET reason = ?3, attempts = ?4, failures = ?5, reports = ?6, "
+                  "last_metric = nullif(?7, ''), final_metric = nullif(?8, ''), checkpoint = ?9, "
+                  "started_at = ?10, ended_at = ?11 WHERE experiment = ?1 AND trial = ?2"),
+      .change_status =
+          prepare("UPDATE trials SET status = ?3, score = ?4 WHERE experiment = ?1 AND trial = ?2"),
+      .save_parameters = prepare(kSaveParameters),
+      .add_attempt =
+          prepare("INSERT INTO attempts (experiment, trial, attempt, from_checkpoint, started_at) "
+                  "VALUES (?, ?, ?, ?, ?)"),
+      .end_attempt =
+          prepare("UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "
+                  "max_rss = ?8 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
+      .add_report = prepare("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      .add_decision =
+          prepare("INSERT INTO decisions (experiment, trial, time, action, decided_by, reason) "
+                  "VALUES (?, ?, ?, ?, ?, ?)"),
+      .add_checkpoint =
+          prepare("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)"),
+      .drop_checkpoint = prepare("UPDATE checkpoints SET state = 'dropped', dropped_at = ?3 "
+                                 "WHERE experiment = ?1 AND checkpoint = ?2"),
+      .add_import = prepare("INSERT INTO imports (experiment, time, job_id, parameters, value) "
+                            "VALUES (?, ?, ?, ?, ?)"),
+      .add_event = prepare("INSERT INTO events (experiment, time, kind, text) VALUES (?, ?, ?, ?)"),
+  };
+  if (failure) return std::unexpected(*std::move(failure));
   return Store(
       std::make_unique<State>(State{working_directory, std::move(database), std::move(sql)}));
 }

@@ -52,6 +52,11 @@ void StoreObserver::on_event(const std::string& kind, const std::string& text) {
 }
 
 Result<void> StoreObserver::on_idle() {
+  if (pace_ != nullptr) {
+    const double now = pace_->now();
+    if (now - committed_ < kPaceSeconds) return failure_;
+    committed_ = now;
+  }
   note(store_.commit());
   return failure_;
 }

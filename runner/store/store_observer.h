@@ -9,8 +9,12 @@ namespace attune {
 
 class StoreObserver final : public TrialObserver {
  public:
-  // Of an experiment that store.begin() or store.resume() has named. Both outlive the observer.
-  StoreObserver(Store& store, const Clock& clock) : store_(store), clock_(clock) {}
+  // Of an experiment that store.begin() or store.resume() has named. All outlive the observer.
+  // `clock` dates what happens. With a `pace` it commits once in kPaceSeconds of that clock instead:
+  // for simulations, where nothing is lost that could not be had again.
+  static constexpr double kPaceSeconds = 0.2;
+  StoreObserver(Store& store, const Clock& clock, const Clock* pace = nullptr)
+      : store_(store), clock_(clock), pace_(pace) {}
 
   void on_trial_added(const TrialRecord& trial) override;
   Result<void> on_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
@@ -35,6 +39,8 @@ class StoreObserver final : public TrialObserver {
 
   Store& store_;
   const Clock& clock_;
+  const Clock* pace_;
+  double committed_ = 0;  // on pace_
   Result<void> failure_;
   Result<void> end_result_;
 };

@@ -152,7 +152,7 @@ TEST_CASE("simulated backend: a retry continues from a checkpoint, and has a fat
 
 TEST_CASE("simulated backend: nothing of an earlier process can be adopted") {
   Fixture f;
-  const auto adoption = f.backend->adopt({"t0000", 0, 0, "{}", {}, ""}, 3);
+  const auto adoption = f.backend->adopt(f.trial(0, 0, "{}"), 3);
   REQUIRE(adoption.has_value());
   CHECK(*adoption == TrialBackend::Adoption::lost);
   CHECK(f.backend->ready());

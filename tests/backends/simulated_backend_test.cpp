@@ -53,7 +53,7 @@ TEST_CASE("simulated backend: what is reported is what its text says") {
   Fixture f(options);
   const std::string text = dump_json({{"parameter_id", id}, {"parameters", json::object()}});
   for (const int sequence : {0, 3}) {
-    REQUIRE(f.backend->start({job(sequence), sequence, 0, text, {}, ""}).has_value());
+    REQUIRE(f.backend->start(f.trial(sequence, 0, text)).has_value());
   }
   f.run();
   REQUIRE(f.reports.size() == 9);
@@ -187,7 +187,7 @@ TEST_CASE("simulated backend: what cannot be started is an error, and leaves not
   CHECK(f.try_start(4).error().message.find("none for trial 4") != std::string::npos);
   CHECK(f.try_start(1, "", 3).error().message.find("an integer, not an object") !=
         std::string::npos);
-  CHECK_FALSE(f.backend->start({"t0001", 1, 0, "nonsense", {}, ""}).has_value());
+  CHECK_FALSE(f.backend->start(f.trial(1, 0, "nonsense")).has_value());
   CHECK(f.backend->busy_trial_ids().size() == 1);
   f.run();
   CHECK(f.ends.size() == 1);

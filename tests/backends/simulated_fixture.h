@@ -29,10 +29,21 @@ struct Fixture {
     backend = std::make_unique<SimulatedBackend>(options, std::move(curves), clock);
   }
 
+  // Not in one braced list: at -O3 g++ 12 takes the empty resources for uninitialised.
+  static TrialStart trial(std::int64_t sequence, int attempt, const std::string& text,
+                          const std::string& checkpoint = "") {
+    TrialStart start;
+    start.job_id = job(sequence);
+    start.sequence = sequence;
+    start.attempt = attempt;
+    start.parameter_text = text;
+    start.checkpoint = checkpoint;
+    return start;
+  }
   Result<void> try_start(std::int64_t sequence, const std::string& checkpoint = "",
                          json parameters = json::object(), int attempt = 0) {
     const std::string text = dump_json({{"parameter_id", sequence}, {"parameters", parameters}});
-    return backend->start({job(sequence), sequence, attempt, text, {}, checkpoint});
+    return backend->start(trial(sequence, attempt, text, checkpoint));
   }
   void start(std::int64_t sequence, const std::string& checkpoint = "",
              const json& parameters = json::object(), int attempt = 0) {

@@ -15,94 +15,13 @@
 #include "backends/unique_fd.h"
 #include "base/json.h"
 #include "runner/store/store_reader.h"
+#include "tests/runner/program_folder.h"
 
 namespace attune {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Run {
-  int code = -1;
-  std::string out, err;
-};
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/attune-test-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~Folder() { fs::remove_all(path); }
-
-  std::string text(const fs::path& name) const {
-    std::ifstream stream(path / name);
-    std::stringstream text;
-    text << stream.rdbuf();
-    return text.str();
-  }
-
-  // An experiment whose trial is `command`, with `report TYPE VALUE` at hand.
-  void write(const std::string& command,
-             const std::string& more = "trialConcurrency: 2\nmaxTrialNumber: 3\n") const {
-    std::ofstream(path / "report.sh") <<
-        R"(report() {
-  id=$(sed 's/.*"parameter_id": *\([0-9]*\).*/\1/' "$NNI_SYS_DIR/parameter.cfg")
-  r="{\"parameter_id\": $id, \"trial_job_id\": \"$NNI_TRIAL_JOB_ID\", \"type\": \"$1\", \"sequence\": 0, \"value\": \"$2\"}"
-  printf 'ME%06d%s\n' $((${#r}+1)) "$r" >> "$NNI_SYS_DIR/.nni/metrics"
-}
-)";
-    std::ofstream(path / "e.yaml") << "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\n"
-                                      "tuner: {name: TPE, classArgs: {optimize_mode: maximize}}\n"
-                                      "trialCommand: |\n  . ./report.sh\n  "
-                                   << command << "\n"
-                                   << more;
-  }
-
-  std::unique_ptr<ChildProcess> spawn(boost::asio::io_context& io,
-                                      std::vector<std::string> arguments,
-                                      ChildProcess::OnExit on_exit) const {
-    const UniqueFd out(
-        ::open((path / "out").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    const UniqueFd err(
-        ::open((path / "err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    ProcessSpec spec;
-    spec.arguments = {ATTUNE};
-    spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
-    spec.environment = {"PATH=/usr/bin:/bin"};
-    spec.directory = path;
-    spec.descriptors = {{1, out.get()}, {2, err.get()}};
-    return ChildProcess::spawn(io, spec, std::move(on_exit)).value();
-  }
-
-  Run run(const std::vector<std::string>& arguments) const {
-    boost::asio::io_context io;
-    std::optional<ExitStatus> exit;
-    const auto process = spawn(io, arguments, [&](ExitStatus status) { exit = status; });
-    io.run_for(std::chrono::seconds(60));
-    REQUIRE(exit.has_value());
-    return {exit->signal == 0 ? exit->code : -exit->signal, text("out"), text("err")};
-  }
-  Run run_experiment(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments);
-  }
-
-  std::vector<StoredTrial> trials() const {
-    StoreReader reader = StoreReader::open(path / "exp").value();
-    const StoredExperiment experiment = reader.find("").value();
-    std::vector<StoredTrial> all;
-    const std::vector<TrialRecord> trials = reader.trials(experiment, {}).value();
-    for (const TrialRecord& trial : trials)
-      all.push_back(reader.whole_trial(experiment, trial.job_id).value());
-    return all;
-  }
-
-  fs::path path;
-};
-
 TEST_CASE("attune run: from the file to the best configuration") {
-  const Folder folder;
+  const ProgramFolder folder;
   folder.write("report PERIODICAL 0.5; report FINAL $NNI_TRIAL_SEQ_ID");
   const Run run = folder.run_experiment({"--json", "--seed", "7"});
   CAPTURE(run.err);
@@ -140,7 +59,7 @@ TEST_CASE("attune run: from the file to the best configuration") {
 }
 
 TEST_CASE("attune run: a bad trial is stopped early") {
-  const Folder folder;
+  const ProgramFolder folder;
   ::mkfifo((folder.path / "never").c_str(), 0600);
   folder.write(
       "[ $NNI_TRIAL_SEQ_ID = 1 ] && report PERIODICAL 101 && read x < never\n  report FINAL 1");
@@ -158,7 +77,7 @@ TEST_CASE("attune run: a bad trial is stopped early") {
 }
 
 TEST_CASE("attune run: failures end with 1 and say what to look at") {
-  const Folder folder;
+  const ProgramFolder folder;
   SECTION("all trials fail") {
     folder.write("echo 'no module named torch' >&2; exit 3", "");
     const Run run = folder.run_experiment();
@@ -175,7 +94,7 @@ TEST_CASE("attune run: failures end with 1 and say what to look at") {
 }
 
 TEST_CASE("attune run: maxExperimentDuration stops what runs") {
-  const Folder folder;
+  const ProgramFolder folder;
   ::mkfifo((folder.path / "never").c_str(), 0600);
   folder.write("report FINAL 1; [ $NNI_TRIAL_SEQ_ID = 0 ] || read x < never",
                "trialConcurrency: 2\nmaxExperimentDuration: 1s\n");
@@ -188,7 +107,7 @@ TEST_CASE("attune run: maxExperimentDuration stops what runs") {
 }
 
 TEST_CASE("attune run: what is wrong before the first trial ends with 2") {
-  const Folder folder;
+  const ProgramFolder folder;
   folder.write("true", "maxTrialNumbr: 3\n");
   struct Row {
     std::vector<std::string> arguments;
@@ -209,7 +128,7 @@ TEST_CASE("attune run: what is wrong before the first trial ends with 2") {
 }
 
 TEST_CASE("attune run: a daemon that refuses ends with 2") {
-  const Folder folder;
+  const ProgramFolder folder;
   folder.write("true");
   const Run missing = folder.run({"run", "e.yaml", "--daemon", "/nowhere/attuned"});
   CHECK(missing.code == 2);
@@ -224,7 +143,7 @@ TEST_CASE("attune run: a daemon that refuses ends with 2") {
 }
 
 TEST_CASE("attune: help and version") {
-  const Folder folder;
+  const ProgramFolder folder;
   const Run help = folder.run({"--help"});
   CHECK(help.code == 0);
   CHECK(help.out.find("Exit codes") != std::string::npos);
@@ -234,7 +153,7 @@ TEST_CASE("attune: help and version") {
 }
 
 TEST_CASE("attune run: SIGINT stops the trials and ends with 130") {
-  const Folder folder;
+  const ProgramFolder folder;
   const bool twice = GENERATE(false, true);
   ::mkfifo((folder.path / "never").c_str(), 0600);
   ::mkfifo((folder.path / "line").c_str(), 0600);

@@ -149,6 +149,11 @@ class Replay {
     RunnerOptions options;
     options.concurrency = 100'000;  // resources alone decide
     options.queue_trials = scenario_.at("queue_trials");
+    // Trials that the search algorithm suggests have no rules of their own.
+    for (const auto& [name, trial] : scenario_.at("trials").items()) {
+      const Lines& first = expected_[0].logs.hooks;
+      if (std::ranges::find(first, "add " + name) == first.end()) options.trial = rules_of(trial);
+    }
     std::smatch limit;
     const std::string doc = scenario_.at("doc");
     if (std::regex_search(doc, limit, std::regex("TRIALRUNNER_WALLTIME_LIMIT=([0-9.]+)")))
