@@ -47,13 +47,14 @@ CheckpointKeeper::Ids CheckpointKeeper::ended(const std::string& job_id) {
   owner->second.ended = true;
   thin(job_id, gone);
   keep_to_budget(gone);
+  if (owner->second.ids.empty()) owners_.erase(owner);
   return gone;
 }
 
 CheckpointKeeper::Ids CheckpointKeeper::dropped(const std::string& id) {
   Ids gone;
   const auto found = known_.find(id);
-  if (found != known_.end() && found->second.pins == 0) take(id, gone);
+  if (found != known_.end() && !needed(id)) take(id, gone);
   return gone;
 }
 

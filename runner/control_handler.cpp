@@ -9,11 +9,13 @@ namespace attune {
 
 Result<json> ControlHandler::handle(const json& request) {
   const ControlRequest parsed = TRY(parse_control_request(request));
-  return std::visit([this](const auto& r) { return carry_out(r); }, parsed);
+  auto answer = std::visit([this](const auto& r) { return carry_out(r); }, parsed);
+  TRY(store_.commit());  // what was answered has happened
+  return answer;
 }
 
 Result<json> ControlHandler::carry_out(const StopRequest& request) {
-  runner_.interrupt("attune stop");
+  if (!runner_.interrupted()) runner_.interrupt("attune stop");
   if (request.kill) runner_.interrupt("attune stop --kill");
   return json{{"running", runner_.tally().running}};
 }

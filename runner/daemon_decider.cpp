@@ -151,8 +151,9 @@ void DaemonDecider::import(const std::vector<ImportData::Record>& records) {
 
 void DaemonDecider::readopt(const std::vector<Resumed>& trials) {
   AddCustomizedTrialJob command{.trials = {}, .resumed = true};
-  for (const auto& [job_id, trial, paused, checkpoint] : trials) {
+  for (const auto& [job_id, trial, paused, checkpoint, result] : trials) {
     on_add(job_id, trial);
+    if (running_[job_id].customized) running_[job_id].result = result;
     command.trials.push_back(
         {trial.parameter_id, "resumed", trial.parameters, job_id, paused, checkpoint});
   }

@@ -92,6 +92,7 @@ class Decider {
     ProposedTrial trial;
     bool paused = false;
     std::string checkpoint;  // with paused
+    json result = nullptr;   // that it had reported as its final one
   };
   virtual void readopt(const std::vector<Resumed>& trials) = 0;
   virtual void update_search_space(const json& search_space) = 0;

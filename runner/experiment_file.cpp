@@ -143,7 +143,7 @@ Result<Experiment> read_limits(const Section& top) {
   result.max_trial_number = TRY(top.integer("maxTrialNumber", 1, 1'000'000'000));
   result.max_experiment_seconds = TRY(top.duration("maxExperimentDuration"));
   result.max_trial_seconds = TRY(top.duration("maxTrialDuration"));
-  if (const auto seed = TRY(top.integer("seed", 0, INT64_MAX))) {
+  if (const auto seed = TRY(top.integer("seed", 0, std::int64_t{1} << 53))) {
     result.seed = static_cast<std::uint64_t>(*seed);
   }
   return result;
@@ -264,6 +264,7 @@ json to_document(const Experiment& experiment) {
   set("maxTrialNumber", experiment.max_trial_number);
   set("maxExperimentDuration", experiment.max_experiment_seconds);
   set("maxTrialDuration", experiment.max_trial_seconds);
+  if (experiment.backend != "local") document["backend"] = experiment.backend;
   document.erase("seed");  // it is in the tuner's classArgs
   if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;

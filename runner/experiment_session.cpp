@@ -181,6 +181,11 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   StoreObserver memory(store, clock);
   Reporter reporter(setup.facts, progress);
   for (const TrialRecord& trial : setup.succeeded) reporter.offer(trial);
+  if (setup.resume) {
+    Tally tally = setup.restored.tally;
+    tally.pending = std::ssize(setup.restored.live);
+    reporter.go_on_from(tally);
+  }
   ObserverList observers({&memory, &reporter});
   TrialRunner runner(runner_options(setup.experiment, setup.facts.objective), decider, *backend,
                      clock, observers, log);
@@ -189,12 +194,15 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   const auto server = TRY(ControlServer::listen(
       io, directory, [&control](const json& request) { return control.handle(request); }));
   if (setup.resume) runner.restore(std::move(setup.restored));
-  if (!setup.resume) {
-    for (const json& point : setup.experiment.initial_points)
-      TRY(runner.add_trial(point, TrialSource::initial));
+  // A manager that was killed early may not have got through them.
+  const auto& points = setup.experiment.initial_points;
+  for (std::size_t i = setup.initial_points_done; i < points.size(); ++i)
+    TRY(runner.add_trial(points[i], TrialSource::initial));
+  for (const Again& again : setup.again) {
+    const std::string job_id =
+        TRY(runner.add_trial(again.parameters, TrialSource::customized, {}, again.checkpoint));
+    observers.on_decision({again.job_id, "retry", "user", "tried again as " + job_id});
   }
-  for (const Again& again : setup.again)
-    TRY(runner.add_trial(again.parameters, TrialSource::customized, {}, again.checkpoint));
   runner.start();
   Loop(io, runner, progress, clock).run();
   TRY(Result<void>(memory.end_result()));

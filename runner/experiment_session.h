@@ -22,8 +22,9 @@ struct SessionSetup {
   std::filesystem::path shim;            // attune-shim
   std::vector<std::string> environment;  // what daemon and trials inherit
   bool resume = false;
-  TrialRunner::Restored restored;      // with resume
-  std::vector<Again> again;            // with resume
+  TrialRunner::Restored restored;  // with resume
+  std::vector<Again> again;        // with resume
+  std::size_t initial_points_done = 0;
   std::vector<TrialRecord> succeeded;  // in earlier sessions, as far as the best may be among them
   ProgressOptions shown;
   std::vector<std::string> messages;  // to be shown first

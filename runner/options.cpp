@@ -40,6 +40,8 @@ constexpr const char* kStatuses =
 CLI::Range trial_numbers() { return {std::int64_t{1}, std::int64_t{1'000'000'000}}; }
 
 CLI::Range concurrencies() { return {1, 100'000}; }
+// What a JSON number holds exactly.
+CLI::Range seeds() { return {std::int64_t{0}, std::int64_t{1} << 53}; }
 
 CLI::AsNumberWithUnit duration() {
   return CLI::AsNumberWithUnit(
@@ -117,7 +119,8 @@ void add_runs(CLI::App& app, Found& found) {
       ->type_name("FILE");
   run->add_option("--seed", found.run.seed,
                   "Seed of the tuner; the same seed gives the same proposals")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(seeds());
   run->add_option("--dir", found.run.directory,
                   "Folder of this experiment (default: a new one in experimentWorkingDirectory)")
       ->type_name("DIR");
@@ -169,7 +172,8 @@ void add_runs(CLI::App& app, Found& found) {
       ->check(concurrencies())
       ->type_name("N");
   simulate->add_option("--seed", found.simulate.seed, "Seed of the tuner and of the curves")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(seeds());
   simulate->add_option("--dir", found.simulate.directory, "As in run")->type_name("DIR");
   daemon_option(simulate, found.simulate.daemon);
   simulate->add_flag("--quiet", found.simulate.quiet, "No progress, only warnings and the result");

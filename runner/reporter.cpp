@@ -51,7 +51,7 @@ void Reporter::on_done(const Outcome& outcome) {
 int Reporter::exit_code() const {
   if (outcome_.kind == Outcome::Kind::interrupted) return 130;
   if (outcome_.kind == Outcome::Kind::completed) return 0;
-  return tally_.added() == tally_.pending ? 2 : 1;
+  return attempts_ ? 1 : 2;
 }
 
 json Reporter::summary() const {

@@ -20,9 +20,18 @@ class Reporter final : public TrialObserver {
  public:
   Reporter(RunFacts facts, Progress& progress);
 
-  void offer(const TrialRecord& trial) { best_.offer(trial); }  // of an earlier session
+  // Of earlier sessions.
+  void offer(const TrialRecord& trial) { best_.offer(trial); }
+  void go_on_from(const Tally& tally) {
+    tally_ = tally;
+    attempts_ = tally.added() > 0;
+  }
 
   void on_tally(const Tally& tally) override;
+  Result<void> on_attempt(const TrialRecord&, const std::string&) override {
+    attempts_ = true;
+    return {};
+  }
   void on_trial_changed(const TrialRecord& trial) override;
   void on_event(const std::string& kind, const std::string& text) override;
   void on_done(const Outcome& outcome) override;
@@ -40,6 +49,7 @@ class Reporter final : public TrialObserver {
   Tally tally_;
   Outcome outcome_;
   double seconds_ = 0;
+  bool attempts_ = false;  // something was started
   int warnings_ = 0;
 };
 

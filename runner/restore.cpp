@@ -1,6 +1,7 @@
 #include "runner/restore.h"
 
 #include <algorithm>
+#include <set>
 
 #include "protocol/codec.h"
 #include "protocol/frame.h"
@@ -8,8 +9,10 @@
 namespace attune {
 namespace {
 
+// A value that is no number is told to the decider, too.
 bool counts(const StoredReport& report) {
-  return report.ignored.empty() && !report.late && report.type != "request_parameter";
+  return !report.late && report.type != "request_parameter" &&
+         (report.ignored.empty() || report.ignored.starts_with("it has no finite"));
 }
 
 // The criteria that look at results need them all again; the others only need counts.
@@ -30,7 +33,9 @@ void replay(TuningStatus& status, const StoredTrial& trial) {
     status.on_report(job, metrics_of(metric->value), std::max(report.time - last, 0.0));
     last = report.time;
   }
-  if (has_ended(trial.trial.status)) status.on_end(job, std::max(trial.trial.end_time - last, 0.0));
+  if (!has_ended(trial.trial.status)) return;
+  status.on_attempt_end(std::max(trial.trial.end_time - last, 0.0));
+  status.on_end(job);
 }
 
 void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Experiment& experiment,
@@ -63,18 +68,54 @@ void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Expe
   }
 }
 
-Result<TrialRunner::Restored::Trial> live_trial(StoreReader& reader, const StoredExperiment& stored,
-                                                UnfinishedTrial unfinished) {
+// What was decided about the attempt that runs. That the experiment ended is no decision about it.
+std::optional<EndAsked> asked_of(const StoredTrial& whole, double since) {
+  using Kind = EndAsked::Kind;
+  for (auto decision = whole.decisions.rbegin(); decision != whole.decisions.rend(); ++decision) {
+    if (decision->time < since) break;
+    if (decision->action == "pause") return EndAsked{Kind::pause, decision->reason};
+    if (decision->action != "stop") continue;
+    if (decision->by == "user") return EndAsked{Kind::by_user, decision->reason};
+    if (decision->by != "runner") return EndAsked{Kind::early_stop, decision->reason};
+    if (!whole.trial.final_metric.is_null()) return EndAsked{Kind::complete, decision->reason};
+    break;
+  }
+  return std::nullopt;
+}
+
+const StoredCheckpoint* find_checkpoint(const StoredTrial& whole, const std::string& id) {
+  const auto found = std::ranges::find(whole.checkpoints, id, &StoredCheckpoint::checkpoint);
+  return found == whole.checkpoints.end() ? nullptr : &*found;
+}
+
+TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole) {
   TrialRunner::Restored::Trial trial;
   for (const StoredParameter& parameter : unfinished.parameters)
     trial.ids.push_back(parameter.proposed.parameter_id);
   trial.position = unfinished.position;
-  const StoredTrial whole = TRY(reader.whole_trial(stored, unfinished.trial.job_id));
-  for (const StoredCheckpoint& checkpoint : whole.checkpoints) {
-    if (checkpoint.state == "kept")
-      trial.checkpoints.emplace_back(checkpoint.checkpoint, checkpoint.bytes);
-  }
   trial.record = std::move(unfinished.trial);
+  const TrialRecord& record = trial.record;
+  const bool runs = record.status == TrialStatus::running;
+  const StoredCheckpoint* newest = find_checkpoint(whole, record.checkpoint);
+  if (newest != nullptr) trial.reports_saved = newest->reports;
+  if (!unfinished.attempt) {
+    trial.start_from = record.proposed.checkpoint_from;
+    return trial;
+  }
+  const StoredAttempt& attempt = *unfinished.attempt;
+  trial.start_from = runs ? attempt.from_checkpoint : record.checkpoint;
+  // Killed between the end of its last attempt and the save that comes with it.
+  const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
+  trial.save_first = !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
+  if (!runs) return trial;
+  trial.asked = asked_of(whole, attempt.started);
+  if (const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint))
+    trial.reports_before = from->reports;
+  for (const StoredReport& report : whole.reports) {
+    if (report.attempt != attempt.attempt || !counts(report)) continue;
+    if (report.type == "periodical") ++trial.attempt_reports;
+    if (report.type == "final") trial.final_text = report.text;
+  }
   return trial;
 }
 
@@ -104,10 +145,18 @@ Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredEx
   TRY(broken);
   for (ImportData::Record& record : TRY(reader.imports(stored)))
     restored.ended.push_back(std::move(record));
-  for (UnfinishedTrial& trial : TRY(reader.unfinished(stored)))
-    restored.live.push_back(TRY(live_trial(reader, stored, std::move(trial))));
+  std::set<std::string> live;
+  for (UnfinishedTrial& trial : TRY(reader.unfinished(stored))) {
+    live.insert(trial.trial.job_id);
+    const StoredTrial whole = TRY(reader.whole_trial(stored, trial.trial.job_id));
+    restored.live.push_back(live_trial(std::move(trial), whole));
+  }
+  for (const StoredCheckpoint& kept : TRY(reader.kept_checkpoints(stored))) {
+    const bool ended = !live.contains(kept.job_id);
+    restored.checkpoints.push_back({kept.job_id, kept.checkpoint, kept.bytes, ended});
+  }
   restored.next_sequence = TRY(reader.next_sequence(stored));
-  restored.seconds = stored.ended ? std::max(*stored.ended - stored.started, 0.0) : 0;
+  restored.seconds = stored.seconds;
   return restored;
 }
 
@@ -121,13 +170,16 @@ Result<std::vector<Again>> to_try_again(StoreReader& reader, const StoredExperim
   for (const TrialRecord& record : TRY(reader.trials(stored, filter))) {
     const StoredTrial whole = TRY(reader.whole_trial(stored, record.job_id));
     const auto ending = whole.attempts.empty() ? std::nullopt : whole.attempts.back().ending;
-    const auto ended_as = ending == Ending::stopped ? std::optional(FailureClass::stopped)
-                          : ending                  ? failure_class(*ending)
-                                                    : std::nullopt;
+    const auto ended_as = ending ? failure_class(*ending) : std::nullopt;
     if (ended_as != failure) continue;
-    if (how == RetryHow::resume && record.checkpoint.empty()) continue;
-    again.push_back(
-        {record.proposed.parameters, how == RetryHow::restart ? "" : record.checkpoint});
+    // Once each: the same command again, after a kill, must not try everything twice.
+    if (std::ranges::find(whole.decisions, "retry", &StoredDecision::action) !=
+        whole.decisions.end())
+      continue;
+    const StoredCheckpoint* newest = find_checkpoint(whole, record.checkpoint);
+    const bool kept = newest != nullptr && newest->state == "kept" && how != RetryHow::restart;
+    if (how == RetryHow::resume && !kept) continue;
+    again.push_back({record.job_id, record.proposed.parameters, kept ? record.checkpoint : ""});
   }
   return again;
 }

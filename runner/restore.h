@@ -13,6 +13,7 @@ Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredEx
 // `attune resume --retry failed=restart`: what trials that ended so had tried, to be tried again by
 // new trials. (The old ones stay what they are: the tuner has been told of their end.)
 struct Again {
+  std::string job_id;  // of the old trial
   json parameters;
   std::string checkpoint;  // to start from; empty: from scratch
 };

@@ -42,10 +42,11 @@ std::optional<FailureClass> failure_class(Ending how) {
       return FailureClass::out_of_memory;
     case Ending::lost:
       return FailureClass::lost;
-    case Ending::succeeded:
-    case Ending::restore_failed:
     case Ending::stopped:
     case Ending::paused:
+      return FailureClass::stopped;
+    case Ending::succeeded:
+    case Ending::restore_failed:
       return std::nullopt;
   }
   return std::nullopt;

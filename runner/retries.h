@@ -50,7 +50,8 @@ class Retries {
   std::array<RetryRule, kFailureClasses.size()> rules_;
 };
 
-// Nothing for an end that is no failure, and for one that no retry can mend (restore_failed).
+// Of an attempt that nobody here asked to end. Nothing for one that succeeded, and for one that no
+// retry can mend (restore_failed).
 std::optional<FailureClass> failure_class(Ending how);
 
 }  // namespace attune

@@ -65,6 +65,7 @@ int print_result(const SessionResult& result, bool as_json) {
 Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string& directory,
                                        std::optional<std::uint64_t> seed, const std::string& daemon,
                                        bool quiet, const Surroundings& surroundings) {
+  TRY(check_space(experiment));
   TRY(check_initial_points(experiment));
   NewExperimentSetup setup{TRY(find_programs(surroundings, daemon)), {}};
   RunFacts& facts = setup.session.facts;
@@ -85,7 +86,7 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   return setup;
 }
 
-Result<ClaimedExperiment> claim(const NewExperimentSetup& setup) {
+Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock) {
   const RunFacts& facts = setup.session.facts;
   TRY(claim_directory(facts.directory));
   ExperimentLock lock = TRY(ExperimentLock::take(facts.directory));
@@ -94,7 +95,7 @@ Result<ClaimedExperiment> claim(const NewExperimentSetup& setup) {
   TRY(claimed.store.begin(
       {facts.experiment_id, setup.session.experiment.name, facts.directory, facts.objective.metric,
        facts.objective.maximize, facts.seed, to_document(setup.session.experiment)},
-      SystemClock().wall()));
+      clock.wall()));
   return claimed;
 }
 
@@ -113,7 +114,7 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
         to_document(setup.session.experiment).dump(2, ' ', false, json::error_handler_t::replace));
     return kExitOk;
   }
-  ClaimedExperiment claimed = TRY(claim(setup));
+  ClaimedExperiment claimed = TRY(claim(setup, SystemClock()));
   return print_result(TRY(run_session(std::move(setup.session), claimed.store)), options.json);
 }
 
@@ -122,6 +123,11 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   const StoredExperiment stored = TRY(reader.find(options.which.experiment));
   Experiment experiment = TRY(
       read_experiment(dump_json(stored.file), stored.directory / "experiment", stored.directory));
+  if (experiment.backend == "simulated")
+    return fail(
+        fmt::format("experiment {} is a simulation, which cannot be resumed: run it again, "
+                    "attune simulate",
+                    stored.id));
   if (options.max_trials) experiment.max_trial_number = options.max_trials;
   if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
   if (options.max_seconds) experiment.max_experiment_seconds = options.max_seconds;
@@ -143,6 +149,10 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   }
   setup.restored = TRY(restored_state(reader, stored, experiment));
   setup.succeeded = TRY(reader.best(stored, 1));
+  TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {
+    setup.initial_points_done += trial.source == TrialSource::initial ? 1 : 0;
+    return true;
+  }));
   if (!options.quiet) {
     setup.messages.push_back(heading(setup.facts, "resuming"));
     setup.messages.push_back(fmt::format("{} trials have ended, {} have not",
@@ -156,6 +166,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   Store store = TRY(Store::open(reader.working_directory()));
   const SystemClock clock;
   TRY(store.resume(stored.id, clock.wall()));
+  TRY(store.update_file(to_document(experiment)));
   setup.experiment = std::move(experiment);
   return print_result(TRY(run_session(std::move(setup), store)), options.which.json);
 }

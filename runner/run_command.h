@@ -39,8 +39,8 @@ struct ClaimedExperiment {
   ExperimentLock lock;
   Store store;
 };
-// Makes its folder and its place in the store.
-Result<ClaimedExperiment> claim(const NewExperimentSetup& setup);
+// Makes its folder and its place in the store; `clock` dates it.
+Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock);
 
 // Returns the exit code.
 int print_result(const SessionResult& result, bool as_json);

@@ -50,8 +50,8 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   auto curves = TRY(make_curves(settings));
 
   share_one_processor();  // before anything is spawned
-  ManualClock clock(0);
-  ClaimedExperiment claimed = TRY(claim(setup));
+  ManualClock clock(1);   // 0 would be no time
+  ClaimedExperiment claimed = TRY(claim(setup, clock));
   asio::io_context io;
   const Experiment& file = setup.session.experiment;
   const std::filesystem::path directory = setup.session.facts.directory;
@@ -63,6 +63,8 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   SimulatedBackend backend(settings.backend, std::move(curves), clock);
   backend.set_path(directory);
   const SystemClock real;
+  setup.session.shown.max_trials = file.max_trial_number;
+  setup.session.shown.metric = setup.session.facts.objective.metric;
   Progress progress(setup.session.shown, real);
   for (const std::string& message : setup.session.messages) progress.message(message);
   StoreObserver memory(claimed.store, clock, &real);

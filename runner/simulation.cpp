@@ -18,7 +18,7 @@ Result<void> simulate(boost::asio::io_context& io, const SteppedRunner& runner,
     if (backend.ready()) runner.wake();
     runner.pump();
     if (runner.done()) return {};
-    if (backend.ready()) continue;
+    if (backend.ready() && !decider.congested()) continue;
     if (!decider.settled()) {
       decider.settle();
       if (io.stopped()) io.restart();  // it had run out of work

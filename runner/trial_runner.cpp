@@ -53,10 +53,9 @@ void TrialRunner::pump() {
     }
   }
   if (over_) wind_down();
-  if (std::exchange(changed_, false) && phase_ != Phase::done) {
-    if (auto kept = observer_.on_idle(); !kept) {
-      stop_experiment({Outcome::Kind::failed, kept.error().message});
-    }
+  if (phase_ == Phase::done) return;
+  if (auto kept = observer_.on_idle(); !kept) {
+    stop_experiment({Outcome::Kind::failed, kept.error().message});
   }
 }
 
@@ -101,7 +100,7 @@ bool TrialRunner::start_one() {
   const auto job_id = decider_.choose(table_);
   LiveTrial* trial = job_id ? table_.find(*job_id) : nullptr;
   if (trial == nullptr) return false;
-  if (trial->record.status == TrialStatus::paused) trial->start_from = trial->record.checkpoint;
+  if (trial->record.status == TrialStatus::paused) plan_start(*trial, trial->record.checkpoint);
   start_trial(*trial);
   return true;
 }
@@ -113,8 +112,10 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.asked.reset();
   trial.final_after_ask = false;
   trial.last_result = clock_.wall();
+  record.final_metric = nullptr;  // of an earlier attempt
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
   trial.reports_before = goes_on ? trial.reports_saved : 0;
+  trial.attempt_reports = 0;
   set_status(trial, TrialStatus::running);
   if (auto kept = observer_.on_attempt(record, trial.start_from); !kept) {
     --record.attempts;
@@ -133,8 +134,7 @@ void TrialRunner::start_trial(LiveTrial& trial) {
             to_text(record.proposed.parameter_id), dump_json(record.proposed.parameters),
             trial.start_from.empty() ? "" : " from checkpoint ", trial.start_from);
   trial.start_failures = 0;
-  if (!record.proposed.checkpoint_from.empty() && attempt == 0)
-    drop(keeper_.unpin(record.proposed.checkpoint_from));
+  plan_start(trial, "");
   if (options_.max_trial_seconds)
     table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
 }
@@ -242,11 +242,11 @@ void TrialRunner::stop_experiment(Outcome outcome) {
 void TrialRunner::wind_down() {
   if (phase_ <= Phase::running) {
     phase_ = Phase::stopping;
-    changed_ = true;
     log_.info("the experiment stops: {}", over_->reason);
     requests_.clear();
     const bool completed = over_->kind == Outcome::Kind::completed;
-    for (const auto& [sequence, trial] : TrialTable::Order(table_.in(TrialStatus::running)))
+    const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
+    for (const auto& [sequence, trial] : running)
       ask_end(*trial, EndAsked::Kind::interrupt, "the experiment ended", "runner");
     // Of an experiment that may be resumed, trials that wait go on waiting.
     for (const TrialStatus status : {TrialStatus::pending, TrialStatus::paused}) {
@@ -259,7 +259,8 @@ void TrialRunner::wind_down() {
     }
   }
   while (fetch()) handle_next();
-  if (phase_ == Phase::stopping && table_.running() == 0 && checkpoints_under_way_ == 0) {
+  const bool idle = table_.running() == 0 && checkpoints_under_way_ == 0;
+  if (phase_ == Phase::stopping && (idle || detached_)) {
     phase_ = Phase::closing;
     if (auto kept = observer_.on_idle(); !kept) over_->reason += "; " + kept.error().message;
     decider_lost_ ? void(closed_ = true) : decider_.close();
@@ -283,12 +284,16 @@ void TrialRunner::interrupt(const std::string& reason) {
 void TrialRunner::finish() {
   phase_ = Phase::done;
   if (over_->kind == Outcome::Kind::completed && scored_ == 0) {
-    over_ = {Outcome::Kind::failed,
-             fmt::format("{}, but no trial reported a final metric ({} succeeded, {} failed, {} "
-                         "stopped): nni.report_final_result(number) in Python, or a FINAL record "
-                         "in $NNI_SYS_DIR/.nni/metrics",
-                         over_->reason, tally_.succeeded, tally_.failed,
-                         tally_.early_stopped + tally_.user_canceled)};
+    std::string why = fmt::format(
+        "{}, but no trial has a result ({} succeeded, {} failed, {} stopped)", over_->reason,
+        tally_.succeeded, tally_.failed, tally_.early_stopped + tally_.user_canceled);
+    if (tally_.succeeded > 0) {
+      why += fmt::format(
+          ": a final metric with a finite \"{}\" is wanted, by nni.report_final_result(number) in "
+          "Python, or as a FINAL record in $NNI_SYS_DIR/.nni/metrics",
+          options_.objective.metric);
+    }
+    over_ = {Outcome::Kind::failed, std::move(why)};
   }
   observer_.on_done(*over_);
 }

@@ -53,11 +53,22 @@ class TrialRunner final : public Decider::Listener {
   struct Restored {
     struct Trial {
       TrialRecord record;
-      std::vector<ParameterId> ids;  // beside record.proposed.parameter_id
-      std::uint64_t position = 0;    // of the last report that was kept
-      std::vector<std::pair<std::string, double>> checkpoints;  // id, bytes; oldest first
+      std::vector<ParameterId> ids;   // beside record.proposed.parameter_id
+      std::uint64_t position = 0;     // of the last report that was kept
+      std::string start_from;         // the checkpoint of the attempt that runs, or of the next
+      std::optional<EndAsked> asked;  // what was decided, and perhaps not carried out
+      std::string final_text;         // of the FINAL that counted, if there was one
+      std::int64_t reports_before = 0, attempt_reports = 0;  // as in LiveTrial
+      std::int64_t reports_saved = 0;                        // before the newest checkpoint
+      bool save_first = false;  // its last attempt has ended, and what it saved was not kept yet
+    };
+    struct Checkpoint {
+      std::string job_id, id;
+      double bytes = 0;
+      bool ended = false;  // its trial has
     };
     std::vector<Trial> live;                // not ended, in the order of submission
+    std::vector<Checkpoint> checkpoints;    // that are kept, the oldest first
     std::vector<ImportData::Record> ended;  // results, for the decider
     Tally tally;                            // of those that have ended
     std::int64_t next_sequence = 0;
@@ -100,6 +111,7 @@ class TrialRunner final : public Decider::Listener {
   void interrupt(const std::string& reason);
 
   bool done() const { return phase_ == Phase::done; }
+  bool interrupted() const { return interrupted_; }
   const Tally& tally() const { return tally_; }
   const TrialTable& table() const { return table_; }
   const TuningStatus& status() const { return status_; }
@@ -163,9 +175,10 @@ class TrialRunner final : public Decider::Listener {
   void decline(ProposedTrial proposal);
   void ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason, const char* by);
   std::string save(LiveTrial& trial);  // the new checkpoint's id
+  void plan_start(LiveTrial& trial, std::string checkpoint);
   void drop(const CheckpointKeeper::Ids& checkpoints);
   void go_on();
-  void adopt(LiveTrial& trial, std::uint64_t position);
+  void adopt(LiveTrial& trial, const Restored::Trial& old);
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
   void update_tally();
   void warn(const std::string& text);
@@ -198,7 +211,8 @@ class TrialRunner final : public Decider::Listener {
   bool decider_lost_ = false;
   bool interrupted_ = false;
   bool closed_ = false;          // the decider has ended
-  bool changed_ = false;         // since the observer's last on_idle()
+  bool detached_ = false;        // trials that run are left to a later manager
+  int declined_ = 0;             // proposals in a row
   std::optional<Outcome> over_;  // set: nothing more is started
 };
 

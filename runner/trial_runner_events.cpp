@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "protocol/codec.h"
@@ -72,7 +73,6 @@ bool TrialRunner::process_event() {
 void TrialRunner::handle_next() {
   const TrialEvent event = std::move(inbox_.front());
   inbox_.pop_front();
-  changed_ = true;
   handle_event(event);
 }
 
@@ -129,28 +129,35 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
 void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics) {
   TrialRecord& record = trial.record;
   const bool final = report.metric.type == ReportMetricData::Type::final;
+  const auto number = value_of(metrics, options_.objective.metric);
+  const std::string flaw = number && std::isfinite(*number)
+                               ? ""
+                               : fmt::format("it has no finite \"{}\"", options_.objective.metric);
+  bool complete = false;  // the trial, with this result
   if (!final) {
-    const auto complete = meets_criterion(*trial.rules, metrics);
-    if (!complete) {
-      observer_.on_report(record, report, "");
-      ask_end(trial, EndAsked::Kind::fail, complete.error().message, "runner");
+    const auto met = meets_criterion(*trial.rules, metrics);
+    if (!met) {
+      observer_.on_report(record, report, met.error().message);
+      ask_end(trial, EndAsked::Kind::fail, met.error().message, "runner");
       return;
     }
     ++record.reports;
     record.last_metric = report.metric.value;
-    if (*complete) record.final_metric = report.metric.value;
+    ++trial.attempt_reports;
+    complete = *met;
+    if (complete) record.final_metric = report.metric.value;
   } else {
     record.final_metric = report.metric.value;
     if (trial.asked) trial.final_after_ask = true;
     if (!record.score(options_.objective.metric)) {
-      warn(
-          fmt::format("trial {}: the final metric {} is neither a finite number nor an object "
-                      "whose \"{}\" is one",
-                      record.job_id, dump_json(record.final_metric), options_.objective.metric));
+      warn(fmt::format(
+          "trial {}: the final metric {} is neither a finite number nor an object "
+          "whose \"{}\" is one",
+          record.job_id, number ? fmt::format("{}", *number) : dump_json(record.final_metric),
+          options_.objective.metric));
     }
   }
-  observer_.on_report(record, report, "");
-  const bool complete = !final && !record.final_metric.is_null();
+  observer_.on_report(record, report, flaw);
   const Action action =
       decider_.on_result(record.job_id, complete ? final_text(report.metric)
                                         : final  ? report.text
@@ -193,7 +200,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
   using Kind = EndAsked::Kind;
   TrialRecord& record = trial.record;
   record.end_time = finished.time;
-  status_.on_end(record.job_id, std::max(finished.time - trial.last_result, 0.0));
+  status_.on_attempt_end(std::max(finished.time - trial.last_result, 0.0));
   TrialFinished end = finished;
   const auto asked = trial.asked;
   const bool cannot_judge = asked && asked->kind == Kind::fail;
@@ -202,8 +209,14 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
     end.detail = asked->reason;
   }
   const auto failure = failure_class(end.how);
-  if (failure && (!asked || cannot_judge || asked->kind == Kind::by_user)) ++record.failures;
+  const bool by_itself = end.how != Ending::stopped && end.how != Ending::paused;
+  if (failure && by_itself && (!asked || cannot_judge || asked->kind == Kind::by_user))
+    ++record.failures;
   observer_.on_attempt_end(record, end);
+  // What has its final result has it, whatever ended it.
+  const bool has_result = asked && !record.final_metric.is_null() &&
+                          (asked->kind == Kind::early_stop || asked->kind == Kind::interrupt);
+  if (has_result) return conclude(trial, TrialStatus::succeeded, "");
   if (asked && !cannot_judge) {
     switch (asked->kind) {
       case Kind::complete:
@@ -211,6 +224,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
       case Kind::early_stop:
         return conclude(trial, TrialStatus::early_stopped, asked->reason);
       case Kind::interrupt:
+        if (end.how == Ending::succeeded) break;
         return give_back(trial);
       case Kind::pause:
         if (end.how == Ending::paused) return finish_pause(trial);
@@ -219,17 +233,17 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
         if (end.how == Ending::stopped && !trial.final_after_ask)
           return conclude(trial, TrialStatus::user_canceled, asked->reason);
         if (end.how == Ending::stopped) return conclude(trial, TrialStatus::succeeded, "");
-        if (failure) return conclude(trial, TrialStatus::failed, end.detail);
+        if (failure && by_itself) return conclude(trial, TrialStatus::failed, end.detail);
         break;
       case Kind::fail:
         break;
     }
   }
-  if (failure && try_again(trial, *failure)) return;
-  const bool succeeded = end.how == Ending::succeeded;
-  if (succeeded) trial.save_at_end = trial.rules->checkpoint_at_end;
-  conclude(trial, succeeded ? TrialStatus::succeeded : TrialStatus::failed,
-           succeeded ? "" : end.detail);
+  if (failure && !over_ && try_again(trial, *failure)) return;
+  if (end.how != Ending::succeeded) return conclude(trial, TrialStatus::failed, end.detail);
+  trial.save_at_end = trial.rules->checkpoint_at_end;
+  conclude(trial, TrialStatus::succeeded,
+           record.final_metric.is_null() ? "it ended without a final metric" : "");
 }
 
 bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
@@ -239,7 +253,7 @@ bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
   observer_.on_decision({record.job_id, from->empty() ? "restart" : "resume", "runner",
                          fmt::format("failure {} ({})", record.failures,
                                      kFailureClasses[static_cast<std::size_t>(failure)])});
-  trial.start_from = *from;
+  plan_start(trial, *from);
   start_trial(trial);
   return true;
 }
@@ -267,8 +281,10 @@ void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string rea
   const std::string job_id = trial.record.job_id;
   const bool save_now = trial.save_at_end && trial.record.attempts > 0;
   if (save_now) save(trial);
+  plan_start(trial, "");
   const auto removed = table_.remove(job_id);
   TrialRecord& record = removed->record;
+  status_.on_end(job_id);
   record.status = status;
   record.reason = std::move(reason);
   if (record.end_time == 0) record.end_time = clock_.wall();
@@ -336,7 +352,7 @@ void TrialRunner::give_up_if_hopeless(const TrialRecord& last) {
 // ---- checkpoints
 
 std::string TrialRunner::save(LiveTrial& trial) {
-  trial.reports_saving = trial.record.reports;
+  trial.reports_saving = trial.reports_before + trial.attempt_reports;
   ++trial.saving;
   ++checkpoints_under_way_;
   std::string id = keeper_.next_id(trial.record.job_id);
@@ -348,7 +364,9 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   --checkpoints_under_way_;
   const bool good = saved.error.empty();
   LiveTrial* trial = table_.find(saved.job_id);
-  observer_.on_checkpoint(saved);
+  CheckpointStored known = saved;
+  if (trial != nullptr) known.reports = trial->reports_saving;
+  observer_.on_checkpoint(known);
   if (good) {
     if (trial != nullptr) {
       trial->record.checkpoint = saved.checkpoint;
@@ -373,6 +391,8 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   observer_.on_trial_changed(trial->record);
   if (trial->pausing != saved.checkpoint) return;
   trial->pausing.clear();
+  if (trial->record.status == TrialStatus::pending)
+    return plan_start(*trial, trial->record.checkpoint);
   if (!good) {
     warn(
         fmt::format("trial {} was paused and has saved no checkpoint ({}): it will start from "
@@ -380,6 +400,13 @@ void TrialRunner::handle(const CheckpointStored& saved) {
                     saved.job_id, saved.error));
   }
   if (!decider_lost_) decider_.on_paused(saved.job_id, id);
+}
+
+// What a start waits for stays until it has started.
+void TrialRunner::plan_start(LiveTrial& trial, std::string checkpoint) {
+  const std::string before = std::exchange(trial.start_from, std::move(checkpoint));
+  keeper_.pin(trial.start_from);
+  drop(keeper_.unpin(before));
 }
 
 void TrialRunner::drop(const CheckpointKeeper::Ids& checkpoints) {

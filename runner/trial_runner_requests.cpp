@@ -2,19 +2,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "protocol/codec.h"
 #include "runner/trial_runner.h"
 
 namespace attune {
+namespace {
+
+constexpr int kMostDeclined = 1000;
+
+}  // namespace
 
 // ---- the decider
 
 void TrialRunner::on_ready() {
   if (phase_ != Phase::starting || over_) return;
   phase_ = Phase::running;
-  changed_ = true;
   if (!restored_.ended.empty()) decider_.import(std::exchange(restored_.ended, {}));
   if (!restored_.live.empty()) go_on();
   replenish();
@@ -25,7 +30,6 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   if (!requests_.empty() && --requests_.front() == 0) requests_.pop_front();
   if (over_) return;
   exhausted_ = false;
-  changed_ = true;
   if (!proposal.resume_job.empty()) return resume_paused(std::move(proposal));
   if (options_.max_trials && tally_.added() >= *options_.max_trials)
     return decline(std::move(proposal));
@@ -34,12 +38,13 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   add(std::move(record), rules_);
 }
 
-// The last trials are paused, and the decider offers a new one instead of going on with them.
+// The last trials are paused, and the decider offers a new one before it goes on with them. One
+// that offers new ones without end has no use for those that are paused.
 void TrialRunner::decline(ProposedTrial proposal) {
-  const std::string job_id = job_id_of(next_sequence_++);
+  const std::string job_id = "declined" + to_text(proposal.parameter_id);
   decider_.on_add(job_id, proposal);
   decider_.on_remove(job_id, TrialEnd::Event::user_canceled);
-  exhausted_ = true;
+  exhausted_ = ++declined_ >= kMostDeclined;
 }
 
 void TrialRunner::resume_paused(ProposedTrial proposal) {
@@ -49,10 +54,11 @@ void TrialRunner::resume_paused(ProposedTrial proposal) {
                      proposal.resume_job));
     return;
   }
+  declined_ = 0;
   TrialRecord& record = trial->record;
   trial->ids.push_back(proposal.parameter_id);
-  trial->start_from =
-      proposal.checkpoint_from.empty() ? record.checkpoint : proposal.checkpoint_from;
+  plan_start(*trial,
+             proposal.checkpoint_from.empty() ? record.checkpoint : proposal.checkpoint_from);
   record.proposed = std::move(proposal);
   decider_.on_add(record.job_id, record.proposed);
   set_status(*trial, TrialStatus::pending);
@@ -62,7 +68,6 @@ void TrialRunner::on_exhausted(const std::string& reason) {
   log_.info("no more trials for now: {}", reason.empty() ? "no reason given" : reason);
   if (!requests_.empty()) requests_.pop_front();
   exhausted_ = true;
-  changed_ = true;
   check_over();
 }
 
@@ -78,7 +83,6 @@ void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,
   observer_.on_parameter(trial->record, index, *proposal);
   if (auto given = backend_.give_parameter(job_id, index, proposal->text); !given)
     warn(fmt::format("trial {}: {}", job_id, given.error().message));
-  changed_ = true;
 }
 
 void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) {
@@ -127,7 +131,6 @@ Result<std::string> TrialRunner::add_trial(json parameters, TrialSource source,
                                     {"parameter_index", 0}});
   record.proposed.parameters = std::move(parameters);
   record.proposed.checkpoint_from = std::move(checkpoint);
-  changed_ = true;
   auto own = rules ? std::make_shared<const TrialRules>(*std::move(rules)) : rules_;
   return add(std::move(record), std::move(own)).record.job_id;
 }
@@ -135,7 +138,6 @@ Result<std::string> TrialRunner::add_trial(json parameters, TrialSource source,
 Result<void> TrialRunner::stop_trial(const std::string& job_id, const std::string& reason) {
   LiveTrial* trial = table_.find(job_id);
   if (trial == nullptr) return fail(fmt::format("trial {} does not run and does not wait", job_id));
-  changed_ = true;
   ask_end(*trial, EndAsked::Kind::by_user, reason, "user");
   settle();
   replenish();
@@ -164,11 +166,10 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
   record.job_id = job_id_of(record.sequence);
   LiveTrial trial;
   trial.ids = {record.proposed.parameter_id};
-  trial.start_from = record.proposed.checkpoint_from;
   trial.rules = std::move(rules);
   trial.record = std::move(record);
-  keeper_.pin(trial.start_from);
   LiveTrial& added = table_.add(std::move(trial));
+  plan_start(added, added.record.proposed.checkpoint_from);
   status_.on_started();
   observer_.on_trial_added(added.record);
   update_tally();
@@ -179,7 +180,8 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
 void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason,
                           const char* by) {
   using Kind = EndAsked::Kind;
-  if (trial.asked && (kind != Kind::interrupt || trial.asked->kind != Kind::pause)) return;
+  // An end goes before a pause that is under way.
+  if (trial.asked && (kind == Kind::pause || trial.asked->kind != Kind::pause)) return;
   const std::string job_id = trial.record.job_id;
   const bool pause = kind == Kind::pause;
   log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", reason);
@@ -191,6 +193,9 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string rea
   }
   trial.asked = EndAsked{kind, std::move(reason)};
   table_.set_deadline(trial, 0);
+  // A later manager must know why the trial ended; the first failure comes back from every
+  // on_idle().
+  if (kind != Kind::interrupt) std::ignore = observer_.on_idle();
   if (pause) {
     backend_.pause(job_id);
   } else {
@@ -201,7 +206,6 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string rea
 void TrialRunner::set_status(LiveTrial& trial, TrialStatus status, std::string reason) {
   table_.set_status(trial, status);
   trial.record.reason = std::move(reason);
-  changed_ = true;
   observer_.on_trial_changed(trial.record);
   update_tally();
 }
@@ -210,7 +214,6 @@ void TrialRunner::update_tally() {
   tally_.pending = static_cast<std::int64_t>(table_.pending());
   tally_.running = static_cast<std::int64_t>(table_.running());
   tally_.paused = static_cast<std::int64_t>(table_.paused());
-  changed_ = true;
   observer_.on_tally(tally_);
 }
 
@@ -231,8 +234,12 @@ void TrialRunner::restore(Restored state) {
 }
 
 void TrialRunner::go_on() {
+  for (const Restored::Checkpoint& kept : restored_.checkpoints) {
+    drop(keeper_.saved(kept.job_id, kept.id, kept.bytes));
+    if (kept.ended) drop(keeper_.ended(kept.job_id));
+  }
   std::vector<Decider::Resumed> resumed;
-  std::vector<std::pair<LiveTrial*, std::uint64_t>> running;
+  std::vector<std::pair<LiveTrial*, Restored::Trial*>> running;
   for (Restored::Trial& old : restored_.live) {
     LiveTrial trial;
     trial.record = std::move(old.record);
@@ -240,29 +247,41 @@ void TrialRunner::go_on() {
     trial.ids.push_back(trial.record.proposed.parameter_id);
     trial.rules = rules_;
     trial.last_result = clock_.wall();
-    const TrialRecord& record = trial.record;
-    trial.reports_saved = record.reports;
-    for (const auto& [id, bytes] : old.checkpoints) drop(keeper_.saved(record.job_id, id, bytes));
-    trial.start_from = record.attempts == 0 ? record.proposed.checkpoint_from : record.checkpoint;
-    resumed.push_back(
-        {record.job_id, record.proposed, record.status == TrialStatus::paused, record.checkpoint});
+    trial.reports_before = old.reports_before;
+    trial.attempt_reports = old.attempt_reports;
+    trial.reports_saved = old.reports_saved;
     LiveTrial& added = table_.add(std::move(trial));
-    if (added.record.status == TrialStatus::running) running.push_back({&added, old.position});
+    const TrialRecord& record = added.record;
+    plan_start(added, old.start_from);
+    resumed.push_back({record.job_id, record.proposed, record.status == TrialStatus::paused,
+                       record.checkpoint, record.final_metric});
+    if (record.status == TrialStatus::running) running.push_back({&added, &old});
+    if (old.save_first) added.pausing = save(added);
   }
-  restored_.live.clear();
   decider_.readopt(resumed);
+  // The decider may have died before it read them; a second final result changes nothing there.
+  for (std::size_t i = 0; i < resumed.size(); ++i) {
+    const std::string& final_text = restored_.live[i].final_text;
+    if (!final_text.empty()) decider_.on_result(resumed[i].job_id, final_text);
+  }
   update_tally();
-  for (const auto& [trial, position] : running) adopt(*trial, position);
+  for (const auto& [trial, old] : running) adopt(*trial, *old);
+  restored_.live.clear();
 }
 
-void TrialRunner::adopt(LiveTrial& trial, std::uint64_t position) {
+void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
   TrialRecord& record = trial.record;
   const auto adopted =
       backend_.adopt({record.job_id, record.sequence, record.attempts - 1, record.proposed.text,
                       trial.rules->resources, trial.start_from},
-                     position);
+                     old.position);
   if (!adopted) {
-    conclude(trial, TrialStatus::failed, "it cannot be taken over: " + adopted.error().message);
+    // It may run on, and so may the others: a later manager can do better.
+    detached_ = true;
+    stop_experiment({Outcome::Kind::failed,
+                     fmt::format("trial {} cannot be taken over: {}; no trial was stopped: attune "
+                                 "resume goes on",
+                                 record.job_id, adopted.error().message)});
   } else if (*adopted == TrialBackend::Adoption::not_started) {
     --record.attempts;
     set_status(trial, TrialStatus::pending, "its start was cut short");
@@ -272,6 +291,13 @@ void TrialRunner::adopt(LiveTrial& trial, std::uint64_t position) {
     // What it had of maxTrialDuration is not known to the second: it starts anew.
     if (options_.max_trial_seconds)
       table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
+    if (!old.asked) return;
+    trial.asked = old.asked;
+    if (old.asked->kind == EndAsked::Kind::pause) {
+      backend_.pause(record.job_id);
+    } else {
+      backend_.stop(record.job_id);
+    }
   }
 }
 

@@ -44,7 +44,8 @@ struct LiveTrial {
   // Results before the checkpoint under way, before the newest one, and before this attempt: a
   // trial counts its results from 0 in each attempt, the decider those of the whole trial.
   std::int64_t reports_saving = 0, reports_saved = 0, reports_before = 0;
-  double last_result = 0;  // when it reported or started; as TrialReport::time
+  std::int64_t attempt_reports = 0;  // of this attempt
+  double last_result = 0;            // when it reported or started; as TrialReport::time
   // Clock::now() when it needs attention, 0 for never: of a running trial the end of its
   // maxTrialDuration, of a pending one the moment before which it must not be started.
   double deadline = 0;

@@ -39,8 +39,7 @@ void TuningStatus::on_report(const std::string& job_id, const Metrics& metrics, 
   }
 }
 
-void TuningStatus::on_end(const std::string& job_id, double seconds) {
-  trial_seconds_ += seconds;
+void TuningStatus::on_end(const std::string& job_id) {
   const auto cost = cost_of_.extract(job_id);
   if (!cost) return;
   live_cost_ -= cost.mapped();

@@ -32,8 +32,8 @@ class TuningStatus {
  public:
   // `seconds`: of the trial since its last report.
   void on_report(const std::string& job_id, const Metrics& metrics, double seconds);
-  // The trial has ended; nothing more comes of it. `seconds`: since its last report.
-  void on_end(const std::string& job_id, double seconds);
+  void on_attempt_end(double seconds) { trial_seconds_ += seconds; }  // since its last report
+  void on_end(const std::string& job_id);  // nothing more comes of the trial
   void on_started() { ++started_; }
   void on_completed() { ++completed_; }
   void on_failed() { ++failed_; }

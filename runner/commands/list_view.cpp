@@ -21,11 +21,16 @@ struct Summary {
 };
 
 Result<Summary> sum_up(StoreReader& reader, const StoredExperiment& experiment) {
-  return Summary{TRY(reader.tally(experiment)), TRY(reader.best(experiment, 1))};
+  Summary summary;
+  summary.tally = TRY(reader.tally(experiment));
+  summary.best = TRY(reader.best(experiment, 1));
+  return summary;
 }
 
 double seconds_of(const StoredExperiment& experiment, double now) {
-  return std::max(experiment.ended.value_or(now) - experiment.started, 0.0);
+  // Since it was seen last, when it runs.
+  if (experiment.status != ExperimentStatus::running) return experiment.seconds;
+  return std::max(experiment.seconds, now - experiment.manager_started);
 }
 
 // A limit in the experiment file, which holds those that there are.

@@ -33,7 +33,9 @@ CREATE TABLE experiments (
   manager_pid INTEGER NOT NULL,
   manager_started_at REAL NOT NULL,
   started_at REAL NOT NULL,
-  ended_at REAL
+  ended_at REAL,
+  seconds REAL NOT NULL DEFAULT 0,
+  seen_at REAL
 ) STRICT;
 CREATE TABLE trials (
   experiment INTEGER NOT NULL REFERENCES experiments,
@@ -120,6 +122,7 @@ CREATE TABLE checkpoints (
   bytes REAL NOT NULL,
   error TEXT NOT NULL,
   saved_at REAL NOT NULL,
+  reports INTEGER NOT NULL,
   dropped_at REAL,
   PRIMARY KEY (experiment, checkpoint),
   FOREIGN KEY (experiment, trial) REFERENCES trials

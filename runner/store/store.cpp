@@ -48,7 +48,8 @@ struct Store::State {
   struct Statements {
     SqlStatement begin, commit;
     SqlStatement find, add_trial, change, change_status, save_parameters, add_attempt, end_attempt,
-        add_report, add_decision, add_checkpoint, drop_checkpoint, add_import, add_event;
+        add_report, add_decision, add_checkpoint, set_checkpoint, seen, drop_checkpoint, add_import,
+        add_event;
   };
 
   fs::path working_directory;
@@ -57,6 +58,7 @@ struct Store::State {
   std::int64_t experiment = 0;
   std::string objective = {};
   bool open = false;                 // a transaction
+  double seen = 0;                   // what seen_at has
   std::optional<Error> broken = {};  // the first failure; nothing is written after it
   std::unordered_map<std::string, Known> known = {};  // trials that have not ended, by job id
 
@@ -140,8 +142,9 @@ Result<Store> Store::open(const fs::path& working_directory, double busy_seconds
           prepare("UPDATE trials SET status = ?3, score = ?4 WHERE experiment = ?1 AND trial = ?2"),
       .save_parameters = prepare(kSaveParameters),
       .add_attempt =
-          prepare("INSERT INTO attempts (experiment, trial, attempt, from_checkpoint, started_at) "
-                  "VALUES (?, ?, ?, ?, ?)"),
+          // Again when a manager was killed between this and the start: the attempt never ran.
+      prepare("INSERT OR REPLACE INTO attempts (experiment, trial, attempt, from_checkpoint, "
+              "started_at) VALUES (?, ?, ?, ?, ?)"),
       .end_attempt =
           prepare("UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "
                   "max_rss = ?8 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
@@ -150,7 +153,10 @@ Result<Store> Store::open(const fs::path& working_directory, double busy_seconds
           prepare("INSERT INTO decisions (experiment, trial, time, action, decided_by, reason) "
                   "VALUES (?, ?, ?, ?, ?, ?)"),
       .add_checkpoint =
-          prepare("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)"),
+          prepare("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"),
+      .set_checkpoint =
+          prepare("UPDATE trials SET checkpoint = ?3 WHERE experiment = ?1 AND trial = ?2"),
+      .seen = prepare("UPDATE experiments SET seen_at = ?2 WHERE experiment = ?1"),
       .drop_checkpoint = prepare("UPDATE checkpoints SET state = 'dropped', dropped_at = ?3 "
                                  "WHERE experiment = ?1 AND checkpoint = ?2"),
       .add_import = prepare("INSERT INTO imports (experiment, time, job_id, parameters, value) "
@@ -191,6 +197,7 @@ Result<void> Store::resume(const std::string& id, double time) {
                             (state_->working_directory / kStoreFile).string(), id));
   auto update = TRY(state_->database.prepare(
       "UPDATE experiments SET status = 'running', reason = '', ended_at = NULL, runs = runs + 1, "
+      "seconds = seconds + max(coalesce(seen_at, 0) - manager_started_at, 0), seen_at = NULL, "
       "manager_pid = ?2, manager_started_at = ?3 WHERE experiment = ?1"));
   TRY(state_->change_row(update, {state_->experiment, std::int64_t{::getpid()}, time}));
   return commit();
@@ -205,7 +212,8 @@ Result<void> Store::update_file(const json& file) {
 Result<void> Store::end(const Outcome& outcome, double time) {
   state_->broken.reset();  // a last try: how it ended is worth more than consistency of nothing
   auto update = TRY(state_->database.prepare(
-      "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4 WHERE experiment = ?1"));
+      "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4, seen_at = ?4 "
+      "WHERE experiment = ?1"));
   const std::string status = outcome.kind == Outcome::Kind::completed     ? "completed"
                              : outcome.kind == Outcome::Kind::interrupted ? "interrupted"
                                                                           : "failed";
@@ -295,9 +303,13 @@ Result<void> Store::add_decision(const DecisionRecord& decision, double time) {
 Result<void> Store::add_checkpoint(const CheckpointStored& saved, double time) {
   const State::Known trial = TRY(state_->look_up(saved.job_id));
   const std::string state = saved.error.empty() ? "kept" : "failed";
-  return state_->change_row(state_->sql.add_checkpoint,
-                            {state_->experiment, saved.checkpoint, trial.trial, trial.attempt,
-                             state, saved.bytes, saved.error, time});
+  TRY(state_->change_row(state_->sql.add_checkpoint,
+                         {state_->experiment, saved.checkpoint, trial.trial, trial.attempt, state,
+                          saved.bytes, saved.error, time, saved.reports}));
+  if (!saved.error.empty()) return {};
+  // The trial may have ended meanwhile, and is not said to change any more.
+  return state_->change_row(state_->sql.set_checkpoint,
+                            {state_->experiment, trial.trial, saved.checkpoint});
 }
 
 Result<void> Store::drop_checkpoint(const std::string& checkpoint, double time) {
@@ -315,6 +327,12 @@ Result<void> Store::add_imports(const std::vector<ImportData::Record>& records, 
 
 Result<void> Store::add_event(const std::string& kind, const std::string& text, double time) {
   return state_->change_row(state_->sql.add_event, {state_->experiment, time, kind, text});
+}
+
+Result<void> Store::seen(double time) {
+  if (time - state_->seen < kSeenSeconds || state_->experiment == 0) return {};
+  state_->seen = time;
+  return state_->change_row(state_->sql.seen, {state_->experiment, time});
 }
 
 Result<void> Store::commit() {

@@ -46,6 +46,10 @@ class Store {
   Result<void> begin(const NewExperiment& experiment, double time);
   Result<void> resume(const std::string& id, double time);  // counts one more run
 
+  // The manager lives; written at most once in kSeenSeconds. How long sessions took is known by it.
+  static constexpr double kSeenSeconds = 1;
+  Result<void> seen(double time);
+
   Result<void> update_file(const json& file);  // what `attune update` changed
   Result<void> end(const Outcome& outcome, double time);
 

@@ -57,6 +57,7 @@ Result<void> StoreObserver::on_idle() {
     if (now - committed_ < kPaceSeconds) return failure_;
     committed_ = now;
   }
+  note(store_.seen(clock_.wall()));
   note(store_.commit());
   return failure_;
 }

@@ -10,8 +10,8 @@ namespace attune {
 class StoreObserver final : public TrialObserver {
  public:
   // Of an experiment that store.begin() or store.resume() has named. All outlive the observer.
-  // `clock` dates what happens. With a `pace` it commits once in kPaceSeconds of that clock instead:
-  // for simulations, where nothing is lost that could not be had again.
+  // `clock` dates what happens. With a `pace` it commits once in kPaceSeconds of that clock
+  // instead: for simulations, where nothing is lost that could not be had again.
   static constexpr double kPaceSeconds = 0.2;
   StoreObserver(Store& store, const Clock& clock, const Clock* pace = nullptr)
       : store_(store), clock_(clock), pace_(pace) {}

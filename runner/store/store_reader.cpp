@@ -255,20 +255,16 @@ Result<StoredTrial> StoreReader::whole_trial(const StoredExperiment& experiment,
         [](const SqlRow& row) {
           return StoredDecision{row.real(0), row.text(1), row.text(2), row.text(3)};
         }));
-    found.checkpoints = TRY(
-        rows("SELECT checkpoint, attempt, state, bytes, error, saved_at, dropped_at "
-             "FROM checkpoints WHERE experiment = ? AND trial = ? ORDER BY saved_at, checkpoint",
-             [](const SqlRow& row) {
-               return StoredCheckpoint{row.text(0),      static_cast<int>(row.integer(1)),
-                                       row.text(2),      row.real(3),
-                                       row.text(4),      row.real(5),
-                                       row.maybe_real(6)};
-             }));
+    found.checkpoints = TRY(rows(
+        fmt::format("SELECT {} FROM checkpoints AS c JOIN trials AS t USING (experiment, trial) "
+                    "WHERE experiment = ? AND trial = ? ORDER BY saved_at, c.checkpoint",
+                    kCheckpointColumns),
+        checkpoint_of));
+    const std::string subject = "trial " + found.trial.job_id + ":";
     found.events = TRY(state_->all(
         "SELECT time, kind, text FROM events WHERE experiment = ? AND substr(text, 1, ?) = ? "
         "ORDER BY event",
-        {experiment.number, static_cast<std::int64_t>(found.trial.job_id.size()),
-         found.trial.job_id},
+        {experiment.number, static_cast<std::int64_t>(subject.size()), subject},
         [](const SqlRow& row) { return StoredEvent{row.real(0), row.text(1), row.text(2)}; }));
     return {};
   }));
@@ -324,6 +320,15 @@ Result<std::vector<UnfinishedTrial>> StoreReader::unfinished(const StoredExperim
     unfinished.push_back(std::move(found));
   }
   return unfinished;
+}
+
+Result<std::vector<StoredCheckpoint>> StoreReader::kept_checkpoints(
+    const StoredExperiment& experiment) {
+  return state_->all(
+      fmt::format("SELECT {} FROM checkpoints AS c JOIN trials AS t USING (experiment, trial) "
+                  "WHERE experiment = ? AND state = 'kept' ORDER BY saved_at, c.checkpoint",
+                  kCheckpointColumns),
+      {experiment.number}, checkpoint_of);
 }
 
 Result<std::vector<ImportData::Record>> StoreReader::imports(const StoredExperiment& experiment) {

@@ -37,6 +37,7 @@ struct StoredExperiment {
   double manager_started = 0;
   double started = 0;
   std::optional<double> ended;
+  double seconds = 0;  // that its managers ran, up to when the last one was seen
 };
 
 struct StoredAttempt {
@@ -77,6 +78,8 @@ struct StoredCheckpoint {
   std::string error;
   double saved = 0;
   std::optional<double> dropped;
+  std::int64_t reports = 0;  // of the trial before it
+  std::string job_id;
 };
 struct StoredEvent {
   double time = 0;
@@ -142,6 +145,7 @@ class StoreReader {
   // ---- for a resume, together with trials() for what has ended
   Result<std::int64_t> next_sequence(const StoredExperiment& experiment);
   Result<std::vector<UnfinishedTrial>> unfinished(const StoredExperiment& experiment);
+  Result<std::vector<StoredCheckpoint>> kept_checkpoints(const StoredExperiment& experiment);
   Result<std::vector<ImportData::Record>> imports(const StoredExperiment& experiment);
 
  private:

@@ -84,7 +84,17 @@ StoredExperiment experiment_of(const SqlRow& row) {
   experiment.manager_started = row.real(12);
   experiment.started = row.real(13);
   experiment.ended = row.maybe_real(14);
+  const double seen = row.maybe_real(16).value_or(experiment.manager_started);
+  experiment.seconds = row.real(15) + std::max(seen - experiment.manager_started, 0.0);
   return experiment;
+}
+
+StoredCheckpoint checkpoint_of(const SqlRow& row) {
+  return {row.text(0),       static_cast<int>(row.integer(1)),
+          row.text(2),       row.real(3),
+          row.text(4),       row.real(5),
+          row.maybe_real(6), row.integer(7),
+          row.text(8)};
 }
 
 StoredParameter parameter_of(const SqlRow& row) {

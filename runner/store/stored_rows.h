@@ -11,7 +11,7 @@ json json_of(const std::string& text);
 
 inline constexpr const char* kExperimentColumns =
     "experiment, id, name, directory, status, reason, objective, maximize, seed, file, runs, "
-    "manager_pid, manager_started_at, started_at, ended_at";
+    "manager_pid, manager_started_at, started_at, ended_at, seconds, seen_at";
 StoredExperiment experiment_of(const SqlRow& row);
 
 // Of trials as t and parameters as p.
@@ -24,6 +24,12 @@ TrialRecord trial_of(const SqlRow& row);
 inline constexpr const char* kAttemptColumns =
     "attempt, from_checkpoint, started_at, ended_at, ending, detail, cpu_seconds, max_rss";
 StoredAttempt attempt_of(const SqlRow& row);
+
+// Of checkpoints as c and trials as t.
+inline constexpr const char* kCheckpointColumns =
+    "c.checkpoint, c.attempt, c.state, c.bytes, c.error, c.saved_at, c.dropped_at, c.reports, "
+    "t.job_id";
+StoredCheckpoint checkpoint_of(const SqlRow& row);
 
 inline constexpr const char* kParameterColumns =
     "parameter_index, attempt, parameter_id, parameters, text, resume_job, checkpoint_from";

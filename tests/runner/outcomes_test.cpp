@@ -21,21 +21,24 @@ std::string one_of(const std::vector<std::string>& commands) {
 TEST_CASE("attune run: every bad end has its outcome and a reason that can be read") {
   const ProgramFolder folder;
   ::mkfifo((folder.path / "never").c_str(), 0600);
-  folder.write(one_of({
-                   "kill -SEGV $$",
-                   "kill -KILL $$",
-                   "report FINAL 1; exit 7",
-                   "exit 0",
-                   "report FINAL NaN",
-                   "(setsid sh -c 'echo $$ > daemon.pid; read x < never' &) ; report FINAL 2",
-                   "head -c 100000000 /dev/zero | tr '\\\\0' x; report FINAL 3",
-                   R"(awk -v id=7 -v job=$NNI_TRIAL_JOB_ID 'BEGIN {
+  ::mkfifo((folder.path / "ready").c_str(), 0600);
+  folder.write(
+      one_of({
+          "kill -SEGV $$",
+          "kill -KILL $$",
+          "report FINAL 1; exit 7",
+          "exit 0",
+          "report FINAL NaN",
+          "(setsid sh -c 'echo $$ > daemon.pid; echo > ready; read x < never' &) ; read x < "
+          "ready; report FINAL 2",
+          "head -c 100000000 /dev/zero | tr '\\\\0' x; report FINAL 3",
+          R"(awk -v id=7 -v job=$NNI_TRIAL_JOB_ID 'BEGIN {
       for (i = 0; i < 100000; ++i) {
         r = "{\"parameter_id\": " id ", \"trial_job_id\": \"" job "\", \"type\": \"PERIODICAL\", \"sequence\": " i ", \"value\": \"0.5\"}"
         printf "ME%06d%s\n", length(r) + 1, r
       } }' >> $NNI_SYS_DIR/.nni/metrics; report FINAL 4)",
-               }),
-               "trialConcurrency: 3\nmaxTrialNumber: 8\n");
+      }),
+      "trialConcurrency: 3\nmaxTrialNumber: 8\n");
   const Run run = folder.run_experiment({"--json"});
   CAPTURE(run.err);
   CHECK(run.code == 0);
@@ -66,7 +69,7 @@ TEST_CASE("attune run: every bad end has its outcome and a reason that can be re
 
   const Run show = folder.run({"show", "t0000", "--dir", "exp"});
   CHECK(show.code == 0);
-  CHECK_THAT(show.out, Contains("FAILED: killed by signal 11 (Segmentation fault)"));
+  CHECK_THAT(show.out, Contains("FAILED, killed by signal 11 (Segmentation fault)"));
 }
 
 TEST_CASE("attune run: a trial that hangs and ignores SIGTERM is stopped by its time limit") {

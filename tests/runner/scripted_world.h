@@ -79,6 +79,7 @@ class FakeBackend final : public TrialBackend {
     return {};
   }
   Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) override {
+    if (!adopt_error.empty()) return fail(adopt_error);
     adopted.push_back(fmt::format("{} attempt {} from {}", trial.job_id, trial.attempt, position));
     return adoption;
   }
@@ -115,7 +116,7 @@ class FakeBackend final : public TrialBackend {
   std::vector<TrialStart> started;
   std::vector<std::string> stopped, paused, given, saves, deleted, released, adopted;
   std::vector<TrialEvent> events;
-  std::string start_error;
+  std::string start_error, adopt_error;
   std::function<void()> wake;
   bool killed = false, saves_at_once = true;
   Adoption adoption = Adoption::taken;

@@ -135,7 +135,11 @@ class SmallRunner final : public Decider::Listener {
   void on_proposal(ProposedTrial proposal) override {
     const std::string job = fmt::format("t{}", started++);
     log += fmt::format("{} start {} {}\n", clock_.now(), job, proposal.text);
-    REQUIRE(backend_.start({job, started, 0, proposal.text, {}, ""}).has_value());
+    TrialStart start;
+    start.job_id = job;
+    start.sequence = started;
+    start.parameter_text = proposal.text;
+    REQUIRE(backend_.start(start).has_value());
     ++running;
     decider_.on_add(job, proposal);
   }

@@ -185,6 +185,66 @@ TEST_CASE("runner: criteria end a trial, and the experiment") {
   }
 }
 
+TEST_CASE("runner: a retried attempt starts anew, whatever an earlier one had reported") {
+  RunnerOptions options = World::limits(1, 5);
+  options.trial.retries[FailureClass::failed] = {RetryHow::restart, 1};
+  World w(options);
+  w.ready();
+  w.propose();
+  w.report("t0000", 0.1);
+  w.end("t0000", Ending::failed);
+  w.pump();
+  w.report("t0000", 0.2, false);
+  w.pump();
+  CHECK(w.backend.stopped.empty());
+  CHECK(w.notes.all["t0000"].status == TrialStatus::running);
+  CHECK(w.notes.all["t0000"].final_metric.is_null());
+}
+
+TEST_CASE("runner: a trial that has its final result keeps it, however it ends") {
+  RunnerOptions options = World::limits(1, 5);
+  options.max_trial_seconds = 10;
+  World w(options);
+  w.ready();
+  w.propose();
+  w.report("t0000", 0.7);
+  w.pump();
+  if (GENERATE(true, false)) {
+    w.clock.advance(10);
+  } else {
+    w.runner.interrupt("SIGTERM");
+  }
+  w.pump();
+  CHECK(w.backend.stopped == Calls{"t0000"});
+  w.end("t0000", Ending::stopped);
+  w.pump();
+  CHECK(w.notes.all["t0000"].status == TrialStatus::succeeded);
+}
+
+TEST_CASE("runner: an end goes before a pause that is under way") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "");
+  w.decider.listener->on_stop("t0000", "rejected");
+  CHECK(w.backend.stopped == Calls{"t0000"});
+  w.end("t0000", Ending::stopped);
+  w.pump();
+  CHECK(w.notes.all["t0000"].status == TrialStatus::early_stopped);
+}
+
+TEST_CASE("runner: no attempt is started any more when the experiment ends") {
+  RunnerOptions options = World::limits(1, 5);
+  options.trial.retries[FailureClass::failed] = {RetryHow::restart, 9};
+  World w(options);
+  w.ready();
+  w.propose();
+  w.runner.interrupt("SIGTERM");
+  w.end("t0000", Ending::failed);
+  w.pump();
+  CHECK(w.backend.started.size() == 1);
+}
+
 TEST_CASE("runner: waits only so long for a proposal when nothing else can happen") {
   World w;
   w.ready();
@@ -225,6 +285,7 @@ TEST_CASE("runner: a restart goes on with what an earlier manager left") {
     trial.record.attempts = status == TrialStatus::pending ? 0 : 1;
     trial.record.proposed = {std::int64_t{i}, {{"x", i}}, "old", "", ""};
     trial.position = 77;
+    w.notes.all[trial.record.job_id] = trial.record;
     state.live.push_back(trial);
   };
   live(1, TrialStatus::running);
@@ -241,6 +302,47 @@ TEST_CASE("runner: a restart goes on with what an earlier manager left") {
     CHECK(w.notes.tally.succeeded == 2);
     w.propose();
     CHECK(w.notes.all["t0003"].status == TrialStatus::running);
+  }
+  SECTION("it was told to stop, and the experiment went on without it") {
+    state.live[0].asked = EndAsked{EndAsked::Kind::early_stop, "it is bad"};
+    w.runner.restore(state);
+    w.ready();
+    CHECK(w.backend.stopped == Calls{"t0001"});
+    w.end("t0001", Ending::stopped);
+    w.pump();
+    CHECK(w.notes.all["t0001"].status == TrialStatus::early_stopped);
+  }
+  SECTION("it was stopped with the experiment, which was killed meanwhile") {
+    w.runner.restore(state);
+    w.ready();
+    w.end("t0001", Ending::stopped);
+    w.pump();
+    CHECK(w.notes.all["t0001"].status == TrialStatus::running);
+    CHECK(w.backend.started.back().job_id == "t0001");
+  }
+  SECTION("its final result is told again, and its reports are counted on") {
+    state.live[0].final_text = "the last word";
+    state.live[0].reports_before = 4;
+    state.live[0].attempt_reports = 2;
+    w.runner.restore(state);
+    w.ready();
+    CHECK(w.decider.take() ==
+          Calls{"import 1", "readopt t0001", "readopt t0002", "result t0001 the last word"});
+    w.report("t0001", 0.5, false);
+    w.backend.events.back() = TrialReport{
+        "t0001", "", std::get<TrialReport>(w.backend.events.back()).metric, 0, 0, false};
+    w.pump();
+    CHECK(w.decider.take().at(0).find("\"sequence\":4") != std::string::npos);
+  }
+  SECTION("one that cannot be taken over ends the session, and stops nothing") {
+    w.backend.adopt_error = "too many open files";
+    w.runner.restore(state);
+    w.ready();
+    w.closed();
+    CHECK(w.backend.stopped.empty());
+    CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+    CHECK_THAT(w.notes.outcome->reason, Contains("too many open files"));
+    CHECK(w.notes.all["t0001"].status == TrialStatus::running);
   }
   SECTION("its start was cut short") {
     w.backend.adoption = TrialBackend::Adoption::not_started;

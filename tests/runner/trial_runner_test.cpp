@@ -123,7 +123,7 @@ TEST_CASE("runner: an exhausted decider without any trial") {
   CHECK(w.decider.calls.back() == "close");
   w.closed();
   CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
-  CHECK_THAT(w.notes.outcome->reason, Contains("no trial reported a final metric"));
+  CHECK_THAT(w.notes.outcome->reason, Contains("no trial has a result"));
 }
 
 TEST_CASE("runner: more proposals than slots wait, and say why") {

@@ -49,7 +49,9 @@ TuningStatus second_update() {
 
 StopRules rules_of(const json& criterion) {
   StopRules rules;
-  const auto& [name, value] = *criterion.items().begin();
+  const auto first = criterion.begin();
+  const std::string& name = first.key();
+  const json& value = first.value();
   if (name == "max_num_trials_started") rules.max_started = value.get<std::int64_t>();
   if (name == "max_num_trials_completed") rules.max_completed = value.get<std::int64_t>();
   if (name == "max_num_trials_finished") rules.max_finished = value.get<std::int64_t>();
@@ -82,14 +84,15 @@ TEST_CASE("tuning status: summed time and cost") {
   status.on_report("b", {{"cost", 1.0}}, 2);
   status.on_report("a", {{"cost", 4.0}}, 0);  // the largest of each trial counts
   CHECK(status.cost() == 6);
-  status.on_end("a", 1);
+  status.on_attempt_end(1);
+  status.on_end("a");
   status.on_report("b", {{"cost", 2.0}}, 1);
   CHECK(status.cost() == 7);
   CHECK(status.trial_seconds() == 10);
   StopRules rules;
   rules.max_trial_seconds = 10;
   CHECK_FALSE(rules.met(status));  // reached, not exceeded
-  status.on_end("b", 0.5);
+  status.on_attempt_end(0.5);
   CHECK(rules.met(status) == "the trials have run for 10.5 s in sum");
 }
 

@@ -40,11 +40,11 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST_CASE("options: run, resume and simulate") {
-  const auto run = parse_as<RunOptions>({"run", "e.yaml", "--seed", "18446744073709551615",
+  const auto run = parse_as<RunOptions>({"run", "e.yaml", "--seed", "9007199254740992",
                                          "--max-trials", "5", "--concurrency", "2", "--dir", "d",
                                          "--daemon", "a", "--quiet", "--json", "--dry-run"});
   CHECK(run.file == "e.yaml");
-  CHECK(run.seed == 18446744073709551615U);
+  CHECK(run.seed == 9007199254740992U);
   CHECK(run.max_trials == 5);
   CHECK(run.concurrency == 2);
   CHECK(run.directory == "d");

@@ -72,6 +72,7 @@ TEST_CASE("requests: every command says what was asked") {
   };
   auto stop = world.options<StopOptions>();
   stop.kill = true;
+  stop.wait = false;  // this manager never ends
   CHECK(asked(stop) == json{{"command", "stop"}, {"kill", true}});
 
   auto kill = world.options<KillOptions>();

@@ -66,8 +66,9 @@ class World {
     store.add_decision({"t0003", "stop", "decider", "median rule"}, 1025).value();
     store.add_checkpoint({"t0003", "c1", 4096, ""}, 1024).value();
     store.drop_checkpoint("c1", 1028).value();
-    store.add_event("warning", "t0003: byte 7 is no metric", 1021).value();
+    store.add_event("warning", "trial t0003: byte 7 is no metric", 1021).value();
     store.change_trial(trial).value();
+    store.seen(1100).value();
     store.commit().value();
   }
 
@@ -131,7 +132,10 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
   std::string text = printed(options);
   CHECK(contains(text, "experiment abcd2345 (digits): killed, its manager was killed"));
   CHECK(contains(text, "best 0.75 (t0000)\n"));
-  CHECK(contains(text, "PENDING trials:\n - t0001:\tPENDING: waits for 2 cpu, 1 is free\n"));
+  CHECK(contains(text,
+                 "PENDING trials:\n - t0001:\tPENDING: waits for 2 cpu, 1 is free; no manager "
+                 "runs: attune resume "
+                 "abcd2345\n"));
   CHECK(
       contains(text, "RUNNING trials:\n - t0002:\tRUNNING [attempt 1], 20 s, 3 iter, last 0.25\n"));
   CHECK(contains(text, "Last failures:\n - t0003:\tkilled by signal 11 (Segmentation fault)\n"));
@@ -146,7 +150,7 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
   const json object = parse_json(printed(options)).value();
   CHECK(object["seconds"] == 100);
   REQUIRE(object["unfinished"].size() == 2);
-  CHECK(object["unfinished"][0]["reason"] == "waits for 2 cpu, 1 is free");
+  CHECK(contains(object["unfinished"][0]["reason"], "no manager runs: attune resume abcd2345"));
   CHECK(object["last_failures"][0]["trial_job_id"] == "t0003");
 }
 
@@ -196,7 +200,7 @@ TEST_CASE("views: show tells everything of a trial") {
   CHECK(contains(text, "stop      "));
   CHECK(contains(text, "decider  median rule\n"));
   CHECK(contains(text, "4.1 kB  dropped "));
-  CHECK(contains(text, "t0003: byte 7 is no metric\n"));
+  CHECK(contains(text, "trial t0003: byte 7 is no metric\n"));
   CHECK(contains(text, "late: the decision was taken without it\n"));
 
   options.which.json = true;

@@ -108,7 +108,7 @@ TEST_CASE("schema: a full disk is an error that names the cure, and writes no ha
   const auto result = database.execute(
       "INSERT INTO experiments SELECT NULL, 'a', hex(zeroblob(100000)), '', 'running', '', '', 0, "
       "0, "
-      "'', 1, 1, 1, 1, NULL");
+      "'', 1, 1, 1, 1, NULL, 0, NULL");
   CHECK(says(result.error(), "disk is full: make room"));
 }
 

@@ -86,8 +86,8 @@ TEST_CASE("store: a trial is read as it was written") {
   REQUIRE(store.add_checkpoint({"t0007", "c1", 4096, ""}, 1004.5).has_value());
   REQUIRE(store.add_checkpoint({"t0007", "c2", 0, "nothing saved"}, 1004.75).has_value());
   REQUIRE(store.drop_checkpoint("c1", 1006).has_value());
-  REQUIRE(store.add_event("warning", "t0007: byte 3 is no metric", 1004).has_value());
-  REQUIRE(store.add_event("warning", "t0008: another's", 1004).has_value());
+  REQUIRE(store.add_event("warning", "trial t0007: byte 3 is no metric", 1004).has_value());
+  REQUIRE(store.add_event("warning", "trial t0008: another's", 1004).has_value());
   REQUIRE(
       store
           .end_attempt(trial, {"t0007", Ending::signalled, "killed by signal 11", 1005, 0.75, 8192})
@@ -150,8 +150,8 @@ TEST_CASE("store: a trial is read as it was written") {
   CHECK(read.checkpoints[1].state == "failed");
   CHECK(read.checkpoints[1].error == "nothing saved");
   REQUIRE(read.events.size() == 1);
-  CHECK(read.events[0].text == "t0007: byte 3 is no metric");
-  CHECK(reader.events(experiment, 1).value().at(0).text == "t0008: another's");
+  CHECK(read.events[0].text == "trial t0007: byte 3 is no metric");
+  CHECK(reader.events(experiment, 1).value().at(0).text == "trial t0008: another's");
 }
 
 TEST_CASE("store: best, tally, order and filters") {
