@@ -43,9 +43,23 @@ Result<json> ControlHandler::carry_out(const AddRequest& request) {
 }
 
 Result<json> ControlHandler::carry_out(const ImportRequest& request) {
-  TRY(runner_.import(request.records));
-  TRY(store_.add_imports(request.records, clock_.wall()));
-  return json{{"imported", request.records.size()}};
+  std::vector<ImportData::Record> good;
+  std::string first;
+  for (const ImportData::Record& record : request.records) {
+    const auto metrics = metrics_of(record.value);
+    const auto checked = check_point(experiment_, record.parameter);
+    const std::string flaw = metrics.empty() ? "its value is no number"
+                             : checked       ? ""
+                                             : checked.error().message;
+    if (flaw.empty()) good.push_back(record);
+    if (first.empty() && !flaw.empty()) first = dump_json(record.parameter) + ": " + flaw;
+  }
+  const std::size_t left_out = request.records.size() - good.size();
+  if (!good.empty()) {
+    TRY(runner_.import(good));
+    TRY(store_.add_imports(good, clock_.wall()));
+  }
+  return json{{"imported", good.size()}, {"left_out", left_out}, {"why", first}};
 }
 
 Result<json> ControlHandler::carry_out(const UpdateRequest& request) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -44,6 +45,25 @@ const std::vector<std::string> kServiceKeys = {"platform", "useActiveGpu", "maxT
 const std::vector<std::string> kDeprecatedKeys = {"multiThread", "multiPhase",
                                                   "includeIntermediateResults"};
 
+// Of the first byte that does not continue UTF-8; npos when there is none. Overlong forms and
+// surrogates are left to those who interpret the text.
+std::size_t first_invalid_utf8(const std::string& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t more = lead < 0x80           ? 0
+                             : (lead >> 5) == 0x06 ? 1
+                             : (lead >> 4) == 0x0E ? 2
+                             : (lead >> 3) == 0x1E ? 3
+                                                   : 4;
+    if (more == 4 || i + more >= text.size()) return i;
+    for (std::size_t k = 1; k <= more; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) >> 6) != 2) return i;
+    }
+    i += more + 1;
+  }
+  return std::string::npos;
+}
+
 Result<std::string> read_text(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return fail(fmt::format("{} is a directory", path.string()));
@@ -52,7 +72,14 @@ Result<std::string> read_text(const fs::path& path) {
   if (!stream || !(text << stream.rdbuf())) {
     return fail(fmt::format("cannot read {}, or it is empty", path.string()));
   }
-  return text.str();
+  std::string content = text.str();
+  if (const auto at = first_invalid_utf8(content); at != std::string::npos) {
+    const auto line =
+        std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    return fail(fmt::format("{}:{}: not UTF-8 (byte 0x{:02X}); save it as UTF-8", path.string(),
+                            line + 1, static_cast<unsigned char>(content[at])));
+  }
+  return content;
 }
 
 Result<json> read_algorithm(const Section& top, const std::string& key, const fs::path& base) {

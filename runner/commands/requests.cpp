@@ -101,16 +101,25 @@ Result<int> request(const ImportOptions& options, const Console& console) {
   const StoredExperiment experiment = TRY(find_experiment(options.which));
   std::vector<ImportData::Record> records = TRY(read_import_file(options.file));
   const std::size_t count = records.size();
-  const json answer = {{"imported", options.dry_run ? 0 : count}, {"records", count}};
+  json answer = {{"imported", 0}, {"left_out", 0}, {"records", count}, {"why", ""}};
   if (options.dry_run)
     return tell(options.which, answer, fmt::format("{} results could be imported", count), console);
   for (std::size_t begin = 0; begin < count; begin += kRecordsPerRequest) {
     ImportRequest part;
     for (std::size_t i = begin; i < std::min(begin + kRecordsPerRequest, count); ++i)
       part.records.push_back(std::move(records[i]));
-    if (!TRY(ask(experiment, part, console))) return kExitNoManager;
+    const auto done = TRY(ask(experiment, part, console));
+    if (!done) return kExitNoManager;
+    for (const char* key : {"imported", "left_out"})
+      answer[key] = answer[key].get<std::int64_t>() + done->value(key, std::int64_t{0});
+    if (answer["why"] == "") answer["why"] = done->value("why", "");
   }
-  return tell(options.which, answer, fmt::format("{} results imported", count), console);
+  std::string sentence = fmt::format("{} results imported", dump_json(answer["imported"]));
+  if (answer["left_out"] != 0) {
+    sentence += fmt::format(", {} left out; the first: {}", dump_json(answer["left_out"]),
+                            answer["why"].get<std::string>());
+  }
+  return tell(options.which, answer, sentence, console);
 }
 
 Result<int> request(const UpdateOptions& options, const Console& console) {

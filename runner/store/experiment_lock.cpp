@@ -4,8 +4,13 @@
 #include <fmt/format.h>
 #include <string.h>
 
+#include <chrono>
+#include <thread>
+
 namespace attune {
 namespace {
+
+constexpr int kTries = 30;
 
 // Of the open file, not of the process: closing another descriptor of the file keeps the lock, and
 // who asks (F_OFD_GETLK) does not take it for a moment, as with flock().
@@ -23,8 +28,14 @@ Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directo
   // Close-on-exec: trials outlive their manager and must not hold its lock.
   UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!fd) return fail(fmt::format("cannot open {}: {}", file.string(), strerror(errno)));
-  struct flock lock = whole_file();
-  if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return ExperimentLock(std::move(fd));
+  // A manager that was killed while it started a process lives on in that one until it executes its
+  // program, which closes the lock. Nothing tells when, and waiting for the lock has no time limit.
+  for (int tries = 0; tries < kTries; ++tries) {
+    struct flock lock = whole_file();
+    if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return ExperimentLock(std::move(fd));
+    if (errno != EAGAIN && errno != EACCES) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   if (errno != EAGAIN && errno != EACCES)
     return fail(fmt::format("cannot lock {}: {}", file.string(), strerror(errno)));
   return fail(

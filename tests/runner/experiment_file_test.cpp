@@ -267,6 +267,7 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
       {"a: &x [*x]\n", ""},
       {"a: !!binary aGk=\n", "tag"},
       {"\t", ""},
+      {kLeast + "experimentName: caf\xe9\n", ":4: not UTF-8 (byte 0xE9)"},
       {"", ""},
   }));
   CAPTURE(row.text);
