@@ -34,6 +34,11 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// The number of the first byte that is no white space; the size when there is none.
+std::size_t first_of_text(std::string_view bytes) {
+  return static_cast<std::size_t>(std::ranges::find_if_not(bytes, is_space) - bytes.begin());
+}
+
 Result<MetricRecord> parse_record(std::string_view body) {
   const std::string_view text = trimmed(body);
   // Also keeps the search for the next record cheap when the length is nonsense.
@@ -47,7 +52,7 @@ Result<MetricRecord> parse_record(std::string_view body) {
 }  // namespace
 
 void MetricParser::feed(std::string_view bytes) {
-  if (errors_ > kMaxErrors) return;
+  if (ignoring_) return;
   buffer_.erase(0, begin_);
   begin_ = 0;
   buffer_.append(bytes);
@@ -58,11 +63,16 @@ void MetricParser::consume(std::size_t n) {
   offset_ += n;
 }
 
-std::unexpected<Error> MetricParser::broken(std::uint64_t at, const std::string& what,
-                                            const std::string& found) {
-  std::string message = fmt::format(".nni/metrics, byte {}: {}; found '{}'", at, what, found);
-  if (++errors_ > kMaxErrors) {
-    message += "; too many errors, the rest of the file is ignored";
+std::unexpected<Error> MetricParser::broken(std::size_t at, std::size_t size,
+                                            const std::string& what) {
+  const std::string found = printable(std::string_view(buffer_).substr(begin_ + at), 40);
+  std::string message =
+      fmt::format(".nni/metrics, byte {}: {}; found '{}'", offset_ + at, what, found);
+  consume(size);
+  if (++errors_ > kMaxErrors || garbage_ > kMaxGarbage) {
+    message += garbage_ > kMaxGarbage ? "; too much is no metric" : "; too many errors";
+    message += ", the rest of the file is ignored";
+    ignoring_ = true;
     buffer_.clear();
     begin_ = 0;
   }
@@ -73,7 +83,8 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
   while (begin_ < buffer_.size()) {
     const std::string_view rest = std::string_view(buffer_).substr(begin_);
     std::string wrong;
-    std::size_t skip = 1;
+    std::size_t skip = 0;
+    std::size_t at = 0;  // what is wrong, in what is skipped
     if (looks_like_header(rest)) {
       const std::size_t size = rest.size() < kHeader ? kHeader : kHeader + body_length(rest);
       if (rest.size() >= size) {
@@ -91,14 +102,18 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
       }
       // Not the whole record: its length may be what is wrong.
       skip = std::min(rest.size(), kHeader);
-    } else if (!is_space(rest.front())) {
-      wrong = "expected \"ME\", six digits and a JSON object";
+    } else {
+      skip = std::min(rest.find('M', 1), rest.size());  // no other byte begins a record
+      at = first_of_text(rest.substr(0, skip));
+      if (at < skip) wrong = "expected \"ME\", six digits and a JSON object";
     }
-    const std::string found = printable(rest, 40);
+    if (!wrong.empty()) {
+      garbage_ += skip;
+      if (!std::exchange(skipping_, true) || garbage_ > kMaxGarbage) {
+        return broken(at, skip, wrong);
+      }
+    }
     consume(skip);
-    if (!wrong.empty() && !std::exchange(skipping_, true)) {
-      return broken(offset_ - skip, wrong, found);
-    }
   }
   return NeedMoreBytes{};
 }

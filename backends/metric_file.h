@@ -23,7 +23,9 @@ struct NeedMoreBytes {};
 // rightly. A record may lack the line end.
 class MetricParser {
  public:
-  static constexpr int kMaxErrors = 100;  // then the rest of the file is ignored
+  // Behind so many errors, or so many bytes that are no record, the rest of the file is ignored.
+  static constexpr int kMaxErrors = 100;
+  static constexpr std::uint64_t kMaxGarbage = 1 << 20;
 
   // The first byte that is fed is number `offset` of the file.
   explicit MetricParser(std::uint64_t offset = 0) : offset_(offset) {}
@@ -41,15 +43,17 @@ class MetricParser {
 
  private:
   void consume(std::size_t n);
-  std::unexpected<Error> broken(std::uint64_t at, const std::string& what,
-                                const std::string& found);
+  // Consumes `size` bytes, of which the one at `at` is the first that is wrong.
+  std::unexpected<Error> broken(std::size_t at, std::size_t size, const std::string& what);
 
   std::string buffer_;
   std::size_t begin_ = 0;  // of what is not consumed
   std::uint64_t offset_;   // of begin_ in the file
   bool skipping_ = false;  // inside bytes that were already complained about
   bool finished_ = false;
+  bool ignoring_ = false;  // the rest of the file
   int errors_ = 0;
+  std::uint64_t garbage_ = 0;  // bytes that belong to no record
 };
 
 }  // namespace attune

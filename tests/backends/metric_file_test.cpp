@@ -128,6 +128,24 @@ TEST_CASE("metric file: errors are bounded") {
   CHECK(read.errors.back().find("too many errors") != std::string::npos);
 }
 
+TEST_CASE("metric file: a megabyte of garbage is enough") {
+  // 'M' is where reading could go on.
+  const std::string piece = GENERATE("x", "M", "ME", "ME000009{", "x\n");
+  std::string bytes = record(body(1));
+  while (bytes.size() < 3 * MetricParser::kMaxGarbage) bytes += piece;
+  MetricParser parser;
+  Read read;
+  for (std::size_t at = 0; at < bytes.size(); at += 65536) {
+    parser.feed(std::string_view(bytes).substr(at, 65536));
+    drain(parser, read);
+  }
+  parser.feed(record(body(2)));
+  drain(parser, read);
+  CHECK(read.records.size() == 1);
+  REQUIRE(read.errors.size() == 2);
+  CHECK(read.errors[1].find("too much is no metric") != std::string::npos);
+}
+
 TEST_CASE("metric file: any bytes are survived") {
   Rng rng(2);
   const std::string alphabet = "ME0123456789{}\"\n xyz";
