@@ -12,13 +12,12 @@ extern "C" {
 }
 
 #include <algorithm>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <utility>
 
 #include "backends/attempt_end.h"
 #include "backends/leftovers.h"
+#include "backends/local_attempt.h"
 #include "backends/machine.h"
 #include "backends/shim_process.h"
 #include "backends/spool.h"
@@ -32,40 +31,8 @@ namespace {
 constexpr std::size_t kBytesPerTrial = 256
                                        << 10;  // of one trial in turn, so that none starves others
 constexpr int kPiecesPerFetch = 8;
-constexpr std::size_t kFirstRecord = 4096;  // is within so many bytes of a spool
-// How often an adopted attempt is looked at whose shim has not written its first record.
-constexpr std::chrono::milliseconds kAttach{20};
-
-bool is_job_id(const std::string& id) {
-  return is_checkpoint_id(id);  // the same rule: it becomes the name of a folder
-}
 
 }  // namespace
-
-struct LocalBackend::Attempt {
-  Attempt(boost::asio::io_context& io, const TrialStart& start, UniqueFd file,
-          std::uint64_t position)
-      : job_id(start.job_id),
-        number(start.attempt),
-        spool(start.job_id, std::move(file), position),
-        shim_end(io),
-        look_again(io) {}
-
-  std::string job_id;
-  int number;
-  std::uint64_t order = 0;
-  SpoolReader spool;
-  int watch_key = -1;
-  // Readable when the shim has ended; not open while it is not known which process that is.
-  boost::asio::posix::stream_descriptor shim_end;
-  boost::asio::steady_timer look_again;
-  std::optional<Ending> wanted;  // stopped or paused: the end that it was told to come to
-  int signal = 0;                // the newest that the shim was, or will be, sent
-  bool sent = true;              // false: attach() sends it
-  bool ready = false;            // is in ready_
-  bool gpus_known = true;        // gpus_ knows what it has
-  bool gone = false;             // the shim has ended: nothing new will be written
-};
 
 Result<std::unique_ptr<LocalBackend>> LocalBackend::create(boost::asio::io_context& io,
                                                            LocalBackendOptions options,
@@ -165,67 +132,7 @@ LocalBackend::Attempt& LocalBackend::keep(std::unique_ptr<Attempt> attempt) {
   return kept;
 }
 
-// ---- adoption
-
-Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
-                                                   std::uint64_t position) {
-  if (by_job_.contains(start.job_id)) return fail("trial " + start.job_id + " runs already");
-  if (!is_job_id(start.job_id)) return fail("a job id consists of letters and digits");
-  const auto path = folder(start.job_id);
-  if (std::error_code none; !std::filesystem::exists(path, none)) return Adoption::not_started;
-  const TrialFolder files = TRY(TrialFolder::open(path));
-  UniqueFd spool = TRY(files.open_spool(start.attempt));
-  if (!spool) return Adoption::not_started;
-  // In this order: what is written when nobody holds the lock is all that there will ever be.
-  const bool lives = is_held(spool.get());
-  const AttemptFacts facts = read_facts(spool.get(), SIZE_MAX);
-  if (!lives && !facts.shim) return Adoption::not_started;
-
-  auto attempt = std::make_unique<Attempt>(io_, start, std::move(spool), position);
-  attempt->watch_key = TRY(watch_->add(path / fmt::format("spool.{}", start.attempt)));
-  if (facts.told_to_stop || facts.told_to_pause) {
-    attempt->wanted = facts.told_to_stop ? Ending::stopped : Ending::paused;
-    attempt->signal = spool::kStopSignal;
-  }
-  attempt->gpus_known = false;
-  learn_gpus(*attempt, facts);
-  Attempt& kept = keep(std::move(attempt));
-  attach(kept);
-  mark(kept);
-  return lives || facts.exit ? Adoption::taken : Adoption::lost;
-}
-
-// A shim that was only just started has not written down yet what its trial has.
-void LocalBackend::learn_gpus(Attempt& attempt, const AttemptFacts& facts) {
-  if (attempt.gpus_known || !facts.shim) return;
-  attempt.gpus_known = true;
-  if (!facts.gpus.empty()) gpus_.adopt(attempt.job_id, facts.gpus);
-}
-
-// Finds the process of an attempt that we did not start ourselves.
-void LocalBackend::attach(Attempt& attempt) {
-  const bool lives = is_held(attempt.spool.fd());
-  const auto shim = read_facts(attempt.spool.fd(), kFirstRecord).shim;
-  if (!lives) {
-    attempt.gone = true;
-    mark(attempt);
-    return;
-  }
-  if (shim) {
-    UniqueFd process(::pidfd_open(shim->pid, 0));
-    if (process && process_start_time(shim->pid) == shim->start) {
-      watch_end(attempt, std::move(process));
-      if (!attempt.sent) tell(attempt, std::exchange(attempt.signal, 0));
-      return;
-    }
-  }
-  // It is just starting, or just ending. No event tells of a lock.
-  attempt.look_again.expires_after(kAttach);
-  attempt.look_again.async_wait(
-      [this, &attempt, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-        if (!error && !alive.expired()) attach(attempt);
-      });
-}
+// ---- ending
 
 void LocalBackend::watch_end(Attempt& attempt, UniqueFd pidfd) {
   attempt.shim_end.assign(pidfd.release());
@@ -248,8 +155,6 @@ void LocalBackend::wait_for_end(Attempt& attempt) {
         mark(attempt);
       });
 }
-
-// ---- ending
 
 void LocalBackend::stop(const std::string& job_id) {
   const auto found = by_job_.find(job_id);
