@@ -11,6 +11,7 @@ namespace attune {
 namespace {
 
 constexpr std::size_t kHeader = 8;  // "ME" and six digits
+constexpr std::uint64_t kNextRecord = UINT64_MAX;
 
 bool is_space(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }
 
@@ -39,10 +40,17 @@ std::size_t first_of_text(std::string_view bytes) {
   return static_cast<std::size_t>(std::ranges::find_if_not(bytes, is_space) - bytes.begin());
 }
 
+bool is_object(std::string_view text) { return text.starts_with('{') && text.ends_with('}'); }
+
+// Whether the length of a record is right as far as one can see, whatever stands in it.
+bool is_whole(std::string_view body, std::string_view behind) {
+  return is_object(trimmed(body)) && (body.ends_with('\n') || looks_like_header(behind));
+}
+
 Result<MetricRecord> parse_record(std::string_view body) {
   const std::string_view text = trimmed(body);
   // Also keeps the search for the next record cheap when the length is nonsense.
-  if (!text.starts_with('{') || !text.ends_with('}')) {
+  if (!is_object(text)) {
     return fail("the record is not a JSON object of the length that its header gives");
   }
   const Command command = TRY(decode(Frame{"ME", std::string(text)}));
@@ -85,16 +93,20 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
     std::string wrong;
     std::size_t skip = 0;
     std::size_t at = 0;  // what is wrong, in what is skipped
+    std::uint64_t quiet_until = kNextRecord;
     if (looks_like_header(rest)) {
       const std::size_t size = rest.size() < kHeader ? kHeader : kHeader + body_length(rest);
       if (rest.size() >= size) {
         Result<MetricRecord> record = parse_record(rest.substr(kHeader, size - kHeader));
         if (record) {
-          skipping_ = false;
+          quiet_until_ = 0;
           consume(size);
           return std::move(*record);
         }
         wrong = record.error().message;
+        if (is_whole(rest.substr(kHeader, size - kHeader), rest.substr(size))) {
+          quiet_until = offset_ + size;
+        }
       } else if (finished_) {
         wrong = "the record ends early";  // cut off by a kill, or a wrong length
       } else {
@@ -104,14 +116,16 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
       skip = std::min(rest.size(), kHeader);
     } else {
       skip = std::min(rest.find('M', 1), rest.size());  // no other byte begins a record
+      if (offset_ < quiet_until_) skip = std::min<std::uint64_t>(skip, quiet_until_ - offset_);
       at = first_of_text(rest.substr(0, skip));
       if (at < skip) wrong = "expected \"ME\", six digits and a JSON object";
     }
     if (!wrong.empty()) {
       garbage_ += skip;
-      if (!std::exchange(skipping_, true) || garbage_ > kMaxGarbage) {
-        return broken(at, skip, wrong);
-      }
+      const bool told =
+          quiet_until_ == kNextRecord ? quiet_until == kNextRecord : offset_ + at < quiet_until_;
+      if (!told) quiet_until_ = quiet_until;
+      if (!told || garbage_ > kMaxGarbage) return broken(at, skip, wrong);
     }
     consume(skip);
   }

@@ -20,7 +20,8 @@ struct NeedMoreBytes {};
 
 // Takes the file in pieces of any size. Bytes that are no record cost one error, and reading goes
 // on at the next thing that looks like one: what a trial wrote wrongly does not hide what it wrote
-// rightly. A record may lack the line end.
+// rightly. Of records in a row that have the right length and the wrong content each costs one. A
+// record may lack the line end.
 class MetricParser {
  public:
   // Behind so many errors, or so many bytes that are no record, the rest of the file is ignored.
@@ -47,9 +48,9 @@ class MetricParser {
   std::unexpected<Error> broken(std::size_t at, std::size_t size, const std::string& what);
 
   std::string buffer_;
-  std::size_t begin_ = 0;  // of what is not consumed
-  std::uint64_t offset_;   // of begin_ in the file
-  bool skipping_ = false;  // inside bytes that were already complained about
+  std::size_t begin_ = 0;          // of what is not consumed
+  std::uint64_t offset_;           // of begin_ in the file
+  std::uint64_t quiet_until_ = 0;  // was complained about; kNextRecord: until one is found
   bool finished_ = false;
   bool ignoring_ = false;  // the rest of the file
   int errors_ = 0;

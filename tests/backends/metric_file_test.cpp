@@ -128,6 +128,17 @@ TEST_CASE("metric file: errors are bounded") {
   CHECK(read.errors.back().find("too many errors") != std::string::npos);
 }
 
+TEST_CASE("metric file: of bad records in a row each is named") {
+  const std::string bad = record("{'value': 1}"), foreign = record(R"({"type": "SOMETIMES"})");
+  const Read read = read_all("hello\n" + bad + bad + foreign + record(body(1)) + bad + "hello");
+  CHECK(read.records.size() == 1);
+  REQUIRE(read.errors.size() == 6);
+  CHECK(read.errors[0].find("byte 0:") != std::string::npos);
+  CHECK(read.errors[1].find("byte 6:") != std::string::npos);
+  CHECK(read.errors[2].find(fmt::format("byte {}:", 6 + bad.size())) != std::string::npos);
+  CHECK(read.errors[3].find("SOMETIMES") != std::string::npos);
+}
+
 TEST_CASE("metric file: a megabyte of garbage is enough") {
   // 'M' is where reading could go on.
   const std::string piece = GENERATE("x", "M", "ME", "ME000009{", "x\n");
