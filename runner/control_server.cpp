@@ -25,6 +25,11 @@ namespace asio = boost::asio;
 using Protocol = asio::local::stream_protocol;
 using boost::system::error_code;
 
+namespace {
+// Without descriptors the client stays in the queue, and accept() fails again at once.
+constexpr std::chrono::milliseconds kAcceptAgain{100};
+}  // namespace
+
 Result<ControlAddress> control_address(const std::filesystem::path& directory) {
   UniqueFd folder(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return fail(fmt::format("cannot open {}: {}", directory.string(), strerror(errno)));
@@ -34,9 +39,14 @@ Result<ControlAddress> control_address(const std::filesystem::path& directory) {
 
 struct ControlServer::State {
   State(asio::io_context& io, ControlAddress where, Handler answer, ControlLimits bounds)
-      : acceptor(io), address(std::move(where)), handler(std::move(answer)), limits(bounds) {}
+      : acceptor(io),
+        again(io),
+        address(std::move(where)),
+        handler(std::move(answer)),
+        limits(bounds) {}
 
   Protocol::acceptor acceptor;
+  asio::steady_timer again;
   ControlAddress address;
   Handler handler;
   ControlLimits limits;
@@ -164,15 +174,20 @@ ControlServer::ControlServer(std::shared_ptr<State> state) : state_(std::move(st
 void ControlServer::accept(const std::shared_ptr<State>& state) {
   state->acceptor.async_accept([state](const error_code& error, Protocol::socket socket) {
     if (state->closed) return;
-    if (!error) {
-      auto connection = std::make_shared<Connection>(std::move(socket), state);
-      if (state->connections.size() >= state->limits.clients) {
-        state->connections.front()->close();
-        state->connections.pop_front();
-      }
-      state->connections.push_back(connection);
-      connection->read();
+    if (error) {
+      state->again.expires_after(kAcceptAgain);
+      state->again.async_wait([state](const error_code& cancelled) {
+        if (!cancelled && !state->closed) accept(state);
+      });
+      return;
     }
+    auto connection = std::make_shared<Connection>(std::move(socket), state);
+    if (state->connections.size() >= state->limits.clients) {
+      state->connections.front()->close();
+      state->connections.pop_front();
+    }
+    state->connections.push_back(connection);
+    connection->read();
     accept(state);
   });
 }
@@ -181,6 +196,7 @@ ControlServer::~ControlServer() {
   state_->closed = true;
   error_code ignored;
   std::ignore = state_->acceptor.close(ignored);
+  state_->again.cancel(ignored);
   for (const auto& connection : state_->connections) connection->close();
   state_->connections.clear();
   ::unlink(state_->address.path.c_str());

@@ -1,5 +1,6 @@
 // The control socket, with clients that behave and clients that do not.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -161,6 +162,38 @@ TEST_CASE("control: a client that goes away before its answer") {
     REQUIRE(client.send("{\"command\": \"status\"}\n{\"command\": \"status\"}\n"));
   }
   CHECK(ask_manager(folder.path, StatusRequest{}).has_value());
+}
+
+// No descriptor can be opened while it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_CASE("control: without descriptors a client waits, and costs nothing") {
+  const TemporaryFolder folder;
+  boost::asio::io_context io;
+  auto server = ControlServer::listen(io, folder.path, answer_echo).value();
+  RawClient client(folder.path);
+  REQUIRE(client.send("{\"command\": \"status\"}\n"));
+  {
+    const NoDescriptors none;
+    CHECK(io.run_for(std::chrono::milliseconds(50)) < 10);
+  }
+  std::thread serving([&] { io.run(); });
+  CHECK(client.receive().find("\"ok\":true") != std::string::npos);
+  boost::asio::post(io, [&] { server.reset(); });
+  serving.join();
 }
 
 TEST_CASE("control: every request is read as it was written") {
