@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <iterator>
 #include <utility>
@@ -28,6 +29,14 @@ namespace {
 // just when /proc was read.
 constexpr std::uint64_t kSweepMs = 100;
 constexpr int kNoWatchMs = 1000;
+
+// What an earlier attempt left. Neither rm nor find follows a link. Of a folder that may not be
+// read only its owner can do away with the content, and only after giving himself the right to.
+constexpr char kClear[] = R"(
+PATH=/usr/bin:/bin
+rm -rf -- "$1" 2> /dev/null && exit
+find "$1" -type d ! -perm -700 -exec chmod u+rwx -- {} \;
+rm -rf -- "$1")";
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -108,8 +117,7 @@ void Supervisor::prepare_checkpoint() {
   if (::mkdir(folder.c_str(), 0700) == 0) {
     restore_or_run();
   } else {
-    // What an earlier attempt left. rm removes a link, and does not follow it.
-    const char* const arguments[] = {"/bin/rm", "-rf", "--", folder.c_str(), nullptr};
+    const char* const arguments[] = {"/bin/sh", "-c", kClear, "sh", folder.c_str(), nullptr};
     phase_ = Phase::clearing;
     spawn(const_cast<char* const*>(arguments), false);
   }
@@ -294,8 +302,11 @@ void Supervisor::on_child_end(int code, int signal) {
   }
   drain_output();
   helper_seconds_ = children_seconds();
-  if (!well) {
-    give_up("the checkpoint " + options_.restore + " could not be copied: " + err_.recent());
+  if (!well && phase_ == Phase::clearing) {
+    give_up("what an earlier attempt left in " + options_.folder +
+            "/checkpoint could not be removed: " + reason());
+  } else if (!well) {
+    give_up("the checkpoint " + options_.restore + " could not be copied: " + reason());
   } else if (phase_ == Phase::restoring) {
     run_command();
   } else if (::mkdir((options_.folder + "/checkpoint").c_str(), 0700) == 0) {
@@ -303,6 +314,13 @@ void Supervisor::on_child_end(int code, int signal) {
   } else {
     give_up("cannot make " + options_.folder + "/checkpoint: " + strerror(errno));
   }
+}
+
+std::string Supervisor::reason() const {
+  std::string text = err_.recent();
+  while (text.ends_with('\n')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 void Supervisor::sweep() {
@@ -313,9 +331,11 @@ void Supervisor::sweep() {
   }
   const Killing killing = kill_descendants(::getpid());
   if (killing.killed == 0 && killing.forbidden > 0) {
-    spool_.append(spool::kProblem,
-                  std::to_string(killing.forbidden) +
-                      " processes of the trial run as another user and cannot be ended");
+    if (!std::exchange(told_forbidden_, true)) {
+      spool_.append(spool::kProblem,
+                    std::to_string(killing.forbidden) +
+                        " processes of the trial run as another user and cannot be ended");
+    }
     alone_ = phase_ == Phase::ending;
   }
   arm(kSweepMs);

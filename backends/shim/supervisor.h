@@ -32,6 +32,7 @@ class Supervisor {
   bool write_birth();
   void prepare_checkpoint();
   void restore_or_run();
+  std::string reason() const;  // what the helper program that failed said
   void run_command();
   void give_up(const std::string& what);  // the command will not be started
   // Forks; the child's output goes into our pipes. `trial`: with the limits of a trial.
@@ -56,7 +57,8 @@ class Supervisor {
   OutputFile out_, err_;
   int signals_ = -1, timer_ = -1;
   Phase phase_ = Phase::running;
-  pid_t child_ = 0;     // the command, or rm or cp; leads its own process group
+  pid_t child_ = 0;  // the command, or rm or cp; leads its own process group
+  bool told_forbidden_ = false;
   bool alone_ = false;  // no child is left, or none that we may kill
   bool stopping_ = false, killed_ = false;
   bool more_metrics_ = false, out_of_memory_ = false;
