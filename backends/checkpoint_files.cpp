@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <set>
 #include <utility>
@@ -135,19 +136,19 @@ void CheckpointFiles::add(std::unique_ptr<Task> task) {
 
 void CheckpointFiles::run() {
   std::set<std::string> busy;
-  int running = 0;
-  for (const auto& task : tasks_) running += task->process != nullptr;
-  for (auto it = tasks_.begin(); it != tasks_.end();) {
+  // With many tasks, most of which wait for a process to end, only the first few are looked at.
+  for (auto it = tasks_.begin(); it != tasks_.end() && running_ < kAtOnce;) {
     Task& task = **it++;  // end() removes it
     const bool free = std::ranges::none_of(
         task.subjects, [&](const std::string& subject) { return busy.contains(subject); });
     busy.insert(task.subjects.begin(), task.subjects.end());
-    if (!task.process && free && running < kAtOnce && start(task)) ++running;
+    if (!task.process && free && start(task)) ++running_;
   }
 }
 
 bool CheckpointFiles::start(Task& task) {
   if (task.answered) {
+  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) return;  // most trials save nothing
     std::error_code none;
     if (task.arguments.empty()) return end(task, "the trial was started again", 0), false;
     if (!task.refused.empty()) return end(task, task.refused, 0), false;
@@ -189,7 +190,9 @@ void CheckpointFiles::end(Task& task, std::string error, double bytes) {
     }
     on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error)});
   }
-  tasks_.remove_if([&](const auto& other) { return other.get() == &task; });
+  // Not remove_if(): it is one of the first, and of many.
+  tasks_.erase(std::ranges::find(tasks_, &task, [](const auto& other) { return other.get(); }));
 }
 
 }  // namespace attune
+    --running_;

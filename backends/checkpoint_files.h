@@ -54,6 +54,7 @@ class CheckpointFiles {
   std::filesystem::path path_;
   std::list<std::unique_ptr<Task>> tasks_;                      // waiting and running, in order
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
+  int running_ = 0;
 };
 
 }  // namespace attune
