@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "backends/trial_folder.h"
@@ -34,10 +35,20 @@ find "$2" -type f -printf '%s\n' | awk '{ sum += $1 } END { printf "%.0f", sum }
 
 // Renamed first: there is never half a checkpoint under the name of a whole one.
 constexpr char kRemove[] = R"(
-[ -e "$1" ] || exit 0
-mv -T -- "$1" "$1.old" && rm -rf -- "$1.old")";
+for folder; do
+  [ ! -e "$folder" ] || { mv -T -- "$folder" "$folder.old" && rm -rf -- "$folder.old"; }
+done)";
 
 constexpr char kRemoveAll[] = R"(rm -rf -- "$@")";
+
+ProcessSpec shell(const char* script, const std::vector<std::string>& arguments) {
+  ProcessSpec spec;
+  spec.arguments = {"/bin/sh", "-c", script, "sh"};
+  spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  spec.directory = "/";
+  return spec;
+}
 
 constexpr char kBadId[] = "a checkpoint is named by letters, digits, '-' and '_'";
 
@@ -78,7 +89,29 @@ CheckpointFiles::CheckpointFiles(boost::asio::io_context& io,
                                  std::function<void(CheckpointStored)> on_saved)
     : io_(io), on_saved_(std::move(on_saved)) {}
 
-CheckpointFiles::~CheckpointFiles() = default;
+CheckpointFiles::~CheckpointFiles() {
+  for (const auto& task : tasks_) {
+    if (task->answered) task->process.reset();
+  }
+  finish_removals();
+}
+
+// The last ones are asked for just before the manager ends, and it does not wait for a disk: nobody
+// but init reaps these processes. Removals that have not begun share one for each script.
+void CheckpointFiles::finish_removals() {
+  for (const char* script : {kRemove, kRemoveAll}) {
+    std::vector<std::string> folders;
+    for (const auto& task : tasks_) {
+      if (task->script != script) continue;
+      if (task->process) {
+        task->process->leave();
+      } else {
+        folders.insert(folders.end(), task->arguments.begin(), task->arguments.end());
+      }
+    }
+    if (!folders.empty()) std::ignore = spawn_process(shell(script, folders));
+  }
+}
 
 void CheckpointFiles::set_path(const std::filesystem::path& checkpoints) {
   path_ = checkpoints;
@@ -116,6 +149,7 @@ void CheckpointFiles::remove(const std::string& id) {
 
 void CheckpointFiles::remove_folder(const std::string& job_id,
                                     const std::filesystem::path& folder) {
+  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) return;  // most trials save nothing
   add(std::make_unique<Task>(Task{{"t " + job_id}, kRemoveAll, {folder.string()}}));
 }
 
@@ -148,7 +182,6 @@ void CheckpointFiles::run() {
 
 bool CheckpointFiles::start(Task& task) {
   if (task.answered) {
-  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) return;  // most trials save nothing
     std::error_code none;
     if (task.arguments.empty()) return end(task, "the trial was started again", 0), false;
     if (!task.refused.empty()) return end(task, task.refused, 0), false;
@@ -162,15 +195,12 @@ bool CheckpointFiles::start(Task& task) {
       return end(task, made.error().message, 0), false;
     }
   }
-  ProcessSpec spec;
-  spec.arguments = {"/bin/sh", "-c", task.script, "sh"};
-  spec.arguments.insert(spec.arguments.end(), task.arguments.begin(), task.arguments.end());
-  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
-  spec.directory = "/";
+  ProcessSpec spec = shell(task.script, task.arguments);
   task.output = memory_file();
   task.errors = memory_file();
   spec.descriptors = {{1, task.output.get()}, {2, task.errors.get()}};
   auto process = ChildProcess::spawn(io_, spec, [this, &task](ExitStatus status) {
+    --running_;
     const std::string error = beginning_of(task.errors);
     const double bytes = std::strtod(beginning_of(task.output).c_str(), nullptr);
     end(task, status.success() ? "" : error.empty() ? to_text(status) : error, bytes);
@@ -195,4 +225,3 @@ void CheckpointFiles::end(Task& task, std::string error, double bytes) {
 }
 
 }  // namespace attune
-    --running_;

@@ -27,7 +27,7 @@ class CheckpointFiles {
  public:
   // `on_saved` is called from `io`, never from inside a call.
   CheckpointFiles(boost::asio::io_context& io, std::function<void(CheckpointStored)> on_saved);
-  ~CheckpointFiles();  // what is being copied is given up
+  ~CheckpointFiles();  // what is being copied is given up; removals go on without us
 
   // What a killed manager left unfinished there is removed.
   void set_path(const std::filesystem::path& checkpoints);
@@ -48,13 +48,14 @@ class CheckpointFiles {
   void run();  // starts what can start
   bool start(Task& task);
   void end(Task& task, std::string error, double bytes);
+  void finish_removals();
 
   boost::asio::io_context& io_;
   std::function<void(CheckpointStored)> on_saved_;
   std::filesystem::path path_;
+  int running_ = 0;
   std::list<std::unique_ptr<Task>> tasks_;                      // waiting and running, in order
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
-  int running_ = 0;
 };
 
 }  // namespace attune

@@ -75,6 +75,8 @@ class ChildProcess {
   // SIGTERM to the group now, SIGKILL after `grace`. A second call changes nothing.
   void terminate(std::chrono::milliseconds grace);
   void kill();  // SIGKILL to the group
+  // It runs on when this object is gone; its end is not reported.
+  void leave() { running_ = false; }
 
  private:
   ChildProcess(boost::asio::io_context& io, pid_t pid, int pidfd, OnExit on_exit);

@@ -1,4 +1,6 @@
 // Checkpoints of local trials.
+#include <sys/inotify.h>
+
 #include "tests/backends/local_fixture.h"
 
 namespace attune::test {
@@ -45,13 +47,13 @@ TEST_CASE("local checkpoints: from scratch means without what an earlier attempt
     fs::rename(f.trial() / "checkpoint", f.directory / "elsewhere");
     fs::create_directory_symlink(f.directory / "elsewhere", f.trial() / "checkpoint");
   }
-  f.start(0, 1);
-  REQUIRE(f.run_to_end(2));
   SECTION("a folder that nobody may read") {  // shows something only to a user who is not root
     fs::create_directories(f.trial() / "checkpoint/closed/inner");
     fs::permissions(f.trial() / "checkpoint/closed", fs::perms::none);
     fs::permissions(f.trial() / "checkpoint", fs::perms::none);
   }
+  f.start(0, 1);
+  REQUIRE(f.run_to_end(2));
   CHECK(output(f) == "found:\nfound:\n");
   CHECK(f.finished[1].how == Ending::succeeded);
   if (fs::exists(f.directory / "elsewhere")) {
@@ -147,6 +149,28 @@ TEST_CASE("local checkpoints: what a released trial saved for itself goes, its o
   REQUIRE(f.run_to_stored(1));
   CHECK(f.stored[0].error == "nothing saved");
   CHECK(output(f) == "found:\n");
+}
+
+TEST_CASE("local checkpoints: removals are finished also when the manager ends") {
+  LocalFixture f("true");
+  const fs::path checkpoints = f.directory / "experiment/checkpoints";
+  for (int i = 0; i < 20; ++i) {  // more than are removed at once
+    fs::create_directories(checkpoints / std::to_string(i) / "deep");
+    for (int file = 0; file < 50; ++file) {
+      std::ofstream(checkpoints / std::to_string(i) / "deep" / std::to_string(file)) << "x";
+    }
+  }
+  const UniqueFd changes(::inotify_init1(IN_CLOEXEC));
+  ::inotify_add_watch(changes.get(), checkpoints.c_str(), IN_DELETE);
+  for (int i = 0; i < 20; ++i) f.backend->delete_checkpoint(std::to_string(i));
+  if (GENERATE(false, true)) f.io.poll();  // the first ones are started
+  f.backend.reset();
+  pollfd change{changes.get(), POLLIN, 0};
+  char buffer[4096];
+  while (!fs::is_empty(checkpoints)) {
+    REQUIRE(::poll(&change, 1, 60'000) == 1);
+    REQUIRE(::read(changes.get(), buffer, sizeof buffer) > 0);
+  }
 }
 
 TEST_CASE("local checkpoints: what a killed manager left unfinished is removed") {
