@@ -52,8 +52,8 @@ std::vector<int> GpuRotation::assign(const std::string& trial, double count) {
   return assignment.devices;
 }
 
-void GpuRotation::adopt(const std::string& trial, const std::vector<int>& devices) {
-  Assignment assignment{trial, {}, 1};
+void GpuRotation::adopt(const std::string& trial, const std::vector<int>& devices, double count) {
+  Assignment assignment{trial, {}, std::min(count, 1.0)};
   for (const int device : devices) {
     if (state_.contains(device)) assignment.devices.push_back(device);
   }

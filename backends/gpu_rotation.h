@@ -18,7 +18,7 @@ class GpuRotation {
   // keeps them until release().
   std::vector<int> assign(const std::string& trial, double count);
   // The same for a trial that has them already, from an earlier manager.
-  void adopt(const std::string& trial, const std::vector<int>& devices);
+  void adopt(const std::string& trial, const std::vector<int>& devices, double count);
   void release(const std::string& trial);  // one that has none is ignored
 
   const std::vector<int>& devices() const { return devices_; }

@@ -22,12 +22,14 @@ struct LocalBackend::Attempt {
           std::uint64_t position)
       : job_id(start.job_id),
         number(start.attempt),
+        gpus(start.resources.gpu),
         spool(start.job_id, std::move(file), position),
         shim_end(io),
         look_again(io) {}
 
   std::string job_id;
   int number;
+  double gpus;  // how many it asked for
   std::uint64_t order = 0;
   SpoolReader spool;
   int watch_key = -1;

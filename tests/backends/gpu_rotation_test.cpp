@@ -73,7 +73,7 @@ TEST_CASE("gpu rotation: a trial gets no device twice, no more than there are, a
 
 TEST_CASE("gpu rotation: what an earlier manager assigned counts") {
   GpuRotation rotation({0, 1, 2}, 1);
-  rotation.adopt("a", {1, 7});  // 7 is no longer there
+  rotation.adopt("a", {1, 7}, 1);  // 7 is no longer there
   CHECK(rotation.assign("b", 2) == std::vector{0, 2});
   rotation.release("a");
   rotation.release("unknown");

@@ -293,9 +293,10 @@ TEST_CASE("local adoption: GPUs stay with the trials that have them") {
     changed.gpu_indices = {5, 6};
     changed.code_directory = folder.path;
   };
-  const auto start = [](int sequence) {
+  const auto [count, next] = GENERATE(table<double, std::string>({{1, "6\n"}, {0.5, "5\n"}}));
+  const auto start = [count = count](int sequence) {
     TrialStart result = trial_start(sequence);
-    result.resources.gpu = 1;
+    result.resources.gpu = count;
     return result;
   };
   {
@@ -310,7 +311,7 @@ TEST_CASE("local adoption: GPUs stay with the trials that have them") {
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
   REQUIRE(f.backend->start(start(1)).has_value());
   REQUIRE(f.run_to_end());
-  CHECK(read_text(f.backend->stdout_path("t1")) == "6\n");
+  CHECK(read_text(f.backend->stdout_path("t1")) == next);
 }
 
 }  // namespace
