@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "backends/spool.h"
@@ -13,6 +15,7 @@ namespace attune::shim {
 namespace {
 
 constexpr int kPiecesPerRead = 16;  // so that a flood of metrics does not starve the pipes
+constexpr std::size_t kLast = 256;  // about a record
 
 }  // namespace
 
@@ -51,9 +54,15 @@ bool MetricTail::look() {
 void MetricTail::reopen() {
   struct stat before{};
   struct stat now{};
+  const bool there = ::lstat(path_.c_str(), &now) == 0;
   // The number of the inode is not given to another file as long as we have this one open.
-  if (file_ >= 0 && ::fstat(file_, &before) == 0 && ::lstat(path_.c_str(), &now) == 0 &&
-      before.st_ino == now.st_ino && before.st_dev == now.st_dev) {
+  if (file_ >= 0 && ::fstat(file_, &before) == 0 && there && before.st_ino == now.st_ino &&
+      before.st_dev == now.st_dev) {
+    return;
+  }
+  if (there && !S_ISREG(now.st_mode)) {
+    complain(told_no_file_,
+             "the trial made .nni/metrics no regular file; what comes there is lost");
     return;
   }
   const int fd = open_file();
@@ -62,29 +71,51 @@ void MetricTail::reopen() {
     drain();
     ::close(file_);
   }
-  complain("the trial replaced .nni/metrics; the new file is read from its beginning");
+  complain(told_changed_,
+           "the trial replaced .nni/metrics; the new file is read from its beginning");
   file_ = fd;
   offset_ = 0;
+  last_.clear();
 }
 
-void MetricTail::complain(const char* text) {
-  if (!std::exchange(complained_, true)) spool_.append(spool::kProblem, text);
+void MetricTail::complain(bool& told, const std::string& text) {
+  if (!std::exchange(told, true)) spool_.append(spool::kProblem, text);
+}
+
+// The length may be the same, or more: then the bytes before offset_ show it, or a record that ends
+// there is the same in both.
+bool MetricTail::was_rewritten() const {
+  char now[kLast];
+  const ssize_t size =
+      ::pread(file_, now, last_.size(), offset_ - static_cast<off_t>(last_.size()));
+  return size >= 0 && std::string_view(now, static_cast<std::size_t>(size)) != last_;
 }
 
 bool MetricTail::read() {
   if (file_ < 0) return false;
-  struct stat status{};
-  if (::fstat(file_, &status) == 0 && status.st_size < offset_) {
-    complain("the trial made .nni/metrics shorter; it is read again from its beginning");
+  if (was_rewritten()) {
+    complain(told_changed_,
+             "the trial rewrote .nni/metrics, or made it shorter; it is read again from its "
+             "beginning");
     offset_ = 0;
+    last_.clear();
   }
   char buffer[64 << 10];
   for (int piece = 0; piece < kPiecesPerRead; ++piece) {
     const ssize_t size = ::pread(file_, buffer, sizeof buffer, offset_);
     if (size <= 0) return false;
+    if (copied_ + size > kMaxBytes) {
+      complain(told_too_much_, "the trial wrote more than " + std::to_string(kMaxBytes) +
+                                   " bytes into .nni/metrics; the rest is ignored");
+      return false;
+    }
     // Where the disk is full it stays unread, and comes with the next event or at the end.
-    if (!spool_.append(spool::kMetric, {buffer, static_cast<std::size_t>(size)})) return false;
+    const std::string_view bytes(buffer, static_cast<std::size_t>(size));
+    if (!spool_.append(spool::kMetric, bytes)) return false;
     offset_ += size;
+    copied_ += size;
+    last_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kLast)));
+    last_.erase(0, last_.size() - std::min(last_.size(), kLast));
   }
   return true;
 }

@@ -8,10 +8,14 @@
 
 namespace attune::shim {
 
-// The trial owns the file and may do anything to it. A file that was made shorter is read again
-// from its beginning, one that was replaced is read too; both are told as problems, once.
+// The trial owns the file and may do anything to it. A file that was made shorter or rewritten is
+// read again from its beginning, one that was replaced is read too; something else than a file is
+// not read, and more than kMaxBytes are not. Each is told as a problem, once.
 class MetricTail {
  public:
+  // Of an attempt: some hundreds of thousands of metrics. A file may be sparse, a disk is not.
+  static constexpr off_t kMaxBytes = 256 << 20;
+
   MetricTail(const std::string& folder, SpoolWriter& spool);
   ~MetricTail();
   MetricTail(const MetricTail&) = delete;
@@ -31,7 +35,8 @@ class MetricTail {
  private:
   int open_file() const;
   void reopen();
-  void complain(const char* text);
+  bool was_rewritten() const;
+  void complain(bool& told, const std::string& text);
 
   std::string folder_, path_;
   SpoolWriter& spool_;
@@ -39,7 +44,9 @@ class MetricTail {
   bool watched_ = false;
   int file_ = -1;
   off_t offset_ = 0;
-  bool complained_ = false;
+  std::string last_;  // the bytes before offset_, at most kLast
+  off_t copied_ = 0;  // of this attempt, into the spool
+  bool told_changed_ = false, told_no_file_ = false, told_too_much_ = false;
 };
 
 }  // namespace attune::shim

@@ -129,14 +129,6 @@ class Manager {
   std::string rest_;
 };
 
-pid_t pid_in_spool(const fs::path& spool, const std::string& type) {
-  const std::string text = read_text(spool);
-  const std::size_t record = text.find(type + " ");
-  const std::size_t pid = text.find("pid=", record);
-  REQUIRE(pid != std::string::npos);
-  return std::stoi(text.substr(pid + 4));
-}
-
 void kill_and_wait(pid_t pid) {
   const UniqueFd process(::pidfd_open(pid, 0));
   REQUIRE(process.get() >= 0);

@@ -1,4 +1,6 @@
 // Real processes; see local_fixture.h.
+#include <algorithm>
+
 #include "tests/backends/local_fixture.h"
 
 namespace attune::test {
@@ -184,14 +186,61 @@ TEST_CASE("local backend: what a trial does to its metrics file hides no later m
   CHECK(f.problems[0].find(row.problem) != std::string::npos);
 }
 
-TEST_CASE("local backend: a metrics file that is no file is survived") {
-  LocalFixture f(GENERATE("cd $NNI_SYS_DIR/.nni; rm metrics; mkfifo metrics",
-                          "cd $NNI_SYS_DIR/.nni; rm metrics; ln -s /etc/passwd metrics",
-                          "rm -r $NNI_SYS_DIR/.nni", "rm -r $NNI_SYS_DIR"));
+TEST_CASE("local backend: a metrics file that is rewritten at the same length is read again") {
+  LocalFixture f(
+      "report PERIODICAL 0 1; read line < go; > $NNI_SYS_DIR/.nni/metrics; "
+      "report PERIODICAL 1 2; read line < done");
+  ::mkfifo((f.directory / "go").c_str(), 0600);
+  ::mkfifo((f.directory / "done").c_str(), 0600);
+  f.start();
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  // While the shim is stopped it sees none of the two steps.
+  const pid_t shim = pid_in_spool(f.trial() / "spool.0", "shim");
+  ::kill(shim, SIGSTOP);
+  const std::string before = read_text(f.trial() / ".nni/metrics");
+  std::ofstream(f.directory / "go") << "on\n";
+  std::ofstream(f.directory / "done") << "on\n";  // waits for the trial to read it
+  ::kill(shim, SIGCONT);
+  REQUIRE(f.run_to_end());
+  REQUIRE(read_text(f.trial() / ".nni/metrics").size() == before.size());
+  REQUIRE(f.reports.size() == 2);
+  CHECK(f.reports[1].metric.value == 2);
+  REQUIRE(f.problems.size() == 1);
+  CHECK(f.problems[0].find("rewrote") != std::string::npos);
+}
+
+TEST_CASE("local backend: a metrics file that is no file is told") {
+  LocalFixture f(GENERATE("mkfifo metrics; touch other; rm other", "ln -s /etc/passwd metrics",
+                          "mkdir metrics; touch metrics/x"),
+                 [](LocalBackendOptions& options) {
+                   options.command = "cd $NNI_SYS_DIR/.nni; rm metrics; " + options.command;
+                 });
   f.start();
   REQUIRE(f.run_to_end());
   CHECK(f.finished[0].how == Ending::succeeded);
   CHECK(f.reports.empty());
+  REQUIRE(f.problems.size() == 1);
+  CHECK(f.problems[0].find("no regular file") != std::string::npos);
+}
+
+TEST_CASE("local backend: a metrics file that is gone is survived") {
+  LocalFixture f(GENERATE("rm -r $NNI_SYS_DIR/.nni", "rm -r $NNI_SYS_DIR"));
+  f.start();
+  REQUIRE(f.run_to_end());
+  CHECK(f.finished[0].how == Ending::succeeded);
+  CHECK(f.reports.empty());
+}
+
+TEST_CASE("local backend: a trial cannot fill the disk with its spool") {
+  LocalFixture f("report FINAL 0 1; truncate -s 1T $NNI_SYS_DIR/.nni/metrics");
+  f.start();
+  REQUIRE(f.run_to_end());
+  CHECK(f.finished[0].how == Ending::succeeded);
+  CHECK(f.reports.size() == 1);
+  CHECK(fs::file_size(f.trial() / "spool.0") < 270'000'000);
+  CHECK(std::ranges::count_if(f.problems, [](const std::string& problem) {
+          return problem.find("more than 268435456 bytes") != std::string::npos;
+        }) == 1);
 }
 
 TEST_CASE("local backend: metrics that are no numbers, or come in pieces, arrive") {

@@ -66,6 +66,14 @@ inline TrialStart trial_start(int sequence, int attempt = 0, const std::string& 
   return start;
 }
 
+inline pid_t pid_in_spool(const fs::path& spool, const std::string& type) {
+  const std::string text = read_text(spool);
+  const std::size_t record = text.find(type + " ");
+  const std::size_t pid = text.find("pid=", record);
+  REQUIRE(pid != std::string::npos);
+  return std::stoi(text.substr(pid + 4));
+}
+
 // A backend, and all the events that it gave.
 class LocalFixture {
  public:
