@@ -1,6 +1,9 @@
 #pragma once
 // What the end of an attempt means.
+#include <signal.h>
+
 #include <optional>
+#include <string>
 
 #include "backends/spool_reader.h"
 #include "backends/trial_backend.h"
@@ -12,5 +15,9 @@ namespace attune {
 // be paused is paused, and the decision stands. Without an exit record it is lost. The job id is
 // left empty, and so are, of a lost attempt, the time and the detail.
 TrialFinished end_of_attempt(const AttemptFacts& facts, std::optional<Ending> wanted);
+
+// Why an attempt is lost, for TrialFinished::detail. `shim`: what waitid() said of it; all zero when
+// it was not our child.
+std::string why_lost(const siginfo_t& shim);
 
 }  // namespace attune

@@ -279,9 +279,7 @@ TrialFinished LocalBackend::finish(Attempt& attempt) {
   end.job_id = attempt.job_id;
   if (!facts.exit) {
     end.time = SystemClock().wall();
-    const bool complained = info.si_code == CLD_EXITED && info.si_status != 0;
-    end.detail = complained ? "its shim could not write its spool: is the disk full?"
-                            : "its shim was killed";
+    end.detail = why_lost(info);
   }
   return end;
 }

@@ -19,6 +19,15 @@ std::unexpected<Error> cannot(const char* what, const std::filesystem::path& pat
   return fail(fmt::format("cannot {} {}: {}", what, path.string(), strerror(errno)));
 }
 
+std::unexpected<Error> no_file(const std::filesystem::path& path) {
+  return fail(fmt::format("{} is no regular file: who has put it there?", path.string()));
+}
+
+bool is_file(int fd) {
+  struct stat status{};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 std::string spool_name(int attempt) { return fmt::format("spool.{}", attempt); }
 
 }  // namespace
@@ -93,6 +102,7 @@ void TrialFolder::remove_parameters() const {
 Result<UniqueFd> TrialFolder::create_spool(int attempt) const {
   const std::string name = spool_name(attempt);
   UniqueFd fd = TRY(open_file(fd_.get(), name, O_RDWR | O_CREAT | O_APPEND));
+  if (!is_file(fd.get())) return no_file(path_ / name);
   struct stat status{};
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(fd.get(), &status) != 0 ||
       status.st_size != 0) {
@@ -106,6 +116,7 @@ Result<UniqueFd> TrialFolder::open_spool(int attempt) const {
   const std::string name = spool_name(attempt);
   UniqueFd fd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd && errno != ENOENT) return cannot("open", path_ / name);
+  if (fd && !is_file(fd.get())) return no_file(path_ / name);
   return fd;
 }
 

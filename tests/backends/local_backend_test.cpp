@@ -243,6 +243,29 @@ TEST_CASE("local backend: a trial cannot fill the disk with its spool") {
         }) == 1);
 }
 
+TEST_CASE("local backend: a spool that the trial damaged is told from a killed shim") {
+  LocalFixture f("report FINAL 0 1; read line < go; > $NNI_SYS_DIR/spool.0");
+  ::mkfifo((f.directory / "go").c_str(), 0600);
+  f.start();
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  std::ofstream(f.directory / "go") << "on\n";
+  REQUIRE(f.run_to_end());
+  CHECK(f.finished[0].how == Ending::lost);
+  CHECK(f.finished[0].detail.find("spool was damaged") != std::string::npos);
+}
+
+TEST_CASE("local backend: a spool that is no file is refused") {
+  LocalFixture f("true");
+  fs::create_directories(f.trial());
+  ::mkfifo((f.trial() / "spool.0").c_str(), 0600);
+  const auto started = f.backend->start(trial_start(0));
+  REQUIRE_FALSE(started.has_value());
+  CHECK(started.error().message.find("no regular file") != std::string::npos);
+  const auto adopted = f.backend->adopt(trial_start(0), 0);
+  REQUIRE_FALSE(adopted.has_value());
+  CHECK(adopted.error().message.find("no regular file") != std::string::npos);
+}
+
 TEST_CASE("local backend: metrics that are no numbers, or come in pieces, arrive") {
   LocalFixture f(R"(report PERIODICAL 0 NaN
     r="{\"parameter_id\": 0, \"trial_job_id\": \"$NNI_TRIAL_JOB_ID\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"7\"}"
