@@ -42,7 +42,8 @@ std::uint64_t process_start_time(pid_t pid) {
 
 void kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts) {
   const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("\n");
-  if (facts.boot != boot.substr(0, boot.find('\n'))) return;  // nothing survives a reboot
+  // Nothing survives a reboot. A spool that is gone does not say which one it was.
+  if (!facts.boot.empty() && facts.boot != boot.substr(0, boot.find('\n'))) return;
   if (facts.command && facts.command->pid > 1 &&
       process_start_time(facts.command->pid) == facts.command->start) {
     ::kill(-facts.command->pid, SIGKILL);

@@ -25,7 +25,8 @@ struct LocalBackend::Attempt {
         gpus(start.resources.gpu),
         spool(start.job_id, std::move(file), position),
         shim_end(io),
-        look_again(io) {}
+        look_again(io),
+        patience(io) {}
 
   std::string job_id;
   int number;
@@ -36,12 +37,14 @@ struct LocalBackend::Attempt {
   // Readable when the shim has ended; not open while it is not known which process that is.
   boost::asio::posix::stream_descriptor shim_end;
   boost::asio::steady_timer look_again;
-  std::optional<Ending> wanted;  // stopped or paused: the end that it was told to come to
-  int signal = 0;                // the newest that the shim was, or will be, sent
-  bool sent = true;              // false: attach() sends it
-  bool ready = false;            // is in ready_
-  bool gpus_known = true;        // gpus_ knows what it has
-  bool gone = false;             // the shim has ended: nothing new will be written
+  boost::asio::steady_timer patience;  // until a shim that was told to kill is killed
+  std::optional<Ending> wanted;        // stopped or paused: the end that it was told to come to
+  int signal = 0;                      // the newest that the shim was, or will be, sent
+  bool sent = true;                    // false: attach() sends it
+  bool ready = false;                  // is in ready_
+  bool gpus_known = true;              // gpus_ knows what it has
+  bool forced = false;                 // the shim was killed by us
+  bool gone = false;                   // the shim has ended: nothing new will be written
 };
 
 }  // namespace attune

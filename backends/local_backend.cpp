@@ -177,6 +177,7 @@ void LocalBackend::stop_all() {
 void LocalBackend::kill_all() {
   for (const auto& [order, attempt] : attempts_) {
     if (!attempt->wanted) attempt->wanted = Ending::stopped;
+    if (attempt->signal != spool::kKillSignal) force_end_later(*attempt);
     tell(*attempt, spool::kKillSignal);
   }
 }
@@ -186,7 +187,26 @@ void LocalBackend::tell(Attempt& attempt, int signal) {
   if (attempt.signal != 0 && signal != spool::kKillSignal) return;
   attempt.signal = signal;
   attempt.sent = attempt.shim_end.is_open();  // if not, attach() sends it
-  if (attempt.sent) ::pidfd_send_signal(attempt.shim_end.native_handle(), signal, nullptr, 0);
+  if (attempt.sent) {
+    const int shim = attempt.shim_end.native_handle();
+    ::pidfd_send_signal(shim, signal, nullptr, 0);
+    ::pidfd_send_signal(shim, SIGCONT, nullptr, 0);  // one that was stopped would not look at it
+  }
+}
+
+// A shim may hang in the kernel, or in somebody's debugger.
+void LocalBackend::force_end_later(Attempt& attempt) {
+  attempt.patience.expires_after(options_.kill_grace);
+  attempt.patience.async_wait([this, order = attempt.order, alive = std::weak_ptr(alive_)](
+                                  const boost::system::error_code& error) {
+    if (error || alive.expired()) return;
+    const auto found = attempts_.find(order);
+    if (found == attempts_.end()) return;
+    Attempt& late = *found->second;
+    late.forced = !late.gone;
+    kill_leftovers(folder(late.job_id), late.number,
+                   late.spool.facts());  // the shim is one of them
+  });
 }
 
 // ---- while it runs
@@ -279,7 +299,8 @@ TrialFinished LocalBackend::finish(Attempt& attempt) {
   end.job_id = attempt.job_id;
   if (!facts.exit) {
     end.time = SystemClock().wall();
-    end.detail = why_lost(info);
+    end.detail = attempt.forced ? "its shim did not end, and was killed" : why_lost(info);
+    if (attempt.forced) end.how = attempt.wanted.value_or(Ending::stopped);
   }
   return end;
 }

@@ -74,6 +74,7 @@ class LocalBackend final : public TrialBackend {
   void watch_end(Attempt& attempt, UniqueFd pidfd);
   void wait_for_end(Attempt& attempt);
   void tell(Attempt& attempt, int signal);
+  void force_end_later(Attempt& attempt);
   void mark(Attempt& attempt);
   void mark_changed(int watch_key);
   void wake();

@@ -32,10 +32,11 @@ struct LocalBackendOptions {
   std::string gpu_lister = "nvidia-smi";  // see find_gpus()
   std::map<std::string, double> custom;   // capacity of the user's own kinds
 
-  std::chrono::milliseconds stop_grace{5000};  // between SIGTERM and SIGKILL
-  std::uint64_t output_limit = 64 << 20;       // bytes of stdout, and of stderr, for each attempt
-  std::uint64_t file_limit = 0;                // soft RLIMIT_NOFILE of trials; 0: as it is
-  std::filesystem::path memory_events;         // for tests: instead of our cgroup's
+  std::chrono::milliseconds stop_grace{5000};    // between SIGTERM and SIGKILL
+  std::chrono::milliseconds kill_grace{10'000};  // of kill_all(), until shims are killed too
+  std::uint64_t output_limit = 64 << 20;         // bytes of stdout, and of stderr, for each attempt
+  std::uint64_t file_limit = 0;                  // soft RLIMIT_NOFILE of trials; 0: as it is
+  std::filesystem::path memory_events;           // for tests: instead of our cgroup's
 };
 
 }  // namespace attune

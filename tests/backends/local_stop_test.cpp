@@ -125,6 +125,41 @@ TEST_CASE("local backend: nothing of a trial outlives it") {
   CHECK(line.wait_for_end());
 }
 
+TEST_CASE("local backend: a shim that was stopped does not hold up the end") {
+  LocalFixture f("exec 9> line; echo ready >&9; read x < never");
+  Lifeline line(f.directory / "line");
+  ::mkfifo((f.directory / "never").c_str(), 0600);
+  f.start();
+  REQUIRE(line.wait_for_byte());
+  REQUIRE(::kill(pid_in_spool(f.trial() / "spool.0", "shim"), SIGSTOP) == 0);
+  const bool kill = GENERATE(false, true);
+  kill ? f.backend->kill_all() : f.backend->stop("t0");
+  REQUIRE(f.run_to_end());
+  CHECK(f.finished[0].how == Ending::stopped);
+  CHECK(line.wait_for_end());
+}
+
+TEST_CASE("local backend: a shim that does not end when all is killed is killed too") {
+  // It blocks all signals, as each shim does, and looks at none.
+  LocalFixture f("true",
+                 [](LocalBackendOptions& options) {
+                   options.kill_grace = 50ms;
+                   options.shim = options.code_directory / "shim";
+                   std::ofstream(options.shim)
+                       << "#!/bin/sh\n(exec 9> line; echo ready >&9; setsid sleep 1000) &\n"
+                          "exec sleep 1000\n";
+                   fs::permissions(options.shim, fs::perms::owner_all);
+                 });
+  Lifeline line(f.directory / "line");
+  f.start();
+  REQUIRE(line.wait_for_byte());
+  f.backend->kill_all();
+  REQUIRE(f.run_to_end());
+  CHECK(f.finished[0].how == Ending::stopped);
+  CHECK(f.finished[0].detail.find("did not end") != std::string::npos);
+  CHECK(line.wait_for_end());
+}
+
 TEST_CASE("local backend: a grace that was begun can be cut short") {
   LocalFixture f("trap '' TERM; exec 9> line; echo ready >&9; while true; do read x < never; done",
                  grace(1'000'000ms));
