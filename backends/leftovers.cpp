@@ -40,13 +40,14 @@ std::uint64_t process_start_time(pid_t pid) {
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at, nullptr, 10);
 }
 
-void kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts) {
+bool kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts) {
   const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("\n");
   // Nothing survives a reboot. A spool that is gone does not say which one it was.
-  if (!facts.boot.empty() && facts.boot != boot.substr(0, boot.find('\n'))) return;
+  if (!facts.boot.empty() && facts.boot != boot.substr(0, boot.find('\n'))) return false;
+  bool any = false;
   if (facts.command && facts.command->pid > 1 &&
       process_start_time(facts.command->pid) == facts.command->start) {
-    ::kill(-facts.command->pid, SIGKILL);
+    any = ::kill(-facts.command->pid, SIGKILL) == 0;
   }
   const std::string where = "NNI_SYS_DIR=" + folder.string();
   const std::string which = fmt::format("ATTUNE_ATTEMPT={}", attempt);
@@ -66,8 +67,10 @@ void kill_leftovers(const std::filesystem::path& folder, int attempt, const Atte
       }
       found |= ::pidfd_send_signal(process.get(), SIGKILL, nullptr, 0) == 0;
     }
-    if (!found) return;
+    if (!found) break;
+    any = true;
   }
+  return any;
 }
 
 }  // namespace attune

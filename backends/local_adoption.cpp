@@ -22,6 +22,13 @@ constexpr std::size_t kFirstRecord = 4096;  // is within so many bytes of a spoo
 // How often an attempt is looked at whose shim has not written its first record.
 constexpr std::chrono::milliseconds kAttach{20};
 
+// Invalid when there is none, or not even its folder.
+Result<UniqueFd> find_spool(const std::filesystem::path& folder, int attempt) {
+  if (std::error_code none; !std::filesystem::exists(folder, none)) return UniqueFd();
+  const TrialFolder files = TRY(TrialFolder::open(folder));
+  return files.open_spool(attempt);
+}
+
 }  // namespace
 
 Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
@@ -29,16 +36,18 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   if (by_job_.contains(start.job_id)) return fail("trial " + start.job_id + " runs already");
   if (!is_job_id(start.job_id)) return fail("a job id consists of letters and digits");
   const auto path = folder(start.job_id);
-  if (std::error_code none; !std::filesystem::exists(path, none)) return Adoption::not_started;
-  const TrialFolder files = TRY(TrialFolder::open(path));
-  UniqueFd spool = TRY(files.open_spool(start.attempt));
-  if (!spool) return Adoption::not_started;
+  Result<UniqueFd> spool = find_spool(path, start.attempt);
+  if (!spool) {
+    kill_leftovers(path, start.attempt, {});  // whoever calls takes it for dead
+    return std::unexpected(spool.error());
+  }
+  if (!*spool) return adopt_without_spool(start);
   // In this order: what is written when nobody holds the lock is all that there will ever be.
-  const bool lives = is_held(spool.get());
-  const AttemptFacts facts = read_facts(spool.get(), SIZE_MAX);
-  if (!lives && !facts.shim) return Adoption::not_started;
+  const bool lives = is_held(spool->get());
+  const AttemptFacts facts = read_facts(spool->get(), SIZE_MAX);
+  if (!lives && !facts.shim) return adopt_without_spool(start);
 
-  auto attempt = std::make_unique<Attempt>(io_, start, std::move(spool), position);
+  auto attempt = std::make_unique<Attempt>(io_, start, std::move(*spool), position);
   attempt->watch_key = TRY(watch_->add(path / fmt::format("spool.{}", start.attempt)));
   if (facts.told_to_stop || facts.told_to_pause) {
     attempt->wanted = facts.told_to_stop ? Ending::stopped : Ending::paused;
@@ -50,6 +59,15 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   attach(kept);
   mark(kept);
   return lives || facts.exit ? Adoption::taken : Adoption::lost;
+}
+
+// Either it was never started, or its files were removed, and it may run all the same.
+TrialBackend::Adoption LocalBackend::adopt_without_spool(const TrialStart& start) {
+  if (!kill_leftovers(folder(start.job_id), start.attempt, {})) return Adoption::not_started;
+  auto attempt = std::make_unique<Attempt>(io_, start, UniqueFd(), 0);
+  attempt->gone = true;
+  mark(keep(std::move(attempt)));
+  return Adoption::lost;
 }
 
 // A shim that was only just started has not written down yet what its trial has.

@@ -69,6 +69,7 @@ class LocalBackend final : public TrialBackend {
     return path_ / "trials" / job_id;
   }
   Attempt& keep(std::unique_ptr<Attempt> attempt);
+  Adoption adopt_without_spool(const TrialStart& start);
   void attach(Attempt& attempt);
   void learn_gpus(Attempt& attempt, const AttemptFacts& facts);
   void watch_end(Attempt& attempt, UniqueFd pidfd);

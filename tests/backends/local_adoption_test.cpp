@@ -277,6 +277,42 @@ TEST_CASE("local adoption: a shim that is killed takes its trial with it") {
   CHECK(line.wait_for_end());
 }
 
+TEST_CASE("local adoption: a trial whose files are gone is lost, and does not run on") {
+  TemporaryFolder folder;
+  make_fifo(folder.path / "never");
+  Lifeline line(folder.path / "line");
+  start_and_kill(folder.path, "exec 9> line; echo x >&9; read x < never");
+  REQUIRE(line.wait_for_byte());
+  const fs::path trial = folder.path / "experiment/trials/t0";
+  SECTION("its spool") { fs::remove(trial / "spool.0"); }
+  SECTION("the content of its spool, and its shim") {
+    kill_and_wait(pid_in_spool(trial / "spool.0", "shim"));
+    fs::resize_file(trial / "spool.0", 0);
+  }
+  SECTION("all") { fs::remove_all(trial); }
+  LocalFixture f(folder, "true");
+  CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::lost);
+  REQUIRE(f.run_to_end());
+  CHECK(f.finished[0].how == Ending::lost);
+  CHECK(f.finished[0].detail.find("files") != std::string::npos);
+  CHECK(line.wait_for_end());
+  CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::not_started);
+}
+
+TEST_CASE("local adoption: a trial whose spool cannot be read does not run on") {
+  TemporaryFolder folder;
+  make_fifo(folder.path / "never");
+  Lifeline line(folder.path / "line");
+  start_and_kill(folder.path, "exec 9> line; echo x >&9; read x < never");
+  REQUIRE(line.wait_for_byte());
+  const fs::path spool = folder.path / "experiment/trials/t0/spool.0";
+  fs::remove(spool);
+  make_fifo(spool);
+  LocalFixture f(folder, "true");
+  CHECK_FALSE(f.backend->adopt(trial_start(0), 0).has_value());
+  CHECK(line.wait_for_end());
+}
+
 TEST_CASE("local adoption: GPUs stay with the trials that have them") {
   TemporaryFolder folder;
   make_fifo(folder.path / "never");
