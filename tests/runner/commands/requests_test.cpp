@@ -25,7 +25,9 @@ class World {
     return [this](const json& request) -> Result<json> {
       const std::lock_guard lock(mutex_);
       requests_.push_back(request);
-      return json{{"trials", {"t0004", "t0005"}}};
+      json answer = {{"trials", {"t0004", "t0005"}}};
+      if (request.contains("records")) answer["imported"] = request["records"].size();
+      return answer;
     };
   }
   std::vector<json> requests() {
