@@ -21,7 +21,7 @@ class CheckpointKeeper {
  public:
   using Ids = std::vector<std::string>;
 
-  explicit CheckpointKeeper(CheckpointRules rules = {}) : rules_(std::move(rules)) {}
+  explicit CheckpointKeeper(const CheckpointRules& rules = {}) : rules_(rules) {}
 
   // A new id: "t0007-2".
   std::string next_id(const std::string& job_id);

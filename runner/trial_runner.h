@@ -172,7 +172,7 @@ class TrialRunner final : public Decider::Listener {
   // trial_runner_requests.cpp: what others want of trials
   LiveTrial& add(TrialRecord record, std::shared_ptr<const TrialRules> rules);
   void resume_paused(ProposedTrial proposal);
-  void decline(ProposedTrial proposal);
+  void decline(const ProposedTrial& proposal);
   void ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason, const char* by);
   std::string save(LiveTrial& trial);  // the new checkpoint's id
   void plan_start(LiveTrial& trial, std::string checkpoint);

@@ -32,7 +32,7 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   exhausted_ = false;
   if (!proposal.resume_job.empty()) return resume_paused(std::move(proposal));
   if (options_.max_trials && tally_.added() >= *options_.max_trials)
-    return decline(std::move(proposal));
+    return decline(proposal);
   TrialRecord record;
   record.proposed = std::move(proposal);
   add(std::move(record), rules_);
@@ -40,7 +40,7 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
 
 // The last trials are paused, and the decider offers a new one before it goes on with them. One
 // that offers new ones without end has no use for those that are paused.
-void TrialRunner::decline(ProposedTrial proposal) {
+void TrialRunner::decline(const ProposedTrial& proposal) {
   const std::string job_id = "declined" + to_text(proposal.parameter_id);
   decider_.on_add(job_id, proposal);
   decider_.on_remove(job_id, TrialEnd::Event::user_canceled);
