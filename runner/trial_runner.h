@@ -160,7 +160,6 @@ class TrialRunner final : public Decider::Listener {
   void handle(LiveTrial& trial, const TrialReport& report);
   void judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics);
   void handle(LiveTrial& trial, const TrialFinished& finished);
-  void handle(const CheckpointStored& saved);
   bool try_again(LiveTrial& trial, FailureClass failure);
   void finish_pause(LiveTrial& trial);
   void give_back(LiveTrial& trial);
@@ -169,14 +168,17 @@ class TrialRunner final : public Decider::Listener {
   void give_up_if_hopeless(const TrialRecord& last);
   Result<bool> meets_criterion(const TrialRules& rules, const Metrics& metrics) const;
 
+  // trial_runner_checkpoints.cpp
+  std::string save(LiveTrial& trial);  // the new checkpoint's id
+  void handle(const CheckpointStored& saved);
+  void plan_start(LiveTrial& trial, std::string checkpoint);
+  void drop(const CheckpointKeeper::Ids& checkpoints);
+
   // trial_runner_requests.cpp: what others want of trials
   LiveTrial& add(TrialRecord record, std::shared_ptr<const TrialRules> rules);
   void resume_paused(ProposedTrial proposal);
   void decline(const ProposedTrial& proposal);
   void ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason, const char* by);
-  std::string save(LiveTrial& trial);  // the new checkpoint's id
-  void plan_start(LiveTrial& trial, std::string checkpoint);
-  void drop(const CheckpointKeeper::Ids& checkpoints);
   void go_on();
   void adopt(LiveTrial& trial, const Restored::Trial& old);
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");

@@ -31,8 +31,7 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   if (over_) return;
   exhausted_ = false;
   if (!proposal.resume_job.empty()) return resume_paused(std::move(proposal));
-  if (options_.max_trials && tally_.added() >= *options_.max_trials)
-    return decline(proposal);
+  if (options_.max_trials && tally_.added() >= *options_.max_trials) return decline(proposal);
   TrialRecord record;
   record.proposed = std::move(proposal);
   add(std::move(record), rules_);

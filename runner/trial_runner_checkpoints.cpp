@@ -1,0 +1,75 @@
+// Checkpoints: saved, kept, started from, dropped.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "runner/trial_runner.h"
+
+namespace attune {
+
+std::string TrialRunner::save(LiveTrial& trial) {
+  trial.reports_saving = trial.reports_before + trial.attempt_reports;
+  ++trial.saving;
+  ++checkpoints_under_way_;
+  std::string id = keeper_.next_id(trial.record.job_id);
+  backend_.save_checkpoint(trial.record.job_id, id);
+  return id;
+}
+
+void TrialRunner::handle(const CheckpointStored& saved) {
+  --checkpoints_under_way_;
+  const bool good = saved.error.empty();
+  LiveTrial* trial = table_.find(saved.job_id);
+  CheckpointStored known = saved;
+  if (trial != nullptr) known.reports = trial->reports_saving;
+  observer_.on_checkpoint(known);
+  if (good) {
+    if (trial != nullptr) {
+      trial->record.checkpoint = saved.checkpoint;
+      trial->reports_saved = trial->reports_saving;
+    }
+    drop(keeper_.saved(saved.job_id, saved.checkpoint, saved.bytes));
+  } else {
+    log_.info("trial={} checkpoint={}: {}", saved.job_id, saved.checkpoint, saved.error);
+  }
+  const std::string id = good ? saved.checkpoint : "";
+  if (to_answer_.erase(saved.checkpoint) > 0 && !decider_lost_)
+    decider_.on_checkpoint(saved.job_id, id);
+  if (trial == nullptr) {
+    const auto ended = ended_saving_.find(saved.job_id);
+    if (ended == ended_saving_.end() || --ended->second > 0) return;
+    ended_saving_.erase(ended);
+    drop(keeper_.ended(saved.job_id));
+    backend_.release(saved.job_id);
+    return;
+  }
+  --trial->saving;
+  observer_.on_trial_changed(trial->record);
+  if (trial->pausing != saved.checkpoint) return;
+  trial->pausing.clear();
+  if (trial->record.status == TrialStatus::pending)
+    return plan_start(*trial, trial->record.checkpoint);
+  if (!good) {
+    warn(
+        fmt::format("trial {} was paused and has saved no checkpoint ({}): it will start from "
+                    "scratch; save into $ATTUNE_CHECKPOINT_DIR",
+                    saved.job_id, saved.error));
+  }
+  if (!decider_lost_) decider_.on_paused(saved.job_id, id);
+}
+
+// What a start waits for stays until it has started.
+void TrialRunner::plan_start(LiveTrial& trial, std::string checkpoint) {
+  const std::string before = std::exchange(trial.start_from, std::move(checkpoint));
+  keeper_.pin(trial.start_from);
+  drop(keeper_.unpin(before));
+}
+
+void TrialRunner::drop(const CheckpointKeeper::Ids& checkpoints) {
+  for (const std::string& id : checkpoints) {
+    backend_.delete_checkpoint(id);
+    observer_.on_checkpoint_dropped(id);
+  }
+}
+
+}  // namespace attune
