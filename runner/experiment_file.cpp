@@ -10,6 +10,8 @@
 #include "runner/experiment_rules.h"
 #include "runner/section.h"
 #include "runner/yaml.h"
+#include "space/constraint.h"
+#include "space/parse.h"
 
 namespace attune {
 namespace {
@@ -162,6 +164,17 @@ Result<LocalService> read_platform(const Section& top) {
   return local;
 }
 
+// What parse_space() says of search_space.lr._type, at the place of that key in the file.
+std::unexpected<Error> misplaced(const Section& top, const std::string& message) {
+  constexpr std::string_view kRoot = "search_space";
+  if (top.find("searchSpace") == nullptr) return top.error("searchSpaceFile", message);
+  const std::size_t colon = message.find(": ");
+  if (!message.starts_with(kRoot) || colon == std::string::npos)
+    return top.error("searchSpace", message);
+  return top.error("searchSpace" + message.substr(kRoot.size(), colon - kRoot.size()),
+                   message.substr(colon + 2));
+}
+
 Result<Experiment> read_limits(const Section& top) {
   Experiment result;
   result.name = TRY(top.text("experimentName")).value_or("");
@@ -218,6 +231,10 @@ Result<Experiment> read_experiment(const std::string& text, const fs::path& file
   if (!backend.empty()) result.backend = backend;
   result.document = document.value;
   result.search_space = TRY(read_search_space(top, base));
+  auto parsed = parse_space(result.search_space);
+  if (!parsed) return misplaced(top, parsed.error().message);
+  if (auto checked = set_constraints(*parsed, result.constraints); !checked)
+    return top.error("constraints", checked.error().message);
   const auto command = TRY(top.text("trialCommand"));
   if ((!command || command->empty()) && result.backend != "simulated")
     return top.error("trialCommand", "missing: the shell command of a trial");

@@ -64,11 +64,6 @@ Result<void> check_point(const Experiment& experiment, const json& parameters) {
   return {};
 }
 
-Result<void> check_space(const Experiment& experiment) {
-  Space space = TRY(parse_space(experiment.search_space));
-  return set_constraints(space, experiment.constraints);
-}
-
 Result<void> check_initial_points(const Experiment& experiment) {
   for (std::size_t i = 0; i < experiment.initial_points.size(); ++i) {
     if (auto checked = check_point(experiment, experiment.initial_points[i]); !checked)

@@ -31,9 +31,6 @@ Result<Direction> settle_direction(const Experiment& experiment,
 
 // Whether a trial of the user's own lies in the search space and meets the constraints.
 Result<void> check_point(const Experiment& experiment, const json& parameters);
-// The search space and the constraints; where the tuner is one of ours, all spaces are checked
-// alike.
-Result<void> check_space(const Experiment& experiment);
 // The same of initialPoints.
 Result<void> check_initial_points(const Experiment& experiment);
 

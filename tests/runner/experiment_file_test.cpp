@@ -213,6 +213,9 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
       {kLeast + "maxTrialNumber: 2.5\n", "a whole number expected"},
       {kLeast + "trialConcurrency: \"2\"\n", "a whole number expected, not a string"},
       {kLeast + "trialGpuNumber: 1\nresources: {gpu: 1}\n", ":4: trialGpuNumber: resources.gpu"},
+      {"trialCommand: run\ntuner: {name: TPE}\nsearchSpace:\n  lr:\n    _type: unifrom\n    "
+       "_value: [0, 1]\n",
+       ":5: searchSpace.lr._type: unknown type \"unifrom\""},
       {kLeast + "resources: {cpus: 1}\n", ":4: resources.cpus: unknown key; did you mean \"cpu\"?"},
       {kLeast + "resources: {cpu: -1}\n", ":4: resources.cpu: a number from 0 on"},
       {kLeast + "resources: {memory: 4 GiBi}\n", ":4: resources.memory: a number of bytes"},
@@ -231,6 +234,8 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
        "objectives[0].mode: \"up\" is none of minimize, maximize"},
       {kLeast + "initialPoints: [3]\n", ":4: initialPoints[0]: an object expected"},
       {kLeast + "constraints: x < 1\n", ":4: constraints: a list of texts expected"},
+      {kLeast + "constraints: [\"xx < 1\"]\n",
+       ":4: constraints: constraints[0] \"xx < 1\": unknown"},
       {kLeast + "backend: cloud\n", ":4: backend: \"cloud\" is none of local, simulated"},
       {kLeast + "trainingService: {platform: local, gpuIndices: first}\n",
        "trainingService.gpuIndices: numbers of GPUs"},
