@@ -186,10 +186,12 @@ TEST_CASE("control: without descriptors a client waits, and costs nothing") {
   auto server = ControlServer::listen(io, folder.path, answer_echo).value();
   RawClient client(folder.path);
   REQUIRE(client.send("{\"command\": \"status\"}\n"));
+  std::size_t handled = 0;
   {
     const NoDescriptors none;
-    CHECK(io.run_for(std::chrono::milliseconds(50)) < 10);
+    handled = io.run_for(std::chrono::milliseconds(50));
   }
+  CHECK(handled < 10);  // not above: a sanitizer that looks at it opens descriptors
   std::thread serving([&] { io.run(); });
   CHECK(client.receive().find("\"ok\":true") != std::string::npos);
   boost::asio::post(io, [&] { server.reset(); });
