@@ -50,7 +50,7 @@ struct CheckpointStored {
   std::string job_id;
   std::string checkpoint;
   double bytes = 0;
-  std::string error;  // empty: it is there. "nothing saved": the trial's folder is empty
+  std::string error;         // empty: it is there. "nothing saved": the trial's folder is empty
   std::int64_t reports = 0;  // of the trial before it; not the backend's to say
 };
 enum class Ending {

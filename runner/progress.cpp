@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace attune {
 namespace {
@@ -57,7 +58,7 @@ std::string status_line(const Tally& tally, const std::optional<ShownBest>& best
 }
 
 Progress::Progress(ProgressOptions options, const Clock& clock)
-    : options_(options), clock_(clock), started_(clock.now()) {}
+    : options_(std::move(options)), clock_(clock), started_(clock.now()) {}
 
 Progress::~Progress() { clear(); }
 

@@ -112,7 +112,7 @@ Result<int> request(const ImportOptions& options, const Console& console) {
     if (!done) return kExitNoManager;
     for (const char* key : {"imported", "left_out"})
       answer[key] = answer[key].get<std::int64_t>() + done->value(key, std::int64_t{0});
-    if (answer["why"] == "") answer["why"] = done->value("why", "");
+    if (answer["why"].get<std::string>().empty()) answer["why"] = done->value("why", "");
   }
   std::string sentence = fmt::format("{} results imported", dump_json(answer["imported"]));
   if (answer["left_out"] != 0) {
