@@ -33,7 +33,6 @@ class CheckpointKeeper {
   Ids unpin(const std::string& id);
   void pin(const std::string& id);
 
-  bool exists(const std::string& id) const { return known_.contains(id); }
   const std::string& newest(const std::string& job_id) const;  // empty when there is none
   double bytes() const { return bytes_; }
 

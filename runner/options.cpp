@@ -128,8 +128,7 @@ void add_runs(CLI::App& app, Found& found) {
   daemon_option(run, found.run.daemon);
   run->add_flag("--quiet", found.run.quiet, "No progress, only warnings and the result");
   run->add_flag("--json", found.run.json, "Print the result as one JSON object");
-  run->add_flag("--dry-run", found.run.dry_run,
-                "Check everything, show what would run, run nothing");
+  run->add_flag("--dry-run", found.run.dry_run, "Check the file, show what would run, run nothing");
 
   CLI::App* resume = command(
       app, found, group, "resume", "Go on with an experiment that was stopped or killed",

@@ -22,7 +22,6 @@ class ResourcePool {
 
   const Resources& capacity() const { return capacity_; }
   const Resources& committed() const { return committed_; }
-  void set_capacity(Resources capacity) { capacity_ = std::move(capacity); }
 
   // "cpu: 8 wanted, 3 of 4 free": each kind that is short. Empty when it fits.
   std::string shortage(const Resources& request) const;

@@ -5,66 +5,58 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "base/arguments.h"
 
 namespace attune {
 
+namespace {
+
+using Unit = std::pair<std::string_view, double>;
+
+// A JSON number, or a text of a number and one of the units; nothing for anything else.
+std::optional<double> parse_quantity(const json& value, std::span<const Unit> units) {
+  if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) return std::nullopt;
+  const std::string& text = value.get_ref<const std::string&>();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const auto found = std::ranges::find(units, suffix, &Unit::first);
+  if (error != std::errc() || found == units.end()) return std::nullopt;
+  return number * found->second;
+}
+
+}  // namespace
+
 Result<double> parse_duration(const json& value) {
-  const auto wrong = [&] {
-    return fail(
-        fmt::format("a positive number of seconds, or a text such as 90s, 10m, 1.5h or 1d "
-                    "expected, not {}",
-                    dump_json(value)));
-  };
-  double number = 0, unit = 1;
-  if (value.is_number()) {
-    number = value.get<double>();
-  } else if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    constexpr std::pair<std::string_view, double> kUnits[] = {
-        {"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-    const auto* found =
-        std::ranges::find(kUnits, suffix, &std::pair<std::string_view, double>::first);
-    if (error != std::errc() || found == std::end(kUnits)) return wrong();
-    unit = found->second;
-  } else {
-    return wrong();
-  }
-  if (!std::isfinite(number * unit) || number <= 0) return wrong();
-  return number * unit;
+  constexpr Unit kUnits[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+  const auto seconds = parse_quantity(value, kUnits);
+  if (seconds && std::isfinite(*seconds) && *seconds > 0) return *seconds;
+  return fail(
+      fmt::format("a positive number of seconds, or a text such as 90s, 10m, 1.5h or 1d "
+                  "expected, not {}",
+                  dump_json(value)));
 }
 
 Result<double> parse_bytes(const json& value) {
-  const auto wrong = [&] {
-    return fail(
-        fmt::format("a number of bytes, or a text such as 512MB, 1.5GB or 4GiB expected, "
-                    "not {}",
-                    dump_json(value)));
-  };
-  double number = 0, unit = 1;
-  if (value.is_number()) {
-    number = value.get<double>();
-  } else if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    while (suffix.starts_with(' ')) suffix.remove_prefix(1);
-    if (suffix.ends_with('B')) suffix.remove_suffix(1);
-    constexpr std::pair<std::string_view, double> kUnits[] = {
-        {"", 1},     {"k", 1e3},   {"K", 1e3},     {"M", 1e6},     {"G", 1e9},
-        {"T", 1e12}, {"Ki", 1024}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
-    const auto* found =
-        std::ranges::find(kUnits, suffix, &std::pair<std::string_view, double>::first);
-    if (error != std::errc() || found == std::end(kUnits)) return wrong();
-    unit = found->second;
-  } else {
-    return wrong();
+  constexpr Unit kUnits[] = {{"", 1},        {"k", 1e3},    {"K", 1e3},   {"M", 1e6},
+                             {"G", 1e9},     {"T", 1e12},   {"Ki", 1024}, {"Mi", 0x1p20},
+                             {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+  json plain = value;  // 512MB, 512 MB and 512M are one
+  if (value.is_string()) {
+    std::string text = value;
+    std::erase(text, ' ');
+    if (text.ends_with('B')) text.pop_back();
+    plain = std::move(text);
   }
-  if (!std::isfinite(number * unit) || number < 0) return wrong();
-  return number * unit;
+  const auto bytes = parse_quantity(plain, kUnits);
+  if (bytes && std::isfinite(*bytes) && *bytes >= 0) return *bytes;
+  return fail(
+      fmt::format("a number of bytes, or a text such as 512MB, 1.5GB or 4GiB expected, "
+                  "not {}",
+                  dump_json(value)));
 }
 
 std::string Section::path_of(const std::string& key) const {

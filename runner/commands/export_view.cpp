@@ -106,7 +106,8 @@ Result<void> write_lines(StoreReader& reader, const StoredExperiment& experiment
 Result<int> view(const ExportOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
-  const auto write = options.format == "csv" ? write_csv : write_lines;
+  const bool lines = options.format == "jsonl" || options.which.json;
+  const auto write = lines ? write_lines : write_csv;
   if (options.output.empty()) {
     TRY(write(reader, experiment, console));
     return kExitOk;
