@@ -120,7 +120,7 @@ TEST_CASE("runner: after the last new trial, paused ones may still go on") {
   }
 }
 
-TEST_CASE("runner: checkpoints by frequency, at the end, on request; old ones go") {
+TEST_CASE("runner: checkpoints by frequency, at the end, on request, and old ones go") {
   RunnerOptions options = World::limits(1, 5);
   options.trial.checkpoint_frequency = 2;
   options.trial.checkpoint_at_end = true;
