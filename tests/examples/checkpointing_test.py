@@ -1,0 +1,113 @@
+"""examples/checkpointing: an interruption cannot be seen in the results.
+
+ATTUNE, HALVING_DAEMON: programs; CTest sets them.
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / 'examples/checkpointing'
+sys.path.insert(0, str(ROOT / 'python'))
+spec = importlib.util.spec_from_file_location('trial', EXAMPLE / 'trial.py')
+trial = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(trial)
+
+
+def curve(lr, momentum):
+    """What a run without interruption reports after each epoch."""
+    images = trial.read_images()
+    zeros = [[0.0] * len(images[0][0]) for _ in range(trial.CLASSES)]
+    state = {'epoch': 0, 'weights': zeros, 'velocity': [list(row) for row in zeros]}
+    values = {}
+    while state['epoch'] < trial.EPOCHS:
+        trial.train_epoch(state, images[:trial.TRAIN], lr, momentum)
+        values[state['epoch']] = trial.accuracy(state['weights'], images[trial.TRAIN:])
+    return values
+
+
+class CheckpointingTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def attune(self, *arguments):
+        return subprocess.run([os.environ['ATTUNE'], *arguments], cwd=self.folder, timeout=100,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    def shown(self, job):
+        return json.loads(self.attune('show', job, '--dir', 'exp', '--json').stdout)
+
+    def experiment(self, **changes):
+        (self.folder / 'e.json').write_text(json.dumps({
+            'trialCommand': f'PYTHONPATH={ROOT}/python exec {sys.executable} -B {EXAMPLE}/trial.py',
+            'trialConcurrency': 2, **changes}))
+        return 'e.json'
+
+    def assert_as_uninterrupted(self, shown, lr):
+        reports = [json.loads(r['value']) if isinstance(r['value'], str) else r['value']
+                   for r in shown['report_list'] if r['type'] == 'PERIODICAL']
+        epochs = [r['epoch'] for r in reports]
+        self.assertEqual(epochs, sorted(set(epochs)), 'an epoch was done twice')
+        expected = curve(lr, shown['parameters']['momentum'])
+        self.assertEqual([r['default'] for r in reports], [expected[e] for e in epochs])
+        return epochs
+
+    def test_paused_and_promoted_trials(self):
+        file = self.experiment(
+            searchSpace={'momentum': {'_type': 'uniform', '_value': [0, 1]}},
+            tuner={'name': 'Halving', 'classArgs': {'size': 4, 'optimize_mode': 'maximize'}})
+        done = self.attune('run', file, '--dir', 'exp', '--quiet',
+                           '--daemon', os.environ['HALVING_DAEMON'])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        jobs = [t['trial_job_id'] for t in
+                json.loads(self.attune('trials', '--dir', 'exp', '--json').stdout)]
+        paused = 0
+        for job in jobs:
+            shown = self.shown(job)
+            epochs = self.assert_as_uninterrupted(shown, trial.DEFAULTS['lr'])
+            attempts = shown['attempt_list']
+            if len(attempts) > 1:
+                paused += 1
+                self.assertEqual(attempts[0]['ending'], 'paused')
+                self.assertTrue(attempts[1]['from_checkpoint'])
+                self.assertIn('going on behind epoch',
+                              (self.folder / 'exp/trials' / job / 'stdout').read_text())
+            if shown['status'] == 'SUCCEEDED':
+                self.assertEqual(epochs[-1], trial.EPOCHS)
+        self.assertGreater(paused, 1)
+
+    def test_experiment_that_is_stopped_and_resumed(self):
+        file = self.experiment(
+            searchSpace={'lr': {'_type': 'choice', '_value': [0.05]},
+                         'momentum': {'_type': 'choice', '_value': [0.5]}},
+            maxTrialNumber=1, trialConcurrency=1,
+            tuner={'name': 'Random', 'classArgs': {'optimize_mode': 'maximize', 'seed': 1}})
+        manager = subprocess.Popen(
+            [os.environ['ATTUNE'], 'run', file, '--dir', 'exp', '--quiet'], cwd=self.folder,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        saved = self.folder / 'exp/trials/t0000/checkpoint/state.json'
+        while not saved.exists() and manager.poll() is None:
+            time.sleep(0.002)
+        self.attune('stop', '--dir', 'exp')
+        self.assertEqual(manager.wait(timeout=60), 130)
+        done = self.attune('resume', '--dir', 'exp', '--quiet')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = self.shown('t0000')
+        self.assertEqual(len(shown['attempt_list']), 2)
+        self.assertTrue(shown['attempt_list'][1]['from_checkpoint'])
+        # An epoch that was saved and could not be reported any more is missing, no other.
+        epochs = self.assert_as_uninterrupted(shown, 0.05)
+        self.assertGreaterEqual(len(epochs), trial.EPOCHS - 1)
+        self.assertEqual(shown['final'], curve(0.05, 0.5)[trial.EPOCHS])
+
+
+if __name__ == '__main__':
+    unittest.main()
