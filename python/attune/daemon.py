@@ -106,10 +106,17 @@ class Daemon:
             else:
                 return frame
 
-    def close(self) -> None:
-        """Ends it in order: what it was told is handled, and its state saved. Never raises."""
+    def last_said(self) -> str:
+        """The last line of its log, without time and place; empty: none."""
+        return _last_line(self._said)
+
+    def close(self, reason: str = 'attuned was ended') -> None:
+        """Ends it in order: what it was told is handled, and its state saved. Never raises.
+
+        `reason` is the message of the DaemonError that every later call raises.
+        """
         if not self._error:
-            self._error = 'attuned was ended'
+            self._error = reason
             try:
                 if not self._unsent:
                     self._to.write(b'TE%014d' % 0)  # a full pipe: the end of input has to do
@@ -161,7 +168,7 @@ class Daemon:
         except subprocess.TimeoutExpired:
             self._process.kill()
             status = self._process.wait()
-        reason = self._farewell or _last_line(self._said)
+        reason = self._farewell or self.last_said()
         how = f'signal {-status}' if status < 0 else f'exit code {status}'
         self._error = f'attuned ended ({how})' + (f': {reason}' if reason else '')
         self._finalizer()

@@ -74,8 +74,10 @@ class Study:
         if maximize and objectives:
             raise ValueError('give objectives their modes, and leave out maximize')
         mode = 'maximize' if maximize else 'minimize'
+        arguments = dict(tuner_args or {})
+        seed = arguments.pop('seed', None) if seed is None else seed
         self._settings = {
-            'space': space, 'tuner': tuner, 'tuner_args': dict(tuner_args or {}),
+            'space': space, 'tuner': tuner, 'tuner_args': arguments,
             'assessor': assessor, 'assessor_args': dict(assessor_args or {}),
             'seed': random.SystemRandom().randrange(1 << 31) if seed is None else seed,
             'objectives': objectives or [{'metric': 'default', 'mode': mode}],
@@ -92,9 +94,9 @@ class Study:
         self._requested = 0  # trials that attuned owes
         self._exhausted = False
         self._tokens = 0
-        self._daemon: Optional[Daemon] = None
         self._folder = tempfile.mkdtemp(prefix='attune-study-')
-        self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, True)
+        self._daemons: List[Daemon] = []  # the one that works; a list, for the finalizer's sake
+        self._discard = weakref.finalize(self, _discard, self._daemons, self._folder)
 
     # ---- asking and telling ----------------------------------------------------------------------
 
@@ -319,8 +321,7 @@ class Study:
     def close(self) -> None:
         """Ends attuned, in order. trials and best can still be read. May be called again."""
         with self._changed:
-            self._daemon.close()
-            self._remove_folder()
+            self._discard()
 
     def __enter__(self) -> 'Study':
         return self
@@ -346,12 +347,15 @@ class Study:
                  '--log-file', '/dev/stderr', '--log-level', 'error',
                  '--checkpoint-dir', self._folder]
         try:
-            self._daemon = Daemon(self._program, words + ['--resume'] * resume)
+            self._daemons[:] = [Daemon(self._program, words + ['--resume'] * resume)]
             self._send('IN', json.dumps(settings['space']))
-            while self._daemon.receive()[0] != 'ID':
-                pass
+            self._send('PI', 'begin')
+            # What is no search space at all is ignored, with a line in the log.
+            if self._daemon.receive()[0] != 'ID':
+                self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
+                self._send('TE', '')
         except DaemonError:
-            self._remove_folder()
+            self._discard()
             raise
 
     def _resume(self) -> None:
@@ -370,6 +374,10 @@ class Study:
             self._requested = owed
             self._send('GE', str(owed))
         self._synchronize()
+
+    @property
+    def _daemon(self) -> Daemon:
+        return self._daemons[0]
 
     def _send(self, code: str, payload: str) -> None:
         self._daemon.send(code, payload)
@@ -397,10 +405,10 @@ class Study:
                 return
             if code == 'TR':
                 proposal = json.loads(payload)
-                self._requested -= 1
+                self._requested = max(0, self._requested - 1)
                 self._ready.append(StudyTrial(-1, proposal['parameters'], proposal=proposal))
             elif code == 'NO':
-                self._requested -= 1
+                self._requested = 0  # it is the answer to all
                 self._exhausted = True
             elif code == 'KI':
                 verdict = json.loads(payload)
@@ -427,6 +435,12 @@ class Study:
             raise ValueError(f'trial {trial.number} is not of this study')
         if trial.status != 'running':
             raise ValueError(f'trial {trial.number} has ended already: {trial.status}')
+
+
+def _discard(daemons: List[Daemon], folder: str) -> None:
+    for daemon in daemons:
+        daemon.close()  # first: it saves its state when it ends
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _to_json(trial: StudyTrial) -> Dict[str, Any]:

@@ -20,8 +20,8 @@ def merge_parameter(base_params: Base, override_params: Optional[Dict[str, Any]]
         if name not in base:
             raise ValueError(f'{name!r} is not among the parameters: {", ".join(base)}')
         old = base[name]
-        fits = old is None or isinstance(value, type(old)) or (
-            isinstance(old, float) and isinstance(value, int) and not isinstance(value, bool))
+        fits = old is None or type(value) is type(old) or (
+            type(old) is float and type(value) is int)
         if not fits:
             raise TypeError(f'{name!r} is a {type(old).__name__}, and got {value!r}')
         base[name] = value
