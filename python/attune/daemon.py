@@ -1,0 +1,193 @@
+"""attuned as a child process: frames on two pipes. docs/protocol.md."""
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import select
+import shutil
+import subprocess
+import tempfile
+import weakref
+from typing import List, Optional, Tuple
+
+_HEADER = 16  # bytes: two of the command, fourteen digits
+_LOG_PREFIX = re.compile(r'^\[[^]]*\] [A-Z]+ \([^)]*\) ')
+_GRACE = 5.0  # s to end in after Terminate; the daemon itself promises 2.1 s
+
+
+class DaemonError(RuntimeError):
+    """attuned cannot be used any more, or was not found; the message is its own where it has said
+    why."""
+
+
+def find_attuned(program: Optional[str] = None) -> str:
+    """The argument, else $ATTUNED, else PATH, else where this package lies: bin/ of the prefix of
+    an installation, build/release/bin of a source tree. DaemonError: nowhere."""
+    parents = pathlib.Path(__file__).resolve().parents
+    places = [parents[4] / 'bin' / 'attuned'] if len(parents) > 4 else []
+    places.append(parents[2] / 'build' / 'release' / 'bin' / 'attuned')
+    for name in (program, os.environ.get('ATTUNED')):
+        if name:
+            found = shutil.which(name)
+            if not found:
+                raise DaemonError(f'no program {name}')
+            return found
+    for place in ('attuned', *map(str, places)):
+        found = shutil.which(place)
+        if found:
+            return found
+    raise DaemonError('attuned was not found: put it into PATH, or name it in ATTUNED')
+
+
+class Daemon:
+    """One attuned. For one thread at a time; no thread of its own.
+
+    The process ends when it is closed, when this object is gone, and when this process is.
+    """
+
+    def __init__(self, program: str, arguments: List[str]):
+        # What a manager has told this process is not meant for a daemon of ours.
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith('NNI_')}
+        self._said = tempfile.TemporaryFile('a+b')  # stderr: a pipe could fill up
+        try:
+            # A session of its own: Ctrl-C in a terminal is this process's to handle.
+            self._process = subprocess.Popen(
+                [program, *arguments, '--in-fd', '0', '--out-fd', '1'], bufsize=0,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
+                env=environment, start_new_session=True)
+        except OSError as error:
+            self._said.close()
+            raise DaemonError(f'cannot start {program}: {error.strerror}') from error
+        self._to = self._process.stdin
+        self._from = self._process.stdout
+        os.set_blocking(self._to.fileno(), False)
+        self._unsent = bytearray()
+        self._unread = bytearray()
+        self._farewell = ''  # of ER
+        self._error = ''  # once it is dead
+        self._finalizer = weakref.finalize(self, _end, self._process, self._said)
+
+    @property
+    def pid(self) -> int:
+        """The process id, also after the end."""
+        return self._process.pid
+
+    def send(self, code: str, payload: str = '') -> None:
+        """One command. DaemonError: attuned is dead.
+
+        Kept when it is interrupted, so that no half command is ever followed by another.
+        """
+        data = payload.encode()
+        self._unsent += b'%s%014d%s' % (code.encode(), len(data), data)
+        while self._unsent:
+            # Reading meanwhile: a daemon whose answers nobody takes stops taking commands.
+            readable, writable = self._wait(write=True)
+            if writable:
+                try:
+                    del self._unsent[:os.write(self._to.fileno(), self._unsent)]
+                except BlockingIOError:
+                    pass
+                except BrokenPipeError:
+                    self._take_last_words()
+            if readable:
+                self._fill()
+
+    def receive(self) -> Tuple[str, str]:
+        """The next answer, as (code, payload); waits for it. DaemonError: attuned is dead."""
+        while True:
+            frame = self._next_frame()
+            if frame is None:
+                self._wait(write=False)
+                self._fill()
+            elif frame[0] == 'ER':
+                self._farewell = frame[1]
+            else:
+                return frame
+
+    def last_said(self) -> str:
+        """The last line of its log, without time and place; empty: none."""
+        return _last_line(self._said)
+
+    def close(self, reason: str = 'attuned was ended') -> None:
+        """Ends it in order: what it was told is handled, and its state saved. Never raises.
+
+        `reason` is the message of the DaemonError that every later call raises.
+        """
+        if not self._error:
+            self._error = reason
+            try:
+                if not self._unsent:
+                    self._to.write(b'TE%014d' % 0)  # a full pipe: the end of input has to do
+            except OSError:
+                pass  # dead already
+        self._finalizer()
+
+    def _wait(self, write: bool) -> Tuple[bool, bool]:
+        if self._error:
+            raise DaemonError(self._error)
+        poll = select.poll()  # not select(): descriptors may be above 1024
+        poll.register(self._from, select.POLLIN)
+        if write:
+            poll.register(self._to, select.POLLOUT)
+        ready = {descriptor for descriptor, _ in poll.poll()}
+        return self._from.fileno() in ready, self._to.fileno() in ready
+
+    def _fill(self) -> None:
+        data = os.read(self._from.fileno(), 1 << 16)
+        if not data:
+            self._die()
+        self._unread += data
+
+    def _next_frame(self) -> Optional[Tuple[str, str]]:
+        if len(self._unread) < _HEADER:
+            return None
+        end = _HEADER + int(self._unread[2:_HEADER])
+        if len(self._unread) < end:
+            return None
+        frame = self._unread[:2].decode(), self._unread[_HEADER:end].decode()
+        del self._unread[:end]
+        return frame
+
+    def _take_last_words(self) -> None:
+        """It reads no more: what it has still written says why."""
+        while True:
+            self._fill()  # raises at the end
+
+    def _die(self) -> None:
+        while not self._farewell:
+            frame = self._next_frame()
+            if frame is None:
+                break
+            if frame[0] == 'ER':
+                self._farewell = frame[1]
+        self._to.close()
+        try:
+            status = self._process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            status = self._process.wait()
+        reason = self._farewell or self.last_said()
+        how = f'signal {-status}' if status < 0 else f'exit code {status}'
+        self._error = f'attuned ended ({how})' + (f': {reason}' if reason else '')
+        self._finalizer()
+        raise DaemonError(self._error)
+
+
+def _last_line(file) -> str:
+    file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
+    lines = file.read().decode(errors='replace').strip().splitlines()
+    return _LOG_PREFIX.sub('', lines[-1]) if lines else ''
+
+
+def _end(process: subprocess.Popen, said) -> None:
+    """Closes the pipes, which tells it to end, and waits: no zombie, no open descriptor."""
+    for pipe in (process.stdin, process.stdout):
+        pipe.close()
+    try:
+        process.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    said.close()

@@ -1,0 +1,447 @@
+"""Asking attuned what to try, and telling it how good that was."""
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import tempfile
+import threading
+import weakref
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type, Union
+from collections import deque
+from dataclasses import dataclass, field
+
+from . import files, values
+from .daemon import Daemon, DaemonError, find_attuned
+from .functions import Reporter, TrialFunction, TrialStopped
+
+_VERSION = 1  # of the files of save()
+_STATE = 'attuned.checkpoint'
+
+
+class NoMoreTrials(Exception):
+    """The tuner has proposed everything that it ever will."""
+
+
+class WaitForResults(Exception):
+    """The tuner can propose nothing before a trial that runs has ended or reported."""
+
+
+@dataclass(eq=False)
+class StudyTrial:
+    """One trial of a Study. To be read: Study changes it."""
+
+    number: int  # from 0
+    parameters: Dict[str, Any]
+    status: str = 'running'  # then 'completed', 'failed' or 'stopped'
+    metrics: Optional[values.Metrics] = None  # as told
+    reports: List[values.Metrics] = field(default_factory=list)
+    stop_reason: Optional[str] = None  # why it should end early, once it should
+    proposal: Dict[str, Any] = field(default_factory=dict, repr=False)  # as attuned wrote it
+
+    @property
+    def job(self) -> str:
+        """Its name in attuned's messages."""
+        return f't{self.number:04}'
+
+
+class Study:
+    """Ask and tell, by a process attuned of its own.
+
+    space: a search space (docs/search-space.md), e.g. {'x': {'_type': 'uniform', '_value': [0, 1]}}
+    tuner, assessor: names of `attuned --list`; their arguments as in experiment files
+    seed: the same one and the same calls give the same answers; None: drawn, see Study.seed
+    maximize: larger values are better; objectives: [{'metric': ..., 'mode': ...}], instead of
+        `maximize`, names what is looked for in reported dicts, the first one above all
+    constraints: conditions on the parameters, ['lr * batch < 10']
+    concurrency: how many trials are going to run at a time, for tuners that care
+    attuned: the program, see find_attuned()
+
+    Functions may be called from any thread; each waits for the others. DaemonError: attuned does
+    not accept the arguments, or has died; trials and best can still be read then.
+    """
+
+    def __init__(self, space: Dict[str, Any], tuner: str = 'TPE',
+                 tuner_args: Optional[Dict[str, Any]] = None, assessor: Optional[str] = None,
+                 assessor_args: Optional[Dict[str, Any]] = None, *, seed: Optional[int] = None,
+                 maximize: bool = False, objectives: Optional[List[Dict[str, str]]] = None,
+                 constraints: Optional[List[str]] = None, concurrency: int = 1,
+                 attuned: Optional[str] = None):
+        if maximize and objectives:
+            raise ValueError('give objectives their modes, and leave out maximize')
+        mode = 'maximize' if maximize else 'minimize'
+        arguments = dict(tuner_args or {})
+        seed = arguments.pop('seed', None) if seed is None else seed
+        self._settings = {
+            'space': space, 'tuner': tuner, 'tuner_args': arguments,
+            'assessor': assessor, 'assessor_args': dict(assessor_args or {}),
+            'seed': random.SystemRandom().randrange(1 << 31) if seed is None else seed,
+            'objectives': objectives or [{'metric': 'default', 'mode': mode}],
+            'constraints': list(constraints or []), 'concurrency': concurrency,
+        }
+        self._set_up(attuned)
+        self._start()
+
+    def _set_up(self, attuned: Optional[str]) -> None:
+        self._program = find_attuned(attuned)
+        self._changed = threading.Condition(threading.RLock())  # an end or a report of a trial
+        self._trials: List[StudyTrial] = []
+        self._ready: Deque[StudyTrial] = deque()  # proposed, and not asked for yet
+        self._requested = 0  # trials that attuned owes
+        self._exhausted = False
+        self._tokens = 0
+        self._folder = tempfile.mkdtemp(prefix='attune-study-')
+        self._daemons: List[Daemon] = []  # the one that works; a list, for the finalizer's sake
+        self._discard = weakref.finalize(self, _discard, self._daemons, self._folder)
+
+    # ---- asking and telling ----------------------------------------------------------------------
+
+    def ask(self, count: Optional[int] = None) -> Union[StudyTrial, List[StudyTrial]]:
+        """The next trial; with `count` a list of up to so many, and at least one.
+
+        NoMoreTrials, WaitForResults: there is none, for good or for now.
+        """
+        if count is not None and count < 1:
+            raise ValueError(f'count must be positive, got {count}')
+        wanted = 1 if count is None else count
+        with self._changed:
+            missing = wanted - len(self._ready) - self._requested
+            # An answer may have come since: one that has waited, for a result or an end.
+            if missing > 0 and not self._exhausted:
+                self._requested += missing
+                self._send('GE', str(missing))
+            if len(self._ready) < wanted:
+                self._synchronize()
+            found = []
+            while self._ready and len(found) < wanted:
+                trial = self._ready.popleft()
+                trial.number = len(self._trials)
+                self._trials.append(trial)
+                found.append(trial)
+            if not found and self._exhausted:
+                raise NoMoreTrials('the tuner has no more trials')
+            if not found:
+                raise WaitForResults('the tuner waits for results of trials that run')
+        return found[0] if count is None else found
+
+    def report(self, trial: StudyTrial, metrics: Any) -> bool:
+        """An intermediate result. False: the trial should end, trial.stop_reason says why; then
+        stop() or tell() it. Asked again it stays false."""
+        value = self._checked(metrics)
+        with self._changed:
+            self._must_run(trial)
+            self._send_metric(trial, 'PERIODICAL', len(trial.reports), value)
+            trial.reports.append(value)
+            self._synchronize()
+            self._changed.notify_all()
+            return trial.stop_reason is None
+
+    def tell(self, trial: StudyTrial, metrics: Any) -> None:
+        """The trial's result: a number, or a dict that has the first objective's metric."""
+        value = self._checked(metrics)
+        with self._changed:
+            self._must_run(trial)
+            self._send_metric(trial, 'FINAL', 0, value)
+            self._end(trial, 'completed', 'SUCCEEDED')
+            trial.metrics = value
+
+    def fail(self, trial: StudyTrial) -> None:
+        """The trial has no result, and will have none."""
+        with self._changed:
+            self._must_run(trial)
+            self._end(trial, 'failed', 'FAILED')
+
+    def stop(self, trial: StudyTrial) -> None:
+        """The trial has ended early, as report() said, or as you have decided."""
+        with self._changed:
+            self._must_run(trial)
+            self._end(trial, 'stopped',
+                      'EARLY_STOPPED' if trial.stop_reason is not None else 'USER_CANCELED')
+
+    @property
+    def trials(self) -> List[StudyTrial]:
+        """All that were asked for, by number."""
+        with self._changed:
+            return list(self._trials)
+
+    @property
+    def best(self) -> Optional[StudyTrial]:
+        """The completed trial with the best finite value, the first of equals; None: no such."""
+        sign = -1 if self._settings['objectives'][0].get('mode') == 'maximize' else 1
+        rated = [(sign * self.value(trial), trial) for trial in self.trials
+                 if trial.status == 'completed' and math.isfinite(self.value(trial))]
+        return min(rated, key=lambda pair: pair[0])[1] if rated else None
+
+    @property
+    def seed(self) -> int:
+        """What makes the tuner's answers repeatable."""
+        return self._settings['seed']
+
+    def value(self, trial: StudyTrial) -> float:
+        """The first objective of a trial's result; nan: it has none."""
+        return math.nan if trial.metrics is None else self._value_of(trial.metrics)
+
+    # ---- all in one ------------------------------------------------------------------------------
+
+    def optimize(self, function: Callable[..., Any], trials: int, workers: int = 1,
+                 catch: Tuple[Type[Exception], ...] = ()) -> Optional[StudyTrial]:
+        """Tries the function (TrialFunction: its shapes) on so many trials; returns best.
+
+        With workers above 1 in so many threads: for functions that wait, for processes or for
+        code that releases the interpreter's lock. The answers then depend on who ends first.
+        Exceptions of `catch` fail their trial. Any other fails it too, no trial is started any
+        more, and when those that run have ended it is raised, as is KeyboardInterrupt.
+        Ends early when the tuner has no more.
+        """
+        wrapped = TrialFunction(function, keeps_checkpoints=False)
+        left = [trials]
+        errors: List[BaseException] = []
+
+        def work() -> None:
+            try:
+                while self._try_one(wrapped, left, errors, catch):
+                    pass
+            except BaseException as error:  # raised below, in the thread of the caller
+                with self._changed:
+                    errors.append(error)
+                    self._changed.notify_all()
+
+        if workers == 1:
+            work()
+        else:
+            threads = [threading.Thread(target=work) for _ in range(workers)]
+            for thread in threads:
+                thread.start()
+            try:
+                for thread in threads:
+                    thread.join()
+            except BaseException as error:
+                errors.append(error)
+                for thread in threads:
+                    thread.join()
+        if errors:
+            raise errors[0]
+        return self.best
+
+    def _try_one(self, function: TrialFunction, left: List[int], errors: List[BaseException],
+                 catch: Tuple[Type[Exception], ...]) -> bool:
+        """One trial from beginning to end; False: there is none."""
+        trial = self._ask_patiently(left, errors)
+        if trial is None:
+            return False
+
+        def send(value: values.Metrics) -> None:
+            if not self.report(trial, value):
+                raise TrialStopped(trial.stop_reason)
+
+        reporter = Reporter(send, trial.job, f'{function.name}_{trial.job}', None)
+        try:
+            result = function(trial.parameters, reporter)
+            if result is None:
+                raise RuntimeError(f'{function.name}() ran to its end without reporting or '
+                                   'returning a result')
+            self.tell(trial, result)
+        except TrialStopped:
+            self.stop(trial)
+        except BaseException as error:
+            if not isinstance(error, DaemonError) and trial.status == 'running':
+                self.fail(trial)
+            if not isinstance(error, catch):
+                raise
+        return True
+
+    def _ask_patiently(self, left: List[int], errors: List[BaseException]
+                       ) -> Optional[StudyTrial]:
+        with self._changed:
+            while left[0] > 0 and not errors:
+                try:
+                    trial = self.ask()
+                    left[0] -= 1
+                    return trial
+                except NoMoreTrials:
+                    return None
+                except WaitForResults:
+                    if not any(trial.status == 'running' for trial in self._trials):
+                        raise
+                    self._changed.wait()
+        return None
+
+    # ---- keeping and ending ----------------------------------------------------------------------
+
+    def save(self, path: Union[str, 'os.PathLike[str]']) -> None:
+        """Writes everything into one file, for load(); replaced whole or not at all.
+
+        Trials that run stay running, here and where it is loaded. OSError: the disk.
+        """
+        with self._changed:
+            self._synchronize()
+            self._daemon.close()  # its state is complete when it has ended
+            try:
+                with open(os.path.join(self._folder, _STATE), encoding='utf-8', newline='') as file:
+                    state = file.read()
+                document = {'attune_study': _VERSION, 'settings': self._settings,
+                            'exhausted': self._exhausted, 'requested': self._requested,
+                            'trials': [_to_json(trial) for trial in self._trials],
+                            'ready': [_to_json(trial) for trial in self._ready],
+                            'state': state}
+                files.write_whole(pathlib.Path(path), json.dumps(document).encode())
+            finally:
+                self._resume()
+
+    @classmethod
+    def load(cls, path: Union[str, 'os.PathLike[str]'], attuned: Optional[str] = None) -> 'Study':
+        """The study that save() wrote: it goes on with the answers that it would have given.
+
+        Exactly so with the same version of attuned; with another that cannot read the state, with
+        all results and running trials told anew. ValueError: not such a file.
+        """
+        text = pathlib.Path(path).read_bytes()
+        try:
+            document = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f'{os.fspath(path)}: not valid JSON: {error}') from error
+        if not isinstance(document, dict) or document.get('attune_study') != _VERSION:
+            raise ValueError(f'{os.fspath(path)}: not a study that this version has saved')
+        study = cls.__new__(cls)
+        study._settings = document['settings']
+        study._set_up(attuned)
+        study._exhausted = document['exhausted']
+        study._requested = document['requested']
+        study._trials = [StudyTrial(**record) for record in document['trials']]
+        study._ready = deque(StudyTrial(**record) for record in document['ready'])
+        with open(os.path.join(study._folder, _STATE), 'w', encoding='utf-8', newline='') as file:
+            file.write(document['state'])
+        study._resume()
+        return study
+
+    def close(self) -> None:
+        """Ends attuned, in order. trials and best can still be read. May be called again."""
+        with self._changed:
+            self._discard()
+
+    def __enter__(self) -> 'Study':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    # ---- attuned ---------------------------------------------------------------------------------
+
+    def _start(self, resume: bool = False) -> None:
+        settings = self._settings
+        experiment = {
+            'tuner': {'name': settings['tuner'],
+                      'classArgs': {'seed': settings['seed'], **settings['tuner_args']}},
+            'objectives': settings['objectives'], 'constraints': settings['constraints'],
+            'trialConcurrency': settings['concurrency'],
+            'capabilities': ['sync', 'reason', 'error'],
+        }
+        if settings['assessor'] is not None:
+            experiment['assessor'] = {'name': settings['assessor'],
+                                      'classArgs': settings['assessor_args']}
+        words = ['--exp_params', base64.b64encode(json.dumps(experiment).encode()).decode(),
+                 '--log-file', '/dev/stderr', '--log-level', 'error',
+                 '--checkpoint-dir', self._folder]
+        try:
+            self._daemons[:] = [Daemon(self._program, words + ['--resume'] * resume)]
+            self._send('IN', json.dumps(settings['space']))
+            self._send('PI', 'begin')
+            # What is no search space at all is ignored, with a line in the log.
+            if self._daemon.receive()[0] != 'ID':
+                self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
+                self._send('TE', '')
+        except DaemonError:
+            self._discard()
+            raise
+
+    def _resume(self) -> None:
+        """A new attuned in the place of the one that has ended, with what that one knew."""
+        owed, self._requested = self._requested, 0
+        self._start(resume=True)
+        told = [trial for trial in self._trials if trial.status == 'completed']
+        self._send('FD', json.dumps([
+            {'parameter': trial.parameters, 'value': trial.metrics, 'trialJobId': trial.job}
+            for trial in told]))
+        running = [{**trial.proposal, 'parameter_source': 'resumed', 'trial_job_id': trial.job}
+                   for trial in self._trials if trial.status == 'running']
+        ready = [{**trial.proposal, 'parameter_source': 'resumed'} for trial in self._ready]
+        self._send('AD', json.dumps(running + ready))
+        if owed:
+            self._requested = owed
+            self._send('GE', str(owed))
+        self._synchronize()
+
+    @property
+    def _daemon(self) -> Daemon:
+        return self._daemons[0]
+
+    def _send(self, code: str, payload: str) -> None:
+        self._daemon.send(code, payload)
+
+    def _send_metric(self, trial: StudyTrial, kind: str, sequence: int,
+                     value: values.Metrics) -> None:
+        self._send('ME', json.dumps({
+            'parameter_id': trial.proposal['parameter_id'], 'trial_job_id': trial.job,
+            'type': kind, 'sequence': sequence, 'value': json.dumps(value)}))
+
+    def _end(self, trial: StudyTrial, status: str, event: str) -> None:
+        self._send('EN', json.dumps({'trial_job_id': trial.job, 'event': event,
+                                     'hyper_params': json.dumps(trial.proposal)}))
+        trial.status = status
+        self._changed.notify_all()
+
+    def _synchronize(self) -> None:
+        """Returns when attuned has handled everything, and all its answers are in."""
+        self._tokens += 1
+        token = str(self._tokens)
+        self._send('PI', token)
+        while True:
+            code, payload = self._daemon.receive()
+            if code == 'PO' and payload == token:  # another: of a call that was interrupted
+                return
+            if code == 'TR':
+                proposal = json.loads(payload)
+                self._requested = max(0, self._requested - 1)
+                self._ready.append(StudyTrial(-1, proposal['parameters'], proposal=proposal))
+            elif code == 'NO':
+                self._requested = 0  # it is the answer to all
+                self._exhausted = True
+            elif code == 'KI':
+                verdict = json.loads(payload)
+                trial = self._trials[int(verdict['trial_job_id'][1:])]
+                trial.stop_reason = verdict.get('reason') or 'stopped early'
+
+    def _checked(self, metrics: Any) -> values.Metrics:
+        value = values.metrics(metrics)
+        self._value_of(value)
+        return value
+
+    def _value_of(self, value: values.Metrics) -> float:
+        if not isinstance(value, dict):
+            return float(value)
+        name = self._settings['objectives'][0].get('metric', 'default')
+        found = value.get(name)
+        if not isinstance(found, (int, float)) or isinstance(found, bool):
+            raise ValueError(f'metrics: {name!r} must be a number, got {found!r}')
+        return float(found)
+
+    def _must_run(self, trial: StudyTrial) -> None:
+        known = 0 <= trial.number < len(self._trials) and self._trials[trial.number] is trial
+        if not known:
+            raise ValueError(f'trial {trial.number} is not of this study')
+        if trial.status != 'running':
+            raise ValueError(f'trial {trial.number} has ended already: {trial.status}')
+
+
+def _discard(daemons: List[Daemon], folder: str) -> None:
+    for daemon in daemons:
+        daemon.close()  # first: it saves its state when it ends
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _to_json(trial: StudyTrial) -> Dict[str, Any]:
+    return dict(vars(trial))

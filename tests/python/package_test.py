@@ -1,0 +1,75 @@
+"""pip install ./python, and trials of the package under the attune that was built."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PYTHON = pathlib.Path(__file__).resolve().parents[2] / 'python'
+
+
+def python_with_pip():
+    """An interpreter that can build packages without the network; None: there is none."""
+    for python in (sys.executable, '/usr/bin/python3'):
+        check = [python, '-c', 'import pip, setuptools, wheel']
+        if os.path.exists(python) and subprocess.run(check, capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+class Package(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def test_pip_installs_attune_alone(self):
+        python = python_with_pip()
+        if python is None:
+            self.skipTest('needs pip, setuptools and wheel')
+        source = self.folder / 'source'  # setuptools leaves its files there
+        shutil.copytree(PYTHON, source, ignore=shutil.ignore_patterns('__pycache__'))
+        target = self.folder / 'target'
+        environment = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
+        done = subprocess.run(
+            [python, '-m', 'pip', 'install', '--no-build-isolation', '--no-deps',
+             '--no-index', '--disable-pip-version-check', '--target', target, source],
+            capture_output=True, text=True, timeout=120, env=environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        names = {path.name for path in target.iterdir() if not path.name.endswith('-info')}
+        self.assertEqual(names, {'attune'})
+        modules = {path.name for path in (PYTHON / 'attune').glob('*.py')}
+        self.assertEqual({path.name for path in (target / 'attune').glob('*.py')}, modules)
+        out = subprocess.check_output(
+            [sys.executable, '-B', '-c', 'import attune; print(attune.__file__)'], text=True,
+            cwd='/', env={**os.environ, 'PYTHONPATH': str(target)})
+        self.assertEqual(out.strip(), str(target / 'attune/__init__.py'))
+
+    def test_many_phases_under_a_manager(self):
+        trial = self.folder / 'trial.py'
+        trial.write_text('import attune\n'
+                         'first = attune.next_parameters()\n'
+                         'for _ in range(2):\n'
+                         '    other = attune.next_parameters()\n'
+                         '    assert other and other != first, other\n'
+                         '    attune.report(other["x"])\n'
+                         'attune.final(other["x"])\n')
+        experiment = self.folder / 'experiment.json'
+        experiment.write_text(json.dumps({
+            'trialCommand': f'MULTI_PHASE=true {sys.executable} -B trial.py',
+            'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}}, 'maxTrialNumber': 2,
+            'tuner': {'name': 'Random'}}))
+        done = subprocess.run(
+            [os.environ['ATTUNE'], 'run', experiment, '--dir', self.folder / 'run', '--quiet',
+             '--json', '--daemon', os.environ['ATTUNED']],
+            capture_output=True, text=True, timeout=60,
+            env={**os.environ, 'PYTHONPATH': str(PYTHON)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)['trials']['succeeded'], 2)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,44 @@
+"""A trial's folder, and what a trial has left in it."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+
+def read_records(folder):
+    """The records of .nni/metrics; AssertionError: bytes that belong to none."""
+    path = pathlib.Path(folder) / '.nni/metrics'
+    data = path.read_bytes() if path.exists() else b''
+    records = []
+    while data:
+        assert data[:2] == b'ME' and data[2:8].isdigit(), data[:60]
+        body = data[8:8 + int(data[2:8])]
+        assert len(body) == int(data[2:8]) and body.endswith(b'\n') and body.count(b'\n') == 1, body
+        records.append(json.loads(body))
+        data = data[8 + len(body):]
+    return records
+
+
+class TrialCase(unittest.TestCase):
+    """self.folder is NNI_SYS_DIR, self.environment what a manager sets."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {
+            'NNI_PLATFORM': 'local', 'NNI_EXP_ID': 'exp1', 'NNI_TRIAL_JOB_ID': 't0007',
+            'NNI_TRIAL_SEQ_ID': '7', 'NNI_SYS_DIR': str(self.folder),
+            'NNI_OUTPUT_DIR': str(self.folder),
+            'ATTUNE_CHECKPOINT_DIR': str(self.folder / 'checkpoint')}
+        self.propose({'x': 0.5})
+
+    def propose(self, parameters, name='parameter.cfg', parameter_id=3):
+        draft = self.folder / 'draft'
+        draft.write_text(json.dumps({'parameter_id': parameter_id, 'parameters': parameters}))
+        draft.rename(self.folder / name)
+
+    def values(self):
+        """(type, sequence, value) of each record."""
+        return [(record['type'], record['sequence'], json.loads(record['value']))
+                for record in read_records(self.folder)]
