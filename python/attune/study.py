@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import math
 import os
@@ -41,7 +42,8 @@ class StudyTrial:
     metrics: Optional[values.Metrics] = None  # as told
     reports: List[values.Metrics] = field(default_factory=list)
     stop_reason: Optional[str] = None  # why it should end early, once it should
-    proposal: Dict[str, Any] = field(default_factory=dict, repr=False)  # as attuned wrote it
+    parameter_id: int = field(default=0, repr=False)
+    proposal: str = field(default='', repr=False)  # as attuned wrote it
 
     @property
     def job(self) -> str:
@@ -112,9 +114,8 @@ class Study:
             missing = wanted - len(self._ready) - self._requested
             # An answer may have come since: one that has waited, for a result or an end.
             if missing > 0 and not self._exhausted:
-                self._requested += missing
-                self._send('GE', str(missing))
-            if len(self._ready) < wanted:
+                self._synchronize(('GE', str(missing)))
+            elif len(self._ready) < wanted:
                 self._synchronize()
             found = []
             while self._ready and len(found) < wanted:
@@ -134,9 +135,9 @@ class Study:
         value = self._checked(metrics)
         with self._changed:
             self._must_run(trial)
-            self._send_metric(trial, 'PERIODICAL', len(trial.reports), value)
+            metric = _metric(trial, 'PERIODICAL', len(trial.reports), value)
             trial.reports.append(value)
-            self._synchronize()
+            self._synchronize(metric)
             self._changed.notify_all()
             return trial.stop_reason is None
 
@@ -145,8 +146,7 @@ class Study:
         value = self._checked(metrics)
         with self._changed:
             self._must_run(trial)
-            self._send_metric(trial, 'FINAL', 0, value)
-            self._end(trial, 'completed', 'SUCCEEDED')
+            self._end(trial, 'completed', 'SUCCEEDED', _metric(trial, 'FINAL', 0, value))
             trial.metrics = value
 
     def fail(self, trial: StudyTrial) -> None:
@@ -220,7 +220,9 @@ class Study:
                 for thread in threads:
                     thread.join()
             except BaseException as error:
-                errors.append(error)
+                with self._changed:
+                    errors.append(error)
+                    self._changed.notify_all()
                 for thread in threads:
                     thread.join()
         if errors:
@@ -240,7 +242,7 @@ class Study:
 
         reporter = Reporter(send, trial.job, f'{function.name}_{trial.job}', None)
         try:
-            result = function(trial.parameters, reporter)
+            result = function(copy.deepcopy(trial.parameters), reporter)
             if result is None:
                 raise RuntimeError(f'{function.name}() ran to its end without reporting or '
                                    'returning a result')
@@ -348,12 +350,11 @@ class Study:
                  '--checkpoint-dir', self._folder]
         try:
             self._daemons[:] = [Daemon(self._program, words + ['--resume'] * resume)]
-            self._send('IN', json.dumps(settings['space']))
-            self._send('PI', 'begin')
+            self._daemon.send(('IN', json.dumps(settings['space'])), ('PI', 'begin'))
             # What is no search space at all is ignored, with a line in the log.
             if self._daemon.receive()[0] != 'ID':
                 self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
-                self._send('TE', '')
+                self._daemon.receive()  # raises that
         except DaemonError:
             self._discard()
             raise
@@ -362,43 +363,34 @@ class Study:
         """A new attuned in the place of the one that has ended, with what that one knew."""
         owed, self._requested = self._requested, 0
         self._start(resume=True)
-        told = [trial for trial in self._trials if trial.status == 'completed']
-        self._send('FD', json.dumps([
-            {'parameter': trial.parameters, 'value': trial.metrics, 'trialJobId': trial.job}
-            for trial in told]))
-        running = [{**trial.proposal, 'parameter_source': 'resumed', 'trial_job_id': trial.job}
+        told = [{'parameter': json.loads(trial.proposal)['parameters'], 'value': trial.metrics,
+                 'trialJobId': trial.job} for trial in self._trials if trial.status == 'completed']
+        running = [{**json.loads(trial.proposal), 'trial_job_id': trial.job}
                    for trial in self._trials if trial.status == 'running']
-        ready = [{**trial.proposal, 'parameter_source': 'resumed'} for trial in self._ready]
-        self._send('AD', json.dumps(running + ready))
+        ready = [json.loads(trial.proposal) for trial in self._ready]
+        resumed = [{**proposal, 'parameter_source': 'resumed'} for proposal in running + ready]
+        commands = [('FD', json.dumps(told)), ('AD', json.dumps(resumed))]
         if owed:
-            self._requested = owed
-            self._send('GE', str(owed))
-        self._synchronize()
+            commands.append(('GE', str(owed)))
+        self._synchronize(*commands)
 
     @property
     def _daemon(self) -> Daemon:
         return self._daemons[0]
 
-    def _send(self, code: str, payload: str) -> None:
-        self._daemon.send(code, payload)
-
-    def _send_metric(self, trial: StudyTrial, kind: str, sequence: int,
-                     value: values.Metrics) -> None:
-        self._send('ME', json.dumps({
-            'parameter_id': trial.proposal['parameter_id'], 'trial_job_id': trial.job,
-            'type': kind, 'sequence': sequence, 'value': json.dumps(value)}))
-
-    def _end(self, trial: StudyTrial, status: str, event: str) -> None:
-        self._send('EN', json.dumps({'trial_job_id': trial.job, 'event': event,
-                                     'hyper_params': json.dumps(trial.proposal)}))
+    def _end(self, trial: StudyTrial, status: str, event: str, *before: Tuple[str, str]) -> None:
+        self._daemon.send(*before, ('EN', json.dumps({
+            'trial_job_id': trial.job, 'event': event, 'hyper_params': trial.proposal})))
         trial.status = status
         self._changed.notify_all()
 
-    def _synchronize(self) -> None:
-        """Returns when attuned has handled everything, and all its answers are in."""
+    def _synchronize(self, *commands: Tuple[str, str]) -> None:
+        """Returns when attuned has handled them and all before, and all its answers are in."""
         self._tokens += 1
         token = str(self._tokens)
-        self._send('PI', token)
+        self._daemon.send(*commands, ('PI', token))
+        # Not before: an interrupted send() has kept what is not counted, and never the reverse.
+        self._requested += sum(int(payload) for code, payload in commands if code == 'GE')
         while True:
             code, payload = self._daemon.receive()
             if code == 'PO' and payload == token:  # another: of a call that was interrupted
@@ -406,7 +398,8 @@ class Study:
             if code == 'TR':
                 proposal = json.loads(payload)
                 self._requested = max(0, self._requested - 1)
-                self._ready.append(StudyTrial(-1, proposal['parameters'], proposal=proposal))
+                self._ready.append(StudyTrial(-1, proposal['parameters'], proposal=payload,
+                                              parameter_id=proposal['parameter_id']))
             elif code == 'NO':
                 self._requested = 0  # it is the answer to all
                 self._exhausted = True
@@ -441,6 +434,13 @@ def _discard(daemons: List[Daemon], folder: str) -> None:
     for daemon in daemons:
         daemon.close()  # first: it saves its state when it ends
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _metric(trial: StudyTrial, kind: str, sequence: int, value: values.Metrics
+            ) -> Tuple[str, str]:
+    return 'ME', json.dumps({
+        'parameter_id': trial.parameter_id, 'trial_job_id': trial.job, 'type': kind,
+        'sequence': sequence, 'value': json.dumps(value)})
 
 
 def _to_json(trial: StudyTrial) -> Dict[str, Any]:

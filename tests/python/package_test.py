@@ -14,7 +14,7 @@ PYTHON = pathlib.Path(__file__).resolve().parents[2] / 'python'
 def python_with_pip():
     """An interpreter that can build packages without the network; None: there is none."""
     for python in (sys.executable, '/usr/bin/python3'):
-        check = [python, '-c', 'import pip, setuptools, wheel']
+        check = [python, '-c', 'import setuptools, wheel, pip']
         if os.path.exists(python) and subprocess.run(check, capture_output=True).returncode == 0:
             return python
     return None

@@ -238,6 +238,17 @@ class Optimizing(StudyCase):
         self.assertEqual(len(study.trials), 10)
         self.assertEqual(study.trials[2].status, 'failed')
 
+    def test_a_function_may_change_its_config(self):
+        def function(config):
+            return config.pop('x')
+
+        study = self.study(CHOICE, tuner='GridSearch')
+        with tempfile.TemporaryDirectory() as folder:
+            study.optimize(function, 2)
+            study.save(f'{folder}/study')
+            self.assertEqual([trial.parameters for trial in study.trials], [{'x': 1}, {'x': 2}])
+        self.assertEqual(study.ask().parameters, {'x': 3})
+
     def test_a_function_without_a_result(self):
         study = self.study()
         with self.assertRaisesRegex(RuntimeError, 'without reporting'):
