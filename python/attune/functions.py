@@ -11,7 +11,7 @@ import tempfile
 from typing import Any, Callable, Dict, Iterator, Optional
 
 from . import values
-from .trial import Trial
+from .trial import Trial, this_trial
 
 _logger = logging.getLogger('attune')
 
@@ -180,9 +180,7 @@ def run(function: Callable[..., Any], defaults: Optional[Dict[str, Any]] = None,
     the function. RuntimeError: it has neither returned nor reported anything.
     """
     wrapped = TrialFunction(function)
-    if trial is None:
-        from . import _this_trial
-        trial = _this_trial()
+    trial = trial or this_trial()
     config = trial.next_parameters(defaults)
     if config is None:
         return None

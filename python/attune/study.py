@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import base64
-import copy
 import json
 import math
 import os
@@ -12,16 +11,16 @@ import shutil
 import tempfile
 import threading
 import weakref
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type, Union
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type, Union
 
 from . import files, values
 from .daemon import Daemon, DaemonError, find_attuned
-from .functions import Reporter, TrialFunction, TrialStopped
 
 _VERSION = 1  # of the files of save()
 _STATE = 'attuned.checkpoint'
+_MOST = 100_000  # trials that attuned accepts to be asked for at once
 
 
 class NoMoreTrials(Exception):
@@ -78,13 +77,15 @@ class Study:
         mode = 'maximize' if maximize else 'minimize'
         arguments = dict(tuner_args or {})
         seed = arguments.pop('seed', None) if seed is None else seed
-        self._settings = {
+        settings = {
             'space': space, 'tuner': tuner, 'tuner_args': arguments,
-            'assessor': assessor, 'assessor_args': dict(assessor_args or {}),
+            'assessor': assessor, 'assessor_args': assessor_args or {},
             'seed': random.SystemRandom().randrange(1 << 31) if seed is None else seed,
             'objectives': objectives or [{'metric': 'default', 'mode': mode}],
-            'constraints': list(constraints or []), 'concurrency': concurrency,
+            'constraints': constraints or [], 'concurrency': concurrency,
         }
+        # A copy: what the caller changes later is not what attuned was told.
+        self._settings = values.plain(settings, 'Study')
         self._set_up(attuned)
         self._start()
 
@@ -107,8 +108,8 @@ class Study:
 
         NoMoreTrials, WaitForResults: there is none, for good or for now.
         """
-        if count is not None and count < 1:
-            raise ValueError(f'count must be positive, got {count}')
+        if count is not None and not 1 <= count <= _MOST:
+            raise ValueError(f'count must be from 1 to {_MOST:,}, got {count}')
         wanted = 1 if count is None else count
         with self._changed:
             missing = wanted - len(self._ready) - self._requested
@@ -185,8 +186,6 @@ class Study:
         """The first objective of a trial's result; nan: it has none."""
         return math.nan if trial.metrics is None else self._value_of(trial.metrics)
 
-    # ---- all in one ------------------------------------------------------------------------------
-
     def optimize(self, function: Callable[..., Any], trials: int, workers: int = 1,
                  catch: Tuple[Type[Exception], ...] = ()) -> Optional[StudyTrial]:
         """Tries the function (TrialFunction: its shapes) on so many trials; returns best.
@@ -197,80 +196,14 @@ class Study:
         more, and when those that run have ended it is raised, as is KeyboardInterrupt.
         Ends early when the tuner has no more.
         """
-        wrapped = TrialFunction(function, keeps_checkpoints=False)
-        left = [trials]
-        errors: List[BaseException] = []
-
-        def work() -> None:
-            try:
-                while self._try_one(wrapped, left, errors, catch):
-                    pass
-            except BaseException as error:  # raised below, in the thread of the caller
-                with self._changed:
-                    errors.append(error)
-                    self._changed.notify_all()
-
-        if workers == 1:
-            work()
-        else:
-            threads = [threading.Thread(target=work) for _ in range(workers)]
-            for thread in threads:
-                thread.start()
-            try:
-                for thread in threads:
-                    thread.join()
-            except BaseException as error:
-                with self._changed:
-                    errors.append(error)
-                    self._changed.notify_all()
-                for thread in threads:
-                    thread.join()
-        if errors:
-            raise errors[0]
+        from .optimize import optimize  # here: it needs this module
+        optimize(self, function, trials, workers, catch)
         return self.best
 
-    def _try_one(self, function: TrialFunction, left: List[int], errors: List[BaseException],
-                 catch: Tuple[Type[Exception], ...]) -> bool:
-        """One trial from beginning to end; False: there is none."""
-        trial = self._ask_patiently(left, errors)
-        if trial is None:
-            return False
-
-        def send(value: values.Metrics) -> None:
-            if not self.report(trial, value):
-                raise TrialStopped(trial.stop_reason)
-
-        reporter = Reporter(send, trial.job, f'{function.name}_{trial.job}', None)
-        try:
-            result = function(copy.deepcopy(trial.parameters), reporter)
-            if result is None:
-                raise RuntimeError(f'{function.name}() ran to its end without reporting or '
-                                   'returning a result')
-            self.tell(trial, result)
-        except TrialStopped:
-            self.stop(trial)
-        except BaseException as error:
-            if not isinstance(error, DaemonError) and trial.status == 'running':
-                self.fail(trial)
-            if not isinstance(error, catch):
-                raise
-        return True
-
-    def _ask_patiently(self, left: List[int], errors: List[BaseException]
-                       ) -> Optional[StudyTrial]:
-        with self._changed:
-            while left[0] > 0 and not errors:
-                try:
-                    trial = self.ask()
-                    left[0] -= 1
-                    return trial
-                except NoMoreTrials:
-                    return None
-                except WaitForResults:
-                    if not any(trial.status == 'running' for trial in self._trials):
-                        raise
-                    self._changed.wait()
-        return None
+    @property
+    def changed(self) -> threading.Condition:
+        """Held by whoever changes this study; notified when a trial has reported or ended."""
+        return self._changed
 
     # ---- keeping and ending ----------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import os
 import pathlib
 import threading
 import time
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
 from . import files, values
 
@@ -212,6 +212,18 @@ class Trial:
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
+
+
+_this_process_lock = threading.Lock()
+_this_process: List[Trial] = []  # empty until somebody asks: the environment may be set before
+
+
+def this_trial() -> Trial:
+    """The trial that this process is."""
+    with _this_process_lock:
+        if not _this_process:
+            _this_process.append(Trial())
+        return _this_process[0]
 
 
 def _parse(path: pathlib.Path, text: bytes) -> Dict[str, Any]:

@@ -54,7 +54,8 @@ class Shapes(unittest.TestCase):
                 (plain, 3), (any_name, 3), (with_reporter, {'loss': 3}),
                 (with_checkpoint, {'x': 3, 'from': None}), (with_both, 3), (keyword_only, 3),
                 (with_default, 6), (anything, 1), (lambda reporter: reporter['x'], 3),
-                (Callable(), 1), (Callable().method, 1), (functools.partial(with_default, scale=1), 3)]:
+                (Callable(), 1), (Callable().method, 1),
+                (functools.partial(with_default, scale=1), 3)]:
             with self.subTest(function=function):
                 wrapped = self.wrap(function)
                 self.assertEqual(wrapped({'x': 3}, self.reporter()), expected)
