@@ -26,7 +26,7 @@ class Trial:
     """This process as a trial. All functions may be called from any thread.
 
     `environment` is that of the process unless a test gives another. TrialError: NNI_PLATFORM
-    without NNI_SYS_DIR.
+    without NNI_SYS_DIR, or with the HTTP channel of NNI 3.0.
     """
 
     def __init__(self, environment: Optional[Mapping[str, str]] = None):
@@ -37,6 +37,10 @@ class Trial:
         if self.managed and not self._environment.get('NNI_SYS_DIR'):
             raise TrialError('NNI_PLATFORM is set, and NNI_SYS_DIR is not: nowhere to look for '
                              'parameters')
+        if self.managed and self._environment.get('NNI_TRIAL_COMMAND_CHANNEL'):
+            # Its manager writes no parameter.cfg: we should wait for ever.
+            raise TrialError('NNI_TRIAL_COMMAND_CHANNEL is set: trials of NNI 3.0 by HTTP are not '
+                             'supported')
         self._multi_phase = self._environment.get('MULTI_PHASE', '').lower() == 'true'
         self._lock = threading.Lock()
         self._descriptor: Optional[int] = None

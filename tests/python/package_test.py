@@ -48,6 +48,36 @@ class Package(unittest.TestCase):
             cwd='/', env={**os.environ, 'PYTHONPATH': str(target)})
         self.assertEqual(out.strip(), str(target / 'attune/__init__.py'))
 
+    def test_where_attuned_is_looked_for(self):
+        code = 'from attune.daemon import find_attuned; print(find_attuned())'
+
+        def found(package, **named):
+            done = subprocess.run([sys.executable, '-B', '-c', code], capture_output=True,
+                                  text=True, env={'PYTHONPATH': str(package.parent), **named})
+            return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+
+        def program(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('#!/bin/sh\n')
+            path.chmod(0o755)
+            return str(path)
+
+        package = self.folder / 'lib/python3/site-packages/attune'
+        shutil.copytree(PYTHON / 'attune', package)
+        self.assertIn('attuned was not found', found(package, PATH=''))
+        beside = program(self.folder / 'bin/attuned')
+        self.assertEqual(found(package, PATH=''), beside)
+        in_path = program(self.folder / 'other/attuned')
+        self.assertEqual(found(package, PATH=os.path.dirname(in_path)), in_path)
+        named = program(self.folder / 'my-attuned')
+        self.assertEqual(found(package, PATH=os.path.dirname(in_path), ATTUNED=named), named)
+        self.assertIn('no program', found(package, PATH=os.path.dirname(in_path), ATTUNED='none'))
+
+        tree = self.folder / 'tree'
+        shutil.copytree(PYTHON / 'attune', tree / 'python/attune')
+        built = program(tree / 'build/release/bin/attuned')
+        self.assertEqual(found(tree / 'python/attune', PATH=''), built)
+
     def test_many_phases_under_a_manager(self):
         trial = self.folder / 'trial.py'
         trial.write_text('import attune\n'

@@ -90,6 +90,11 @@ class Managed(TrialCase):
         with self.assertRaisesRegex(attune.TrialError, 'NNI_SYS_DIR'):
             attune.Trial(self.environment)
 
+    def test_another_protocol(self):
+        self.environment['NNI_TRIAL_COMMAND_CHANNEL'] = 'http://localhost:8080/env/local-env/t0007'
+        with self.assertRaisesRegex(attune.TrialError, 'HTTP'):
+            attune.Trial(self.environment)
+
     def test_sizes(self):
         overhead = len(json.dumps({'parameter_id': None, 'trial_job_id': 't0007', 'type': 'FINAL',
                                    'sequence': 0, 'value': json.dumps({'a': ''})})) + 1
