@@ -1,5 +1,4 @@
-"""pip install ./python, and trials of the package under the attune that was built."""
-import json
+"""pip install ./python, and where an installed package finds attuned."""
 import os
 import pathlib
 import shutil
@@ -77,28 +76,6 @@ class Package(unittest.TestCase):
         shutil.copytree(PYTHON / 'attune', tree / 'python/attune')
         built = program(tree / 'build/release/bin/attuned')
         self.assertEqual(found(tree / 'python/attune', PATH=''), built)
-
-    def test_many_phases_under_a_manager(self):
-        trial = self.folder / 'trial.py'
-        trial.write_text('import attune\n'
-                         'first = attune.next_parameters()\n'
-                         'for _ in range(2):\n'
-                         '    other = attune.next_parameters()\n'
-                         '    assert other and other != first, other\n'
-                         '    attune.report(other["x"])\n'
-                         'attune.final(other["x"])\n')
-        experiment = self.folder / 'experiment.json'
-        experiment.write_text(json.dumps({
-            'trialCommand': f'MULTI_PHASE=true {sys.executable} -B trial.py',
-            'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}}, 'maxTrialNumber': 2,
-            'tuner': {'name': 'Random'}}))
-        done = subprocess.run(
-            [os.environ['ATTUNE'], 'run', experiment, '--dir', self.folder / 'run', '--quiet',
-             '--json', '--daemon', os.environ['ATTUNED']],
-            capture_output=True, text=True, timeout=60,
-            env={**os.environ, 'PYTHONPATH': str(PYTHON)})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)['trials']['succeeded'], 2)
 
 
 if __name__ == '__main__':
