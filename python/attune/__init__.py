@@ -11,7 +11,8 @@ from typing import Any, Dict, Optional
 
 from .daemon import DaemonError
 from .functions import Reporter, TrialFunction, TrialStopped, run
-from .study import NoMoreTrials, Study, StudyTrial, WaitForResults
+from .study import Study
+from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
 from .trial import Trial, TrialError, this_trial
 
 __all__ = ['DaemonError', 'NoMoreTrials', 'Reporter', 'Study', 'StudyTrial', 'Trial', 'TrialError',

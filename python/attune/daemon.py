@@ -67,6 +67,7 @@ class Daemon:
         self._unread = bytearray()
         self._farewell = ''  # of ER
         self._error = ''  # once it is dead
+        self.died = False  # by itself, and not by close()
         self._finalizer = weakref.finalize(self, _end, self._process, self._said)
 
     @property
@@ -170,6 +171,7 @@ class Daemon:
             status = self._process.wait()
         reason = self._farewell or self.last_said()
         how = f'signal {-status}' if status < 0 else f'exit code {status}'
+        self.died = True
         self._error = f'attuned ended ({how})' + (f': {reason}' if reason else '')
         self._finalizer()
         raise DaemonError(self._error)

@@ -8,7 +8,8 @@ from typing import Any, Callable, List, Optional, Tuple, Type
 from . import values
 from .daemon import DaemonError
 from .functions import Reporter, TrialFunction, TrialStopped
-from .study import NoMoreTrials, Study, StudyTrial, WaitForResults
+from .study import Study
+from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
 
 
 def optimize(study: Study, function: Callable[..., Any], trials: int, workers: int,

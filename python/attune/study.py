@@ -12,42 +12,15 @@ import tempfile
 import threading
 import weakref
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type, Union
 
 from . import files, values
 from .daemon import Daemon, DaemonError, find_attuned
+from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
 
 _VERSION = 1  # of the files of save()
 _STATE = 'attuned.checkpoint'
 _MOST = 100_000  # trials that attuned accepts to be asked for at once
-
-
-class NoMoreTrials(Exception):
-    """The tuner has proposed everything that it ever will."""
-
-
-class WaitForResults(Exception):
-    """The tuner can propose nothing before a trial that runs has ended or reported."""
-
-
-@dataclass(eq=False)
-class StudyTrial:
-    """One trial of a Study. To be read: Study changes it."""
-
-    number: int  # from 0
-    parameters: Dict[str, Any]
-    status: str = 'running'  # then 'completed', 'failed' or 'stopped'
-    metrics: Optional[values.Metrics] = None  # as told
-    reports: List[values.Metrics] = field(default_factory=list)
-    stop_reason: Optional[str] = None  # why it should end early, once it should
-    parameter_id: int = field(default=0, repr=False)
-    proposal: str = field(default='', repr=False)  # as attuned wrote it
-
-    @property
-    def job(self) -> str:
-        """Its name in attuned's messages."""
-        return f't{self.number:04}'
 
 
 class Study:
@@ -95,8 +68,8 @@ class Study:
         self._trials: List[StudyTrial] = []
         self._ready: Deque[StudyTrial] = deque()  # proposed, and not asked for yet
         self._requested = 0  # trials that attuned owes
+        self._unsettled = False  # an exchange was interrupted: an answer may be lost
         self._exhausted = False
-        self._tokens = 0
         self._folder = tempfile.mkdtemp(prefix='attune-study-')
         self._daemons: List[Daemon] = []  # the one that works; a list, for the finalizer's sake
         self._discard = weakref.finalize(self, _discard, self._daemons, self._folder)
@@ -136,7 +109,7 @@ class Study:
         value = self._checked(metrics)
         with self._changed:
             self._must_run(trial)
-            metric = _metric(trial, 'PERIODICAL', len(trial.reports), value)
+            metric = trial.metric('PERIODICAL', len(trial.reports), value)
             trial.reports.append(value)
             self._synchronize(metric)
             self._changed.notify_all()
@@ -147,7 +120,7 @@ class Study:
         value = self._checked(metrics)
         with self._changed:
             self._must_run(trial)
-            self._end(trial, 'completed', 'SUCCEEDED', _metric(trial, 'FINAL', 0, value))
+            self._end(trial, 'completed', 'SUCCEEDED', trial.metric('FINAL', 0, value))
             trial.metrics = value
 
     def fail(self, trial: StudyTrial) -> None:
@@ -210,19 +183,19 @@ class Study:
     def save(self, path: Union[str, 'os.PathLike[str]']) -> None:
         """Writes everything into one file, for load(); replaced whole or not at all.
 
-        Trials that run stay running, here and where it is loaded. OSError: the disk.
+        Trials that run stay running, here and where it is loaded. OSError: the disk. DaemonError:
+        attuned could not write its state, or not in time.
         """
         with self._changed:
             self._synchronize()
+            self._unsettled = True
             self._daemon.close()  # its state is complete when it has ended
             try:
-                with open(os.path.join(self._folder, _STATE), encoding='utf-8', newline='') as file:
-                    state = file.read()
                 document = {'attune_study': _VERSION, 'settings': self._settings,
                             'exhausted': self._exhausted, 'requested': self._requested,
-                            'trials': [_to_json(trial) for trial in self._trials],
-                            'ready': [_to_json(trial) for trial in self._ready],
-                            'state': state}
+                            'trials': [vars(trial) for trial in self._trials],
+                            'ready': [vars(trial) for trial in self._ready],
+                            'state': _read_state(self._folder)}
                 files.write_whole(pathlib.Path(path), json.dumps(document).encode())
             finally:
                 self._resume()
@@ -257,6 +230,7 @@ class Study:
         """Ends attuned, in order. trials and best can still be read. May be called again."""
         with self._changed:
             self._discard()
+            self._unsettled = False
 
     def __enter__(self) -> 'Study':
         return self
@@ -285,10 +259,13 @@ class Study:
             self._daemons[:] = [Daemon(self._program, words + ['--resume'] * resume)]
             self._daemon.send(('IN', json.dumps(settings['space'])), ('PI', 'begin'))
             # What is no search space at all is ignored, with a line in the log.
-            if self._daemon.receive()[0] != 'ID':
+            if self._daemon.receive()[0] == 'ID':
+                self._daemon.receive()  # the answer to PI
+            else:
                 self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
                 self._daemon.receive()  # raises that
         except DaemonError:
+            self._unsettled = False
             self._discard()
             raise
 
@@ -305,28 +282,35 @@ class Study:
         commands = [('FD', json.dumps(told)), ('AD', json.dumps(resumed))]
         if owed:
             commands.append(('GE', str(owed)))
-        self._synchronize(*commands)
+        self._exchange(*commands)
+        self._unsettled = False
 
     @property
     def _daemon(self) -> Daemon:
         return self._daemons[0]
 
     def _end(self, trial: StudyTrial, status: str, event: str, *before: Tuple[str, str]) -> None:
+        self._settle()
+        self._unsettled = True
         self._daemon.send(*before, ('EN', json.dumps({
             'trial_job_id': trial.job, 'event': event, 'hyper_params': trial.proposal})))
         trial.status = status
+        self._unsettled = False
         self._changed.notify_all()
 
     def _synchronize(self, *commands: Tuple[str, str]) -> None:
         """Returns when attuned has handled them and all before, and all its answers are in."""
-        self._tokens += 1
-        token = str(self._tokens)
-        self._daemon.send(*commands, ('PI', token))
-        # Not before: an interrupted send() has kept what is not counted, and never the reverse.
+        self._settle()
+        self._unsettled = True
+        self._exchange(*commands)
+        self._unsettled = False
+
+    def _exchange(self, *commands: Tuple[str, str]) -> None:
+        self._daemon.send(*commands, ('PI', 'sync'))
         self._requested += sum(int(payload) for code, payload in commands if code == 'GE')
         while True:
             code, payload = self._daemon.receive()
-            if code == 'PO' and payload == token:  # another: of a call that was interrupted
+            if code == 'PO':
                 return
             if code == 'TR':
                 proposal = json.loads(payload)
@@ -340,6 +324,12 @@ class Study:
                 verdict = json.loads(payload)
                 trial = self._trials[int(verdict['trial_job_id'][1:])]
                 trial.stop_reason = verdict.get('reason') or 'stopped early'
+
+    def _settle(self) -> None:
+        """After an interrupt (Ctrl-C) within an exchange: a new attuned, told what is known here."""
+        if self._unsettled and not self._daemon.died:
+            self._daemon.close()
+            self._resume()
 
     def _checked(self, metrics: Any) -> values.Metrics:
         value = values.metrics(metrics)
@@ -369,12 +359,13 @@ def _discard(daemons: List[Daemon], folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _metric(trial: StudyTrial, kind: str, sequence: int, value: values.Metrics
-            ) -> Tuple[str, str]:
-    return 'ME', json.dumps({
-        'parameter_id': trial.parameter_id, 'trial_job_id': trial.job, 'type': kind,
-        'sequence': sequence, 'value': json.dumps(value)})
-
-
-def _to_json(trial: StudyTrial) -> Dict[str, Any]:
-    return dict(vars(trial))
+def _read_state(folder: str) -> str:
+    """What attuned has saved at its end. DaemonError: it has not, or not in time."""
+    try:
+        with open(os.path.join(folder, _STATE), encoding='utf-8', newline='') as file:
+            state = file.read()
+        if json.loads(state.partition('\n')[2])['clean']:
+            return state
+    except (OSError, ValueError):
+        pass
+    raise DaemonError('attuned has not saved its state')

@@ -1,5 +1,7 @@
 """How a Study ends: refused arguments, kill -9, and what must not be left."""
+import contextlib
 import os
+import pathlib
 import select
 import shutil
 import signal
@@ -9,9 +11,10 @@ import tempfile
 import threading
 import unittest
 import warnings
+from unittest import mock
 
 import attune
-from attune.daemon import find_attuned
+from attune.daemon import Daemon, find_attuned
 from support import UNIFORM, StudyCase
 
 
@@ -92,6 +95,54 @@ class Ends(StudyCase):
             study = self.study()
             with self.assertRaises(attune.DaemonError):
                 study.optimize(function, 10_000, workers=workers)
+
+    def test_interrupted_anywhere_it_goes_on(self):
+        # Ctrl-C after the n-th answer was taken from the pipe, and before it was understood.
+        for number in range(6):
+            study = self.study(tuner='Random')
+            receive, left = study._daemon.receive, [number]
+
+            def interrupted():
+                frame = receive()
+                left[0] -= 1
+                if left[0] < 0:
+                    raise KeyboardInterrupt
+                return frame
+
+            with mock.patch.object(study._daemon, 'receive', interrupted), \
+                    contextlib.suppress(KeyboardInterrupt):
+                for _ in range(2):
+                    trial = study.ask()
+                    study.report(trial, 1)
+                    study.tell(trial, 1)
+            self.assertEqual(left[0], -1)
+            for trial in study.trials:
+                if trial.status == 'running':
+                    study.tell(trial, 1)
+            study.optimize(lambda config: config['x'], 5)
+            numbers = [trial.parameters['x'] for trial in study.trials]
+            self.assertEqual(len(set(numbers)), len(numbers))
+            self.assertEqual({trial.status for trial in study.trials}, {'completed'})
+
+    def test_a_state_that_was_not_saved(self):
+        study = self.study()
+        study.tell(study.ask(), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            for text in (None, '', 'attuned checkpoint 1 0 0\n{"clean": false}'):
+                def close():
+                    Daemon.close(study._daemon)
+                    if text is None:
+                        os.unlink(state)
+                    else:
+                        pathlib.Path(state).write_text(text)
+
+                state = os.path.join(study._folder, 'attuned.checkpoint')
+                with mock.patch.object(study._daemon, 'close', close), \
+                        self.assertRaisesRegex(attune.DaemonError, 'not saved its state'):
+                    study.save(f'{folder}/study')
+                self.assertEqual(os.listdir(folder), [])
+                self.assertEqual(study.best.metrics, 1)
+                study.tell(study.ask(), 2)  # it goes on, with what is known here
 
     def test_nothing_is_left(self):
         before, threads = open_descriptors(), threading.active_count()
