@@ -209,7 +209,7 @@ class Run(TrialCase):
         with self.assertRaises(InterruptedError):
             self.run_function(train)
         folder = self.trial.checkpoint_dir()
-        self.assertEqual(os.listdir(folder), ['checkpoint_1'])
+        self.assertEqual(sorted(os.listdir(folder)), ['checkpoint_0', 'checkpoint_1'])
         (folder / '.draft-half').mkdir()  # what a kill in the middle leaves
         self.trial.close()
         self.trial = attune.Trial(self.environment)
@@ -217,6 +217,7 @@ class Run(TrialCase):
         self.run_function(train)
         self.assertEqual([value for _, _, value in self.values()], [0, 1, 2, 3, 3])
         self.assertEqual(latest_checkpoint(folder).name, 'checkpoint_3')
+        self.assertEqual(sorted(os.listdir(folder)), ['checkpoint_2', 'checkpoint_3'])
 
     def test_a_checkpoint_by_the_module(self):
         seen = []
