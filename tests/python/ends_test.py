@@ -99,7 +99,7 @@ class Ends(StudyCase):
 
     def test_killed_while_workers_wait_for_each_other(self):
         study = self.study(tuner='Evolution', tuner_args={'population_size': 2})
-        waiting = threading.Semaphore(0)
+        waiting, first, killed = threading.Semaphore(0), threading.Lock(), threading.Event()
         wait = study.changed.wait
 
         def counted():
@@ -107,11 +107,14 @@ class Ends(StudyCase):
             wait()
 
         def function(config):
+            if not first.acquire(blocking=False):
+                killed.wait(60)
+                return 1
             for _ in range(2):
-                waiting.acquire()
+                waiting.acquire(timeout=60)
             with study.changed:  # two wait: they have let go of this
                 os.kill(study._daemon.pid, signal.SIGKILL)
-                waiting.release(2)  # for the other one that runs
+            killed.set()
             return 1
 
         with mock.patch.object(study.changed, 'wait', counted), \
