@@ -1,4 +1,4 @@
-"""Nearest neighbours on handwritten digits, as a trial of NNI: it knows nothing but `import nni`."""
+"""Nearest neighbours on handwritten digits, as a trial for NNI: `import nni` is all it knows."""
 import csv
 import logging
 import pathlib

@@ -64,10 +64,11 @@ def main():
     weights = state['weights']
     for epoch in range(state['epoch'], EPOCHS):
         train_epoch(weights, training, epoch, config)
-        attune.report(accuracy(weights, validation))
         state = {'epoch': epoch + 1, 'weights': weights}
+        # Before the report: who pauses the trial because of that goes on after this epoch.
         attune.save('state.json', json.dumps(state).encode())
-        print(f'epoch {epoch} is saved', flush=True)
+        attune.report(accuracy(weights, validation))
+        print(f'epoch {epoch} is done', flush=True)
     attune.final(accuracy(weights, validation))
 
 

@@ -7,75 +7,64 @@ Asking for trials:  Study
 from __future__ import annotations
 
 import pathlib
-import threading
 from typing import Any, Dict, Optional
 
 from .daemon import DaemonError
 from .functions import Reporter, TrialFunction, TrialStopped, run
-from .study import NoMoreTrials, Study, StudyTrial, WaitForResults
-from .trial import Trial, TrialError
+from .study import Study
+from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
+from .trial import Trial, TrialError, this_trial
 
 __all__ = ['DaemonError', 'NoMoreTrials', 'Reporter', 'Study', 'StudyTrial', 'Trial', 'TrialError',
            'TrialFunction', 'TrialStopped', 'WaitForResults', 'checkpoint_dir', 'experiment_id',
            'final', 'next_parameters', 'output_dir', 'report', 'restore', 'run', 'save',
            'sequence_id', 'trial_id']
 
-_lock = threading.Lock()
-_trials: list = []  # the one that this process is, once it was asked for
-
-
-def _this_trial() -> Trial:
-    with _lock:
-        if not _trials:
-            _trials.append(Trial())
-        return _trials[0]
-
-
 def next_parameters(defaults: Optional[Dict[str, Any]] = None) -> Optional[Dict[str, Any]]:
     """Trial.next_parameters() of this process."""
-    return _this_trial().next_parameters(defaults)
+    return this_trial().next_parameters(defaults)
 
 
 def report(metrics: Any) -> None:
     """Trial.report() of this process: an intermediate result."""
-    _this_trial().report(metrics)
+    this_trial().report(metrics)
 
 
 def final(metrics: Any) -> None:
     """Trial.final() of this process: its result."""
-    _this_trial().final(metrics)
+    this_trial().final(metrics)
 
 
 def checkpoint_dir() -> Optional[pathlib.Path]:
     """Trial.checkpoint_dir() of this process."""
-    return _this_trial().checkpoint_dir()
+    return this_trial().checkpoint_dir()
 
 
 def save(name: str, data: bytes) -> bool:
     """Trial.save() of this process."""
-    return _this_trial().save(name, data)
+    return this_trial().save(name, data)
 
 
 def restore(name: str) -> Optional[bytes]:
     """Trial.restore() of this process."""
-    return _this_trial().restore(name)
+    return this_trial().restore(name)
 
 
 def trial_id() -> str:
     """Trial.trial_id() of this process."""
-    return _this_trial().trial_id()
+    return this_trial().trial_id()
 
 
 def experiment_id() -> str:
     """Trial.experiment_id() of this process."""
-    return _this_trial().experiment_id()
+    return this_trial().experiment_id()
 
 
 def sequence_id() -> int:
     """Trial.sequence_id() of this process."""
-    return _this_trial().sequence_id()
+    return this_trial().sequence_id()
 
 
 def output_dir() -> pathlib.Path:
     """Trial.output_dir() of this process."""
-    return _this_trial().output_dir()
+    return this_trial().output_dir()

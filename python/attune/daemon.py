@@ -67,6 +67,7 @@ class Daemon:
         self._unread = bytearray()
         self._farewell = ''  # of ER
         self._error = ''  # once it is dead
+        self.died = False  # by itself, and not by close()
         self._finalizer = weakref.finalize(self, _end, self._process, self._said)
 
     @property
@@ -74,25 +75,25 @@ class Daemon:
         """The process id, also after the end."""
         return self._process.pid
 
-    def send(self, code: str, payload: str = '') -> None:
-        """One command. DaemonError: attuned is dead.
+    def send(self, *commands: Tuple[str, str]) -> None:
+        """Commands, each (code, payload). DaemonError: attuned is dead.
 
-        Kept when it is interrupted, so that no half command is ever followed by another.
+        What is interrupted is kept, so that no half command is ever followed by another.
         """
-        data = payload.encode()
-        self._unsent += b'%s%014d%s' % (code.encode(), len(data), data)
+        for code, payload in commands:
+            data = payload.encode()
+            self._unsent += b'%s%014d%s' % (code.encode(), len(data), data)
         while self._unsent:
-            # Reading meanwhile: a daemon whose answers nobody takes stops taking commands.
-            readable, writable = self._wait(write=True)
-            if writable:
-                try:
-                    del self._unsent[:os.write(self._to.fileno(), self._unsent)]
-                except BlockingIOError:
-                    pass
-                except BrokenPipeError:
-                    self._take_last_words()
-            if readable:
-                self._fill()
+            if self._error:
+                raise DaemonError(self._error)
+            try:
+                del self._unsent[:os.write(self._to.fileno(), self._unsent)]
+            except BlockingIOError:
+                # Reading meanwhile: a daemon whose answers nobody takes stops taking commands.
+                if self._wait(write=True):
+                    self._fill()
+            except BrokenPipeError:
+                self._take_last_words()
 
     def receive(self) -> Tuple[str, str]:
         """The next answer, as (code, payload); waits for it. DaemonError: attuned is dead."""
@@ -124,15 +125,15 @@ class Daemon:
                 pass  # dead already
         self._finalizer()
 
-    def _wait(self, write: bool) -> Tuple[bool, bool]:
+    def _wait(self, write: bool) -> bool:
+        """Until it has written something (then true), or, with `write`, takes something."""
         if self._error:
             raise DaemonError(self._error)
         poll = select.poll()  # not select(): descriptors may be above 1024
         poll.register(self._from, select.POLLIN)
         if write:
             poll.register(self._to, select.POLLOUT)
-        ready = {descriptor for descriptor, _ in poll.poll()}
-        return self._from.fileno() in ready, self._to.fileno() in ready
+        return self._from.fileno() in (descriptor for descriptor, _ in poll.poll())
 
     def _fill(self) -> None:
         data = os.read(self._from.fileno(), 1 << 16)
@@ -170,6 +171,7 @@ class Daemon:
             status = self._process.wait()
         reason = self._farewell or self.last_said()
         how = f'signal {-status}' if status < 0 else f'exit code {status}'
+        self.died = True
         self._error = f'attuned ended ({how})' + (f': {reason}' if reason else '')
         self._finalizer()
         raise DaemonError(self._error)

@@ -11,13 +11,13 @@ import tempfile
 from typing import Any, Callable, Dict, Iterator, Optional
 
 from . import values
-from .trial import Trial
+from .trial import Trial, this_trial
 
 _logger = logging.getLogger('attune')
 
 SHAPES = ('f(config)', 'f(config, reporter)', 'f(config, checkpoint_dir=None)',
           'f(config, reporter, checkpoint_dir=None)')
-_PREFIX = 'checkpoint_'
+_PREFIX, _DRAFT = 'checkpoint_', '.draft-'
 
 
 class TrialStopped(BaseException):
@@ -61,7 +61,7 @@ class Reporter:
         """An empty folder to write the checkpoint of `step` into; it counts when the block ends.
 
         It is then the folder that a function gets as checkpoint_dir when it goes on, named
-        checkpoint_<step>, and replaces the former one. A block that raises leaves the former one.
+        checkpoint_<step>; the two newest are kept. A block that raises leaves all as it was.
         ValueError: a negative step, or one that is not beyond the newest. OSError: the disk.
         """
         if step < 0:
@@ -71,14 +71,14 @@ class Reporter:
             raise ValueError(f'step {step} is not beyond the newest checkpoint, {newest.name}')
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
-        draft = pathlib.Path(tempfile.mkdtemp(prefix='.draft-', dir=self._folder))
+        draft = pathlib.Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._folder))
         try:
             yield draft
             if self._folder is not None:
                 os.rename(draft, self._folder / f'{_PREFIX}{step}')
-                for other in _checkpoints(self._folder):
-                    if _step(other) < step:
-                        shutil.rmtree(other)
+                # The former one stays: whoever copies the folder now may have seen only that.
+                for old in sorted(_checkpoints(self._folder), key=_step)[:-2]:
+                    shutil.rmtree(old)
         finally:
             shutil.rmtree(draft, ignore_errors=True)  # renamed, or of no use
 
@@ -180,13 +180,14 @@ def run(function: Callable[..., Any], defaults: Optional[Dict[str, Any]] = None,
     the function. RuntimeError: it has neither returned nor reported anything.
     """
     wrapped = TrialFunction(function)
-    if trial is None:
-        from . import _this_trial
-        trial = _this_trial()
+    trial = trial or this_trial()
     config = trial.next_parameters(defaults)
     if config is None:
         return None
     folder = trial.checkpoint_dir()
+    if folder is not None:
+        for left in folder.glob(_DRAFT + '*'):  # by an attempt that was killed
+            shutil.rmtree(left, ignore_errors=True)
     reporter = Reporter(trial.report, trial.trial_id(), f'{wrapped.name}_{trial.trial_id()}',
                         trial.output_dir(), folder)
     result = wrapped(config, reporter, _checkpoint_of(folder))

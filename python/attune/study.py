@@ -11,42 +11,16 @@ import shutil
 import tempfile
 import threading
 import weakref
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type, Union
 from collections import deque
-from dataclasses import dataclass, field
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type, Union
 
 from . import files, values
 from .daemon import Daemon, DaemonError, find_attuned
-from .functions import Reporter, TrialFunction, TrialStopped
+from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
 
 _VERSION = 1  # of the files of save()
 _STATE = 'attuned.checkpoint'
-
-
-class NoMoreTrials(Exception):
-    """The tuner has proposed everything that it ever will."""
-
-
-class WaitForResults(Exception):
-    """The tuner can propose nothing before a trial that runs has ended or reported."""
-
-
-@dataclass(eq=False)
-class StudyTrial:
-    """One trial of a Study. To be read: Study changes it."""
-
-    number: int  # from 0
-    parameters: Dict[str, Any]
-    status: str = 'running'  # then 'completed', 'failed' or 'stopped'
-    metrics: Optional[values.Metrics] = None  # as told
-    reports: List[values.Metrics] = field(default_factory=list)
-    stop_reason: Optional[str] = None  # why it should end early, once it should
-    proposal: Dict[str, Any] = field(default_factory=dict, repr=False)  # as attuned wrote it
-
-    @property
-    def job(self) -> str:
-        """Its name in attuned's messages."""
-        return f't{self.number:04}'
+_MOST = 100_000  # trials that attuned accepts to be asked for at once
 
 
 class Study:
@@ -76,13 +50,15 @@ class Study:
         mode = 'maximize' if maximize else 'minimize'
         arguments = dict(tuner_args or {})
         seed = arguments.pop('seed', None) if seed is None else seed
-        self._settings = {
+        settings = {
             'space': space, 'tuner': tuner, 'tuner_args': arguments,
-            'assessor': assessor, 'assessor_args': dict(assessor_args or {}),
+            'assessor': assessor, 'assessor_args': assessor_args or {},
             'seed': random.SystemRandom().randrange(1 << 31) if seed is None else seed,
             'objectives': objectives or [{'metric': 'default', 'mode': mode}],
-            'constraints': list(constraints or []), 'concurrency': concurrency,
+            'constraints': constraints or [], 'concurrency': concurrency,
         }
+        # A copy: what the caller changes later is not what attuned was told.
+        self._settings = values.plain(settings, 'Study')
         self._set_up(attuned)
         self._start()
 
@@ -92,8 +68,8 @@ class Study:
         self._trials: List[StudyTrial] = []
         self._ready: Deque[StudyTrial] = deque()  # proposed, and not asked for yet
         self._requested = 0  # trials that attuned owes
+        self._unsettled = False  # an exchange was interrupted: an answer may be lost
         self._exhausted = False
-        self._tokens = 0
         self._folder = tempfile.mkdtemp(prefix='attune-study-')
         self._daemons: List[Daemon] = []  # the one that works; a list, for the finalizer's sake
         self._discard = weakref.finalize(self, _discard, self._daemons, self._folder)
@@ -105,16 +81,15 @@ class Study:
 
         NoMoreTrials, WaitForResults: there is none, for good or for now.
         """
-        if count is not None and count < 1:
-            raise ValueError(f'count must be positive, got {count}')
+        if count is not None and not 1 <= count <= _MOST:
+            raise ValueError(f'count must be from 1 to {_MOST:,}, got {count}')
         wanted = 1 if count is None else count
         with self._changed:
             missing = wanted - len(self._ready) - self._requested
             # An answer may have come since: one that has waited, for a result or an end.
             if missing > 0 and not self._exhausted:
-                self._requested += missing
-                self._send('GE', str(missing))
-            if len(self._ready) < wanted:
+                self._synchronize(('GE', str(missing)))
+            elif len(self._ready) < wanted:
                 self._synchronize()
             found = []
             while self._ready and len(found) < wanted:
@@ -134,9 +109,9 @@ class Study:
         value = self._checked(metrics)
         with self._changed:
             self._must_run(trial)
-            self._send_metric(trial, 'PERIODICAL', len(trial.reports), value)
+            metric = trial.metric('PERIODICAL', len(trial.reports), value)
             trial.reports.append(value)
-            self._synchronize()
+            self._synchronize(metric)
             self._changed.notify_all()
             return trial.stop_reason is None
 
@@ -145,8 +120,7 @@ class Study:
         value = self._checked(metrics)
         with self._changed:
             self._must_run(trial)
-            self._send_metric(trial, 'FINAL', 0, value)
-            self._end(trial, 'completed', 'SUCCEEDED')
+            self._end(trial, 'completed', 'SUCCEEDED', trial.metric('FINAL', 0, value))
             trial.metrics = value
 
     def fail(self, trial: StudyTrial) -> None:
@@ -185,8 +159,6 @@ class Study:
         """The first objective of a trial's result; nan: it has none."""
         return math.nan if trial.metrics is None else self._value_of(trial.metrics)
 
-    # ---- all in one ------------------------------------------------------------------------------
-
     def optimize(self, function: Callable[..., Any], trials: int, workers: int = 1,
                  catch: Tuple[Type[Exception], ...] = ()) -> Optional[StudyTrial]:
         """Tries the function (TrialFunction: its shapes) on so many trials; returns best.
@@ -197,97 +169,33 @@ class Study:
         more, and when those that run have ended it is raised, as is KeyboardInterrupt.
         Ends early when the tuner has no more.
         """
-        wrapped = TrialFunction(function, keeps_checkpoints=False)
-        left = [trials]
-        errors: List[BaseException] = []
-
-        def work() -> None:
-            try:
-                while self._try_one(wrapped, left, errors, catch):
-                    pass
-            except BaseException as error:  # raised below, in the thread of the caller
-                with self._changed:
-                    errors.append(error)
-                    self._changed.notify_all()
-
-        if workers == 1:
-            work()
-        else:
-            threads = [threading.Thread(target=work) for _ in range(workers)]
-            for thread in threads:
-                thread.start()
-            try:
-                for thread in threads:
-                    thread.join()
-            except BaseException as error:
-                errors.append(error)
-                for thread in threads:
-                    thread.join()
-        if errors:
-            raise errors[0]
+        from .optimize import optimize  # here: it needs this module
+        optimize(self, function, trials, workers, catch)
         return self.best
 
-    def _try_one(self, function: TrialFunction, left: List[int], errors: List[BaseException],
-                 catch: Tuple[Type[Exception], ...]) -> bool:
-        """One trial from beginning to end; False: there is none."""
-        trial = self._ask_patiently(left, errors)
-        if trial is None:
-            return False
-
-        def send(value: values.Metrics) -> None:
-            if not self.report(trial, value):
-                raise TrialStopped(trial.stop_reason)
-
-        reporter = Reporter(send, trial.job, f'{function.name}_{trial.job}', None)
-        try:
-            result = function(trial.parameters, reporter)
-            if result is None:
-                raise RuntimeError(f'{function.name}() ran to its end without reporting or '
-                                   'returning a result')
-            self.tell(trial, result)
-        except TrialStopped:
-            self.stop(trial)
-        except BaseException as error:
-            if not isinstance(error, DaemonError) and trial.status == 'running':
-                self.fail(trial)
-            if not isinstance(error, catch):
-                raise
-        return True
-
-    def _ask_patiently(self, left: List[int], errors: List[BaseException]
-                       ) -> Optional[StudyTrial]:
-        with self._changed:
-            while left[0] > 0 and not errors:
-                try:
-                    trial = self.ask()
-                    left[0] -= 1
-                    return trial
-                except NoMoreTrials:
-                    return None
-                except WaitForResults:
-                    if not any(trial.status == 'running' for trial in self._trials):
-                        raise
-                    self._changed.wait()
-        return None
+    @property
+    def changed(self) -> threading.Condition:
+        """Held by whoever changes this study; notified when a trial has reported or ended."""
+        return self._changed
 
     # ---- keeping and ending ----------------------------------------------------------------------
 
     def save(self, path: Union[str, 'os.PathLike[str]']) -> None:
         """Writes everything into one file, for load(); replaced whole or not at all.
 
-        Trials that run stay running, here and where it is loaded. OSError: the disk.
+        Trials that run stay running, here and where it is loaded. OSError: the disk. DaemonError:
+        attuned could not write its state, or not in time.
         """
         with self._changed:
             self._synchronize()
+            self._unsettled = True
             self._daemon.close()  # its state is complete when it has ended
             try:
-                with open(os.path.join(self._folder, _STATE), encoding='utf-8', newline='') as file:
-                    state = file.read()
                 document = {'attune_study': _VERSION, 'settings': self._settings,
                             'exhausted': self._exhausted, 'requested': self._requested,
-                            'trials': [_to_json(trial) for trial in self._trials],
-                            'ready': [_to_json(trial) for trial in self._ready],
-                            'state': state}
+                            'trials': [vars(trial) for trial in self._trials],
+                            'ready': [vars(trial) for trial in self._ready],
+                            'state': _read_state(self._folder)}
                 files.write_whole(pathlib.Path(path), json.dumps(document).encode())
             finally:
                 self._resume()
@@ -322,6 +230,7 @@ class Study:
         """Ends attuned, in order. trials and best can still be read. May be called again."""
         with self._changed:
             self._discard()
+            self._unsettled = False
 
     def __enter__(self) -> 'Study':
         return self
@@ -348,13 +257,15 @@ class Study:
                  '--checkpoint-dir', self._folder]
         try:
             self._daemons[:] = [Daemon(self._program, words + ['--resume'] * resume)]
-            self._send('IN', json.dumps(settings['space']))
-            self._send('PI', 'begin')
+            self._daemon.send(('IN', json.dumps(settings['space'])), ('PI', 'begin'))
             # What is no search space at all is ignored, with a line in the log.
-            if self._daemon.receive()[0] != 'ID':
+            if self._daemon.receive()[0] == 'ID':
+                self._daemon.receive()  # the answer to PI
+            else:
                 self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
-                self._send('TE', '')
+                self._daemon.receive()  # raises that
         except DaemonError:
+            self._unsettled = False
             self._discard()
             raise
 
@@ -362,51 +273,50 @@ class Study:
         """A new attuned in the place of the one that has ended, with what that one knew."""
         owed, self._requested = self._requested, 0
         self._start(resume=True)
-        told = [trial for trial in self._trials if trial.status == 'completed']
-        self._send('FD', json.dumps([
-            {'parameter': trial.parameters, 'value': trial.metrics, 'trialJobId': trial.job}
-            for trial in told]))
-        running = [{**trial.proposal, 'parameter_source': 'resumed', 'trial_job_id': trial.job}
+        told = [{'parameter': json.loads(trial.proposal)['parameters'], 'value': trial.metrics,
+                 'trialJobId': trial.job} for trial in self._trials if trial.status == 'completed']
+        running = [{**json.loads(trial.proposal), 'trial_job_id': trial.job}
                    for trial in self._trials if trial.status == 'running']
-        ready = [{**trial.proposal, 'parameter_source': 'resumed'} for trial in self._ready]
-        self._send('AD', json.dumps(running + ready))
+        ready = [json.loads(trial.proposal) for trial in self._ready]
+        resumed = [{**proposal, 'parameter_source': 'resumed'} for proposal in running + ready]
+        commands = [('FD', json.dumps(told)), ('AD', json.dumps(resumed))]
         if owed:
-            self._requested = owed
-            self._send('GE', str(owed))
-        self._synchronize()
+            commands.append(('GE', str(owed)))
+        self._exchange(*commands)
+        self._unsettled = False
 
     @property
     def _daemon(self) -> Daemon:
         return self._daemons[0]
 
-    def _send(self, code: str, payload: str) -> None:
-        self._daemon.send(code, payload)
-
-    def _send_metric(self, trial: StudyTrial, kind: str, sequence: int,
-                     value: values.Metrics) -> None:
-        self._send('ME', json.dumps({
-            'parameter_id': trial.proposal['parameter_id'], 'trial_job_id': trial.job,
-            'type': kind, 'sequence': sequence, 'value': json.dumps(value)}))
-
-    def _end(self, trial: StudyTrial, status: str, event: str) -> None:
-        self._send('EN', json.dumps({'trial_job_id': trial.job, 'event': event,
-                                     'hyper_params': json.dumps(trial.proposal)}))
+    def _end(self, trial: StudyTrial, status: str, event: str, *before: Tuple[str, str]) -> None:
+        self._settle()
+        self._unsettled = True
+        self._daemon.send(*before, ('EN', json.dumps({
+            'trial_job_id': trial.job, 'event': event, 'hyper_params': trial.proposal})))
         trial.status = status
+        self._unsettled = False
         self._changed.notify_all()
 
-    def _synchronize(self) -> None:
-        """Returns when attuned has handled everything, and all its answers are in."""
-        self._tokens += 1
-        token = str(self._tokens)
-        self._send('PI', token)
+    def _synchronize(self, *commands: Tuple[str, str]) -> None:
+        """Returns when attuned has handled them and all before, and all its answers are in."""
+        self._settle()
+        self._unsettled = True
+        self._exchange(*commands)
+        self._unsettled = False
+
+    def _exchange(self, *commands: Tuple[str, str]) -> None:
+        self._daemon.send(*commands, ('PI', 'sync'))
+        self._requested += sum(int(payload) for code, payload in commands if code == 'GE')
         while True:
             code, payload = self._daemon.receive()
-            if code == 'PO' and payload == token:  # another: of a call that was interrupted
+            if code == 'PO':
                 return
             if code == 'TR':
                 proposal = json.loads(payload)
                 self._requested = max(0, self._requested - 1)
-                self._ready.append(StudyTrial(-1, proposal['parameters'], proposal=proposal))
+                self._ready.append(StudyTrial(-1, proposal['parameters'], proposal=payload,
+                                              parameter_id=proposal['parameter_id']))
             elif code == 'NO':
                 self._requested = 0  # it is the answer to all
                 self._exhausted = True
@@ -414,6 +324,12 @@ class Study:
                 verdict = json.loads(payload)
                 trial = self._trials[int(verdict['trial_job_id'][1:])]
                 trial.stop_reason = verdict.get('reason') or 'stopped early'
+
+    def _settle(self) -> None:
+        """After an interrupt (Ctrl-C) within an exchange: a new attuned, told what is known here."""
+        if self._unsettled and not self._daemon.died:
+            self._daemon.close()
+            self._resume()
 
     def _checked(self, metrics: Any) -> values.Metrics:
         value = values.metrics(metrics)
@@ -443,5 +359,13 @@ def _discard(daemons: List[Daemon], folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _to_json(trial: StudyTrial) -> Dict[str, Any]:
-    return dict(vars(trial))
+def _read_state(folder: str) -> str:
+    """What attuned has saved at its end. DaemonError: it has not, or not in time."""
+    try:
+        with open(os.path.join(folder, _STATE), encoding='utf-8', newline='') as file:
+            state = file.read()
+        if json.loads(state.partition('\n')[2])['clean']:
+            return state
+    except (OSError, ValueError):
+        pass
+    raise DaemonError('attuned has not saved its state')

@@ -10,7 +10,7 @@ import os
 import pathlib
 import threading
 import time
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
 from . import files, values
 
@@ -26,7 +26,7 @@ class Trial:
     """This process as a trial. All functions may be called from any thread.
 
     `environment` is that of the process unless a test gives another. TrialError: NNI_PLATFORM
-    without NNI_SYS_DIR.
+    without NNI_SYS_DIR, or with the HTTP channel of NNI 3.0.
     """
 
     def __init__(self, environment: Optional[Mapping[str, str]] = None):
@@ -37,6 +37,10 @@ class Trial:
         if self.managed and not self._environment.get('NNI_SYS_DIR'):
             raise TrialError('NNI_PLATFORM is set, and NNI_SYS_DIR is not: nowhere to look for '
                              'parameters')
+        if self.managed and self._environment.get('NNI_TRIAL_COMMAND_CHANNEL'):
+            # Its manager writes no parameter.cfg: we should wait for ever.
+            raise TrialError('NNI_TRIAL_COMMAND_CHANNEL is set: trials of NNI 3.0 by HTTP are not '
+                             'supported')
         self._multi_phase = self._environment.get('MULTI_PHASE', '').lower() == 'true'
         self._lock = threading.Lock()
         self._descriptor: Optional[int] = None
@@ -212,6 +216,18 @@ class Trial:
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
+
+
+_this_process_lock = threading.Lock()
+_this_process: List[Trial] = []  # empty until somebody asks: the environment may be set before
+
+
+def this_trial() -> Trial:
+    """The trial that this process is."""
+    with _this_process_lock:
+        if not _this_process:
+            _this_process.append(Trial())
+        return _this_process[0]
 
 
 def _parse(path: pathlib.Path, text: bytes) -> Dict[str, Any]:

@@ -73,7 +73,7 @@ class PythonTrial(Case):
             env=environment(PYTHONPATH=str(ROOT / 'python'), **names))
         with process:
             for line in process.stdout:
-                if line == 'epoch 2 is saved\n':
+                if line == 'epoch 2 is done\n':
                     process.kill()
                     break
         self.assertEqual(process.returncode, -signal.SIGKILL)
@@ -81,8 +81,8 @@ class PythonTrial(Case):
         self.assertIn(before, range(3, 8))
         self.assertEqual(python(self.script, **names).returncode, 0)
         reports = self.reports(folder)
-        # At most the epoch that was reported and not saved comes twice.
-        self.assertLessEqual(len(reports), 10)
+        # At most the epoch that was saved and not yet reported is missing.
+        self.assertIn(len(reports), (8, 9))
         values = [(r['type'], r['value']) for r in reports]
         self.assertEqual(values[:before], expected[:before])
         self.assertEqual(values[before:], expected[9 - (len(values) - before):])

@@ -69,8 +69,8 @@ class Nni(TrialCase):
         self.assertEqual(done.stdout.splitlines(), [
             "True Namespace(lr=1, layers=2, name='x')", "{'a': 1} {'a': 2}",
             "ValueError 'layrs' is not among the parameters: lr, layers, name",
-            "TypeError 'layers' is a int, and got 2.5", "TypeError 'layers' is a int, and got True"],
-            done.stderr)
+            "TypeError 'layers' is a int, and got 2.5",
+            "TypeError 'layers' is a int, and got True"], done.stderr)
 
 
 class SyneTune(unittest.TestCase):
@@ -118,8 +118,8 @@ class SyneTune(unittest.TestCase):
             'import json, sys, time\nfrom unittest import mock\n'
             'with mock.patch.object(time, "time", lambda: 1.5):\n'
             '    report = Reporter(add_time=False)\n'
-            '    rest = len(json.dumps({"a": "", "st_worker_timestamp": 1.5, "st_worker_iter": 0}))\n'
-            '    fits = 49_999 - sys.getsizeof("") - rest\n'
+            '    rest = json.dumps({"a": "", "st_worker_timestamp": 1.5, "st_worker_iter": 0})\n'
+            '    fits = 49_999 - sys.getsizeof(rest)\n'
             '    try: report(a="x" * (fits + 1))\n'
             '    except AssertionError: print("refused")\n'
             '    report(a="x" * fits)\n')
@@ -142,7 +142,8 @@ class SyneTune(unittest.TestCase):
             '    print(load_config_json(args)["lr"])\n'
             'print(resume_from_checkpointed_model({}, None))\n'
             'print(resume_from_checkpointed_model({ST_CHECKPOINT_DIR: "/none"}, None))\n'
-            'print(resume_from_checkpointed_model({ST_CHECKPOINT_DIR: "/"}, lambda path: path * 2))\n'
+            'twice = lambda path: path * 2\n'
+            'print(resume_from_checkpointed_model({ST_CHECKPOINT_DIR: "/"}, twice))\n'
             'checkpoint_model_at_rung_level({}, None, 3)\n'
             'checkpoint_model_at_rung_level({ST_CHECKPOINT_DIR: "/"}, print, 3)\n')
         self.assertEqual(lines, [

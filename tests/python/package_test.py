@@ -1,5 +1,4 @@
-"""pip install ./python, and trials of the package under the attune that was built."""
-import json
+"""pip install ./python, and where an installed package finds attuned."""
 import os
 import pathlib
 import shutil
@@ -14,7 +13,7 @@ PYTHON = pathlib.Path(__file__).resolve().parents[2] / 'python'
 def python_with_pip():
     """An interpreter that can build packages without the network; None: there is none."""
     for python in (sys.executable, '/usr/bin/python3'):
-        check = [python, '-c', 'import pip, setuptools, wheel']
+        check = [python, '-c', 'import setuptools, wheel, pip']
         if os.path.exists(python) and subprocess.run(check, capture_output=True).returncode == 0:
             return python
     return None
@@ -48,27 +47,35 @@ class Package(unittest.TestCase):
             cwd='/', env={**os.environ, 'PYTHONPATH': str(target)})
         self.assertEqual(out.strip(), str(target / 'attune/__init__.py'))
 
-    def test_many_phases_under_a_manager(self):
-        trial = self.folder / 'trial.py'
-        trial.write_text('import attune\n'
-                         'first = attune.next_parameters()\n'
-                         'for _ in range(2):\n'
-                         '    other = attune.next_parameters()\n'
-                         '    assert other and other != first, other\n'
-                         '    attune.report(other["x"])\n'
-                         'attune.final(other["x"])\n')
-        experiment = self.folder / 'experiment.json'
-        experiment.write_text(json.dumps({
-            'trialCommand': f'MULTI_PHASE=true {sys.executable} -B trial.py',
-            'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}}, 'maxTrialNumber': 2,
-            'tuner': {'name': 'Random'}}))
-        done = subprocess.run(
-            [os.environ['ATTUNE'], 'run', experiment, '--dir', self.folder / 'run', '--quiet',
-             '--json', '--daemon', os.environ['ATTUNED']],
-            capture_output=True, text=True, timeout=60,
-            env={**os.environ, 'PYTHONPATH': str(PYTHON)})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)['trials']['succeeded'], 2)
+    def test_where_attuned_is_looked_for(self):
+        code = 'from attune.daemon import find_attuned; print(find_attuned())'
+
+        def found(package, **named):
+            done = subprocess.run([sys.executable, '-B', '-c', code], capture_output=True,
+                                  text=True, env={'PYTHONPATH': str(package.parent), **named})
+            return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+
+        def program(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('#!/bin/sh\n')
+            path.chmod(0o755)
+            return str(path)
+
+        package = self.folder / 'lib/python3/site-packages/attune'
+        shutil.copytree(PYTHON / 'attune', package)
+        self.assertIn('attuned was not found', found(package, PATH=''))
+        beside = program(self.folder / 'bin/attuned')
+        self.assertEqual(found(package, PATH=''), beside)
+        in_path = program(self.folder / 'other/attuned')
+        self.assertEqual(found(package, PATH=os.path.dirname(in_path)), in_path)
+        named = program(self.folder / 'my-attuned')
+        self.assertEqual(found(package, PATH=os.path.dirname(in_path), ATTUNED=named), named)
+        self.assertIn('no program', found(package, PATH=os.path.dirname(in_path), ATTUNED='none'))
+
+        tree = self.folder / 'tree'
+        shutil.copytree(PYTHON / 'attune', tree / 'python/attune')
+        built = program(tree / 'build/release/bin/attuned')
+        self.assertEqual(found(tree / 'python/attune', PATH=''), built)
 
 
 if __name__ == '__main__':

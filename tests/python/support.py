@@ -4,6 +4,11 @@ import pathlib
 import tempfile
 import unittest
 
+import attune
+
+UNIFORM = {'x': {'_type': 'uniform', '_value': [0, 1]}}
+CHOICE = {'x': {'_type': 'choice', '_value': [1, 2, 3]}}
+
 
 def read_records(folder):
     """The records of .nni/metrics; AssertionError: bytes that belong to none."""
@@ -42,3 +47,15 @@ class TrialCase(unittest.TestCase):
         """(type, sequence, value) of each record."""
         return [(record['type'], record['sequence'], json.loads(record['value']))
                 for record in read_records(self.folder)]
+
+
+def parabola(config):
+    return (config['x'] - 0.3) ** 2
+
+
+class StudyCase(unittest.TestCase):
+    def study(self, *arguments, **named):
+        """A Study, of UNIFORM unless another space is given; closed at the end."""
+        study = attune.Study(*(arguments or (UNIFORM,)), **{'seed': 1, **named})
+        self.addCleanup(study.close)
+        return study

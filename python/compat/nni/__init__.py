@@ -59,7 +59,8 @@ def report_final_result(metric: Any) -> None:
 def _report(kind: str, metric: Any) -> None:
     # An AssertionError, as NNI's: not an assert, which python -O drops.
     if _state.trial.managed and _state.parameters is None:
-        raise AssertionError('nni.get_next_parameter() has to be called before results are reported')
+        raise AssertionError('nni.get_next_parameter() has to be called before results are '
+                             'reported')
     _state.trial.append(kind, plain(metric, 'metric'))
 
 

@@ -1,0 +1,240 @@
+"""How a Study ends: refused arguments, kill -9, and what must not be left."""
+import contextlib
+import os
+import pathlib
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import warnings
+from unittest import mock
+
+import attune
+from attune.daemon import Daemon, find_attuned
+from support import UNIFORM, StudyCase
+
+
+def open_descriptors():
+    return set(os.listdir('/proc/self/fd'))
+
+
+class Ends(StudyCase):
+    def test_arguments_that_attuned_refuses(self):
+        before = open_descriptors()
+        for named, words in [
+                ({'tuner': 'TPEE'}, 'unknown tuner "TPEE"; did you mean "TPE"'),
+                ({'tuner_args': {'speed': 1}}, 'TPE: unknown argument "speed"'),
+                ({'assessor': 'Some'}, 'unknown assessor "Some"'),
+                ({'constraints': ['y < 1']}, 'unknown parameter "y"'),
+                ({'space': {'x': {'_type': 'uni', '_value': [0, 1]}}}, 'x._type: unknown type'),
+                ({'space': 5}, 'search')]:
+            with self.subTest(named=named), self.assertRaises(attune.DaemonError) as caught:
+                attune.Study(**{'space': UNIFORM, **named})
+            self.assertIn(words, str(caught.exception))
+        with self.assertRaises(ValueError):
+            attune.Study(UNIFORM, maximize=True, objectives=[{'metric': 'a'}])
+        self.assertEqual(open_descriptors(), before)
+
+    def test_no_such_program(self):
+        with self.assertRaisesRegex(attune.DaemonError, 'no program /none'):
+            attune.Study(UNIFORM, attuned='/none')
+        with tempfile.NamedTemporaryFile(delete=False) as script:
+            script.write(b'not a program')
+        self.addCleanup(os.unlink, script.name)
+        os.chmod(script.name, 0o755)
+        with self.assertRaisesRegex(attune.DaemonError, 'cannot start'):
+            attune.Study(UNIFORM, attuned=script.name)
+        with self.assertRaisesRegex(attune.DaemonError, 'exit code 1'):
+            attune.Study(UNIFORM, attuned='false')
+        self.assertTrue(os.path.samefile(find_attuned(), os.environ['ATTUNED']))
+
+    def test_killed(self):
+        before = open_descriptors()
+        study = self.study()
+        study.tell(study.ask(), 4)
+        trial = study.ask()
+        os.kill(study._daemon.pid, signal.SIGKILL)
+        for call in (study.ask, lambda: study.tell(trial, 1), lambda: study.report(trial, 1),
+                     lambda: study.save('/dev/null'), study.ask):
+            with self.assertRaisesRegex(attune.DaemonError, 'signal 9'):
+                # A command can still fit into the pipe; that it had no reader shows next.
+                for _ in range(2):
+                    call()
+        self.assertEqual(study.best.metrics, 4)
+        self.assertEqual(open_descriptors(), before)  # without close()
+
+    def test_killed_while_others_wait(self):
+        study = self.study()
+        os.kill(study._daemon.pid, signal.SIGSTOP)
+        errors = []
+
+        def work():
+            try:
+                study.ask()
+            except attune.DaemonError as error:
+                errors.append(str(error))
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        os.kill(study._daemon.pid, signal.SIGKILL)
+        for thread in threads:
+            thread.join(60)
+        self.assertEqual(len(errors), 3)
+
+    def test_killed_while_it_optimizes(self):
+        def function(config):
+            if len(study.trials) > 5:
+                os.kill(study._daemon.pid, signal.SIGKILL)
+            return 1
+
+        for workers in (1, 3):
+            study = self.study()
+            with self.assertRaises(attune.DaemonError):
+                study.optimize(function, 10_000, workers=workers)
+
+    def test_killed_while_workers_wait_for_each_other(self):
+        study = self.study(tuner='Evolution', tuner_args={'population_size': 2})
+        waiting, first, killed = threading.Semaphore(0), threading.Lock(), threading.Event()
+        wait = study.changed.wait
+
+        def counted():
+            waiting.release()
+            wait()
+
+        def function(config):
+            if not first.acquire(blocking=False):
+                killed.wait(60)
+                return 1
+            for _ in range(2):
+                waiting.acquire(timeout=60)
+            with study.changed:  # two wait: they have let go of this
+                os.kill(study._daemon.pid, signal.SIGKILL)
+            killed.set()
+            return 1
+
+        with mock.patch.object(study.changed, 'wait', counted), \
+                self.assertRaises(attune.DaemonError):
+            study.optimize(function, 100, workers=4)
+
+    def test_interrupted_anywhere_it_goes_on(self):
+        # Ctrl-C after the n-th answer was taken from the pipe, and before it was understood.
+        for number in range(6):
+            study = self.study(tuner='Random')
+            receive, left = study._daemon.receive, [number]
+
+            def interrupted():
+                frame = receive()
+                left[0] -= 1
+                if left[0] < 0:
+                    raise KeyboardInterrupt
+                return frame
+
+            with mock.patch.object(study._daemon, 'receive', interrupted), \
+                    contextlib.suppress(KeyboardInterrupt):
+                for _ in range(2):
+                    trial = study.ask()
+                    study.report(trial, 1)
+                    study.tell(trial, 1)
+            self.assertEqual(left[0], -1)
+            for trial in study.trials:
+                if trial.status == 'running':
+                    study.tell(trial, 1)
+            study.optimize(lambda config: config['x'], 5)
+            numbers = [trial.parameters['x'] for trial in study.trials]
+            self.assertEqual(len(set(numbers)), len(numbers))
+            self.assertEqual({trial.status for trial in study.trials}, {'completed'})
+
+    def test_a_state_that_was_not_saved(self):
+        study = self.study()
+        study.tell(study.ask(), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            for text in (None, '', 'attuned checkpoint 1 0 0\n{"clean": false}'):
+                def close():
+                    Daemon.close(study._daemon)
+                    if text is None:
+                        os.unlink(state)
+                    else:
+                        pathlib.Path(state).write_text(text)
+
+                state = os.path.join(study._folder, 'attuned.checkpoint')
+                with mock.patch.object(study._daemon, 'close', close), \
+                        self.assertRaisesRegex(attune.DaemonError, 'not saved its state'):
+                    study.save(f'{folder}/study')
+                self.assertEqual(os.listdir(folder), [])
+                self.assertEqual(study.best.metrics, 1)
+                study.tell(study.ask(), 2)  # it goes on, with what is known here
+
+    def test_nothing_is_left(self):
+        before, threads = open_descriptors(), threading.active_count()
+        for end in ('close', 'with', 'kill', 'forget'):
+            study = attune.Study(UNIFORM)
+            pid, folder = study._daemon.pid, study._folder
+            study.tell(study.ask(), 1)
+            if end == 'close':
+                study.close()
+                study.close()
+            elif end == 'with':
+                with study:
+                    study.ask()
+            elif end == 'kill':
+                os.kill(pid, signal.SIGKILL)
+                study.close()
+            with warnings.catch_warnings():
+                warnings.simplefilter('error')
+                del study
+            with self.assertRaises(ChildProcessError):  # it is neither running nor a zombie
+                os.waitpid(pid, os.WNOHANG)
+            self.assertFalse(os.path.exists(folder))
+            self.assertEqual(open_descriptors(), before, end)
+        self.assertEqual(threading.active_count(), threads)
+
+    def test_ctrl_c_in_a_terminal_is_not_for_the_daemon(self):
+        self.assertNotEqual(os.getpgid(self.study()._daemon.pid), os.getpgrp())
+
+    def test_closed(self):
+        study = self.study()
+        study.tell(study.ask(), 2)
+        study.close()
+        with self.assertRaisesRegex(attune.DaemonError, 'was ended'):
+            study.ask()
+        self.assertEqual(study.best.metrics, 2)
+
+    def test_the_end_of_the_process_is_the_daemons(self):
+        # The daemon holds the pipe's other end: it is at its end when both are gone.
+        code = ('import attune, sys; study = attune.Study({"x": {"_type": "uniform", "_value": '
+                '[0, 1]}}); print(study._daemon.pid, study._folder, flush=True); sys.stdin.read()')
+        process = subprocess.Popen([sys.executable, '-B', '-c', code], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        pid, folder = process.stdout.readline().split()
+        daemon = os.pidfd_open(int(pid)) if hasattr(os, 'pidfd_open') else None
+        process.kill()
+        process.communicate()
+        if daemon is not None:
+            self.assertEqual(select.select([daemon], [], [], 30)[0], [daemon])
+            os.close(daemon)
+        shutil.rmtree(folder)
+
+    def test_what_a_manager_told_this_process_is_not_the_daemons(self):
+        with tempfile.TemporaryDirectory() as folder:
+            names = {'NNI_LOG_DIRECTORY': folder, 'NNI_MODE': 'resume',
+                     'NNI_CHECKPOINT_DIRECTORY': folder,
+                     'NNI_TUNER_COMMAND_CHANNEL': 'ws://127.0.0.1:1'}
+            os.environ.update(names)
+            try:
+                with attune.Study(UNIFORM) as study:
+                    study.ask()
+                    given = pathlib.Path(f'/proc/{study._daemon.pid}/environ').read_bytes()
+                    self.assertNotIn(b'NNI_', given)
+            finally:
+                for name in names:
+                    del os.environ[name]
+            self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == '__main__':
+    unittest.main()

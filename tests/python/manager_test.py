@@ -1,0 +1,101 @@
+"""Trials of the package under the attune that was built."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PYTHON = pathlib.Path(__file__).resolve().parents[2] / 'python'
+
+# Has attune stop the experiment in the middle of its first attempt, and waits for the end.
+STOP = f'''
+def stop_in_the_middle(step):
+    import os, signal, subprocess
+    if step == 2 and os.environ['ATTUNE_ATTEMPT'] == '0':
+        subprocess.run([{os.environ['ATTUNE']!r}, 'stop', '--no-wait', '--dir', 'run'], check=True)
+        signal.pause()
+'''
+TRIAL = STOP + '''
+import attune
+attune.next_parameters()
+step = int(attune.restore('step') or b'0')
+while step < 4:
+    step += 1
+    attune.save('step', b'%d' % step)
+    attune.report(step)
+    stop_in_the_middle(step)
+attune.final(100 + step)
+'''
+FUNCTION = STOP + '''
+import attune, os
+def train(config, reporter, checkpoint_dir=None):
+    step = 0
+    if checkpoint_dir:
+        with open(os.path.join(checkpoint_dir, 'step')) as file:
+            step = int(file.read())
+    while step < 4:
+        step += 1
+        with reporter.checkpoint_dir(step) as folder:
+            (folder / 'step').write_text(str(step))
+        reporter.report(step)
+        stop_in_the_middle(step)
+    return 100 + step
+attune.run(train)
+'''
+PHASES = '''
+import attune
+first = attune.next_parameters()
+for _ in range(2):
+    other = attune.next_parameters()
+    assert other and other != first, other
+    attune.report(other['x'])
+attune.final(other['x'])
+'''
+
+
+class Manager(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def attune(self, *words):
+        return subprocess.run(
+            [os.environ['ATTUNE'], *words], cwd=self.folder, capture_output=True, text=True,
+            timeout=60, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
+
+    def run_trial(self, text, trials=1, before=''):
+        (self.folder / 'trial.py').write_text(text)
+        (self.folder / 'experiment.json').write_text(json.dumps({
+            'trialCommand': f'{before} exec {sys.executable} -B trial.py',
+            'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}}, 'seed': 1,
+            'maxTrialNumber': trials, 'tuner': {'name': 'Random'}}))
+        return self.attune('run', 'experiment.json', '--dir', 'run', '--quiet', '--json',
+                           '--daemon', os.environ['ATTUNED'])
+
+    def test_many_phases(self):
+        done = self.run_trial(PHASES, trials=2, before='export MULTI_PHASE=true;')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)['trials']['succeeded'], 2)
+
+    def go_on(self, text):
+        done = self.run_trial(text)
+        self.assertEqual(done.returncode, 130, done.stderr)
+        done = self.attune('resume', '--dir', 'run', '--json', '--daemon', os.environ['ATTUNED'])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)['best']['metric'], 104)
+        shown = json.loads(self.attune('show', '0', '--dir', 'run', '--json').stdout)
+        self.assertEqual([(report['attempt'], report['value']) for report in shown['report_list']],
+                         [(0, 1), (0, 2), (1, 3), (1, 4), (1, 104)])
+
+    def test_a_stopped_trial_goes_on(self):
+        self.go_on(TRIAL)
+
+    def test_a_stopped_function_goes_on(self):
+        self.go_on(FUNCTION)
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,116 @@
+"""Study.save() and load()."""
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import attune
+from support import CHOICE, StudyCase, parabola
+
+
+class SavingAndLoading(StudyCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name) / 'study.json'
+
+    def load(self):
+        study = attune.Study.load(self.path)
+        self.addCleanup(study.close)
+        return study
+
+    def go_on(self, study, count=15):
+        study.optimize(parabola, count)
+        return [(trial.number, trial.parameters) for trial in study.trials]
+
+    def test_three_ways_to_the_same_end(self):
+        for tuner in ('TPE', 'Random', 'Anneal', 'Evolution'):
+            with self.subTest(tuner=tuner):
+                never = self.study(tuner=tuner)
+                self.go_on(never, 30)
+                saved = self.study(tuner=tuner)
+                self.go_on(saved, 30)
+                saved.save(self.path)
+                ways = [self.go_on(study) for study in (never, saved, self.load())]
+                self.assertEqual(ways[0], ways[1])
+                self.assertEqual(ways[0], ways[2])
+
+    def test_what_runs_goes_on(self):
+        study = self.study(assessor='Medianstop', assessor_args={'start_step': 2})
+        for _ in range(4):
+            trial = study.ask()
+            for _ in range(3):
+                study.report(trial, 1)
+            study.tell(trial, {'default': 1, 'note': 'é'})
+        running = study.ask()
+        study.report(running, 9)
+        study.save(self.path)
+        for again in (study, self.load()):
+            self.assertEqual(again.best.metrics, {'default': 1, 'note': 'é'})
+            trial = again.trials[-1]
+            self.assertEqual((trial.status, trial.reports, trial.parameters),
+                             ('running', [9], running.parameters))
+            self.assertFalse(again.report(trial, 9))  # the assessor knows the first report
+            again.stop(trial)
+            self.assertEqual(again.ask().number, 5)
+
+    def test_a_request_that_waits(self):
+        study = self.study(tuner='Evolution', tuner_args={'population_size': 2})
+        study.ask(2)
+        with self.assertRaises(attune.WaitForResults):
+            study.ask()
+        study.save(self.path)
+        for again in (study, self.load()):
+            again.tell(again.trials[0], 1)
+            self.assertEqual(again.ask().number, 2)
+
+    def test_proposed_and_not_asked_for(self):
+        study = self.study(tuner='Evolution', tuner_args={'population_size': 2})
+        first = study.ask(2)
+        with self.assertRaises(attune.WaitForResults):
+            study.ask()
+        study.tell(first[0], 1)
+        study.report(first[1], 1)  # here the answer to the third arrives
+        study.save(self.path)
+        self.assertEqual(study.ask().parameters, self.load().ask().parameters)
+
+    def test_a_space_that_has_ended(self):
+        study = self.study(CHOICE, tuner='GridSearch')
+        study.optimize(lambda config: 1, 10)
+        study.save(self.path)
+        with self.assertRaises(attune.NoMoreTrials):
+            self.load().ask()
+
+    def test_another_version_of_attuned_gets_the_results(self):
+        study = self.study(CHOICE, tuner='GridSearch')
+        first = study.ask()
+        study.tell(first, 1)
+        running = study.ask()
+        study.save(self.path)
+        document = json.loads(self.path.read_text())
+        document['state'] = 'attuned checkpoint 999 00000000 0\n'
+        self.path.write_text(json.dumps(document))
+        again = self.load()
+        known = {first.parameters['x'], running.parameters['x']}
+        self.assertEqual(known | {again.ask().parameters['x']}, {1, 2, 3})
+
+    def test_refused_files(self):
+        for text in ('{', '[]', '{}', '{"attune_study": 99}'):
+            self.path.write_text(text)
+            with self.assertRaisesRegex(ValueError, str(self.path)):
+                self.load()
+
+    def test_a_save_that_fails_leaves_file_and_study(self):
+        study = self.study()
+        study.save(self.path)
+        before = self.path.read_bytes()
+        with self.assertRaises(OSError):
+            study.save(self.path / 'below-a-file')
+        study.tell(study.ask(), 1)
+        self.assertEqual(self.path.read_bytes(), before)
+        self.assertEqual(os.listdir(self.path.parent), ['study.json'])
+
+
+if __name__ == '__main__':
+    unittest.main()
