@@ -131,7 +131,7 @@ Result<void> FunctionRunner::restore_from_object(std::string_view bytes) {
   const fs::path folder = TRY(checkpoint_dirs::unpack(bytes, options_.log_directory));
   const auto restored = restore(folder);
   if (restored) {
-    remove_temporary();  // of an earlier restore
+    remove_temporary();                     // of an earlier restore
     temporary_ = lock_step_->checkpoint();  // the path as save() will see it
   } else {
     std::error_code ignored;

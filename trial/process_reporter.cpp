@@ -1,7 +1,11 @@
 #include "trial/process_reporter.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
@@ -55,14 +59,21 @@ void ProcessReporter::report(const json& metrics) {
   last_ = metrics;
 }
 
-const fs::path& ProcessReporter::folder() const {
-  if (!trial_.checkpoint_dir()) {
-    throw std::runtime_error(
-        "this trial keeps no checkpoints: ATTUNE_CHECKPOINT_DIR is not set; without a manager, "
-        "name "
-        "a folder (StandAlone::checkpoint_dir)");
+ProcessReporter::~ProcessReporter() {
+  std::error_code ignored;
+  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
+}
+
+const fs::path& ProcessReporter::folder() {
+  if (trial_.checkpoint_dir()) return *trial_.checkpoint_dir();
+  if (scratch_.empty()) {
+    std::string pattern = (fs::temp_directory_path() / "attune-trial-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw std::runtime_error("cannot make " + pattern + ": " + std::strerror(errno));
+    }
+    scratch_ = pattern;
   }
-  return *trial_.checkpoint_dir();
+  return scratch_;
 }
 
 fs::path ProcessReporter::make_checkpoint_dir(std::int64_t step) {

@@ -14,6 +14,9 @@ class ProcessReporter final : public StatusReporter {
  public:
   // Removes what an earlier attempt began to save and did not finish.
   explicit ProcessReporter(Trial& trial);
+  ~ProcessReporter() override;
+  ProcessReporter(const ProcessReporter&) = delete;
+  ProcessReporter& operator=(const ProcessReporter&) = delete;
 
   // Throws std::runtime_error when the report cannot be written.
   void report(const json& metrics) override;
@@ -29,9 +32,10 @@ class ProcessReporter final : public StatusReporter {
   const std::optional<json>& last_report() const { return last_; }
 
  private:
-  const std::filesystem::path& folder() const;
+  const std::filesystem::path& folder();
 
   Trial& trial_;
+  std::filesystem::path scratch_;  // where nobody keeps checkpoints; made when it is needed
   std::optional<json> last_;
 };
 

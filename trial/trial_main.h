@@ -10,7 +10,9 @@
 // catches: what set_checkpoint() has named is safe at any moment. Checkpoints are folders
 // checkpoint_<step> in Trial::checkpoint_dir(). Until set_checkpoint() one is below ".partial", so
 // that what a started attempt finds is whole. Of those that count the newest two stay: the manager
-// may be copying the older one.
+// may be copying the older one. Where nobody keeps
+// checkpoints the function need not know: they go into a temporary folder that is removed at the
+// end.
 #include "trial/trial.h"
 #include "trial/trial_function.h"
 

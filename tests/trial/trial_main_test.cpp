@@ -89,11 +89,21 @@ TEST_CASE("a reporter of a process refuses checkpoints that are none") {
     for (const int step : {5, 6, 1}) reporter.set_checkpoint(reporter.make_checkpoint_dir(step));
     CHECK(reporter.newest_checkpoint() == folder.path / "checkpoint/checkpoint_1");
   }
+}
+
+TEST_CASE("a function that saves runs also where nobody keeps checkpoints") {
+  ManagedFolder folder;
   folder.environment.set("ATTUNE_CHECKPOINT_DIR", "");
-  Trial trial = Trial::from_environment().value();
-  ProcessReporter reporter(trial);
-  CHECK(reporter.newest_checkpoint() == std::nullopt);
-  CHECK_THROWS_AS(reporter.make_checkpoint_dir(1), std::runtime_error);
+  std::filesystem::path made;
+  CHECK(run_trial([&](const json&, StatusReporter& reporter, const CheckpointDir& from) {
+          CHECK_FALSE(from);
+          made = reporter.make_checkpoint_dir(1);
+          std::ofstream(made / "x") << "x";
+          reporter.set_checkpoint(made);
+          CHECK(std::filesystem::exists(made.parent_path().parent_path() / "checkpoint_1/x"));
+          return 1;
+        }) == 0);
+  CHECK_FALSE(std::filesystem::exists(made.parent_path().parent_path()));
 }
 
 }  // namespace
