@@ -28,7 +28,7 @@ Result<void> write_file(const fs::path& path, std::string_view bytes) {
 
 Result<fs::path> make_any(const fs::path& logs, std::int64_t step) {
   if (logs.empty()) return fail("this trial keeps no checkpoints: it has no log directory");
-  const fs::path folder = logs / ("checkpoint_" + std::to_string(step));
+  fs::path folder = logs / ("checkpoint_" + std::to_string(step));
   std::error_code error;
   fs::remove_all(folder, error);
   if (!error) fs::create_directories(folder, error);
@@ -64,7 +64,7 @@ Result<fs::path> make(const fs::path& logs, std::int64_t step) {
 }
 
 Result<fs::path> make_null(const fs::path& logs) {
-  const fs::path folder = TRY(make_any(logs, -1));
+  fs::path folder = TRY(make_any(logs, -1));
   TRY(write_file(folder / kNullMarker, ""));
   return folder;
 }
@@ -88,7 +88,7 @@ bool is_null(const fs::path& folder) {
 
 Result<fs::path> make_permanent(const fs::path& temporary, const fs::path& logs,
                                 std::int64_t step) {
-  const fs::path folder = TRY(make(logs, step));
+  fs::path folder = TRY(make(logs, step));
   std::error_code error;
   constexpr auto kHow = fs::copy_options::recursive | fs::copy_options::overwrite_existing;
   fs::remove(temporary / kTemporaryMarker, error);  // as in Ray: the copy is made without it

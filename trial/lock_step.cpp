@@ -30,8 +30,7 @@ void LockStep::hand_over(json result, bool await_step) {
   const double now = clock_->now();
   if (!result.contains("time_this_iter_s")) result["time_this_iter_s"] = now - last_report_;
   last_report_ = now;
-  changed_.wait(lock, [&] { return ending_ || !result_; });
-  if (ending_) throw TrialStopped();
+  // The place is free: the host took the last result before it let the function go on.
   result_ = std::move(result);
   changed_.notify_all();
   if (!await_step) return;
@@ -64,7 +63,7 @@ void LockStep::run(const TrialFunction& function, const json& config, const Chec
     // Repeats the last result, for who waits for one more: there is none. Nothing comes behind it,
     // so that nobody needs to step once more to end the thread.
     hand_over({{kDuplicate, true}}, false);
-  } catch (const TrialStopped&) {
+  } catch (const TrialStopped&) {  // NOLINT(bugprone-empty-catch)
     // The host asked for it, or the function ends itself without a word, as StopIteration does in
     // Python.
   } catch (const std::exception& thrown) {
@@ -87,9 +86,7 @@ void LockStep::go_on() {
 std::optional<json> LockStep::wait() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ended_ || result_; });
-  std::optional<json> result = std::exchange(result_, std::nullopt);
-  changed_.notify_all();
-  return result;
+  return std::exchange(result_, std::nullopt);
 }
 
 std::optional<std::string> LockStep::take_error() {
