@@ -28,6 +28,7 @@ class StatusReporter {
   // count. Returns when the host wants to hear more. Throws TrialStopped, and
   // std::invalid_argument when `metrics` is neither a number nor an object.
   virtual void report(const json& metrics) = 0;
+  void operator()(const json& metrics) { report(metrics); }
 
   virtual std::string trial_name() const = 0;
   virtual std::string trial_id() const = 0;

@@ -1,0 +1,43 @@
+#pragma once
+// Checkpoints of a function as folders, after Ray Tune's function API (2020). Below a log
+// directory:
+//
+//   checkpoint_<step>     permanent; make_checkpoint_dir() made it
+//   checkpoint_-1         null: saved before there was anything to save
+//   checkpoint_tmp<text>  temporary: unpacked from bytes, removed with its owner
+//
+// Each holds the empty file .is_checkpoint, by which it is found; null and temporary ones also
+// .null_marker and .temp_marker. What the runner knew is in .tune_metadata, a JSON object.
+// Errors are a disk that refuses, with the path, unless something else is said.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace attune::checkpoint_dirs {
+
+// Empty but for the marker; what was there before is removed. -1 and below are refused.
+Result<std::filesystem::path> make(const std::filesystem::path& logs, std::int64_t step);
+Result<std::filesystem::path> make_null(const std::filesystem::path& logs);
+
+// The folder with the marker that `path` is or lies in. An error: there is none.
+Result<std::filesystem::path> find(const std::filesystem::path& path);
+bool is_null(const std::filesystem::path& folder);
+
+// A permanent copy of a temporary one, which stays, and loses its marker.
+Result<std::filesystem::path> make_permanent(const std::filesystem::path& temporary,
+                                             const std::filesystem::path& logs, std::int64_t step);
+
+// Whole or not at all.
+Result<void> write_metadata(const std::filesystem::path& folder, const json& metadata);
+Result<json> read_metadata(const std::filesystem::path& folder);  // an object
+
+// All regular files of the folder as bytes (CBOR: {"checkpoint_name", "data": {path: bytes}}), and
+// back into a temporary folder. Errors: bytes that are none of these, a path that leads out.
+Result<std::string> pack(const std::filesystem::path& folder);
+Result<std::filesystem::path> unpack(std::string_view bytes, const std::filesystem::path& logs);
+
+}  // namespace attune::checkpoint_dirs

@@ -1,0 +1,130 @@
+#include "trial/lock_step.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "trial/checkpoint_dirs.h"
+
+namespace attune {
+namespace fs = std::filesystem;
+namespace {
+
+json as_result(const json& metrics) {
+  if (metrics.is_object()) return metrics;
+  if (metrics.is_number()) return {{LockStep::kMetric, metrics}};
+  throw std::invalid_argument("a report is a number or an object of named values, not " +
+                              std::string(json_type_name(metrics)));
+}
+
+}  // namespace
+
+LockStep::LockStep(FunctionIdentity identity, std::shared_ptr<const Clock> clock)
+    : identity_(std::move(identity)), clock_(std::move(clock)) {}
+
+void LockStep::report(const json& metrics) { hand_over(as_result(metrics), true); }
+
+void LockStep::hand_over(json result, bool await_step) {
+  std::unique_lock lock(mutex_);
+  if (ending_) throw TrialStopped();
+  // Taken before the host sees it: what the host does with it is not the function's time.
+  const double now = clock_->now();
+  if (!result.contains("time_this_iter_s")) result["time_this_iter_s"] = now - last_report_;
+  last_report_ = now;
+  // The place is free: the host took the last result before it let the function go on.
+  result_ = std::move(result);
+  changed_.notify_all();
+  if (!await_step) return;
+  changed_.wait(lock, [&] { return ending_ || may_go_on_; });
+  if (ending_) throw TrialStopped();
+  may_go_on_ = false;
+}
+
+fs::path LockStep::make_checkpoint_dir(std::int64_t step) {
+  auto folder = checkpoint_dirs::make(identity_.log_directory, step);
+  if (!folder) throw std::runtime_error(folder.error().message);
+  return *std::move(folder);
+}
+
+void LockStep::set_checkpoint(const fs::path& path) {
+  auto folder = checkpoint_dirs::find(path);
+  if (!folder) throw std::runtime_error(folder.error().message);
+  const std::lock_guard lock(mutex_);
+  checkpoint_ = *std::move(folder);
+  new_checkpoint_ = true;
+}
+
+void LockStep::run(const TrialFunction& function, const json& config, const CheckpointDir& from) {
+  std::optional<json> returned;
+  std::optional<std::string> error;
+  last_report_ = clock_->now();
+  try {
+    returned = function(config, *this, from);
+    if (returned) hand_over(as_result(*returned), true);
+    // Repeats the last result, for who waits for one more: there is none. Nothing comes behind it,
+    // so that nobody needs to step once more to end the thread.
+    hand_over({{kDuplicate, true}}, false);
+  } catch (const TrialStopped&) {  // NOLINT(bugprone-empty-catch)
+    // The host asked for it, or the function ends itself without a word, as StopIteration does in
+    // Python.
+  } catch (const std::exception& thrown) {
+    error = thrown.what();
+  } catch (...) {
+    error = "something that is no std::exception";
+  }
+  const std::lock_guard lock(mutex_);
+  error_ = std::move(error);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void LockStep::go_on() {
+  const std::lock_guard lock(mutex_);
+  may_go_on_ = true;
+  changed_.notify_all();
+}
+
+std::optional<json> LockStep::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ended_ || result_; });
+  return std::exchange(result_, std::nullopt);
+}
+
+std::optional<std::string> LockStep::take_error() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(error_, std::nullopt);
+}
+
+bool LockStep::has_result() const {
+  const std::lock_guard lock(mutex_);
+  return result_.has_value();
+}
+
+bool LockStep::end(std::chrono::duration<double> patience) {
+  std::unique_lock lock(mutex_);
+  ending_ = true;
+  changed_.notify_all();
+  return changed_.wait_for(lock, patience, [&] { return ended_; });
+}
+
+std::optional<fs::path> LockStep::checkpoint() const {
+  const std::lock_guard lock(mutex_);
+  return checkpoint_;
+}
+
+bool LockStep::has_new_checkpoint() const {
+  const std::lock_guard lock(mutex_);
+  return new_checkpoint_;
+}
+
+void LockStep::checkpoint_seen() {
+  const std::lock_guard lock(mutex_);
+  new_checkpoint_ = false;
+}
+
+void LockStep::restore_checkpoint(fs::path folder) {
+  const std::lock_guard lock(mutex_);
+  checkpoint_ = std::move(folder);
+  new_checkpoint_ = false;
+}
+
+}  // namespace attune

@@ -1,0 +1,96 @@
+#include "trial/metric_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace attune {
+namespace {
+
+void append_text(const json& value, std::string& out) {
+  if (value.is_object()) {
+    std::string_view separator = "{";
+    for (const auto& [name, member] : value.items()) {
+      out.append(separator).append(dump_json(name)).push_back(':');
+      append_text(member, out);
+      separator = ",";
+    }
+    out.append(value.empty() ? "{}" : "}");
+  } else if (value.is_array()) {
+    std::string_view separator = "[";
+    for (const json& element : value) {
+      out.append(separator);
+      append_text(element, out);
+      separator = ",";
+    }
+    out.append(value.empty() ? "[]" : "]");
+  } else if (value.is_number_float() && !std::isfinite(value.get<double>())) {
+    const double number = value.get<double>();
+    out.append(std::isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity");
+  } else {
+    out.append(dump_json(value));
+  }
+}
+
+}  // namespace
+
+std::string metric_text(const json& metrics) {
+  std::string text;
+  append_text(metrics, text);
+  return text;
+}
+
+MetricFile::MetricFile(MetricFile&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+
+MetricFile& MetricFile::operator=(MetricFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+MetricFile::~MetricFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<MetricFile> MetricFile::open(const std::filesystem::path& path) {
+  std::error_code ignored;  // the file cannot be opened then, which says why
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  MetricFile file;
+  file.path_ = path;
+  file.fd_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (file.fd_ < 0) {
+    return fail("cannot open " + path.string() + " for reports: " + std::strerror(errno) +
+                "; is NNI_SYS_DIR the folder of a trial that this user may write to?");
+  }
+  return file;
+}
+
+Result<void> MetricFile::append(const json& record) {
+  const std::string body = dump_json(record) + "\n";
+  std::string length = std::to_string(body.size());
+  if (body.size() + 8 >= kMaxRecord) {
+    return fail("a report of " + length + " bytes: a manager takes less than " +
+                std::to_string(kMaxRecord) + "; write what is large into a file of the trial");
+  }
+  length.insert(0, 6 - length.size(), '0');
+  const std::string bytes = "ME" + length + body;
+  ssize_t written = -1;
+  do {
+    written = ::write(fd_, bytes.data(), bytes.size());
+  } while (written < 0 && errno == EINTR);
+  if (written != std::ssize(bytes)) {
+    return fail("cannot append a report to " + path_.string() + ": " +
+                (written < 0 ? std::strerror(errno) : "the disk is full"));
+  }
+  // NNI's managers watch the time stamp, and miss a change that comes right after they looked.
+  ::futimens(fd_, nullptr);
+  return {};
+}
+
+}  // namespace attune

@@ -1,0 +1,39 @@
+#pragma once
+// NNI's trial file protocol, trial's side: records appended to .nni/metrics.
+//   record := "ME" + length as 6 digits + JSON text + "\n"      the length counts bytes, line end
+//   included
+#include <filesystem>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace attune {
+
+// JSON text as Python writes it: NaN, Infinity and -Infinity stay what they are. A manager has
+// rules for a metric that is none, and can apply them only to what it is told.
+std::string metric_text(const json& metrics);
+
+// Holds the file open. One thread at a time.
+class MetricFile {
+ public:
+  // Including "ME" and the length, NNI's readers take less than this.
+  static constexpr std::size_t kMaxRecord = 1'000'000;
+
+  MetricFile() = default;
+  MetricFile(MetricFile&& other) noexcept;
+  MetricFile& operator=(MetricFile&& other) noexcept;
+  ~MetricFile();
+
+  // Makes the file and its folder when they are missing.
+  static Result<MetricFile> open(const std::filesystem::path& path);
+
+  // One record, in one write(): a reader, or a kill in between, sees all of it or nothing.
+  Result<void> append(const json& record);
+
+ private:
+  std::filesystem::path path_;
+  int fd_ = -1;
+};
+
+}  // namespace attune

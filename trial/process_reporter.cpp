@@ -1,0 +1,113 @@
+#include "trial/process_reporter.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <iterator>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace attune {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kPrefix = "checkpoint_";
+constexpr std::string_view kPartial = ".partial";
+
+struct Saved {
+  std::int64_t step;
+  fs::path path;
+};
+
+// Highest step first.
+std::vector<Saved> saved_in(const fs::path& folder) {
+  std::vector<Saved> all;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    std::int64_t step = -1;
+    if (!name.starts_with(kPrefix) || !entry.is_directory(error)) continue;
+    const char* const end = name.data() + name.size();
+    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, step);
+    if (parsed.ec == std::errc() && parsed.ptr == end && step >= 0) {
+      all.push_back({step, entry.path()});
+    }
+  }
+  std::ranges::sort(all, std::ranges::greater(), &Saved::step);
+  return all;
+}
+
+}  // namespace
+
+ProcessReporter::ProcessReporter(Trial& trial) : trial_(trial) {
+  std::error_code ignored;  // make_checkpoint_dir() meets it again
+  if (trial_.checkpoint_dir()) fs::remove_all(*trial_.checkpoint_dir() / kPartial, ignored);
+}
+
+void ProcessReporter::report(const json& metrics) {
+  if (!metrics.is_number() && !metrics.is_object()) {
+    throw std::invalid_argument("a report is a number or an object of named values");
+  }
+  if (const auto sent = trial_.report(metrics); !sent) {
+    throw std::runtime_error(sent.error().message);
+  }
+  last_ = metrics;
+}
+
+ProcessReporter::~ProcessReporter() {
+  std::error_code ignored;
+  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
+}
+
+const fs::path& ProcessReporter::folder() {
+  if (trial_.checkpoint_dir()) return *trial_.checkpoint_dir();
+  if (scratch_.empty()) {
+    std::string pattern = (fs::temp_directory_path() / "attune-trial-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw std::runtime_error("cannot make " + pattern + ": " + std::strerror(errno));
+    }
+    scratch_ = pattern;
+  }
+  return scratch_;
+}
+
+fs::path ProcessReporter::make_checkpoint_dir(std::int64_t step) {
+  if (step < 0) throw std::runtime_error("the step of a checkpoint must not be negative");
+  const fs::path path = folder() / kPartial / (std::string(kPrefix) + std::to_string(step));
+  fs::remove_all(path);  // filesystem_error is a runtime_error, and names the path
+  fs::create_directories(path);
+  return path;
+}
+
+void ProcessReporter::set_checkpoint(const fs::path& path) {
+  const fs::path partial = fs::absolute(folder() / kPartial).lexically_normal();
+  const fs::path inside = fs::absolute(path).lexically_normal().lexically_relative(partial);
+  const std::string name = inside.empty() ? "" : inside.begin()->string();
+  if (!name.starts_with(kPrefix) || !fs::is_directory(partial / name)) {
+    throw std::runtime_error(path.string() + " lies in no folder of make_checkpoint_dir()");
+  }
+  const fs::path place = folder() / name;
+  fs::remove_all(place);  // of the same step
+  fs::rename(partial / name, place);
+  std::vector<Saved> all = saved_in(folder());
+  // The one just set, whatever its step: a function may count anew.
+  std::erase_if(all, [&](const Saved& saved) { return saved.path == place; });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool newer = all[i].step > std::stoll(name.substr(kPrefix.size()));
+    if (i > 0 || newer) fs::remove_all(all[i].path);
+  }
+}
+
+CheckpointDir ProcessReporter::newest_checkpoint() const {
+  if (!trial_.checkpoint_dir()) return std::nullopt;
+  const std::vector<Saved> all = saved_in(*trial_.checkpoint_dir());
+  if (all.empty()) return std::nullopt;
+  return all.front().path;
+}
+
+}  // namespace attune

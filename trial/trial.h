@@ -1,0 +1,103 @@
+#pragma once
+// What a program that is tuned links. Under a manager (attune's local backend, NNI's local platform
+// with its file protocol) it reads the parameters that are to be tried and reports how good they
+// are; without one the same program runs alone, with its own defaults.
+//
+//   auto trial = attune::Trial::from_environment({.defaults = {{"lr", 0.1}}});
+//   const auto parameters = trial->next_parameters();
+//   for (...) trial->report(loss);
+//   trial->final(loss);
+//
+// A program makes one. One thread at a time may use it.
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "trial/metric_file.h"
+
+namespace attune {
+
+// For a run without a manager; under one nothing of this counts.
+struct StandAlone {
+  // The parameters to use, an object; members of the file, a JSON object, replace its members.
+  json defaults = json::object();
+  std::filesystem::path defaults_file = {};
+  // Made when it is missing; empty: no checkpoints.
+  std::filesystem::path checkpoint_dir = {};
+  // Where reports are printed; nullptr: standard output.
+  std::ostream* output = nullptr;
+};
+
+class Trial {
+ public:
+  // Alone when NNI_PLATFORM is unset, empty, "standalone" or "unittest". Else under a manager,
+  // which sets NNI_SYS_DIR, the folder of the trial, and (all optional) NNI_TRIAL_JOB_ID,
+  // NNI_TRIAL_SEQ_ID, NNI_OUTPUT_DIR, ATTUNE_CHECKPOINT_DIR, ATTUNE_ATTEMPT, MULTI_PHASE.
+  // Errors: NNI_SYS_DIR is missing, the metrics file cannot be opened, a number is none, the
+  // defaults are no object, their file cannot be read; a manager that speaks HTTP or reads standard
+  // output (NNI_TRIAL_COMMAND_CHANNEL, REUSE_MODE), which this library does not.
+  static Result<Trial> from_environment(const StandAlone& alone = {});
+
+  bool stand_alone() const { return system_directory_.empty(); }
+  const std::string& id() const { return id_; }        // "STANDALONE" without a manager
+  std::int64_t sequence() const { return sequence_; }  // of the trial in its experiment, from 0
+  std::int64_t attempt() const { return attempt_; }    // counts the starts of this trial, from 0
+  const std::filesystem::path& output_directory() const { return output_directory_; }
+
+  // The parameters to try, an object. The first call reads parameter.cfg. A later call gives
+  // nothing, for there are no more, unless MULTI_PHASE is "true": then it asks the manager, and
+  // waits for as long as that takes. Alone: the defaults, then nothing.
+  Result<std::optional<json>> next_parameters();
+
+  // An intermediate result: a number, or an object, whose "default" a manager compares. NaN and
+  // infinities are told as they are. An error: nothing was reported; before the first
+  // next_parameters(), after final(), `metrics` is neither, too large (MetricFile::kMaxRecord), or
+  // the disk refuses.
+  Result<void> report(const json& metrics);
+
+  // The result for these parameters, once: a second one, or a report after it, is an error (NNI's
+  // library sends it, and its manager keeps the last). Errors as report().
+  Result<void> final(const json& metrics);
+
+  // What is here when the trial is paused, or its machine fails, is here again when it goes on.
+  // Nothing when nobody keeps checkpoints: NNI's manager, or alone without a folder.
+  const std::optional<std::filesystem::path>& checkpoint_dir() const { return checkpoint_dir_; }
+
+  // A file of the checkpoint folder, written whole or not at all, also when the machine fails in
+  // between. Without a folder save() does nothing, so that a program need not ask.
+  // `name`: a file name, not a path; it does not begin with '.' nor end in ".tmp".
+  Result<void> save(std::string_view name, std::string_view bytes);
+  // Nothing: it was never saved.
+  Result<std::optional<std::string>> restore(std::string_view name) const;
+
+ private:
+  Trial() = default;
+
+  static Result<Trial> alone(const StandAlone& options);
+  static Result<Trial> managed(std::string_view platform);
+  Result<void> send(std::string_view type, std::int64_t sequence, const json& metrics);
+  Result<void> request(std::int64_t index);
+
+  std::string id_ = "STANDALONE";
+  std::int64_t sequence_ = 0, attempt_ = 0;
+  std::filesystem::path output_directory_;
+  std::optional<std::filesystem::path> checkpoint_dir_;
+
+  std::filesystem::path system_directory_;  // empty: alone
+  bool multi_phase_ = false;
+  MetricFile metrics_;
+  json defaults_;
+  std::ostream* output_ = nullptr;  // alone
+
+  std::int64_t next_index_ = 0;  // of next_parameters()
+  std::int64_t reports_ = 0;  // their sequence goes on from one configuration to the next, as NNI's
+  json parameter_id_;
+  bool open_ = false;  // there are parameters, and no final result for them yet
+};
+
+}  // namespace attune
