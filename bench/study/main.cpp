@@ -1,0 +1,98 @@
+// What embedded tuning costs: trials per second of a function that costs nothing, and the time of a
+// report. docs/study.md shows the figures. Usage: bench_study [FOLDER for the durable file]
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <limits>
+#include <string>
+
+#include "base/clock.h"
+#include "study/space_builder.h"
+#include "study/study.h"
+
+namespace {
+
+using namespace attune;
+
+json space() {
+  return SpaceBuilder()
+      .uniform("x", -5, 5)
+      .loguniform("lr", 1e-5, 1)
+      .choice("kind", {"a", "b", "c"})
+      .build();
+}
+
+double cost(const json& p) {
+  const double x = p["x"].get<double>();
+  return x * x + p["lr"].get<double>();
+}
+
+// Trials a second from trial `from` to trial `to`, the best of five runs: what disturbs only slows.
+double trials_per_second(const StudyOptions& options, std::int64_t from, std::int64_t to,
+                         int threads = 1) {
+  const SystemClock clock;
+  double best = 0;
+  for (int run = 0; run < 5; ++run) {
+    if (!options.file.empty()) std::filesystem::remove(options.file);
+    auto study = Study::create(space(), options);
+    if (!study) {
+      fmt::print(stderr, "{}\n", study.error().message);
+      return 0;
+    }
+    if (from > 0) (void)study->optimize(cost, {.trials = from, .threads = threads});
+    const double start = clock.now();
+    (void)study->optimize(cost, {.trials = to, .threads = threads});
+    best = std::max(best, static_cast<double>(to - from) / (clock.now() - start));
+  }
+  return best;
+}
+
+double microseconds_per_report(const StudyOptions& options) {
+  constexpr int kReports = 1000;
+  constexpr std::int64_t kTrials = 200;
+  const SystemClock clock;
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < 5; ++run) {
+    if (!options.file.empty()) std::filesystem::remove(options.file);
+    auto study = Study::create(space(), options);
+    const double start = clock.now();
+    (void)study->optimize(
+        [](const json& p, StatusReporter& reporter) {
+          for (int step = 0; step < kReports; ++step) reporter.report(cost(p));
+        },
+        {.trials = kTrials});
+    best = std::min(best, (clock.now() - start) / (kReports * kTrials) * 1e6);
+  }
+  return best;
+}
+
+void show(const std::string& what, double figure, const char* unit) {
+  fmt::print("{:<52}{:>12.2f} {}\n", what, figure, unit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::filesystem::path folder = argc > 1 ? argv[1] : std::filesystem::temp_directory_path();
+  const StudyOptions random{.tuner = {.name = "Random"}};
+  const StudyOptions tpe;
+  StudyOptions durable = random;
+  durable.file = folder / "bench_study.jsonl";
+  StudyOptions durable_tpe = tpe;
+  durable_tpe.file = durable.file;
+
+  const char* rate = "trials/s";
+  show("Random, trials 0 to 10,000", trials_per_second(random, 0, 10'000), rate);
+  show("Random, trials 90,000 to 100,000", trials_per_second(random, 90'000, 100'000), rate);
+  show("Random, 2 threads in turns", trials_per_second(random, 0, 10'000, 2), rate);
+  show("TPE, trials 900 to 1,100", trials_per_second(tpe, 900, 1'100), rate);
+  show("Random, durable file", trials_per_second(durable, 0, 10'000), rate);
+  show("TPE, trials 900 to 1,100, durable file", trials_per_second(durable_tpe, 900, 1'100), rate);
+  durable.durability = Durability::each_second;
+  show("Random, durable file, flushed each second", trials_per_second(durable, 0, 10'000), rate);
+  durable.durability = Durability::never;
+  show("a report", microseconds_per_report(random), "us");
+  show("a report, durable file", microseconds_per_report(durable), "us");
+  std::filesystem::remove(durable.file);
+  return 0;
+}
