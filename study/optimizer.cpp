@@ -254,7 +254,7 @@ Result<TrialRecord> best_of(const TrialFunction& function, const json& space, st
                             StudyOptions options, OptimizeOptions how) {
   if (!options.concurrency) options.concurrency = how.threads;
   how.trials = trials;
-  Study study = TRY(Study::create(space, std::move(options)));
+  Study study = TRY(Study::create(space, options));
   TRY(study.optimize(function, how));
   if (auto best = study.best()) return *std::move(best);
   const auto all = study.trials();

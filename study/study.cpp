@@ -63,7 +63,7 @@ Study::Study(Study&&) noexcept = default;
 Study& Study::operator=(Study&&) noexcept = default;
 Study::~Study() = default;
 
-Result<Study> Study::create(const json& space, StudyOptions options) {
+Result<Study> Study::create(const json& space, const StudyOptions& options) {
   auto impl = std::make_unique<Impl>();
   impl->core = TRY(StudyCore::make(space, options, builtin_tuners(), builtin_assessors()));
   impl->header = make_header(space, options);

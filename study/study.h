@@ -44,14 +44,14 @@ struct OptimizeOptions {
 class Study {
  public:
   // space: NNI's types (docs/search-space.md), as text.parse or SpaceBuilder make it.
-  static Result<Study> create(const json& space, StudyOptions options = {});
+  static Result<Study> create(const json& space, const StudyOptions& options = {});
 
   // Goes on with the file of a study, and writes to it. What was asked for and not told is in
   // running(); optimize() runs it again.
   static Result<Study> open(const std::string& file, Durability durability = Durability::never);
 
-  // All that happened so far, to a file that is there whole or not at all; load() goes on from it
-  // and writes nothing to it, open() does.
+  // All that happened so far, to a file that is there whole or not at all, and not this study's
+  // own; load() goes on from it and writes nothing to it, open() does.
   Result<void> save(const std::string& path) const;
   static Result<Study> load(const std::string& path);
 
@@ -81,7 +81,7 @@ class Study {
   Result<void> import_results(const std::vector<std::pair<json, json>>& results);
 
   // Runs trials until there are enough of them. An exception of the function fails its trial.
-  // Returns why it ended.
+  // Returns why it ended. One optimize() of a study at a time.
   Result<std::string> optimize(const TrialFunction& function, const OptimizeOptions& options);
 
   std::optional<TrialRecord> best() const;  // of the completed ones; the earlier of equal ones

@@ -34,6 +34,7 @@ struct TrialRecord {
 struct Suggestion {
   TrialId id = 0;
   json parameters = {};
+  bool operator==(const Suggestion&) const = default;
 };
 
 // The answer to an ask: trials, or why there are fewer than asked for.

@@ -2,8 +2,11 @@
 // report. docs/study.md shows the figures. Usage: bench_study [FOLDER for the durable file]
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <stdexcept>
 #include <string>
 
 #include "base/clock.h"
@@ -27,21 +30,28 @@ double cost(const json& p) {
   return x * x + p["lr"].get<double>();
 }
 
+void run(Study& study, const TrialFunction& function, std::int64_t trials, int threads = 1) {
+  const auto ended = study.optimize(function, {.trials = trials, .threads = threads});
+  if (!ended) throw std::runtime_error(ended.error().message);
+}
+
+Study make(const StudyOptions& options) {
+  if (!options.file.empty()) std::filesystem::remove(options.file);
+  auto study = Study::create(space(), options);
+  if (!study) throw std::runtime_error(study.error().message);
+  return *std::move(study);
+}
+
 // Trials a second from trial `from` to trial `to`, the best of five runs: what disturbs only slows.
 double trials_per_second(const StudyOptions& options, std::int64_t from, std::int64_t to,
                          int threads = 1) {
   const SystemClock clock;
   double best = 0;
-  for (int run = 0; run < 5; ++run) {
-    if (!options.file.empty()) std::filesystem::remove(options.file);
-    auto study = Study::create(space(), options);
-    if (!study) {
-      fmt::print(stderr, "{}\n", study.error().message);
-      return 0;
-    }
-    if (from > 0) (void)study->optimize(cost, {.trials = from, .threads = threads});
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    Study study = make(options);
+    if (from > 0) run(study, cost, from, threads);
     const double start = clock.now();
-    (void)study->optimize(cost, {.trials = to, .threads = threads});
+    run(study, cost, to, threads);
     best = std::max(best, static_cast<double>(to - from) / (clock.now() - start));
   }
   return best;
@@ -52,15 +62,15 @@ double microseconds_per_report(const StudyOptions& options) {
   constexpr std::int64_t kTrials = 200;
   const SystemClock clock;
   double best = std::numeric_limits<double>::infinity();
-  for (int run = 0; run < 5; ++run) {
-    if (!options.file.empty()) std::filesystem::remove(options.file);
-    auto study = Study::create(space(), options);
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    Study study = make(options);
     const double start = clock.now();
-    (void)study->optimize(
+    run(
+        study,
         [](const json& p, StatusReporter& reporter) {
           for (int step = 0; step < kReports; ++step) reporter.report(cost(p));
         },
-        {.trials = kTrials});
+        kTrials);
     best = std::min(best, (clock.now() - start) / (kReports * kTrials) * 1e6);
   }
   return best;
@@ -70,10 +80,7 @@ void show(const std::string& what, double figure, const char* unit) {
   fmt::print("{:<52}{:>12.2f} {}\n", what, figure, unit);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::filesystem::path folder = argc > 1 ? argv[1] : std::filesystem::temp_directory_path();
+void measure(const std::filesystem::path& folder) {
   const StudyOptions random{.tuner = {.name = "Random"}};
   const StudyOptions tpe;
   StudyOptions durable = random;
@@ -94,5 +101,16 @@ int main(int argc, char** argv) {
   show("a report", microseconds_per_report(random), "us");
   show("a report, durable file", microseconds_per_report(durable), "us");
   std::filesystem::remove(durable.file);
-  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    measure(argc > 1 ? argv[1] : std::filesystem::temp_directory_path());
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_study: %s\n", error.what());
+    return 1;
+  }
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,7 @@ int failed(const attune::Error& error) {
   return 1;
 }
 
-int run(attune::StudyOptions options, attune::OptimizeOptions how) {
+int calibrate(attune::StudyOptions options, attune::OptimizeOptions how) {
   options.concurrency = how.threads;
   options.if_exists = attune::IfExists::continue_;
   auto study = attune::Study::create(
@@ -80,9 +81,7 @@ int run(attune::StudyOptions options, attune::OptimizeOptions how) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   attune::StudyOptions options;
   attune::OptimizeOptions how{.trials = 400, .threads = 2};
   for (int i = 1; i < argc; ++i) {
@@ -103,5 +102,15 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  return run(options, how);
+  return calibrate(options, how);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    return failed({error.what()});
+  }
 }
