@@ -8,6 +8,8 @@
 namespace attune {
 namespace {
 
+// A damaged file must not keep the tuner busy for hours.
+constexpr std::int64_t kMostAsked = 10'000;
 constexpr std::size_t kStates = static_cast<std::size_t>(TrialState::stopped) + 1;
 
 }  // namespace
@@ -56,7 +58,10 @@ Result<StudyCore::Trial*> StudyCore::live(TrialId id) {
 }
 
 Result<Asked> StudyCore::ask(std::int64_t count, int slot) {
-  if (count < 1) return fail("ask: at least one trial must be asked for");
+  if (count < 1 || count > kMostAsked) {
+    return fail("ask: from 1 to " + std::to_string(kMostAsked) +
+                " trials can be asked for at once");
+  }
   Asked asked;
   const auto missing = [&] { return count - std::ssize(asked.trials); };
   const auto exceeded = [&] { return max_trials_ && trial_count() >= *max_trials_; };

@@ -10,12 +10,14 @@ namespace {
 constexpr std::array<std::string_view, 7> kKinds = {"ask",  "report",  "tell",  "fail",
                                                     "stop", "enqueue", "import"};
 
+constexpr std::int64_t kMost = std::int64_t{1} << 53;
+
 std::string key_of(Event::Kind kind) { return std::string(kKinds[static_cast<std::size_t>(kind)]); }
 
 Result<std::int64_t> integer(const json& line, std::string_view key) {
   const auto found = line.find(key);
-  if (found == line.end() || !found->is_number_integer() || *found < 0) {
-    return fail("\"" + std::string(key) + "\" must be an integer from 0");
+  if (found == line.end() || !found->is_number_integer() || *found < 0 || *found > kMost) {
+    return fail("\"" + std::string(key) + "\" must be an integer from 0 to 2^53");
   }
   return found->get<std::int64_t>();
 }

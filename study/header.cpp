@@ -1,5 +1,6 @@
 #include "study/header.h"
 
+#include <limits>
 #include <utility>
 
 namespace attune {
@@ -29,7 +30,9 @@ Result<Algorithm> read_algorithm(const json& value) {
 
 Result<std::optional<int>> read_optional(const json& value) {
   if (value.is_null()) return std::nullopt;
-  if (!value.is_number_integer()) return fail("max_trials and concurrency must be integers");
+  if (!value.is_number_integer() || value < 1 || value > std::numeric_limits<int>::max()) {
+    return fail("max_trials and concurrency must be integers from 1");
+  }
   return value.get<int>();
 }
 

@@ -59,7 +59,7 @@ class Study {
   Study& operator=(Study&&) noexcept;
   ~Study();
 
-  // Fewer than `count` when the tuner waits for results, or has no more. count > 0.
+  // Fewer than `count` when the tuner waits for results, or has no more. count: 1 to 10,000.
   Result<Asked> ask(int count = 1);
 
   // The final result of a running trial: a number, or an object with the first objective. A value

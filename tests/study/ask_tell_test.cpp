@@ -34,6 +34,7 @@ TEST_CASE("ask and tell: what is wrong changes nothing") {
   Study study = must(Study::create(small_space()));
   const TrialId id = must(study.ask()).trials[0].id;
   CHECK(error_of(study.tell(7, 1.0)) == "trial 7 does not exist");
+  CHECK_THAT(error_of(study.ask(0)), Catch::Contains("from 1 to 10000"));
   CHECK_THAT(error_of(study.tell(id, "fast")), Catch::Contains("must be a number or an object"));
   CHECK_THAT(error_of(study.tell({{id, 1.0}, {id, 2.0}})), Catch::Contains("twice"));
   CHECK_THAT(error_of(study.tell({{id, 1.0}, {8, 2.0}})), Catch::Contains("trial 8"));
