@@ -20,9 +20,10 @@ if(ATTUNE_SANITIZE)
 endif()
 
 
-# attune_room(NAME SOURCES a.cpp b.cpp LINK other_room fmt::fmt): a static library attune_NAME.
+# attune_room(NAME SOURCES a.cpp b.cpp LINK other_room fmt::fmt): a static library attune_NAME. What
+# stands in BUILD_INTERFACE is nothing to those who link an installed one.
 function(attune_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
   add_library(attune_${name} STATIC ${ROOM_SOURCES})
-  target_link_libraries(attune_${name} PUBLIC attune_options ${ROOM_LINK})
+  target_link_libraries(attune_${name} PUBLIC $<BUILD_INTERFACE:attune_options> ${ROOM_LINK})
 endfunction()

@@ -1,0 +1,54 @@
+# What `cmake --install` gives besides the programs: static libraries, the headers that their users
+# need, a CMake package and pkg-config files. Everything may be moved afterwards.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attune)
+# In the order of linking: each needs only what follows.
+set(installed_rooms study dispatcher tuners assessors math space protocol trial base)
+
+foreach(room ${installed_rooms})
+  set_target_properties(attune_${room} PROPERTIES EXPORT_NAME ${room})
+  install(TARGETS attune_${room} EXPORT attune ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endforeach()
+target_compile_features(attune_base INTERFACE cxx_std_23)
+if(TARGET attune_trial_c)
+  install(TARGETS attune_trial_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
+install(EXPORT attune FILE attuneTargets.cmake NAMESPACE attune:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/attuneConfig.cmake.in ${CMAKE_BINARY_DIR}/attuneConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/attuneConfig.cmake ${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# pkg-config. The libraries by their paths: -lattune_trial would be the shared one.
+file(RELATIVE_PATH prefix_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+set(attune_study_libraries "")
+foreach(room ${installed_rooms})
+  string(APPEND attune_study_libraries " \${libdir}/libattune_${room}.a")
+endforeach()
+set(packages trial study)
+if(TARGET attune_trial_c)
+  list(APPEND packages trial-c)
+endif()
+foreach(name ${packages})
+  configure_file(cmake/attune-${name}.pc.in ${CMAKE_BINARY_DIR}/attune-${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/attune-${name}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+# At installation, so that it sees the headers as they are then.
+install(CODE "
+  set(source ${CMAKE_SOURCE_DIR})
+  set(staging ${CMAKE_BINARY_DIR}/installed_headers)
+  set(destination ${CMAKE_INSTALL_INCLUDEDIR})
+  include(${CMAKE_SOURCE_DIR}/cmake/install_headers.cmake)")
+
+if(EXISTS ${CMAKE_SOURCE_DIR}/python/attune)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/ DESTINATION share/attune/python
+          PATTERN __pycache__ EXCLUDE)
+endif()

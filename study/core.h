@@ -1,0 +1,95 @@
+#pragma once
+// A study without threads and files: the session, the assessor, the records of the trials, and the
+// events that led here. The same calls give the same answers. One owner at a time.
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assessors/registry.h"
+#include "base/result.h"
+#include "dispatcher/session.h"
+#include "study/event.h"
+#include "study/study_options.h"
+#include "study/trial_record.h"
+#include "tuners/registry.h"
+
+namespace attune {
+
+class StudyCore {
+ public:
+  // Errors: an unknown algorithm, bad arguments, a space that cannot be searched, a bad initial
+  // point; each says where.
+  static Result<std::unique_ptr<StudyCore>> make(const json& space, const StudyOptions& options,
+                                                 const TunerRegistry& tuners,
+                                                 const AssessorRegistry& assessors);
+
+  // As in study.h. Each success that changed something adds an event with this slot.
+  Result<Asked> ask(std::int64_t count, int slot);
+  Result<void> tell(TrialId id, const json& value, int slot);
+  Result<void> check_tell(TrialId id, const json& value) const;  // what tell() would say
+  Result<void> fail_trial(TrialId id, const std::string& reason, int slot);
+  Result<void> stop(TrialId id, int slot);
+  Result<Verdict> report(TrialId id, json value, std::optional<std::int64_t> step, int slot);
+  Result<void> enqueue(const json& parameters);
+  Result<void> import(const std::vector<std::pair<json, json>>& results);
+
+  // The verdict of a report that is known with this very value, for a trial that runs again.
+  std::optional<Verdict> known_report(TrialId id, std::int64_t step, const json& value) const;
+
+  // An ask of the past that is answered differently today: with the trials that it got then.
+  Result<void> adopt(const Event& ask);
+  void skip_ahead() { session_.skip_ahead(); }
+
+  const std::vector<Event>& events() const { return events_; }
+  std::optional<TrialId> best() const { return best_; }
+  const TrialRecord* record(TrialId id) const;
+  std::vector<TrialRecord> records() const;
+  std::vector<std::pair<Suggestion, int>> running() const;  // with their slots
+  std::int64_t trial_count() const { return std::ssize(trials_); }
+  std::int64_t count(TrialState state) const { return counts_[static_cast<std::size_t>(state)]; }
+  int last_slot() const { return last_slot_; }  // of the last event but asks; -1: there was none
+
+ private:
+  struct Trial {
+    TrialRecord record;
+    int slot = -1;
+    std::string stop_reason = {};                    // decided, perhaps not yet heard of
+    bool to_pause = false;                           // what the stop is to come to
+    std::optional<std::int64_t> stop_heard_at = {};  // the step whose report was told to stop
+  };
+
+  StudyCore(MadeTuner made, const Objective& objective, std::unique_ptr<Assessor> assessor,
+            Space space, std::optional<int> max_trials);
+  Result<Trial*> live(TrialId id);
+  Result<Metrics> metrics_of(const json& value) const;
+  Suggestion give(Suggestion suggestion, int slot);
+  void set_state(Trial& trial, TrialState state);
+  void end(Trial& trial, TrialState state, End end, Replies replies);
+  void take(Replies replies);
+  void carry_out(const std::vector<Decision>& decisions);
+  void add_event(Event event);
+
+  const Tuner& tuner_;  // the session's
+  Session session_;
+  std::unique_ptr<Assessor> assessor_;
+  const Space space_;
+  const bool tuner_wants_reports_;
+  const std::optional<int> max_trials_;
+
+  std::map<TrialId, Trial> trials_;
+  std::vector<Event> events_;
+  std::vector<std::int64_t> counts_;  // of each state
+  std::optional<TrialId> best_;
+  TrialId next_id_ = 0;
+  std::int64_t waiting_ = 0;  // asks that the session has not answered
+  std::deque<json> enqueued_;
+  std::deque<Suggestion> ready_;        // answers of the session that nobody has taken
+  std::optional<std::string> no_more_;  // until something happens
+  int last_slot_ = -1;
+};
+
+}  // namespace attune

@@ -1,0 +1,115 @@
+// How a study core comes to be, and what comes into it from outside of its own trials.
+#include <string_view>
+
+#include "space/constraint.h"
+#include "space/parse.h"
+#include "study/core.h"
+
+namespace attune {
+namespace {
+
+Result<json> directed(const Algorithm& algorithm, bool maximize, std::string_view what) {
+  const std::string mode = maximize ? "maximize" : "minimize";
+  json arguments = algorithm.arguments.is_null() ? json::object() : algorithm.arguments;
+  if (!arguments.is_object()) return arguments;  // the registry says what is wrong
+  json& given = arguments["optimize_mode"];
+  if (!given.is_null() && given != mode) {
+    return fail("options." + std::string(what) + ": the study is to " + mode +
+                ", but the optimize_mode of " + algorithm.name + " is " + dump_json(given));
+  }
+  given = mode;
+  return arguments;
+}
+
+Result<void> positive(std::optional<int> number, std::string_view name) {
+  if (number && *number < 1) return fail("options." + std::string(name) + ": must be at least 1");
+  return {};
+}
+
+Error at(const std::string& where, const Error& error) { return {where + ": " + error.message}; }
+
+}  // namespace
+
+Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
+                                                   const StudyOptions& options,
+                                                   const TunerRegistry& tuners,
+                                                   const AssessorRegistry& assessors) {
+  TRY(positive(options.max_trials, "max_trials"));
+  TRY(positive(options.concurrency, "concurrency"));
+  Space space = TRY(parse_space(space_json));
+  TRY(set_constraints(space, options.constraints));
+  Context context{options.max_trials, options.concurrency, options.objectives};
+  if (context.objectives.empty()) context.objectives = {{"default", options.maximize}};
+  const Objective objective = context.objectives.front();
+  MadeTuner made = TRY(make_tuner(tuners, options.tuner.name,
+                                  TRY(directed(options.tuner, objective.maximize, "tuner")),
+                                  context, options.seed));
+  std::unique_ptr<Assessor> assessor;
+  if (options.assessor) {
+    assessor = TRY(make_assessor(assessors, options.assessor->name,
+                                 TRY(directed(*options.assessor, objective.maximize, "assessor")),
+                                 context, made.seed));
+  }
+  std::unique_ptr<StudyCore> core(
+      new StudyCore(std::move(made), objective, std::move(assessor), space, options.max_trials));
+  TRY(core->session_.set_space(std::move(space)));
+  for (std::size_t i = 0; i < options.initial_points.size(); ++i) {
+    if (auto known = core->enqueue(options.initial_points[i]); !known) {
+      return std::unexpected(
+          at("options.initial_points[" + std::to_string(i) + "]", known.error()));
+    }
+  }
+  core->events_.clear();  // the options hold the initial points already
+  return core;
+}
+
+Result<void> StudyCore::enqueue(const json& parameters) {
+  const Point point = TRY(tuner_.point_from(space_, parameters));
+  if (!space_.feasible(point)) {
+    return fail(dump_json(parameters) + " breaks a constraint of the search space");
+  }
+  enqueued_.push_back(parameters);
+  add_event({.kind = Event::Kind::enqueue, .body = parameters});
+  return {};
+}
+
+Result<void> StudyCore::import(const std::vector<std::pair<json, json>>& results) {
+  std::vector<Session::Imported> records;
+  json body = json::array();
+  for (const auto& [parameters, value] : results) {
+    const std::string where = "results[" + std::to_string(records.size()) + "]";
+    json stored = storable(value);
+    if (auto point = tuner_.point_from(space_, parameters); !point) {
+      return std::unexpected(at(where, point.error()));
+    }
+    if (auto metrics = metrics_of(stored); !metrics) {
+      return std::unexpected(at(where, metrics.error()));
+    }
+    body.push_back({{"parameters", parameters}, {"value", stored}});
+    records.push_back(
+        {.parameters = parameters, .value = std::move(stored), .index = records.size()});
+  }
+  no_more_.reset();
+  take(session_.import(records));
+  add_event({.kind = Event::Kind::import, .body = std::move(body)});
+  return {};
+}
+
+Result<void> StudyCore::adopt(const Event& ask) {
+  for (const json& trial : ask.body) {
+    const TrialId id = trial["id"].get<TrialId>();
+    const json& parameters = trial["parameters"];
+    const TrialRecord* known = record(id);
+    if (known && known->state != TrialState::paused) {
+      return fail("trial " + std::to_string(id) + " was asked for before");
+    }
+    if (!known) TRY(session_.adopt(id, parameters));
+    if (!enqueued_.empty() && enqueued_.front() == parameters) enqueued_.pop_front();
+    give({id, parameters}, ask.slot);
+    next_id_ = std::max(next_id_, id + 1);
+  }
+  add_event(ask);
+  return {};
+}
+
+}  // namespace attune

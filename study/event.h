@@ -1,0 +1,35 @@
+#pragma once
+// What happened to a study, in order: the same events give the same study again. A line of a study
+// file is one event as JSON; docs/study.md shows them.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/trial.h"
+
+namespace attune {
+
+struct Event {
+  enum class Kind { ask, report, tell, fail, stop, enqueue, import };
+
+  Kind kind = Kind::ask;
+  int slot = -1;           // of optimize() with several threads
+  std::int64_t count = 0;  // ask: how many were asked for
+  TrialId trial = 0;       // report, tell, fail, stop
+  std::int64_t step = 0;   // report
+  bool stop = false;       // report: the verdict
+  // ask: [{"id":, "parameters":}, ...]; report, tell: the value; fail: the reason; enqueue: the
+  // parameters; import: [{"parameters":, "value":}, ...]
+  json body = nullptr;
+};
+
+json to_json(const Event& event);
+Result<Event> event_from_json(const json& line);
+
+// What JSON can hold of a value: NaN and infinities become null, in the members of an object too.
+json storable(json value);
+
+}  // namespace attune

@@ -1,0 +1,72 @@
+#pragma once
+// Study::optimize: as many slots as threads, each with one trial at a time. What a trial says (a
+// report, its end) is an event; the slots take turns in saying one: 0, 1, ..., k-1, 0, ..., those
+// without a trial are passed over. A slot that has nothing to say yet is waited for. So the study
+// hears the same in the same order however long anything takes. At the end of a trial its slot gets
+// the next one within the same turn.
+//
+// There is no coordinator: a thread processes its own event when it is its turn. The function runs
+// outside of the lock.
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "study/study_impl.h"
+
+namespace attune {
+
+class Optimizer {
+ public:
+  // All must outlive it. options.threads >= 1.
+  Optimizer(Study::Impl& study, const TrialFunction& function, const OptimizeOptions& options);
+
+  // Runs to the end; the calling thread is slot 0. Returns why it ended. Once.
+  Result<std::string> run();
+
+ private:
+  friend class SlotReporter;
+  struct Slot {
+    std::optional<Suggestion> trial = {};
+    std::condition_variable changed = {};  // its turn, a new trial, or the end
+  };
+  // How a call of the function ended.
+  struct Ended {
+    TrialState state = TrialState::completed;
+    json value = {};
+    std::string reason = {};
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void prepare();
+  void work(std::size_t slot);
+  Ended call(std::size_t slot, const Suggestion& trial);
+  Verdict report(std::size_t slot, TrialId id, std::int64_t step, const json& value);
+  void await_turn(Lock& lock, std::size_t slot);
+  void pass_turn(std::size_t from);
+  void finish(std::size_t slot, const Suggestion& trial, const Ended& ended);
+  void fill(std::size_t from);
+  std::optional<Suggestion> next_trial(std::size_t slot);
+  void no_new_trials(std::string reason);
+  int event_slot(std::size_t slot) const;
+
+  Study::Impl& study_;
+  const TrialFunction& function_;
+  const OptimizeOptions& options_;
+  const SystemClock clock_;
+  const double started_;
+
+  std::mutex mutex_;  // of all that follows; taken before the study's
+  std::vector<Slot> slots_;
+  std::deque<Suggestion> left_over_;  // to be run before new ones
+  std::size_t turn_ = 0;
+  std::size_t busy_ = 0;    // slots with a trial
+  std::string end_reason_;  // not empty: no new trials
+  std::optional<Error> error_;
+};
+
+}  // namespace attune

@@ -1,0 +1,202 @@
+#include "study/study.h"
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+#include "base/atomic_file.h"
+#include "study/header.h"
+#include "study/replay.h"
+#include "study/study_impl.h"
+
+namespace attune {
+namespace {
+
+std::string line_of(const json& value) { return dump_json(value) + "\n"; }
+
+std::unexpected<Error> in_file(const std::string& path, const Error& error) {
+  return fail(path + ": " + error.message);
+}
+
+// As it reads in a file: a header that was made is not yet what it will be after reading.
+bool same_header(const json& read, const json& made) {
+  const auto again = parse_json(dump_json(made));
+  return again && dump_json(*again) == dump_json(read);
+}
+
+}  // namespace
+
+std::string_view name_of(TrialState state) {
+  switch (state) {
+    case TrialState::running:
+      return "running";
+    case TrialState::paused:
+      return "paused";
+    case TrialState::completed:
+      return "completed";
+    case TrialState::diverged:
+      return "diverged";
+    case TrialState::failed:
+      return "failed";
+    case TrialState::stopped:
+      return "stopped";
+  }
+  return "";
+}
+
+Result<void> Study::Impl::store() {
+  if (!file) return {};
+  const std::vector<Event>& events = core->events();
+  if (written == events.size()) return {};
+  std::string lines;
+  for (std::size_t i = written; i < events.size(); ++i) lines += line_of(to_json(events[i]));
+  if (auto appended = file->append(lines); !appended) {
+    broken = Error{appended.error().message + "; the study is closed"};
+    return std::unexpected(*broken);
+  }
+  written = events.size();
+  return {};
+}
+
+Study::Study(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Study::Study(Study&&) noexcept = default;
+Study& Study::operator=(Study&&) noexcept = default;
+Study::~Study() = default;
+
+Result<Study> Study::create(const json& space, const StudyOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->core = TRY(StudyCore::make(space, options, builtin_tuners(), builtin_assessors()));
+  impl->header = make_header(space, options);
+  if (options.file.empty()) return Study(std::move(impl));
+  std::error_code ignored;
+  const bool continues = options.if_exists == IfExists::continue_ &&
+                         std::filesystem::file_size(options.file, ignored) > 0 && !ignored;
+  if (continues) {
+    Study study = TRY(open(options.file, options.durability));
+    if (!same_header(study.impl_->header, impl->header)) {
+      return attune::fail(
+          options.file +
+          ": was made with another search space or other options; the same ones continue "
+          "it, or another file");
+    }
+    return study;
+  }
+  impl->file = TRY(StudyFile::create(options.file, options.durability));
+  TRY(impl->file->append(line_of(impl->header)));
+  return Study(std::move(impl));
+}
+
+Result<Study> Study::open(const std::string& path, Durability durability) {
+  auto file = TRY(StudyFile::open(path, durability));
+  const std::string bytes = TRY(file->read());
+  auto replayed = replay(bytes, builtin_tuners(), builtin_assessors());
+  if (!replayed) return in_file(path, replayed.error());
+  if (replayed->length < bytes.size()) TRY(file->truncate(replayed->length));
+  auto impl = std::make_unique<Impl>();
+  impl->core = std::move(replayed->core);
+  impl->header = std::move(replayed->header);
+  impl->file = std::move(file);
+  impl->written = impl->core->events().size();
+  impl->warnings = std::move(replayed->warnings);
+  impl->left_over = impl->core->running();
+  return Study(std::move(impl));
+}
+
+Result<Study> Study::load(const std::string& path) {
+  auto replayed = replay(TRY(read_file(path)), builtin_tuners(), builtin_assessors());
+  if (!replayed) return in_file(path, replayed.error());
+  auto impl = std::make_unique<Impl>();
+  impl->core = std::move(replayed->core);
+  impl->header = std::move(replayed->header);
+  impl->warnings = std::move(replayed->warnings);
+  impl->left_over = impl->core->running();
+  return Study(std::move(impl));
+}
+
+Result<void> Study::save(const std::string& path) const {
+  std::string bytes = line_of(impl_->header);
+  impl_->look([&](const StudyCore& core) {
+    for (const Event& event : core.events()) bytes += line_of(to_json(event));
+  });
+  return write_file_atomically(path, bytes);
+}
+
+Result<Asked> Study::ask(int count) {
+  return impl_->change([&](StudyCore& core) { return core.ask(count, -1); });
+}
+
+Result<void> Study::tell(TrialId id, const json& value) {
+  return impl_->change([&](StudyCore& core) { return core.tell(id, value, -1); });
+}
+
+Result<void> Study::tell(const std::vector<std::pair<TrialId, json>>& results) {
+  return impl_->change([&](StudyCore& core) -> Result<void> {
+    std::set<TrialId> ids;
+    for (const auto& [id, value] : results) {
+      TRY(core.check_tell(id, value));
+      if (!ids.insert(id).second) {
+        return attune::fail("trial " + std::to_string(id) + " is in the batch twice");
+      }
+    }
+    for (const auto& [id, value] : results) TRY(core.tell(id, value, -1));
+    return {};
+  });
+}
+
+Result<void> Study::fail(TrialId id, const std::string& reason) {
+  return impl_->change([&](StudyCore& core) { return core.fail_trial(id, reason, -1); });
+}
+
+Result<void> Study::stop(TrialId id) {
+  return impl_->change([&](StudyCore& core) { return core.stop(id, -1); });
+}
+
+Result<Verdict> Study::report(TrialId id, const json& value, std::optional<std::int64_t> step) {
+  return impl_->change([&](StudyCore& core) { return core.report(id, value, step, -1); });
+}
+
+Result<void> Study::enqueue(const json& parameters) {
+  return impl_->change([&](StudyCore& core) { return core.enqueue(parameters); });
+}
+
+Result<void> Study::import_results(const std::vector<std::pair<json, json>>& results) {
+  return impl_->change([&](StudyCore& core) { return core.import(results); });
+}
+
+std::optional<TrialRecord> Study::best() const {
+  return impl_->look([](const StudyCore& core) -> std::optional<TrialRecord> {
+    if (!core.best()) return std::nullopt;
+    return *core.record(*core.best());
+  });
+}
+
+std::optional<TrialRecord> Study::trial(TrialId id) const {
+  return impl_->look([id](const StudyCore& core) -> std::optional<TrialRecord> {
+    const TrialRecord* record = core.record(id);
+    return record ? std::optional(*record) : std::nullopt;
+  });
+}
+
+std::vector<TrialRecord> Study::trials() const {
+  return impl_->look([](const StudyCore& core) { return core.records(); });
+}
+
+std::vector<Suggestion> Study::running() const {
+  return impl_->look([](const StudyCore& core) {
+    std::vector<Suggestion> all;
+    for (auto& [trial, slot] : core.running()) all.push_back(std::move(trial));
+    return all;
+  });
+}
+
+std::int64_t Study::trial_count() const {
+  return impl_->look([](const StudyCore& core) { return core.trial_count(); });
+}
+
+std::int64_t Study::count(TrialState state) const {
+  return impl_->look([state](const StudyCore& core) { return core.count(state); });
+}
+
+std::vector<std::string> Study::warnings() const { return impl_->warnings; }
+
+}  // namespace attune

@@ -1,0 +1,110 @@
+#pragma once
+// Embedded tuning: a program tunes a function of its own, without a daemon or another process.
+//
+//   auto best = attune::minimize([](const attune::json& p) { return cost(p["x"]); },
+//                                attune::SpaceBuilder().uniform("x", -5, 5).build(), 100);
+//
+// Errors are values (base/result.h) and change nothing, except that a study whose file could not be
+// written to refuses everything from then on. The same seed and the same calls give the same
+// answers, also after a restart. Any thread may call; calls take turns. docs/study.md.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/trial.h"
+#include "study/study_options.h"
+#include "study/trial_record.h"
+#include "trial/trial_function.h"
+
+namespace attune {
+
+struct OptimizeOptions {
+  // Until the study has this many trials in all, so that a continued run ends where an
+  // uninterrupted one does.
+  std::int64_t trials = 100;
+  // With 1 the function runs in the calling thread. With more it is called by as many threads at
+  // the same time, and must not wait for another of its own calls unless any_order is set.
+  int threads = 1;
+  // Reports and ends count as they come, not in turns: faster when trials take very different
+  // times, but repeatable no more.
+  bool any_order = false;
+  std::optional<std::int64_t> max_failures = {};  // no new trial once so many of the study failed
+  std::optional<double> seconds = {};             // no new trial after this time
+  // Told of every trial that ends, in the order in which ends count; false: no new trial. It may
+  // call the study, but not optimize() again.
+  std::function<bool(const TrialRecord&)> on_end = {};
+};
+
+class Study {
+ public:
+  // space: NNI's types (docs/search-space.md), as text.parse or SpaceBuilder make it.
+  static Result<Study> create(const json& space, const StudyOptions& options = {});
+
+  // Goes on with the file of a study, and writes to it. What was asked for and not told is in
+  // running(); optimize() runs it again.
+  static Result<Study> open(const std::string& file, Durability durability = Durability::never);
+
+  // All that happened so far, to a file that is there whole or not at all, and not this study's
+  // own; load() goes on from it and writes nothing to it, open() does.
+  Result<void> save(const std::string& path) const;
+  static Result<Study> load(const std::string& path);
+
+  Study(Study&&) noexcept;
+  Study& operator=(Study&&) noexcept;
+  ~Study();
+
+  // Fewer than `count` when the tuner waits for results, or has no more. count: 1 to 10,000.
+  Result<Asked> ask(int count = 1);
+
+  // The final result of a running trial: a number, or an object with the first objective. A value
+  // that is not finite makes it diverged. The batch is told whole or not at all.
+  Result<void> tell(TrialId id, const json& value);
+  Result<void> tell(const std::vector<std::pair<TrialId, json>>& results);
+  Result<void> fail(TrialId id, const std::string& reason = "");
+  Result<void> stop(TrialId id);  // its last report is its result
+
+  // An intermediate result, as tell() takes it. `step` is the next one, or, when the trial is run
+  // again, an earlier one: the same value changes nothing then, another one replaces it. Once told
+  // to stop, a trial is to be ended by stop(), or by tell() if it has a result after all.
+  Result<Verdict> report(TrialId id, const json& value,
+                         std::optional<std::int64_t> step = std::nullopt);
+
+  // The next trial is this one. All parameters, and they break no constraint.
+  Result<void> enqueue(const json& parameters);
+  // Results from elsewhere, {parameters, value}: the tuner learns from them, they are no trials.
+  Result<void> import_results(const std::vector<std::pair<json, json>>& results);
+
+  // Runs trials until there are enough of them. An exception of the function fails its trial.
+  // Returns why it ended. One optimize() of a study at a time.
+  Result<std::string> optimize(const TrialFunction& function, const OptimizeOptions& options);
+
+  std::optional<TrialRecord> best() const;  // of the completed ones; the earlier of equal ones
+  std::optional<TrialRecord> trial(TrialId id) const;
+  std::vector<TrialRecord> trials() const;  // by id
+  std::vector<Suggestion> running() const;  // by id
+  std::int64_t trial_count() const;
+  std::int64_t count(TrialState state) const;
+  // What a human should know of the file: a torn line was dropped, another version wrote it.
+  std::vector<std::string> warnings() const;
+
+ private:
+  friend class Optimizer;
+  struct Impl;
+  explicit Study(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Makes a study of its own and runs it, `trials` in all. The best trial, or an error when none
+// completed.
+Result<TrialRecord> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
+                             StudyOptions options = {}, OptimizeOptions how = {});
+Result<TrialRecord> maximize(const TrialFunction& function, const json& space, std::int64_t trials,
+                             StudyOptions options = {}, OptimizeOptions how = {});
+
+}  // namespace attune

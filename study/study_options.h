@@ -1,0 +1,49 @@
+#pragma once
+// What a study is made with.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/trial.h"
+
+namespace attune {
+
+// A tuner or an assessor as `attuned --list` shows them, with its classArgs.
+struct Algorithm {
+  std::string name;
+  json arguments = json::object();
+};
+
+// When the records of the file reach the disk itself. The program may be killed at any moment with
+// any of them; this is about a crash of the machine.
+enum class Durability {
+  never,        // when the system likes
+  each_second,  // at most once a second, by the call that writes
+  always,       // before the call returns
+};
+
+enum class IfExists {
+  fail,      // an existing file is an error
+  continue_  // it is continued; an error if it was made with another space or other options
+};
+
+struct StudyOptions {
+  Algorithm tuner = {.name = "TPE"};
+  std::optional<Algorithm> assessor = {};
+  // Of the metric "default", when `objectives` is empty. optimize_mode in the arguments may only
+  // say the same.
+  bool maximize = false;
+  std::vector<Objective> objectives = {};     // the first decides what is best
+  std::vector<std::string> constraints = {};  // docs/search-space.md
+  std::vector<json> initial_points = {};      // tried first, in this order
+  std::uint64_t seed = 0;                     // unless the tuner's arguments have one
+  std::optional<int> max_trials = {};         // of the study; at least 1
+  std::optional<int> concurrency = {};        // a hint for the tuner; at least 1
+  std::string file = {};                      // empty: nothing is written
+  IfExists if_exists = IfExists::fail;
+  Durability durability = Durability::never;
+};
+
+}  // namespace attune

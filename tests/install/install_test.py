@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Installs a build, moves it elsewhere, and uses it as programs of users do: by find_package and by
+pkg-config. Usage: install_test.py CMAKE BUILD_FOLDER COMPILER
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CMAKE, BUILD, COMPILER = sys.argv[1:4]
+CONSUMER = pathlib.Path(__file__).resolve().parent / 'consumer'
+
+
+def run(*command, **more):
+    done = subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False, **more)
+    if done.returncode:
+        raise AssertionError(f'{" ".join(map(str, command))}: {done.returncode}\n{done.stdout}')
+    return done.stdout
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix='attune_install_'))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        run(CMAKE, '--install', BUILD, '--prefix', cls.folder / 'first')
+        cls.prefix = cls.folder / 'elsewhere'
+        (cls.folder / 'first').rename(cls.prefix)
+        # A path into the tree or to the first place would work here, and nowhere else.
+        cls.consumer = cls.folder / 'consumer'
+        shutil.copytree(CONSUMER, cls.consumer)
+
+    def test_programs(self):
+        for program in ('attune', 'attuned', 'attune-shim'):
+            self.assertTrue(os.access(self.prefix / 'bin' / program, os.X_OK), program)
+        self.assertIn('TPE', run(self.prefix / 'bin' / 'attuned', '--list'))
+
+    def test_headers_include_only_each_other(self):
+        headers = list((self.prefix / 'include').rglob('*.h'))
+        self.assertIn(self.prefix / 'include/attune/study/study.h', headers)
+        for header in headers:
+            for included in re.findall(r'#\s*include\s*"([^"]+)"', header.read_text()):
+                self.assertTrue((self.prefix / 'include' / included).exists(),
+                                f'{header}: {included}')
+
+    def test_no_path_of_the_build(self):
+        for pattern in ('*.cmake', '*.pc', '*.h'):
+            for file in self.prefix.rglob(pattern):
+                text = file.read_text()
+                for place in (BUILD, str(self.folder / 'first')):
+                    self.assertNotIn(place, text, file)
+
+    def test_find_package(self):
+        build = self.folder / 'by_cmake'
+        run(CMAKE, '-S', self.consumer, '-B', build, '-G', 'Ninja',
+            f'-DCMAKE_PREFIX_PATH={self.prefix}', f'-DCMAKE_CXX_COMPILER={COMPILER}')
+        run(CMAKE, '--build', build, '--parallel', '2')
+        self.assertEqual(run(build / 'tune'), 'tuned\n')
+        self.assertEqual(run(build / 'be_tuned'), 'was tuned\n')
+
+    def test_pkg_config(self):
+        (folder,) = self.prefix.rglob('pkgconfig')
+        path = f'{folder}:{os.environ.get("PKG_CONFIG_PATH", "")}'
+        environment = dict(os.environ, PKG_CONFIG_PATH=path)
+        for package, program, says in (('attune-study', 'tune', 'tuned\n'),
+                                       ('attune-trial', 'be_tuned', 'was tuned\n')):
+            flags = run('pkg-config', '--cflags', '--libs', package, env=environment).split()
+            binary = self.folder / program
+            run(COMPILER, '-std=c++23', f'-I{self.consumer}', self.consumer / f'{program}.cpp',
+                '-o', binary, *flags)
+            self.assertEqual(run(binary), says)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
