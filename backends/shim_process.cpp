@@ -22,6 +22,8 @@ std::vector<std::string> environment(const LocalBackendOptions& options, const S
   if (options.gpus != GpuUse::inherit) {
     variables.emplace_back("CUDA_VISIBLE_DEVICES", start.gpus.empty() ? "-1" : start.gpus);
   }
+  // In this order: the user's cannot replace ours.
+  variables.insert(variables.begin(), start.variables.begin(), start.variables.end());
   return child_environment(options.environment, variables);
 }
 
@@ -40,10 +42,17 @@ ProcessSpec shim_process(const LocalBackendOptions& options, const ShimStart& st
   add("--gpus", start.gpus);
   add("--restore", start.checkpoint.string());
   add("--memory-events", options.memory_events.string());
+  for (const LinePattern& pattern : options.report.patterns) {
+    add(pattern.stream == OutputStream::out   ? "--regex-out"
+        : pattern.stream == OutputStream::err ? "--regex-err"
+                                              : "--regex-both",
+        pattern.regex);
+  }
+  if (options.report.how == ReportRules::How::tune_metric) add("--tune-metric", "1");
   spec.arguments.emplace_back("--");
   spec.arguments.insert(spec.arguments.end(), start.command.begin(), start.command.end());
   spec.environment = environment(options, start);
-  spec.directory = options.code_directory;
+  spec.directory = options.run_in_trial_folder ? start.folder : options.code_directory;
   spec.descriptors = {{spool::kDescriptor, start.spool}};
   spec.detached = true;
   return spec;
