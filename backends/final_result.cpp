@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "backends/metric_text.h"
@@ -41,18 +43,22 @@ Result<std::string> read_result(const std::filesystem::path& path) {
   return text;
 }
 
+// Line by line, as in the output: what a match may cost is limited, and so is the whole then.
 Result<json> last_match(const std::string& pattern, const std::string& text) {
   const Regex regex = TRY(Regex::compile(pattern));
   Regex::Match match;
   std::string last;
-  for (std::size_t from = 0; from <= text.size(); from = match.end) {
-    const auto outcome = regex.find(text, from, match);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const auto outcome = regex.find(line, match);
     if (outcome == Regex::Outcome::too_costly)
       return fail("the regular expression takes too long for it; make it simpler");
-    if (outcome == Regex::Outcome::none) break;
+    if (outcome == Regex::Outcome::none) continue;
     if (MetricText metric = metric_text(match); !metric.json.empty()) last = std::move(metric.json);
   }
-  if (last.empty()) return fail("the regular expression finds no number in it");
+  if (last.empty()) return fail("the regular expression finds no number in any of its lines");
   return parse_json(last);
 }
 

@@ -13,14 +13,14 @@ namespace attune {
 // attempt whose result file cannot be read has failed, for the reason in `end.detail`.
 //
 // Lines: the last one, of an attempt that succeeded; a problem when there was none. A result file:
-// JSON, or what the last match of its regular expression found; no larger than kMaxResultFile, no
-// link, no FIFO. An exit code: up to 125; above that a shell says that it could not run the
-// command, or that a signal ended it, which stays a failure.
+// JSON, or what its regular expression found in the last line that matches; no larger than
+// kMaxResultFile, no link, no FIFO. An exit code: up to 125; above that a shell says that it could
+// not run the command, or that a signal ended it, which stays a failure.
 //
 // Nothing for How::metrics_file, and where an earlier manager has had the final result already.
 std::optional<TrialEvent> final_result(const ReportRules& rules, const SpoolReader& spool,
                                        const std::filesystem::path& folder, TrialFinished& end);
 
-inline constexpr std::size_t kMaxResultFile = 16 << 20;
+inline constexpr std::size_t kMaxResultFile = 1 << 20;
 
 }  // namespace attune

@@ -57,13 +57,12 @@ Result<Regex> Regex::compile(const std::string& pattern) {
   return regex;
 }
 
-Regex::Outcome Regex::find(std::string_view text, std::size_t from, Match& match) const {
+Regex::Outcome Regex::find(std::string_view text, Match& match) const {
   const int found =
-      ::pcre2_match(code_.get(), units(text), text.size(), from, 0, data_.get(), limits_.get());
+      ::pcre2_match(code_.get(), units(text), text.size(), 0, 0, data_.get(), limits_.get());
   if (found == PCRE2_ERROR_NOMATCH) return Outcome::none;
   if (found < 0) return Outcome::too_costly;
   const std::size_t* bounds = ::pcre2_get_ovector_pointer(data_.get());
-  match.end = std::max(bounds[1], bounds[0] + 1);
   match.groups.clear();
   for (const auto& [number, name] : numbers_) {
     const std::size_t begin = bounds[2 * number];

@@ -25,13 +25,11 @@ class Regex {
   const std::vector<std::string>& groups() const { return groups_; }  // each once
 
   struct Match {
-    std::size_t end = 0;  // of the whole match; greater than its beginning, or that plus one
     // The named groups that took part; views into the text.
     std::vector<std::pair<std::string_view, std::string_view>> groups;
   };
   enum class Outcome { none, found, too_costly };
-  // The first match that begins at `from` or behind.
-  Outcome find(std::string_view text, std::size_t from, Match& match) const;
+  Outcome find(std::string_view text, Match& match) const;  // the first match
 
  private:
   struct Free {

@@ -47,6 +47,7 @@ void LineReports::feed(OutputStream stream, std::string_view bytes) {
 void LineReports::finish() {
   end_line(OutputStream::out, out_);
   end_line(OutputStream::err, err_);
+  tell_lost();
 }
 
 void LineReports::end_line(OutputStream stream, Line& line) {
@@ -67,7 +68,7 @@ void LineReports::end_line(OutputStream stream, Line& line) {
 void LineReports::match(Pattern& pattern, std::string_view line) {
   if (pattern.costly >= kMaxCostly) return;
   Regex::Match match;
-  const auto outcome = pattern.regex.find(line, 0, match);
+  const auto outcome = pattern.regex.find(line, match);
   if (outcome == Regex::Outcome::too_costly) {
     ++pattern.costly;
     if (pattern.costly == 1 || pattern.costly == kMaxCostly) {
@@ -99,7 +100,14 @@ void LineReports::report(std::string_view body) {
     return;
   }
   written_ += body.size() + kHeader;
-  spool_.append(spool::kReport, body);
+  if (!spool_.append(spool::kReport, body)) ++lost_;
+  tell_lost();
+}
+
+void LineReports::tell_lost() {
+  if (lost_ == 0) return;
+  const std::string text = std::to_string(lost_) + " results were lost: is the disk full?";
+  if (spool_.append(spool::kProblem, text)) lost_ = 0;
 }
 
 void LineReports::complain(bool& told, const std::string& text) {

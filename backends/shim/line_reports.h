@@ -47,6 +47,7 @@ class LineReports {
   void end_line(OutputStream stream, Line& line);
   void match(Pattern& pattern, std::string_view line);
   void report(std::string_view body);
+  void tell_lost();
   void complain(bool& told, const std::string& text);
 
   SpoolWriter& spool_;
@@ -54,6 +55,7 @@ class LineReports {
   bool tune_metric_ = false;
   Line out_, err_;
   std::uint64_t written_ = 0;
+  std::uint64_t lost_ = 0;  // reports that could not be written, and that was not told yet
   bool told_cut_ = false, told_too_much_ = false;
 };
 

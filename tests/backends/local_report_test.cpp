@@ -309,6 +309,18 @@ TEST_CASE("trial inputs: templates, variables and the folder") {
         local.trial().string() + "\nlr = 0.5\n<x a b><a b><3>");
 }
 
+TEST_CASE("trial inputs: variables of another manager are not inherited, the user's are set") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.command = "echo $REUSE_MODE.$MULTI_PHASE.$SDK_PROCESS.$KEPT";
+    options.environment.insert(options.environment.end(),
+                               {"REUSE_MODE=true", "MULTI_PHASE=true", "SDK_PROCESS=dispatcher"});
+    options.variables = {{"MULTI_PHASE", "mine"}, {"KEPT", "changed"}};
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(read_text(local.trial() / "stdout") == ".mine..changed\n");
+}
+
 TEST_CASE("trial inputs: a template that cannot be rendered starts nothing") {
   LocalFixture local("", [](LocalBackendOptions& options) {
     options.parameter_names = ParameterNames({"lr", "missing"});

@@ -34,7 +34,7 @@ TEST_CASE("metric text: what is no number") {
 MetricText found_in(const std::string& pattern, const std::string& line) {
   const Regex regex = Regex::compile(pattern).value();
   Regex::Match match;
-  REQUIRE(regex.find(line, 0, match) == Regex::Outcome::found);
+  REQUIRE(regex.find(line, match) == Regex::Outcome::found);
   return metric_text(match);
 }
 
@@ -56,10 +56,10 @@ TEST_CASE("regex: mistakes name the byte, and a bad pattern is given up") {
         "the regular expression is wrong at byte 4: missing closing parenthesis");
   const Regex slow = Regex::compile("(a+)+(?<x>b)$").value();
   Regex::Match match;
-  CHECK(slow.find(std::string(60, 'a') + "b c", 0, match) == Regex::Outcome::too_costly);
+  CHECK(slow.find(std::string(60, 'a') + "b c", match) == Regex::Outcome::too_costly);
   const Regex dot = Regex::compile("^(?<x>.)$").value();
-  CHECK(dot.find("\xc3\xa4", 0, match) == Regex::Outcome::found);
-  CHECK(dot.find("\xff", 0, match) == Regex::Outcome::none);
+  CHECK(dot.find("\xc3\xa4", match) == Regex::Outcome::found);
+  CHECK(dot.find("\xff", match) == Regex::Outcome::none);
 }
 
 }  // namespace
