@@ -44,12 +44,12 @@ Result<Regex> Regex::compile(const std::string& pattern) {
   PCRE2_SPTR table = nullptr;
   ::pcre2_pattern_info(regex.code_.get(), PCRE2_INFO_NAMECOUNT, &count);
   ::pcre2_pattern_info(regex.code_.get(), PCRE2_INFO_NAMEENTRYSIZE, &size);
-  ::pcre2_pattern_info(regex.code_.get(), PCRE2_INFO_NAMETABLE, &table);
+  ::pcre2_pattern_info(regex.code_.get(), PCRE2_INFO_NAMETABLE, static_cast<void*>(&table));
   // An entry: the number of the group in two bytes, its name.
   for (std::uint32_t i = 0; i < count; ++i, table += size) {
     const std::string name = reinterpret_cast<const char*>(table + 2);
     const auto known = std::ranges::find(regex.groups_, name);
-    regex.numbers_.emplace_back(table[0] << 8 | table[1],
+    regex.numbers_.emplace_back(static_cast<std::size_t>(table[0] << 8 | table[1]),
                                 static_cast<std::size_t>(known - regex.groups_.begin()));
     if (known == regex.groups_.end()) regex.groups_.push_back(name);
   }

@@ -43,7 +43,8 @@ class Regex {
   std::unique_ptr<pcre2_real_match_data_8, Free> data_;  // of the newest match
   std::unique_ptr<pcre2_real_match_context_8, Free> limits_;
   std::vector<std::string> groups_;
-  std::vector<std::pair<int, std::size_t>> numbers_;  // of a group in the pattern, in groups_
+  std::vector<std::pair<std::size_t, std::size_t>>
+      numbers_;  // of a group in the pattern, in groups_
 };
 
 }  // namespace attune

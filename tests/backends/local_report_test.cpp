@@ -70,6 +70,23 @@ TEST_CASE("report lines: standard error, and both") {
   CHECK(shown(local) == Lines{R"(P0 {"default":2})", R"(F0 {"default":2})"});
 }
 
+TEST_CASE("report lines: several patterns, each match a report of its own") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.command = "echo a 1 b 2; echo a 3 >&2; echo b 4 >&2";
+    options.report.how = ReportRules::How::lines;
+    options.report.patterns = {{R"(a (?<default>\S+))", OutputStream::out},
+                               {R"(b (?<default>\S+))", OutputStream::both}};
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  std::vector<std::string> values;
+  for (const TrialReport& report : local.reports) values.push_back(dump_json(report.metric.value));
+  std::ranges::sort(values);  // standard output and standard error have no order
+  CHECK(values.size() == 4);  // and the final one, which is one of them
+  for (const char* value : {"1", "2", "4"})
+    CHECK(std::ranges::count(values, fmt::format(R"({{"default":{}}})", value)) >= 1);
+}
+
 TEST_CASE("report lines: a line without its end, and lines of a progress display") {
   auto local = printing(R"(printf 'r 1\rr 2\r\nr 3')", R"(^r (?<default>\S+)$)");
   local.start();
