@@ -10,6 +10,7 @@
 
 #include "backends/local_backend.h"
 #include "backends/spool_reader.h"
+#include "backends/trial_inputs.h"
 
 namespace attune {
 
@@ -23,7 +24,7 @@ struct LocalBackend::Attempt {
       : job_id(start.job_id),
         number(start.attempt),
         gpus(start.resources.gpu),
-        spool(start.job_id, std::move(file), position),
+        spool(start.job_id, std::move(file), position, parameter_id_of(start.parameter_text)),
         shim_end(io),
         look_again(io),
         patience(io) {}

@@ -16,6 +16,7 @@ extern "C" {
 #include <utility>
 
 #include "backends/attempt_end.h"
+#include "backends/final_result.h"
 #include "backends/leftovers.h"
 #include "backends/local_attempt.h"
 #include "backends/machine.h"
@@ -23,6 +24,7 @@ extern "C" {
 #include "backends/spool.h"
 #include "backends/spool_reader.h"
 #include "backends/trial_folder.h"
+#include "backends/trial_inputs.h"
 #include "base/clock.h"
 
 namespace attune {
@@ -96,11 +98,7 @@ Result<void> LocalBackend::start(const TrialStart& start) {
   const TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
   checkpoints_.cancel(start.job_id);
   const UniqueFd spool = TRY(files.create_spool(start.attempt));
-  const TrialCommand command = TRY(trial_command(options_.command, options_.arguments,
-                                                 start.parameter_text, folder(start.job_id)));
-  TRY(files.prepare(start.attempt));
-  TRY(files.write("parameter.cfg", start.parameter_text));
-  if (!command.config.empty()) TRY(files.write("config.json", command.config));
+  TrialInputs inputs = TRY(write_inputs(options_, start, folder(start.job_id), files));
   // Another open file description than the shim's, which holds the lock.
   auto attempt = std::make_unique<Attempt>(io_, start, TRY(files.open_spool(start.attempt)), 0);
   attempt->watch_key =
@@ -110,10 +108,10 @@ Result<void> LocalBackend::start(const TrialStart& start) {
   if (options_.gpus == GpuUse::assign && start.resources.gpu > 0) {
     gpus = fmt::format("{}", fmt::join(gpus_.assign(start.job_id, start.resources.gpu), ","));
   }
-  auto process = spawn_process(
-      shim_process(options_, {start, folder(start.job_id),
-                              start.checkpoint.empty() ? "" : checkpoints_.folder(start.checkpoint),
-                              gpus, command.arguments, spool.get()}));
+  auto process = spawn_process(shim_process(
+      options_, {start, folder(start.job_id),
+                 start.checkpoint.empty() ? "" : checkpoints_.folder(start.checkpoint), gpus,
+                 std::move(inputs.command), spool.get(), std::move(inputs.variables)}));
   if (!process) {
     gpus_.release(start.job_id);
     watch_->remove(attempt->watch_key);
@@ -274,7 +272,10 @@ std::vector<TrialEvent> LocalBackend::fetch_status_results() {
       mark(attempt);
     } else if (gone) {
       attempt.spool.finish(late, events);
-      events.emplace_back(finish(attempt));
+      TrialFinished end = finish(attempt);
+      const auto last = final_result(options_.report, attempt.spool, folder(attempt.job_id), end);
+      if (last) events.push_back(*last);
+      events.emplace_back(std::move(end));
       forget(attempt);
     }
   }

@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "backends/placeholders.h"
+#include "backends/report_rules.h"
+#include "backends/template_file.h"
 #include "backends/trial_command.h"
 
 namespace attune {
@@ -25,6 +29,14 @@ struct LocalBackendOptions {
   std::vector<std::string> environment;  // "NAME=value": what trials inherit
   std::filesystem::path shim;            // absolute; the program attune-shim
   TrialArguments arguments = TrialArguments::none;
+
+  // What `command`, the variables and the templates may refer to; backends/placeholders.h.
+  ParameterNames parameter_names;
+  std::vector<std::pair<std::string, std::string>>
+      variables;  // of trials; values with placeholders
+  std::vector<TemplateFile> templates;
+  bool run_in_trial_folder = false;  // instead of code_directory
+  ReportRules report;
 
   GpuUse gpus = GpuUse::inherit;
   std::vector<int> gpu_indices;           // those that may be assigned; empty: all that are found

@@ -1,11 +1,29 @@
 #include "backends/shim_process.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "backends/spool.h"
 
 namespace attune {
 namespace {
+
+// NNI's library reads them in a trial, and they mean a trial of another manager: metrics go to
+// standard output, a second configuration is asked for, or it refuses to be a trial at all. Who
+// wants multi-phase sets MULTI_PHASE in `environment`.
+constexpr std::array<std::string_view, 3> kOfOtherManagers = {"REUSE_MODE", "MULTI_PHASE",
+                                                              "SDK_PROCESS"};
+
+std::vector<std::string> inherited(const LocalBackendOptions& options) {
+  std::vector<std::string> variables = options.environment;
+  std::erase_if(variables, [](const std::string& variable) {
+    const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
+    return std::ranges::find(kOfOtherManagers, name) != kOfOtherManagers.end();
+  });
+  return variables;
+}
 
 std::vector<std::string> environment(const LocalBackendOptions& options, const ShimStart& start) {
   const std::string directory = start.folder.string();
@@ -22,7 +40,9 @@ std::vector<std::string> environment(const LocalBackendOptions& options, const S
   if (options.gpus != GpuUse::inherit) {
     variables.emplace_back("CUDA_VISIBLE_DEVICES", start.gpus.empty() ? "-1" : start.gpus);
   }
-  return child_environment(options.environment, variables);
+  // In this order: the user's cannot replace ours.
+  variables.insert(variables.begin(), start.variables.begin(), start.variables.end());
+  return child_environment(inherited(options), variables);
 }
 
 }  // namespace
@@ -40,10 +60,17 @@ ProcessSpec shim_process(const LocalBackendOptions& options, const ShimStart& st
   add("--gpus", start.gpus);
   add("--restore", start.checkpoint.string());
   add("--memory-events", options.memory_events.string());
+  for (const LinePattern& pattern : options.report.patterns) {
+    add(pattern.stream == OutputStream::out   ? "--regex-out"
+        : pattern.stream == OutputStream::err ? "--regex-err"
+                                              : "--regex-both",
+        pattern.regex);
+  }
+  if (options.report.how == ReportRules::How::tune_metric) add("--tune-metric", "1");
   spec.arguments.emplace_back("--");
   spec.arguments.insert(spec.arguments.end(), start.command.begin(), start.command.end());
   spec.environment = environment(options, start);
-  spec.directory = options.code_directory;
+  spec.directory = options.run_in_trial_folder ? start.folder : options.code_directory;
   spec.descriptors = {{spool::kDescriptor, start.spool}};
   spec.detached = true;
   return spec;

@@ -10,6 +10,7 @@
 // | shim    | pid=, start= (of the process, /proc/PID/stat), boot= (boot_id), gpus=; first     |
 // | start   | pid=, start= of the command; it runs                                            |
 // | metric  | bytes that the trial appended to .nni/metrics, records of it or parts of them    |
+// | report  | JSON text of one metric that the trial printed; or what it printed for JSON     |
 // | problem | a text for the user                                                             |
 // | stop    | "stop" or "pause": the shim was told to end the trial; what follows is late      |
 // | restore | a text: the checkpoint could not be put in place, the command was not started    |
@@ -29,6 +30,7 @@ namespace attune::spool {
 inline constexpr char kShim[] = "shim";
 inline constexpr char kStart[] = "start";
 inline constexpr char kMetric[] = "metric";
+inline constexpr char kReport[] = "report";
 inline constexpr char kProblem[] = "problem";
 inline constexpr char kStop[] = "stop";
 inline constexpr char kRestore[] = "restore";

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/spool.h"
+#include "protocol/codec.h"
 #include "protocol/frame.h"
 
 namespace attune {
@@ -129,11 +130,13 @@ bool is_held(int fd) {
   return false;
 }
 
-SpoolReader::SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position)
+SpoolReader::SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position,
+                         ParameterId parameter_id)
     : job_id_(std::move(job_id)),
       spool_(std::move(spool)),
       metrics_(position),
-      position_(position) {}
+      position_(position),
+      parameter_id_(std::move(parameter_id)) {}
 
 bool SpoolReader::read(std::span<char> buffer, bool late, std::vector<TrialEvent>& events) {
   const std::size_t size = read_at(spool_.get(), offset_, buffer);
@@ -154,9 +157,44 @@ void SpoolReader::take(const SpoolRecord& record, bool late, std::vector<TrialEv
     time_ = record.time;
     metrics_.feed(record.body.substr(static_cast<std::size_t>(skipped)));
     take_reports(late, events);
+  } else if (record.type == spool::kReport) {
+    take_printed(record, late, events);
   } else if (record.type == spool::kProblem && stream_ >= position_) {
     events.push_back(TrialProblem{job_id_, std::string(record.body)});
   }
+}
+
+void SpoolReader::take_printed(const SpoolRecord& record, bool late,
+                               std::vector<TrialEvent>& events) {
+  stream_ += record.body.size();
+  const bool wanted = stream_ > position_;
+  auto value = parse_json(record.body);
+  if (!value || !value->is_object()) {
+    if (wanted) {
+      events.push_back(
+          TrialProblem{job_id_, fmt::format("a line reports no JSON object, and is ignored: '{}'",
+                                            printable(record.body))});
+    }
+    return;
+  }
+  last_ = *std::move(value);
+  // Those that are not wanted have numbers too: a later manager goes on counting.
+  const std::int64_t sequence = printed_++;
+  if (!wanted) return;
+  events.push_back(
+      make_report(ReportMetricData::Type::periodical, sequence, last_, record.time, stream_, late));
+}
+
+TrialReport SpoolReader::make_report(ReportMetricData::Type type, std::int64_t sequence, json value,
+                                     double time, std::uint64_t position, bool late) const {
+  ReportMetricData metric{type, parameter_id_, job_id_, sequence, std::move(value)};
+  std::string text = encode(metric).payload;
+  return {job_id_, std::move(text), std::move(metric), time, position, late};
+}
+
+std::optional<TrialReport> SpoolReader::final_report(json value, double time) const {
+  if (!final_wanted()) return std::nullopt;
+  return make_report(ReportMetricData::Type::final, 0, std::move(value), time, stream_ + 1, false);
 }
 
 void SpoolReader::finish(bool late, std::vector<TrialEvent>& events) {

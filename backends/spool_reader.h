@@ -65,8 +65,10 @@ bool is_held(int fd);
 class SpoolReader {
  public:
   // Reports that end at or before `position` of the metric stream are left out, and so are the
-  // problems among them.
-  SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position);
+  // problems among them. The stream is made of the bodies of metric and report records; an attempt
+  // has only one of the two kinds. `parameter_id`: of reports that do not say it themselves.
+  SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position,
+              ParameterId parameter_id = {});
 
   // Appends what is new, as much of the file as `buffer` holds; true when there may be more. With
   // `late` all reports are late; those behind a stop record are in any case.
@@ -74,11 +76,20 @@ class SpoolReader {
   // Nothing will be appended any more, and all was read: what is not whole now never will be.
   void finish(bool late, std::vector<TrialEvent>& events);
 
+  // The result that the attempt itself did not call its final one, as a report behind all others;
+  // nothing when an earlier manager has had it (see `position`).
+  std::optional<TrialReport> final_report(json value, double time) const;
+  bool final_wanted() const { return position_ <= stream_; }
+
+  const json& last_printed() const { return last_; }  // of report records; null: there is none
   const AttemptFacts& facts() const { return facts_; }
   int fd() const { return spool_.get(); }
 
  private:
   void take(const SpoolRecord& record, bool late, std::vector<TrialEvent>& events);
+  void take_printed(const SpoolRecord& record, bool late, std::vector<TrialEvent>& events);
+  TrialReport make_report(ReportMetricData::Type type, std::int64_t sequence, json value,
+                          double time, std::uint64_t position, bool late) const;
   void take_reports(bool late, std::vector<TrialEvent>& events);
 
   std::string job_id_;
@@ -88,7 +99,10 @@ class SpoolReader {
   MetricParser metrics_;
   std::uint64_t stream_ = 0;  // metric bytes read
   std::uint64_t position_;    // where those begin that are wanted
-  double time_ = 0;           // of the newest metric record
+  ParameterId parameter_id_;
+  std::int64_t printed_ = 0;  // report records so far, those that are not wanted too
+  json last_;
+  double time_ = 0;  // of the newest metric record
   AttemptFacts facts_;
 };
 

@@ -2,43 +2,58 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "backends/shell_script.h"
 #include "base/json.h"
 
 namespace attune {
 
-Result<TrialCommand> trial_command(const std::string& command, TrialArguments how,
-                                   const std::string& parameter_text,
-                                   const std::filesystem::path& folder) {
-  const std::string shell = ::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
-  TrialCommand result;
-  if (how == TrialArguments::none) {
-    result.arguments = {shell, "-c", command};
-    return result;
-  }
-  std::string script = command;
-  script.erase(script.find_last_not_of(" \t\r\n") + 1);
-  if (script.find("$@") == std::string::npos) script += R"( "$@")";
-  result.arguments = {shell, "-c", script, shell};  // the last one is $0
+namespace {
 
+Result<void> add_arguments(TrialArguments how, const std::string& parameter_text,
+                           const std::filesystem::path& folder, TrialCommand& result) {
   const json payload = TRY(parse_json(parameter_text));
-  const auto parameters = payload.find("parameters");
-  if (!payload.is_object() || parameters == payload.end() || !parameters->is_object()) {
-    return fail(
-        "the configuration has no object \"parameters\", which the arguments of the trial "
-        "are made of");
-  }
+  const json& parameters = payload.at("parameters");  // parameter_values() has seen it
   if (how == TrialArguments::json_file) {
-    result.config = dump_json(*parameters);
+    result.config = dump_json(parameters);
     result.arguments.insert(result.arguments.end(),
                             {"--st_config_json_filename", (folder / "config.json").string()});
   } else {
-    for (const auto& [name, value] : parameters->items()) {
+    for (const auto& [name, value] : parameters.items()) {
       result.arguments.push_back("--" + name);
       result.arguments.push_back(value.is_string() ? value.get<std::string>() : dump_json(value));
     }
   }
   result.arguments.insert(result.arguments.end(),
                           {"--st_checkpoint_dir", (folder / "checkpoint").string()});
+  return {};
+}
+
+}  // namespace
+
+Result<TrialCommand> trial_command(const std::string& command, const ParameterNames& names,
+                                   TrialArguments how, const std::string& parameter_text,
+                                   const std::filesystem::path& folder) {
+  const std::string shell = ::access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+  ShellScript script = TRY(shell_script(command, names));
+  TrialCommand result;
+  result.arguments = {shell, "-c", script.text};
+  if (how == TrialArguments::none && script.parameters.empty()) return result;
+  if (how != TrialArguments::none) {
+    std::string& text = result.arguments.back();
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    if (text.find("$@") == std::string::npos) text += R"( "$@")";
+  }
+  result.arguments.push_back(shell);  // $0
+  const ParameterValues values = TRY(parameter_values(parameter_text));
+  for (const std::string& name : script.parameters)
+    result.arguments.push_back(value_as_text(values, name));
+  if (how != TrialArguments::none) TRY(add_arguments(how, parameter_text, folder, result));
+  if (std::ranges::any_of(result.arguments, [](const std::string& word) {
+        return word.find('\0') != std::string::npos;
+      }))
+    return fail("a value holds a byte 0, which no argument of a command can");
   return result;
 }
 

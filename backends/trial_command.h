@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/placeholders.h"
 #include "base/result.h"
 
 namespace attune {
@@ -23,11 +24,12 @@ struct TrialCommand {
   std::string config;                  // the content of FILE; empty when none is wanted
 };
 
-// Arguments are added at the end of `command`; where it is more than one simple command it says
-// itself where they belong, by "$@". The shell sees them as words, whatever is in them.
+// What the user wrote: a command with placeholders for `names` (backends/shell_script.h), and more
+// arguments. These are added at the end of `command`; where it is more than one simple command it
+// says itself where they belong, by "$@". The shell sees all of it as words, whatever is in them.
 // `parameter_text` as in TrialStart; `folder` is the trial's.
-Result<TrialCommand> trial_command(const std::string& command, TrialArguments how,
-                                   const std::string& parameter_text,
+Result<TrialCommand> trial_command(const std::string& command, const ParameterNames& names,
+                                   TrialArguments how, const std::string& parameter_text,
                                    const std::filesystem::path& folder);
 
 }  // namespace attune

@@ -58,17 +58,41 @@ Result<UniqueFd> TrialFolder::open_file(int folder, const std::string& name, int
   return fd;
 }
 
+Result<UniqueFd> TrialFolder::enter(std::string& name) const {
+  UniqueFd folder(::openat(fd_.get(), ".", kFolderFlags));
+  for (std::size_t slash; folder && (slash = name.find('/')) != std::string::npos;) {
+    const std::string part = name.substr(0, slash);
+    if (::mkdirat(folder.get(), part.c_str(), 0700) != 0 && errno != EEXIST)
+      return cannot("make", path_ / part);
+    folder = UniqueFd(::openat(folder.get(), part.c_str(), kFolderFlags));
+    if (!folder) return cannot("open", path_ / part);
+    name.erase(0, slash + 1);
+  }
+  if (!folder) return cannot("open", path_);
+  return folder;
+}
+
+Result<void> TrialFolder::remove(const std::string& name) const {
+  std::string last = name;
+  const UniqueFd folder = TRY(enter(last));
+  if (::unlinkat(folder.get(), last.c_str(), 0) != 0 && errno != ENOENT)
+    return cannot("remove", path_ / name);
+  return {};
+}
+
 Result<void> TrialFolder::write(const std::string& name, std::string_view text) const {
-  const std::string temporary = name + ".tmp";
-  ::unlinkat(fd_.get(), temporary.c_str(), 0);
-  const UniqueFd fd = TRY(open_file(fd_.get(), temporary, O_WRONLY | O_CREAT | O_EXCL));
+  std::string last = name;
+  const UniqueFd folder = TRY(enter(last));
+  const std::string temporary = last + ".tmp";
+  ::unlinkat(folder.get(), temporary.c_str(), 0);
+  const UniqueFd fd = TRY(open_file(folder.get(), temporary, O_WRONLY | O_CREAT | O_EXCL));
   while (!text.empty()) {
     const ssize_t written = ::write(fd.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return cannot("write", path_ / temporary);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0) {
+  if (::renameat(folder.get(), temporary.c_str(), folder.get(), last.c_str()) != 0) {
     return cannot("write", path_ / name);
   }
   return {};

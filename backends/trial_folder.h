@@ -24,8 +24,9 @@ class TrialFolder {
   static Result<TrialFolder> make(const std::filesystem::path& path);  // its parent is there
   static Result<TrialFolder> open(const std::filesystem::path& path);
 
-  // Whole or not at all.
+  // Whole or not at all. `name` may be a relative path; folders that are missing are made.
   Result<void> write(const std::string& name, std::string_view text) const;
+  Result<void> remove(const std::string& name) const;  // a file, where there is one
   // .nni/metrics, empty, and no parameter_<n>.cfg of an earlier attempt.
   Result<void> prepare(int attempt) const;
 
@@ -38,6 +39,8 @@ class TrialFolder {
   TrialFolder(std::filesystem::path path, UniqueFd fd)
       : path_(std::move(path)), fd_(std::move(fd)) {}
   Result<UniqueFd> open_file(int folder, const std::string& name, int flags) const;
+  // The folder that the path leads to; its last part stays in `name`.
+  Result<UniqueFd> enter(std::string& name) const;
   void remove_parameters() const;
 
   std::filesystem::path path_;

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/trial.h"
 #include "runner/checkpoint_keeper.h"
+#include "runner/experiment_trial.h"
 #include "runner/trial_rules.h"
 #include "runner/tuning_status.h"
 
@@ -25,6 +26,7 @@ struct Experiment {
   std::string name;  // may be empty
   json search_space;
   std::string trial_command;
+  TrialProgram program;
   std::filesystem::path trial_code_directory;
   int trial_concurrency = 1;
   std::optional<int> trial_gpu_number;

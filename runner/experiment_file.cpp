@@ -221,6 +221,7 @@ Result<Experiment> read_experiment(const std::string& text, const fs::path& file
   }
   std::vector<std::string> keys = kKeys;
   keys.insert(keys.end(), kRuleKeys.begin(), kRuleKeys.end());
+  keys.insert(keys.end(), kTrialKeys.begin(), kTrialKeys.end());
   TRY(top.check_keys(keys));
 
   std::error_code error;
@@ -244,6 +245,13 @@ Result<Experiment> read_experiment(const std::string& text, const fs::path& file
   if (!fs::is_directory(result.trial_code_directory, error)) {
     return top.error("trialCodeDirectory",
                      fmt::format("{} is not a directory", result.trial_code_directory.string()));
+  }
+  if (result.backend == "local") {  // a simulation runs none, and may lack what it needs
+    const std::string objective =
+        result.objectives.empty() ? "default" : result.objectives.front().metric;
+    const bool gpus = result.trial_gpu_number || result.trial.resources.gpu > 0;
+    result.program = TRY(read_trial(top, *parsed, result.trial_command, result.trial_code_directory,
+                                    objective, gpus));
   }
   const auto working = TRY(top.text("experimentWorkingDirectory"));
   result.working_directory =

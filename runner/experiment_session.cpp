@@ -40,6 +40,11 @@ LocalBackendOptions backend_options(const SessionSetup& setup) {
   options.shim = setup.shim;
   if (experiment.arguments == "commandLine") options.arguments = TrialArguments::command_line;
   if (experiment.arguments == "jsonFile") options.arguments = TrialArguments::json_file;
+  options.parameter_names = ParameterNames(experiment.program.parameter_names);
+  options.variables = experiment.program.environment;
+  options.templates = experiment.program.templates;
+  options.run_in_trial_folder = experiment.program.in_trial_folder;
+  options.report = experiment.program.report;
   if (experiment.trial.resources.gpu > 0) options.gpus = GpuUse::assign;
   if (experiment.trial_gpu_number == 0) options.gpus = GpuUse::hide;
   options.gpu_indices = experiment.local.gpu_indices;

@@ -80,6 +80,8 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   facts.objective = direction.objective;
   setup.session.shown.quiet = quiet;
   if (!direction.warning.empty()) setup.session.messages.push_back("warning: " + direction.warning);
+  for (const std::string& warning : experiment.program.warnings)
+    setup.session.messages.push_back("warning: " + warning);
   if (!quiet) setup.session.messages.push_back(heading(facts, "new"));
   setup.session.experiment = std::move(experiment);
   return setup;

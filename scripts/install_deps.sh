@@ -7,7 +7,8 @@ packages_of() {
   case $1 in
     build) echo g++ cmake ninja-build pkg-config ccache python3 libboost-dev nlohmann-json3-dev \
                 libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev \
-                libmuparser-dev libsqlitecpp-dev libsqlite3-dev ;;
+                libmuparser-dev libsqlitecpp-dev libsqlite3-dev \
+                libpcre2-dev ;;
     test) echo catch2 python3 ;;
     bench) echo libbenchmark-dev python3 ;;
     lint) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev ;;

@@ -25,6 +25,14 @@ bool parse(int argc, char** argv, Options& options) {
       options.grace_ms = ::strtoull(value, nullptr, 10);
     } else if (name == "--files") {
       options.files = ::strtoull(value, nullptr, 10);
+    } else if (name == "--regex-out") {
+      options.patterns.push_back({value, OutputStream::out});
+    } else if (name == "--regex-err") {
+      options.patterns.push_back({value, OutputStream::err});
+    } else if (name == "--regex-both") {
+      options.patterns.push_back({value, OutputStream::both});
+    } else if (name == "--tune-metric") {
+      options.tune_metric = true;
     } else {
       return false;
     }

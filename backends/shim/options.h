@@ -3,6 +3,9 @@
 //   attune-shim [--NAME VALUE]... -- PROGRAM ARGUMENT...
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "backends/report_rules.h"
 
 namespace attune::shim {
 
@@ -14,7 +17,11 @@ struct Options {
   std::uint64_t output_limit = 64 << 20;  // --output-limit: bytes of stdout, and of stderr
   std::uint64_t grace_ms = 5000;          // --grace-ms: between SIGTERM and SIGKILL
   std::uint64_t files = 0;                // --files: soft RLIMIT_NOFILE of the trial; 0: as it is
-  char** command = nullptr;               // ends with a null pointer
+  // --regex-out, --regex-err, --regex-both, each any number of times; --tune-metric 1. With one of
+  // these the trial reports by lines of its output, and .nni/metrics is not read.
+  std::vector<LinePattern> patterns;
+  bool tune_metric = false;
+  char** command = nullptr;  // ends with a null pointer
 };
 
 // False when it is not such a line.

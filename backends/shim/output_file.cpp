@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -40,7 +41,9 @@ bool OutputFile::take() {
   char buffer[64 << 10];
   const ssize_t size = ::read(pipe_, buffer, sizeof buffer);
   if (size > 0) {
-    keep({buffer, static_cast<std::size_t>(size)});
+    const std::string_view bytes(buffer, static_cast<std::size_t>(size));
+    keep(bytes);
+    if (listener_) listener_(bytes);
     return true;
   }
   if (size == 0) {  // the trial, and all that it started, have closed it
@@ -48,6 +51,13 @@ bool OutputFile::take() {
     pipe_ = -1;
   }
   return false;
+}
+
+void OutputFile::take_present() {
+  int present = 0;
+  if (pipe_ < 0 || ::ioctl(pipe_, FIONREAD, &present) != 0) return;
+  for (; present > 0 && take(); present -= 64 << 10) {
+  }
 }
 
 void OutputFile::keep(std::string_view bytes) {

@@ -1,8 +1,10 @@
 #pragma once
 // One of the two output streams of the trial: from a pipe into a file of bounded size.
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace attune::shim {
 
@@ -24,8 +26,15 @@ class OutputFile {
   int make_pipe();
   int pipe() const { return pipe_; }  // the reading end; -1 when there is nothing to wait for
 
+  // Hears all that is taken from now on.
+  void set_listener(std::function<void(std::string_view)> listener) {
+    listener_ = std::move(listener);
+  }
+
   // Takes up to 64 KiB from the pipe; false when nothing (more) is there for now.
   bool take();
+  // Takes what is in the pipe now, and not what comes meanwhile.
+  void take_present();
   // Writes what is kept of the end. Call it once, last.
   void finish();
 
@@ -39,6 +48,7 @@ class OutputFile {
   void write(std::string_view bytes);
 
   std::string path_;
+  std::function<void(std::string_view)> listener_;
   int file_ = -1;
   int pipe_ = -1;
   std::uint64_t limit_;

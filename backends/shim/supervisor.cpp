@@ -68,11 +68,12 @@ std::string process_fields(pid_t pid) {
 Supervisor::Supervisor(const Options& options)
     : options_(options),
       spool_(spool::kDescriptor),
-      metrics_(options.folder, spool_),
+      lines_(spool_),
       out_(options.folder, "stdout", options.output_limit),
       err_(options.folder, "stderr", options.output_limit),
       oom_file_(oom_file(options.memory_events)),
       oom_kills_(oom_kills(oom_file_)) {
+  if (options.patterns.empty() && !options.tune_metric) metrics_.emplace(options.folder, spool_);
   ::fcntl(spool::kDescriptor, F_SETFD, FD_CLOEXEC);  // the lock is ours, not the trial's
   sigset_t all, taken;
   sigfillset(&all);
@@ -97,7 +98,8 @@ bool Supervisor::run() {
   prepare_checkpoint();
   while (phase_ != Phase::ending || !alone_) wait();
   drain_output();
-  metrics_.finish();
+  if (metrics_) metrics_->finish();
+  lines_.finish();
   out_.finish();
   err_.finish();
   tell_problems();
@@ -138,6 +140,13 @@ void Supervisor::restore_or_run() {
 
 void Supervisor::run_command() {
   phase_ = Phase::running;
+  for (const LinePattern& pattern : options_.patterns)
+    lines_.add_pattern(pattern.regex, pattern.stream);
+  if (options_.tune_metric) lines_.use_tune_metric();
+  if (lines_.wanted()) {  // what helpers have printed before is no result
+    out_.set_listener([this](std::string_view bytes) { lines_.feed(OutputStream::out, bytes); });
+    err_.set_listener([this](std::string_view bytes) { lines_.feed(OutputStream::err, bytes); });
+  }
   spawn(options_.command, true);
   if (phase_ == Phase::running) spool_.append(spool::kStart, process_fields(child_));
 }
@@ -204,11 +213,11 @@ void Supervisor::wait() {
                      {timer_, POLLIN, 0},
                      {out_.pipe(), POLLIN, 0},
                      {err_.pipe(), POLLIN, 0}};
-  const int timeout = more_metrics_ ? 0 : !metrics_.watched() ? kNoWatchMs : -1;
+  const int timeout = more_metrics_ ? 0 : metrics_ && !metrics_->watched() ? kNoWatchMs : -1;
   if (::poll(waited, std::size(waited), timeout) < 0) return;
   if (waited[2].revents != 0) out_.take();
   if (waited[3].revents != 0) err_.take();
-  if (timeout >= 0) more_metrics_ = metrics_.look();
+  if (timeout >= 0) more_metrics_ = metrics_->look();
   tell_problems();
   if (waited[1].revents != 0) {
     std::uint64_t times = 0;
@@ -224,7 +233,7 @@ void Supervisor::on_signals() {
   while (::read(signals_, &info, sizeof info) == sizeof info) {
     const int signal = static_cast<int>(info.ssi_signo);
     if (signal == SIGIO) {
-      more_metrics_ = metrics_.look();
+      more_metrics_ = metrics_ && metrics_->look();
     } else if (signal != SIGCHLD) {
       on_stop(signal);
     }
@@ -242,8 +251,7 @@ void Supervisor::on_stop(int signal) {
     return;  // else its end is being written already
   }
   if (!std::exchange(stopping_, true)) {
-    // What the trial wrote until now was not late, only unread.
-    metrics_.drain();
+    take_unread();
     spool_.append(spool::kStop, signal == spool::kPauseSignal ? "pause" : "stop");
   }
   if (now || phase_ != Phase::running) {
@@ -254,6 +262,15 @@ void Supervisor::on_stop(int signal) {
   }
   ::kill(-child_, SIGTERM);
   arm(options_.grace_ms);
+}
+
+// What the trial wrote until it was told to stop was not late, only unread. Without the end of its
+// line it is no report yet.
+void Supervisor::take_unread() {
+  if (metrics_) metrics_->drain();
+  if (!lines_.wanted()) return;
+  out_.take_present();
+  err_.take_present();
 }
 
 void Supervisor::arm(std::uint64_t milliseconds) {

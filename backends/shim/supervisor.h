@@ -4,8 +4,10 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "backends/shim/line_reports.h"
 #include "backends/shim/metric_tail.h"
 #include "backends/shim/options.h"
 #include "backends/shim/output_file.h"
@@ -45,6 +47,7 @@ class Supervisor {
   void arm(std::uint64_t milliseconds);
   void reap();
   void on_child_end(int code, int signal);
+  void take_unread();     // reports that the trial has made until now
   bool in_grace() const;  // the command has ended, others of its group were told to
   void sweep();           // kills what is left
   void drain_output();
@@ -53,7 +56,8 @@ class Supervisor {
 
   const Options& options_;
   SpoolWriter spool_;
-  MetricTail metrics_;
+  LineReports lines_;
+  std::optional<MetricTail> metrics_;  // unless the trial reports by lines
   OutputFile out_, err_;
   int signals_ = -1, timer_ = -1;
   Phase phase_ = Phase::running;

@@ -204,12 +204,13 @@ TEST_CASE("local adoption: a trial that is being stopped goes on being stopped")
   TemporaryFolder folder;
   make_fifo(folder.path / "never");
   const std::string command =
-      "trap 'echo > told; read x < never' TERM; while true; do read x < never; done";
+      "trap 'echo > told; read x < never' TERM; echo ready > ready; "
+      "while true; do read x < never; done";
   const auto options = [](LocalBackendOptions& changed) { changed.stop_grace = 600s; };
   const bool pause = GENERATE(false, true);
   Lifeline told(folder.path / "told");
   {
-    LocalFixture f("echo ready > ready; " + command, [&](LocalBackendOptions& changed) {
+    LocalFixture f(command, [&](LocalBackendOptions& changed) {
       options(changed);
       changed.code_directory = folder.path;
     });

@@ -14,7 +14,7 @@ std::vector<std::string> after_script(const TrialCommand& command) {
 }
 
 TEST_CASE("trial command: without arguments it is what the user wrote") {
-  const auto command = trial_command("a | b # c", TrialArguments::none, "no JSON", "/f");
+  const auto command = trial_command("a | b # c", {}, TrialArguments::none, "no JSON", "/f");
   REQUIRE(command.has_value());
   REQUIRE(command->arguments.size() == 3);
   CHECK(command->arguments[1] == "-c");
@@ -23,7 +23,7 @@ TEST_CASE("trial command: without arguments it is what the user wrote") {
 }
 
 TEST_CASE("trial command: parameters become words that the shell does not read again") {
-  const auto command = trial_command("train \n", TrialArguments::command_line, kText, "/f");
+  const auto command = trial_command("train \n", {}, TrialArguments::command_line, kText, "/f");
   REQUIRE(command.has_value());
   CHECK(command->arguments[2] == "train \"$@\"");
   CHECK(after_script(*command) ==
@@ -34,13 +34,13 @@ TEST_CASE("trial command: parameters become words that the shell does not read a
 
 TEST_CASE("trial command: a command with pipes says where the arguments belong") {
   const auto command =
-      trial_command("train \"$@\" | tee log", TrialArguments::command_line, kText, "/f");
+      trial_command("train \"$@\" | tee log", {}, TrialArguments::command_line, kText, "/f");
   REQUIRE(command.has_value());
   CHECK(command->arguments[2] == "train \"$@\" | tee log");
 }
 
 TEST_CASE("trial command: the parameters as a file") {
-  const auto command = trial_command("train", TrialArguments::json_file, kText, "/f");
+  const auto command = trial_command("train", {}, TrialArguments::json_file, kText, "/f");
   REQUIRE(command.has_value());
   CHECK(after_script(*command) == std::vector<std::string>{"--st_config_json_filename",
                                                            "/f/config.json", "--st_checkpoint_dir",
@@ -52,8 +52,8 @@ TEST_CASE("trial command: the parameters as a file") {
 
 TEST_CASE("trial command: a configuration without parameters is an error") {
   const std::string text = GENERATE("", "[]", "{}", R"({"parameters": 3})");
-  CHECK_FALSE(trial_command("train", TrialArguments::command_line, text, "/f").has_value());
-  CHECK_FALSE(trial_command("train", TrialArguments::json_file, text, "/f").has_value());
+  CHECK_FALSE(trial_command("train", {}, TrialArguments::command_line, text, "/f").has_value());
+  CHECK_FALSE(trial_command("train", {}, TrialArguments::json_file, text, "/f").has_value());
 }
 
 }  // namespace

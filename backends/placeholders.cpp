@@ -1,0 +1,126 @@
+#include "backends/placeholders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/arguments.h"
+
+namespace attune {
+namespace {
+
+// What a person would write for a name by mistake; a piece of JSON, of awk or of CSS is none.
+bool is_word(std::string_view text) {
+  constexpr std::string_view kMore = "_.-";
+  const auto letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+  const auto of_word = [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || kMore.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && (letter(text[0]) || text[0] == '_') && std::ranges::all_of(text, of_word);
+}
+
+// The text between the brace at `open` and the next one; nothing when that opens another.
+std::string_view inside(std::string_view text, std::size_t open) {
+  const std::size_t end = text.find_first_of("{}", open + 1);
+  if (end == std::string_view::npos || text[end] == '{') return {};
+  return text.substr(open + 1, end - open - 1);
+}
+
+std::string where(std::string_view text, std::size_t at) {
+  if (text.find('\n') == std::string_view::npos) return "";
+  return fmt::format("line {}: ", 1 + std::ranges::count(text.substr(0, at), '\n'));
+}
+
+void flatten(const json& object, const std::string& prefix, ParameterValues& values) {
+  for (const auto& [key, value] : object.items()) {
+    std::string name = prefix + key;
+    if (value.is_object()) flatten(value, name + ".", values);
+    values.insert_or_assign(std::move(name), value);
+  }
+}
+
+}  // namespace
+
+ParameterNames::ParameterNames(std::vector<std::string> names) : names_(std::move(names)) {
+  std::ranges::sort(names_);
+  const auto doubled = std::ranges::unique(names_);
+  names_.erase(doubled.begin(), doubled.end());
+}
+
+bool ParameterNames::contains(std::string_view name) const {
+  return std::ranges::binary_search(names_, name);
+}
+
+std::string ParameterNames::nearest(std::string_view word) const {
+  return nearest_name(word, names_);
+}
+
+Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
+                                                  const ParameterNames& names) {
+  std::vector<TextPiece> pieces;
+  std::string plain;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t open = std::min(text.find('{', at), text.size());
+    plain += text.substr(at, open - at);
+    at = open;
+    if (at == text.size()) break;
+    const bool doubled = text.substr(at).starts_with("{{");
+    const std::string_view word = inside(text, at + (doubled ? 1 : 0));
+    const bool known = names.contains(word);
+    const std::string near = known || !is_word(word) ? "" : names.nearest(word);
+    const bool shell = at > 0 && text[at - 1] == '$';
+    if (doubled && (known || !near.empty()) &&
+        text.substr(at + word.size() + 2).starts_with("}}")) {
+      plain += fmt::format("{{{}}}", word);
+      at += word.size() + 4;
+    } else if (doubled || shell || (!known && near.empty())) {
+      plain += '{';
+      ++at;
+    } else if (!known) {
+      return fail(
+          fmt::format("{}{{{}}} is no parameter; did you mean {{{}}}? (For the text itself "
+                      "write {{{{{}}}}}.)",
+                      where(text, at), word, near, word));
+    } else {
+      if (!plain.empty()) pieces.push_back({std::exchange(plain, {}), false});
+      pieces.push_back({std::string(word), true});
+      at += word.size() + 2;
+    }
+  }
+  if (!plain.empty()) pieces.push_back({std::move(plain), false});
+  return pieces;
+}
+
+bool has_placeholder(const std::vector<TextPiece>& pieces) {
+  return std::ranges::any_of(pieces, &TextPiece::is_parameter);
+}
+
+Result<ParameterValues> parameter_values(const std::string& parameter_text) {
+  const json payload = TRY(parse_json(parameter_text));
+  const auto parameters = payload.find("parameters");
+  if (!payload.is_object() || parameters == payload.end() || !parameters->is_object())
+    return fail("the configuration has no object \"parameters\", whose values the trial needs");
+  ParameterValues values;
+  flatten(*parameters, "", values);
+  return values;
+}
+
+std::string value_as_text(const ParameterValues& values, std::string_view name) {
+  const auto found = values.find(name);
+  if (found == values.end()) return "";
+  return found->second.is_string() ? found->second.get<std::string>() : dump_json(found->second);
+}
+
+Result<std::string> fill_in(std::string_view text, const ParameterNames& names,
+                            const ParameterValues& values) {
+  std::string filled;
+  for (const TextPiece& piece : TRY(split_placeholders(text, names)))
+    filled += piece.is_parameter ? value_as_text(values, piece.text) : piece.text;
+  if (filled.find('\0') != std::string::npos)
+    return fail("a value holds a byte 0, which neither a command nor a variable can");
+  return filled;
+}
+
+}  // namespace attune

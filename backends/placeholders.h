@@ -1,0 +1,58 @@
+#pragma once
+// Placeholders: `{lr}` in a text of the user stands for the value of the parameter `lr`. One rule
+// for commands, environment variables and template files:
+//   {name}     a parameter; of a nested choice {optimizer.lr}, {optimizer._name}
+//   {{name}}   the text {name}
+//   ${name}    is the shell's, and stays
+//   {word}     that is no parameter stays too, unless it is nearly the name of one: an error
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace attune {
+
+// The names that a text may refer to, sorted, each once.
+class ParameterNames {
+ public:
+  ParameterNames() = default;
+  explicit ParameterNames(std::vector<std::string> names);
+
+  bool contains(std::string_view name) const;
+  std::string nearest(std::string_view word) const;  // "" when none is near
+
+ private:
+  std::vector<std::string> names_;
+};
+
+struct TextPiece {
+  std::string text;  // or the name of a parameter
+  bool is_parameter = false;
+};
+
+// `text` in pieces, texts and parameters, in its order. The error names the line when there are
+// several, and the cure.
+Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
+                                                  const ParameterNames& names);
+
+bool has_placeholder(const std::vector<TextPiece>& pieces);
+
+// What the placeholders of one trial stand for, by name. What is not in it belongs to a branch that
+// was not taken.
+using ParameterValues = std::map<std::string, json, std::less<>>;
+
+// `parameter_text` as in TrialStart.
+Result<ParameterValues> parameter_values(const std::string& parameter_text);
+
+// As a word: a text as it is, anything else as JSON text, a missing one empty.
+std::string value_as_text(const ParameterValues& values, std::string_view name);
+
+// Every placeholder replaced by its word. An error when that has a byte 0, which no word of a
+// process can hold.
+Result<std::string> fill_in(std::string_view text, const ParameterNames& names,
+                            const ParameterValues& values);
+
+}  // namespace attune

@@ -1,0 +1,39 @@
+#pragma once
+// The part of an experiment file that says how a trial is run and how it reports: trialCommand with
+// its placeholders, environment, templates, trialWorkingDirectory, report. Errors point into the
+// file.
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/report_rules.h"
+#include "backends/template_file.h"
+#include "runner/section.h"
+#include "space/space.h"
+
+namespace attune {
+
+extern const std::vector<std::string> kTrialKeys;  // at the top of the file
+
+// How trials are run, beside the command itself.
+struct TrialProgram {
+  std::vector<std::string> parameter_names;                      // what placeholders may refer to
+  std::vector<std::pair<std::string, std::string>> environment;  // with placeholders
+  std::vector<TemplateFile> templates;
+  bool in_trial_folder = false;
+  ReportRules report;
+  std::vector<std::string> warnings;
+};
+
+// What a placeholder can refer to: the path of each parameter, in a nested choice without the names
+// of its options (optimizer.lr), and optimizer._name.
+std::vector<std::string> placeholder_names(const Space& space);
+
+// Reads the templates, checks every placeholder and compiles every regular expression.
+// `objective`: the metric that is searched for; `gpus`: trials are given GPUs.
+Result<TrialProgram> read_trial(const Section& top, const Space& space, const std::string& command,
+                                const std::filesystem::path& code_directory,
+                                const std::string& objective, bool gpus);
+
+}  // namespace attune

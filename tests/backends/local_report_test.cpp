@@ -1,0 +1,353 @@
+// Trials that report without a library: lines of the output, result files, exit codes.
+#include <sys/stat.h>
+
+#include "tests/backends/local_fixture.h"
+
+namespace attune::test {
+namespace {
+
+LocalFixture printing(const std::string& command, const std::string& regex,
+                      OutputStream stream = OutputStream::out) {
+  return LocalFixture(command, [&](LocalBackendOptions& options) {
+    options.command = command;
+    options.report.how = ReportRules::How::lines;
+    options.report.patterns = {{regex, stream}};
+  });
+}
+
+LocalFixture ending(const std::string& command, const ReportRules& report) {
+  return LocalFixture(command, [&](LocalBackendOptions& options) {
+    options.command = command;
+    options.report = report;
+  });
+}
+
+// "P0 {...}" and "F0 {...}": type, sequence and value of each report.
+std::vector<std::string> shown(const LocalFixture& local) {
+  std::vector<std::string> result;
+  for (const TrialReport& report : local.reports) {
+    const bool final = report.metric.type == ReportMetricData::Type::final;
+    result.push_back(fmt::format("{}{} {}", final ? 'F' : 'P', report.metric.sequence,
+                                 dump_json(report.metric.value)));
+  }
+  return result;
+}
+
+bool mentions(const std::vector<std::string>& problems, const std::string& text) {
+  return std::ranges::any_of(
+      problems, [&](const std::string& one) { return one.find(text) != std::string::npos; });
+}
+
+using Lines = std::vector<std::string>;
+
+TEST_CASE("report lines: matches are intermediate results, the last one the final one") {
+  auto local = printing("echo start; echo iter 1 r 0.5; echo iter 2 r 2.5e-1; echo iter 3 r 9 >&2",
+                        R"(iter (?<iter>\d+) r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"iter":1,"default":0.5})", R"(P1 {"iter":2,"default":0.25})",
+                              R"(F0 {"iter":2,"default":0.25})"});
+  CHECK(local.finished[0].how == Ending::succeeded);
+  CHECK(local.reports_before_end == 3);
+  CHECK(local.problems.empty());
+  CHECK(
+      local.reports[0].text ==
+      R"({"parameter_id":0,"trial_job_id":"t0","type":"PERIODICAL","sequence":0,"value":"{\"iter\":1,\"default\":0.5}"})");
+  CHECK(read_text(local.trial() / "stdout") == "start\niter 1 r 0.5\niter 2 r 2.5e-1\n");
+}
+
+TEST_CASE("report lines: the metrics file is not followed") {
+  auto local = printing(kReport + "report FINAL 0 7; echo r 1", R"(r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"default":1})", R"(F0 {"default":1})"});
+}
+
+TEST_CASE("report lines: standard error, and both") {
+  auto local = printing("echo r 1; echo r 2 >&2", R"(r (?<default>\S+))", OutputStream::err);
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"default":2})", R"(F0 {"default":2})"});
+}
+
+TEST_CASE("report lines: several patterns, each match a report of its own") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.command = "echo a 1 b 2; echo a 3 >&2; echo b 4 >&2";
+    options.report.how = ReportRules::How::lines;
+    options.report.patterns = {{R"(a (?<default>\S+))", OutputStream::out},
+                               {R"(b (?<default>\S+))", OutputStream::both}};
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  std::vector<std::string> values;
+  for (const TrialReport& report : local.reports) values.push_back(dump_json(report.metric.value));
+  std::ranges::sort(values);  // standard output and standard error have no order
+  CHECK(values.size() == 4);  // and the final one, which is one of them
+  for (const char* value : {"1", "2", "4"})
+    CHECK(std::ranges::count(values, fmt::format(R"({{"default":{}}})", value)) >= 1);
+}
+
+TEST_CASE("report lines: a line without its end, and lines of a progress display") {
+  auto local = printing(R"(printf 'r 1\rr 2\r\nr 3')", R"(^r (?<default>\S+)$)");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"default":1})", R"(P1 {"default":2})", R"(P2 {"default":3})",
+                              R"(F0 {"default":3})"});
+}
+
+TEST_CASE("report lines: no match is told") {
+  auto local = printing("echo nothing", R"(r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(local.reports.empty());
+  CHECK(local.finished[0].how == Ending::succeeded);
+  CHECK(mentions(local.problems, "no line of its output matches"));
+}
+
+TEST_CASE("report lines: a failure has no final result, and no talk of matches") {
+  auto local = printing("echo r 1; exit 3", R"(r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"default":1})"});
+  CHECK(local.finished[0].how == Ending::failed);
+  CHECK(local.problems.empty());
+}
+
+TEST_CASE("report lines: a group that is no number is told once") {
+  auto local =
+      printing("for i in 1 2 3; do echo a $i b x$i; done", R"(a (?<default>\S+) b (?<b>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(local.reports.size() == 4);
+  REQUIRE(local.problems.size() == 1);
+  CHECK(mentions(local.problems, "the group b of the regular expression found no number but 'x1'"));
+}
+
+TEST_CASE("report lines: a catastrophic pattern costs little and is told") {
+  auto local = printing("for i in $(seq 300); do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab c; done",
+                        R"((a+)+(?<default>b)$)");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(local.reports.empty());
+  CHECK(mentions(local.problems, "takes too long"));
+  CHECK(mentions(local.problems, "not used any more"));
+}
+
+TEST_CASE("report lines: a line without end is cut, the next one counts") {
+  auto local = printing("echo r 1; head -c 30000000 /dev/zero | tr '\\0' x; echo; echo r 2",
+                        R"(^r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"default":1})", R"(P1 {"default":2})", R"(F0 {"default":2})"});
+  CHECK(mentions(local.problems, "longer than 65536 bytes"));
+}
+
+TEST_CASE("report lines: what is printed behind the stop is late, and nothing is final") {
+  const TemporaryFolder other;
+  const fs::path fifo = other.path / "never";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  auto local = printing(
+      "trap 'echo r 2; exit 0' TERM; exec 9<> " + fifo.string() + "; read -u 9 x & echo r 1; wait",
+      R"(r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_until([&] { return local.reports.size() == 1; }));
+  local.backend->stop("t0");
+  REQUIRE(local.run_to_end());
+  REQUIRE(local.reports.size() == 2);
+  CHECK_FALSE(local.reports[0].late);
+  CHECK(local.reports[1].late);
+  CHECK(local.finished[0].how == Ending::stopped);
+}
+
+TEST_CASE("tune metric: lines as Syne Tune writes them") {
+  ReportRules rules;
+  rules.how = ReportRules::How::tune_metric;
+  auto local = ending(
+      "echo '[tune-metric]: {\"loss\": 0.5, \"st_worker_iter\": 0}'\n"
+      "echo '[tune-metric]: {\"loss\": 1} [tune-metric]: {\"loss\": 2}'\n"
+      "echo 'noise [tune-metric]: {\"loss\": NaN, \"st_worker_iter\": 1}'",
+      rules);
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"loss":0.5,"st_worker_iter":0})",
+                              R"(P1 {"loss":null,"st_worker_iter":1})",
+                              R"(F0 {"loss":null,"st_worker_iter":1})"});
+  REQUIRE(local.problems.size() == 1);
+  CHECK(mentions(local.problems, "reports no JSON object"));
+}
+
+TEST_CASE("result file: JSON, a number, or what a regular expression finds last") {
+  const auto [command, regex, expected] = GENERATE(table<std::string, std::string, std::string>(
+      {{"echo 0.25", "", "F0 0.25"},
+       {"echo '{\"default\": 1, \"b\": 2}'", "", R"(F0 {"default":1,"b":2})"},
+       {"printf 'cost 3\\ncost 4\\ncost x'", R"(cost (?<default>\S+))", R"(F0 {"default":4})"}}));
+  ReportRules rules;
+  rules.how = ReportRules::How::result_file;
+  rules.file = "out/result";
+  rules.file_regex = regex;
+  auto local =
+      ending("mkdir -p $NNI_OUTPUT_DIR/out; (" + command + ") > $NNI_OUTPUT_DIR/out/result", rules);
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{expected});
+  CHECK(local.finished[0].how == Ending::succeeded);
+}
+
+TEST_CASE("result file: one that cannot be read fails the trial, with the reason") {
+  const auto [command, reason] = GENERATE(
+      table<std::string, std::string>({{":", "No such file"},
+                                       {"mkdir $R", "no regular file"},
+                                       {"mkfifo $R", "no regular file"},
+                                       {"ln -s /etc/passwd $R", "symbolic link"},
+                                       {"truncate -s 1G $R", "larger than"},
+                                       {"echo '[1' > $R", "JSON"},
+                                       {"echo '[1]' > $R", "a JSON number or object expected"}}));
+  ReportRules rules;
+  rules.how = ReportRules::How::result_file;
+  rules.file = "result.json";
+  auto local = ending("R=$NNI_OUTPUT_DIR/result.json; " + command, rules);
+  local.start();
+  REQUIRE(local.run_to_end());
+  INFO(local.finished[0].detail);
+  CHECK(local.finished[0].how == Ending::failed);
+  CHECK(local.finished[0].detail.starts_with("the result file result.json: "));
+  CHECK(local.finished[0].detail.find(reason) != std::string::npos);
+  CHECK(local.reports.empty());
+}
+
+TEST_CASE("result file: that of an earlier attempt does not count") {
+  ReportRules rules;
+  rules.how = ReportRules::How::result_file;
+  rules.file = "result.json";
+  auto local = ending("[ $ATTUNE_ATTEMPT = 1 ] || echo 1 > $NNI_OUTPUT_DIR/result.json", rules);
+  local.start(0, 0);
+  REQUIRE(local.run_to_end(1));
+  local.start(0, 1);
+  REQUIRE(local.run_to_end(2));
+  CHECK(local.finished[1].how == Ending::failed);
+}
+
+TEST_CASE("exit code: a result up to 125, and a failure above and by a signal") {
+  const auto [command, how, expected] = GENERATE(
+      table<std::string, Ending, Lines>({{"exit 0", Ending::succeeded, {R"(F0 {"default":0})"}},
+                                         {"exit 7", Ending::succeeded, {R"(F0 {"default":7})"}},
+                                         {"no_such_program_x", Ending::failed, {}},
+                                         {"kill -SEGV $$", Ending::signalled, {}}}));
+  ReportRules rules;
+  rules.how = ReportRules::How::exit_code;
+  auto local = ending(command, rules);
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(local.finished[0].how == how);
+  CHECK(shown(local) == expected);
+}
+
+// Another manager takes over what this one started.
+void replace_manager(LocalFixture& local, const LocalBackendOptions& options,
+                     std::uint64_t position) {
+  local.reports.clear();
+  local.finished.clear();
+  auto made = LocalBackend::create(local.io, options, [&local] { local.woken = true; });
+  REQUIRE(made.has_value());
+  local.backend = std::move(*made);
+  local.backend->set_path(local.directory / "experiment");
+  const auto adopted = local.backend->adopt(trial_start(0), position);
+  REQUIRE(adopted.has_value());
+  CHECK(*adopted == TrialBackend::Adoption::taken);
+}
+
+TEST_CASE("report lines: after the death of the manager none is lost and none comes twice") {
+  TemporaryFolder other;
+  const fs::path fifo = other.path / "go";
+  REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  LocalBackendOptions options;
+  LocalFixture local("", [&](LocalBackendOptions& own) {
+    own.command = "echo r 1; echo r 2; read x < " + fifo.string() + "; echo r 3; printf 'r 4'";
+    own.report.how = ReportRules::How::lines;
+    own.report.patterns = {{R"(r (?<default>\S+))", OutputStream::out}};
+    options = own;
+  });
+  local.start();
+  REQUIRE(local.run_until([&] { return local.reports.size() == 2; }));
+  const std::uint64_t first = local.reports[0].position;
+
+  replace_manager(local, options, first);
+  REQUIRE(local.run_until([&] { return local.reports.size() == 1; }));
+  {
+    std::ofstream(fifo) << "go\n";
+  }
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P1 {"default":2})", R"(P2 {"default":3})", R"(P3 {"default":4})",
+                              R"(F0 {"default":4})"});
+  const std::uint64_t last = local.reports[2].position;
+  const std::uint64_t final = local.reports[3].position;
+
+  replace_manager(local, options, last);
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(F0 {"default":4})"});
+  replace_manager(local, options, final);
+  REQUIRE(local.run_to_end());
+  CHECK(local.reports.empty());
+  CHECK(local.finished[0].how == Ending::succeeded);
+  CHECK(local.problems.empty());
+}
+
+TEST_CASE("result file: one that an earlier manager has read need not be there any more") {
+  LocalBackendOptions options;
+  LocalFixture local("", [&](LocalBackendOptions& own) {
+    own.command = "echo 3 > $NNI_OUTPUT_DIR/result.json";
+    own.report.how = ReportRules::How::result_file;
+    own.report.file = "result.json";
+    options = own;
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  REQUIRE(shown(local) == Lines{"F0 3"});
+  const std::uint64_t final = local.reports[0].position;
+  fs::remove(local.trial() / "result.json");
+  replace_manager(local, options, final);
+  REQUIRE(local.run_to_end());
+  CHECK(local.reports.empty());
+  CHECK(local.finished[0].how == Ending::succeeded);
+}
+
+TEST_CASE("trial inputs: templates, variables and the folder") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.parameter_names = ParameterNames({"lr", "name"});
+    options.command = "pwd; cat sub/case.toml; printf '<%s>' \"$NAME\" {name} \"$LIMIT\"";
+    options.variables = {{"NAME", "x {name}"}, {"LIMIT", "3"}};
+    options.templates = {{"case.in", "sub/case.toml", TemplateFormat::as_toml, "lr = {lr}\n"}};
+    options.run_in_trial_folder = true;
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(local.finished[0].how == Ending::succeeded);
+  CHECK(read_text(local.trial() / "stdout") ==
+        local.trial().string() + "\nlr = 0.5\n<x a b><a b><3>");
+}
+
+TEST_CASE("trial inputs: variables of another manager are not inherited, the user's are set") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.command = "echo $REUSE_MODE.$MULTI_PHASE.$SDK_PROCESS.$KEPT";
+    options.environment.insert(options.environment.end(),
+                               {"REUSE_MODE=true", "MULTI_PHASE=true", "SDK_PROCESS=dispatcher"});
+    options.variables = {{"MULTI_PHASE", "mine"}, {"KEPT", "changed"}};
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(read_text(local.trial() / "stdout") == ".mine..changed\n");
+}
+
+TEST_CASE("trial inputs: a template that cannot be rendered starts nothing") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.parameter_names = ParameterNames({"lr", "missing"});
+    options.command = "true";
+    options.templates = {{"case.in", "case.toml", TemplateFormat::as_toml, "m = {missing}\n"}};
+  });
+  const auto started = local.backend->start(trial_start(0));
+  REQUIRE_FALSE(started.has_value());
+  CHECK(started.error().message.starts_with("case.in, line 1: {missing}"));
+}
+
+}  // namespace
+}  // namespace attune::test

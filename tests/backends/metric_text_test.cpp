@@ -1,0 +1,66 @@
+#include "backends/metric_text.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+namespace attune {
+namespace {
+
+TEST_CASE("metric text: numbers as programs print them") {
+  const auto [text, number] = GENERATE(table<std::string, double>({{"3", 3},
+                                                                   {" -2.5 ", -2.5},
+                                                                   {"+.5", .5},
+                                                                   {"5.", 5},
+                                                                   {"1e-05", 1e-5},
+                                                                   {"1.5D+02", 150},
+                                                                   {"2d-1", 0.2},
+                                                                   {"inf", HUGE_VAL},
+                                                                   {"-Infinity", -HUGE_VAL},
+                                                                   {"1e400", HUGE_VAL},
+                                                                   {"-1e400", -HUGE_VAL},
+                                                                   {"1e-400", 0}}));
+  INFO(text);
+  CHECK(read_number(text) == number);
+}
+
+TEST_CASE("metric text: what is no number") {
+  CHECK(std::isnan(read_number("nan").value()));
+  for (const char* text : {"", " ", "abc", "1.5s", "0x10", "1 2", "--1", "+-1", "1,5", "e5"}) {
+    INFO(text);
+    CHECK_FALSE(read_number(text).has_value());
+  }
+}
+
+MetricText found_in(const std::string& pattern, const std::string& line) {
+  const Regex regex = Regex::compile(pattern).value();
+  Regex::Match match;
+  REQUIRE(regex.find(line, match) == Regex::Outcome::found);
+  return metric_text(match);
+}
+
+TEST_CASE("metric text: the groups of a match, both ways to name them") {
+  CHECK(found_in(R"(iter (?<iter>\d+) residual (?P<default>\S+))", "x iter 7 residual 1e-3").json ==
+        R"({"iter": 7, "default": 0.001})");
+  CHECK(found_in("a=(?<a>.*?);(b=(?<b>.*))?", "a=nan;").json == R"({"a": NaN})");
+  CHECK(found_in("(?|a=(?<v>.)|b=(?<v>.))", "b=2").json == R"({"v": 2})");
+  const std::string line = "a=1 b=two";
+  const MetricText bad = found_in(R"(a=(?<a>\S+) b=(?<b>\S+))", line);
+  CHECK(bad.json == R"({"a": 1})");
+  CHECK(bad.bad_group == "b");
+  CHECK(bad.bad_text == "two");
+  CHECK(found_in("(?<a>x)", "x").json.empty());
+}
+
+TEST_CASE("regex: mistakes name the byte, and a bad pattern is given up") {
+  CHECK(Regex::compile("ab(c").error().message ==
+        "the regular expression is wrong at byte 4: missing closing parenthesis");
+  const Regex slow = Regex::compile("(a+)+(?<x>b)$").value();
+  Regex::Match match;
+  CHECK(slow.find(std::string(60, 'a') + "b c", match) == Regex::Outcome::too_costly);
+  const Regex dot = Regex::compile("^(?<x>.)$").value();
+  CHECK(dot.find("\xc3\xa4", match) == Regex::Outcome::found);
+  CHECK(dot.find("\xff", match) == Regex::Outcome::none);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,171 @@
+// The keys that say how a trial is run and how it reports.
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "runner/experiment_file.h"
+#include "space/parse.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/attune-test-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~Folder() { fs::remove_all(path); }
+
+  // `more`: lines of the file, from the sixth on.
+  Result<Experiment> read(const std::string& command, const std::string& more) const {
+    std::ofstream(path / "e.yaml") << "searchSpace:\n"
+                                      "  depth: {_type: choice, _value: [1, 2]}\n"
+                                      "  rate: {_type: uniform, _value: [0, 1]}\n"
+                                      "tuner: {name: TPE}\n"
+                                      "trialCommand: " +
+                                          command + "\n" + more;
+    return read_experiment_file(path / "e.yaml", "/default");
+  }
+  // Without the name of the file.
+  std::string error(const std::string& command, const std::string& more) const {
+    const auto experiment = read(command, more);
+    if (experiment) return "";
+    return experiment.error().message.substr((path / "e.yaml").string().size());
+  }
+
+  fs::path path;
+};
+
+TEST_CASE("experiment trial: defaults") {
+  const Folder folder;
+  const auto e = folder.read("run {rate}", "");
+  if (!e) FAIL(e.error().message);
+  CHECK(e->program.report.how == ReportRules::How::metrics_file);
+  CHECK(e->program.environment.empty());
+  CHECK(e->program.templates.empty());
+  CHECK_FALSE(e->program.in_trial_folder);
+  CHECK(e->program.parameter_names == std::vector<std::string>{"depth", "rate"});
+}
+
+TEST_CASE("experiment trial: every key") {
+  const Folder folder;
+  std::ofstream(folder.path / "case.in") << "rate = {rate}\n";
+  std::ofstream(folder.path / "plain.xml") << "<a/>";
+  const auto e = folder.read("run", R"(
+environment: {OMP_NUM_THREADS: 4, RATE: "x{rate}"}
+templates:
+- {template: case.in, file: sub/./case.toml}
+- {template: plain.xml, file: plain, format: xml}
+trialWorkingDirectory: trial
+report:
+- {regex: 'a (?<default>\S+)', stream: both}
+- {regex: 'b (?P<default>\S+)', stream: stderr}
+)");
+  if (!e) FAIL(e.error().message);
+  const TrialProgram& program = e->program;
+  CHECK(program.environment == std::vector<std::pair<std::string, std::string>>{
+                                   {"OMP_NUM_THREADS", "4"}, {"RATE", "x{rate}"}});
+  REQUIRE(program.templates.size() == 2);
+  CHECK(program.templates[0].file == "sub/case.toml");
+  CHECK(program.templates[0].format == TemplateFormat::as_toml);
+  CHECK(program.templates[0].text == "rate = {rate}\n");
+  CHECK(program.templates[1].format == TemplateFormat::as_xml);
+  CHECK(program.in_trial_folder);
+  REQUIRE(program.report.patterns.size() == 2);
+  CHECK(program.report.patterns[0].stream == OutputStream::both);
+  CHECK(program.report.patterns[1].stream == OutputStream::err);
+  REQUIRE(program.warnings.size() == 1);
+  CHECK(program.warnings[0].find("plain.xml has no placeholder") != std::string::npos);
+  // What the store keeps says the same.
+  const auto again = read_experiment(dump_json(to_document(*e)), folder.path / "x", "/default");
+  REQUIRE(again.has_value());
+  CHECK(again->program.templates[0].text == program.templates[0].text);
+}
+
+TEST_CASE("experiment trial: ways to report") {
+  const Folder folder;
+  const auto how = [&](const std::string& report) {
+    const auto e = folder.read("run", "report: " + report + "\n");
+    if (!e) FAIL(e.error().message);
+    return e->program.report;
+  };
+  CHECK(how("metricsFile").how == ReportRules::How::metrics_file);
+  CHECK(how("tuneMetric").how == ReportRules::How::tune_metric);
+  CHECK(how("{exitCode: true}").how == ReportRules::How::exit_code);
+  CHECK(how("{file: out/r.json}").file == "out/r.json");
+  CHECK(how("{file: r, regex: '(?<default>.)'}").file_regex == "(?<default>.)");
+}
+
+TEST_CASE("experiment trial: what is wrong is told with its line and the cure") {
+  const Folder folder;
+  std::ofstream(folder.path / "bad.json") << "{\"a\": {rate},\n \"b\": {rat}}";
+  std::ofstream(folder.path / "broken.json") << "{\"a\": {rate}\n \"b\": 3}";
+  const auto [command, more, expected] = GENERATE(table<std::string, std::string, std::string>({
+      {"run {dept}", "", ":5: trialCommand: {dept} is no parameter; did you mean {depth}?"},
+      {"'cat <<< {rate}; cat << E'", "", ":5: trialCommand: a here-document"},
+      {"run", "environment: {A: '{dept}'}", ":6: environment.A: {dept} is no parameter"},
+      {"run", "environment: {2A: x}", ":6: environment.2A: a name of"},
+      {"run", "environment: {NNI_X: x}", ":6: environment.NNI_X: variables NNI_"},
+      {"run", "environment: {A: [1]}", ":6: environment.A: a text or a number"},
+      {"run", "trialGpuNumber: 1\nenvironment: {CUDA_VISIBLE_DEVICES: 1}",
+       ":7: environment.CUDA_VISIBLE_DEVICES: attune sets it"},
+      {"run", "templates: [{template: no.in, file: a}]", ":6: templates[0].template: cannot read"},
+      {"run", "templates: [{template: '.', file: a}]", ":6: templates[0].template: cannot read"},
+      {"run", "templates: [{template: bad.json, file: a.json}]",
+       ":6: templates[0].template: bad.json: line 2: {rat} is no parameter; did you mean {rate}?"},
+      {"run", "templates: [{template: broken.json, file: a.json}]",
+       ":6: templates[0].template: broken.json, line 2: what is rendered is no JSON"},
+      {"run", "templates: [{template: bad.json, file: ../a}]",
+       ":6: templates[0].file: the name of a file in the folder"},
+      {"run", "templates: [{template: bad.json, file: /a}]", ":6: templates[0].file: the name of"},
+      {"run", "templates: [{template: bad.json, file: .nni/x}]",
+       ":6: templates[0].file: .nni is attune's own"},
+      {"run", "templates: [{template: bad.json, file: a, format: yaml}]",
+       ":6: templates[0].format: \"yaml\" is none of"},
+      {"run", "trialWorkingDirectory: here", ":6: trialWorkingDirectory: \"here\" is none of"},
+      {"run", "report: nothing", ":6: report: \"nothing\" is none of"},
+      {"run", "report: []", ":6: report: the list is empty"},
+      {"run", "report: {stream: stdout}", ":6: report: one of regex, file"},
+      {"run", "report: {regex: 'a(b'}",
+       ":6: report.regex: the regular expression is wrong at byte 3"},
+      {"run", "report: {regex: 'r (?<loss>.)'}",
+       ":6: report.regex: no group is named \"default\", the metric that is searched for; write "
+       "(?<default>...) around its number, or name one of loss in `objectives`"},
+      {"run", "report: [{regex: '(?<default>.)', stream: in}]",
+       ":6: report[0].stream: \"in\" is none of"},
+      {"run", "report: {file: stdout}", ":6: report.file: stdout is attune's own"},
+      {"run", "report: {file: r, stream: stdout}", ":6: report.stream: a file has none"},
+      {"run", "report: {file: r, exitCode: true}", ":6: report.exitCode: it is the result alone"},
+      {"run", "report: {rege: x}", ":6: report.rege: unknown key; did you mean \"regex\"?"},
+  }));
+  INFO(command << "\n" << more);
+  const std::string error = folder.error(command, more + "\n");
+  INFO(error);
+  CHECK(error.starts_with(expected));
+}
+
+TEST_CASE("experiment trial: the objective names the group") {
+  const Folder folder;
+  const auto e =
+      folder.read("run", "objectives: [{metric: loss}]\nreport: {regex: 'r (?<loss>.)'}\n");
+  if (!e) FAIL(e.error().message);
+  CHECK(e->program.report.objective == "loss");
+}
+
+TEST_CASE("experiment trial: names in nested and layered choices") {
+  const auto space = parse_space(json::parse(R"({
+      "o": {"_type": "choice", "_value": [
+          {"_name": "sgd", "lr": {"_type": "uniform", "_value": [0, 1]}},
+          {"_name": "adam", "lr": {"_type": "uniform", "_value": [0, 1]},
+           "b": {"_type": "uniform", "_value": [0, 1]}}]}})"));
+  REQUIRE(space.has_value());
+  CHECK(placeholder_names(*space) ==
+        std::vector<std::string>{"o", "o._name", "o.lr", "o.lr", "o.b"});
+}
+
+}  // namespace
+}  // namespace attune
