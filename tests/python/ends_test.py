@@ -53,6 +53,7 @@ class Ends(StudyCase):
         self.assertTrue(os.path.samefile(find_attuned(), os.environ['ATTUNED']))
 
     def test_killed(self):
+        before = open_descriptors()
         study = self.study()
         study.tell(study.ask(), 4)
         trial = study.ask()
@@ -64,7 +65,7 @@ class Ends(StudyCase):
                 for _ in range(2):
                     call()
         self.assertEqual(study.best.metrics, 4)
-        study.close()
+        self.assertEqual(open_descriptors(), before)  # without close()
 
     def test_killed_while_others_wait(self):
         study = self.study()
@@ -95,6 +96,31 @@ class Ends(StudyCase):
             study = self.study()
             with self.assertRaises(attune.DaemonError):
                 study.optimize(function, 10_000, workers=workers)
+
+    def test_killed_while_workers_wait_for_each_other(self):
+        study = self.study(tuner='Evolution', tuner_args={'population_size': 2})
+        waiting, first, killed = threading.Semaphore(0), threading.Lock(), threading.Event()
+        wait = study.changed.wait
+
+        def counted():
+            waiting.release()
+            wait()
+
+        def function(config):
+            if not first.acquire(blocking=False):
+                killed.wait(60)
+                return 1
+            for _ in range(2):
+                waiting.acquire(timeout=60)
+            with study.changed:  # two wait: they have let go of this
+                os.kill(study._daemon.pid, signal.SIGKILL)
+                os.waitid(os.P_PID, study._daemon.pid, os.WEXITED | os.WNOWAIT)
+            killed.set()
+            return 1
+
+        with mock.patch.object(study.changed, 'wait', counted), \
+                self.assertRaises(attune.DaemonError):
+            study.optimize(function, 100, workers=4)
 
     def test_interrupted_anywhere_it_goes_on(self):
         # Ctrl-C after the n-th answer was taken from the pipe, and before it was understood.
@@ -168,6 +194,9 @@ class Ends(StudyCase):
             self.assertEqual(open_descriptors(), before, end)
         self.assertEqual(threading.active_count(), threads)
 
+    def test_ctrl_c_in_a_terminal_is_not_for_the_daemon(self):
+        self.assertNotEqual(os.getpgid(self.study()._daemon.pid), os.getpgrp())
+
     def test_closed(self):
         study = self.study()
         study.tell(study.ask(), 2)
@@ -200,6 +229,8 @@ class Ends(StudyCase):
             try:
                 with attune.Study(UNIFORM) as study:
                     study.ask()
+                    given = pathlib.Path(f'/proc/{study._daemon.pid}/environ').read_bytes()
+                    self.assertNotIn(b'NNI_', given)
             finally:
                 for name in names:
                     del os.environ[name]

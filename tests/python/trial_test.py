@@ -44,9 +44,11 @@ class Managed(TrialCase):
         for value in (1, 0.25, {'default': 0.5, 'note': 'é'}):
             self.trial.report(value)
         self.trial.final(2)
+        self.trial.report(3)
         self.assertEqual(self.values(), [
             ('PERIODICAL', 0, 1), ('PERIODICAL', 1, 0.25),
-            ('PERIODICAL', 2, {'default': 0.5, 'note': 'é'}), ('FINAL', 0, 2)])
+            ('PERIODICAL', 2, {'default': 0.5, 'note': 'é'}), ('FINAL', 0, 2),
+            ('PERIODICAL', 3, 3)])
         for record in read_records(self.folder):
             self.assertEqual(list(record),
                              ['parameter_id', 'trial_job_id', 'type', 'sequence', 'value'])
