@@ -114,6 +114,7 @@ class Ends(StudyCase):
                 waiting.acquire(timeout=60)
             with study.changed:  # two wait: they have let go of this
                 os.kill(study._daemon.pid, signal.SIGKILL)
+                os.waitid(os.P_PID, study._daemon.pid, os.WEXITED | os.WNOWAIT)
             killed.set()
             return 1
 
