@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <random>
 #include <vector>
 
@@ -106,11 +107,14 @@ Result<void> run(const attune::StandAlone& alone) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   attune::StandAlone alone{.defaults = {{"lr", 0.1}, {"momentum", 0.5}, {"decay", 0.001}}};
   if (argc > 1) alone.defaults_file = argv[1];
   const auto ran = run(alone);
   if (ran) return 0;
   std::fprintf(stderr, "cpp_trial: %s\n", ran.error().message.c_str());
+  return 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "cpp_trial: %s\n", error.what());
   return 1;
 }

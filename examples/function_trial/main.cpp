@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <numeric>
 #include <random>
@@ -116,7 +117,7 @@ int run_steps(const json& config, int steps, const std::filesystem::path& folder
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const json defaults = {{"start_temperature", 200}, {"cooling", 0.8}};
   if (argc == 3 && std::string_view(argv[1]) == "--steps") {
     const auto folder =
@@ -126,4 +127,7 @@ int main(int argc, char** argv) {
     return code;
   }
   return attune::run_trial(train, {.defaults = defaults});
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "function_trial: %s\n", error.what());
+  return 1;
 }

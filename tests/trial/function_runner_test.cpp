@@ -244,7 +244,8 @@ TEST_CASE("reset begins anew: after results, the end, an error, a stop") {
     if (config.contains("fail")) throw std::runtime_error("boom");
   });
   const auto ends_like = [&](json config, int steps) {
-    REQUIRE(runner.reset(std::move(config)));
+    const auto reset = runner.reset(std::move(config));
+    REQUIRE(reset);
     CHECK(runner.iteration() == 0);
     for (int i = 0; i < steps; ++i) {
       const json result = runner.train().value();
