@@ -169,8 +169,8 @@ Result<Metrics> StudyCore::metrics_of(const json& value) const {
   return to_metrics(value, primary);
 }
 
-Result<void> StudyCore::check_tell(TrialId id, const json& value) const {
-  TRY(const_cast<StudyCore*>(this)->live(id));
+Result<void> StudyCore::check_tell(TrialId id, const json& value) {
+  TRY(live(id));
   if (auto metrics = metrics_of(storable(value)); !metrics) {
     return fail("trial " + std::to_string(id) + ": " + metrics.error().message);
   }

@@ -30,7 +30,7 @@ class StudyCore {
   // As in study.h. Each success that changed something adds an event with this slot.
   Result<Asked> ask(std::int64_t count, int slot);
   Result<void> tell(TrialId id, const json& value, int slot);
-  Result<void> check_tell(TrialId id, const json& value) const;  // what tell() would say
+  Result<void> check_tell(TrialId id, const json& value);  // what tell() would say
   Result<void> fail_trial(TrialId id, const std::string& reason, int slot);
   Result<void> stop(TrialId id, int slot);
   Result<Verdict> report(TrialId id, json value, std::optional<std::int64_t> step, int slot);
