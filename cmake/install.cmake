@@ -13,9 +13,9 @@ foreach(room ${installed_rooms})
           INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 target_compile_features(attune_base INTERFACE cxx_std_23)
-if(TARGET attune_trial_c)
-  install(TARGETS attune_trial_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+set_target_properties(attune_trial_c PROPERTIES EXPORT_NAME trial_c)
+install(TARGETS attune_trial_c EXPORT attune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 install(EXPORT attune FILE attuneTargets.cmake NAMESPACE attune:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/attuneConfig.cmake.in ${CMAKE_BINARY_DIR}/attuneConfig.cmake
@@ -31,11 +31,7 @@ set(attune_study_libraries "")
 foreach(room ${installed_rooms})
   string(APPEND attune_study_libraries " \${libdir}/libattune_${room}.a")
 endforeach()
-set(packages trial study)
-if(TARGET attune_trial_c)
-  list(APPEND packages trial-c)
-endif()
-foreach(name ${packages})
+foreach(name trial trial-c study)
   configure_file(cmake/attune-${name}.pc.in ${CMAKE_BINARY_DIR}/attune-${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/attune-${name}.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -48,7 +44,5 @@ install(CODE "
   set(destination ${CMAKE_INSTALL_INCLUDEDIR})
   include(${CMAKE_SOURCE_DIR}/cmake/install_headers.cmake)")
 
-if(EXISTS ${CMAKE_SOURCE_DIR}/python/attune)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/ DESTINATION share/attune/python
-          PATTERN __pycache__ EXCLUDE)
-endif()
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/ DESTINATION share/attune/python
+        PATTERN __pycache__ EXCLUDE)

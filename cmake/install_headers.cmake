@@ -4,7 +4,7 @@
 
 cmake_policy(VERSION 3.25)
 
-# Those that programs include; what of these is not there is left out.
+# Those that programs include.
 set(waiting study/space_builder.h study/study.h trial/function_runner.h trial/status_reporter.h
     trial/trial.h trial/trial_c.h trial/trial_function.h trial/trial_main.h)
 
@@ -12,7 +12,7 @@ file(REMOVE_RECURSE ${staging})
 set(done "")
 while(waiting)
   list(POP_FRONT waiting header)
-  if(header IN_LIST done OR NOT EXISTS ${source}/${header})
+  if(header IN_LIST done)
     continue()
   endif()
   list(APPEND done ${header})

@@ -24,13 +24,13 @@ StudyCore::StudyCore(MadeTuner made, const Objective& objective, std::unique_ptr
       max_trials_(max_trials),
       counts_(kStates, 0) {}
 
-const TrialRecord* StudyCore::record(TrialId id) const {
+const StudyTrial* StudyCore::record(TrialId id) const {
   const auto found = trials_.find(id);
   return found == trials_.end() ? nullptr : &found->second.record;
 }
 
-std::vector<TrialRecord> StudyCore::records() const {
-  std::vector<TrialRecord> all;
+std::vector<StudyTrial> StudyCore::records() const {
+  std::vector<StudyTrial> all;
   all.reserve(trials_.size());
   for (const auto& [id, trial] : trials_) all.push_back(trial.record);
   return all;
@@ -182,7 +182,7 @@ Result<void> StudyCore::tell(TrialId id, const json& given, int slot) {
   json value = storable(given);
   auto metrics = metrics_of(value);
   if (!metrics) return fail("trial " + std::to_string(id) + ": " + metrics.error().message);
-  TrialRecord& record = trial.record;
+  StudyTrial& record = trial.record;
   record.metrics = *std::move(metrics);
   const auto result = finite_metric(record.metrics, session_.objective().metric);
   record.value = result;
@@ -206,7 +206,7 @@ Result<void> StudyCore::fail_trial(TrialId id, const std::string& reason, int sl
 
 Result<void> StudyCore::stop(TrialId id, int slot) {
   Trial& trial = *TRY(live(id));
-  TrialRecord& record = trial.record;
+  StudyTrial& record = trial.record;
   record.reason = trial.stop_reason;
   if (trial.to_pause) {
     set_state(trial, TrialState::paused);

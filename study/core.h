@@ -14,7 +14,7 @@
 #include "dispatcher/session.h"
 #include "study/event.h"
 #include "study/study_options.h"
-#include "study/trial_record.h"
+#include "study/study_trial.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -46,8 +46,8 @@ class StudyCore {
 
   const std::vector<Event>& events() const { return events_; }
   std::optional<TrialId> best() const { return best_; }
-  const TrialRecord* record(TrialId id) const;
-  std::vector<TrialRecord> records() const;
+  const StudyTrial* record(TrialId id) const;
+  std::vector<StudyTrial> records() const;
   std::vector<std::pair<Suggestion, int>> running() const;  // with their slots
   std::int64_t trial_count() const { return std::ssize(trials_); }
   std::int64_t count(TrialState state) const { return counts_[static_cast<std::size_t>(state)]; }
@@ -55,7 +55,7 @@ class StudyCore {
 
  private:
   struct Trial {
-    TrialRecord record;
+    StudyTrial record;
     int slot = -1;
     std::string stop_reason = {};                    // decided, perhaps not yet heard of
     bool to_pause = false;                           // what the stop is to come to

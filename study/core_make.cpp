@@ -99,7 +99,7 @@ Result<void> StudyCore::adopt(const Event& ask) {
   for (const json& trial : ask.body) {
     const TrialId id = trial["id"].get<TrialId>();
     const json& parameters = trial["parameters"];
-    const TrialRecord* known = record(id);
+    const StudyTrial* known = record(id);
     if (known && known->state != TrialState::paused) {
       return fail("trial " + std::to_string(id) + " was asked for before");
     }

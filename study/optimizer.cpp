@@ -179,7 +179,7 @@ void Optimizer::finish(std::size_t slot, const Suggestion& trial, const Ended& e
     no_new_trials("error");
   }
   if (options_.on_end) {
-    const TrialRecord record =
+    const StudyTrial record =
         study_.look([&](const StudyCore& core) { return *core.record(trial.id); });
     try {
       if (!options_.on_end(record)) no_new_trials("ended by on_end");
@@ -250,8 +250,8 @@ Result<std::string> Study::optimize(const TrialFunction& function, const Optimiz
 
 namespace {
 
-Result<TrialRecord> best_of(const TrialFunction& function, const json& space, std::int64_t trials,
-                            StudyOptions options, OptimizeOptions how) {
+Result<StudyTrial> best_of(const TrialFunction& function, const json& space, std::int64_t trials,
+                           StudyOptions options, OptimizeOptions how) {
   if (!options.concurrency) options.concurrency = how.threads;
   how.trials = trials;
   Study study = TRY(Study::create(space, options));
@@ -265,14 +265,14 @@ Result<TrialRecord> best_of(const TrialFunction& function, const json& space, st
 
 }  // namespace
 
-Result<TrialRecord> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
-                             StudyOptions options, OptimizeOptions how) {
+Result<StudyTrial> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
+                            StudyOptions options, OptimizeOptions how) {
   options.maximize = false;
   return best_of(function, space, trials, std::move(options), std::move(how));
 }
 
-Result<TrialRecord> maximize(const TrialFunction& function, const json& space, std::int64_t trials,
-                             StudyOptions options, OptimizeOptions how) {
+Result<StudyTrial> maximize(const TrialFunction& function, const json& space, std::int64_t trials,
+                            StudyOptions options, OptimizeOptions how) {
   options.maximize = true;
   return best_of(function, space, trials, std::move(options), std::move(how));
 }

@@ -163,21 +163,21 @@ Result<void> Study::import_results(const std::vector<std::pair<json, json>>& res
   return impl_->change([&](StudyCore& core) { return core.import(results); });
 }
 
-std::optional<TrialRecord> Study::best() const {
-  return impl_->look([](const StudyCore& core) -> std::optional<TrialRecord> {
+std::optional<StudyTrial> Study::best() const {
+  return impl_->look([](const StudyCore& core) -> std::optional<StudyTrial> {
     if (!core.best()) return std::nullopt;
     return *core.record(*core.best());
   });
 }
 
-std::optional<TrialRecord> Study::trial(TrialId id) const {
-  return impl_->look([id](const StudyCore& core) -> std::optional<TrialRecord> {
-    const TrialRecord* record = core.record(id);
+std::optional<StudyTrial> Study::trial(TrialId id) const {
+  return impl_->look([id](const StudyCore& core) -> std::optional<StudyTrial> {
+    const StudyTrial* record = core.record(id);
     return record ? std::optional(*record) : std::nullopt;
   });
 }
 
-std::vector<TrialRecord> Study::trials() const {
+std::vector<StudyTrial> Study::trials() const {
   return impl_->look([](const StudyCore& core) { return core.records(); });
 }
 

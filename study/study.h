@@ -19,7 +19,7 @@
 #include "base/result.h"
 #include "base/trial.h"
 #include "study/study_options.h"
-#include "study/trial_record.h"
+#include "study/study_trial.h"
 #include "trial/trial_function.h"
 
 namespace attune {
@@ -38,7 +38,7 @@ struct OptimizeOptions {
   std::optional<double> seconds = {};             // no new trial after this time
   // Told of every trial that ends, in the order in which ends count; false: no new trial. It may
   // call the study, but not optimize() again.
-  std::function<bool(const TrialRecord&)> on_end = {};
+  std::function<bool(const StudyTrial&)> on_end = {};
 };
 
 class Study {
@@ -84,9 +84,9 @@ class Study {
   // Returns why it ended. One optimize() of a study at a time.
   Result<std::string> optimize(const TrialFunction& function, const OptimizeOptions& options);
 
-  std::optional<TrialRecord> best() const;  // of the completed ones; the earlier of equal ones
-  std::optional<TrialRecord> trial(TrialId id) const;
-  std::vector<TrialRecord> trials() const;  // by id
+  std::optional<StudyTrial> best() const;  // of the completed ones; the earlier of equal ones
+  std::optional<StudyTrial> trial(TrialId id) const;
+  std::vector<StudyTrial> trials() const;   // by id
   std::vector<Suggestion> running() const;  // by id
   std::int64_t trial_count() const;
   std::int64_t count(TrialState state) const;
@@ -102,9 +102,9 @@ class Study {
 
 // Makes a study of its own and runs it, `trials` in all. The best trial, or an error when none
 // completed.
-Result<TrialRecord> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
-                             StudyOptions options = {}, OptimizeOptions how = {});
-Result<TrialRecord> maximize(const TrialFunction& function, const json& space, std::int64_t trials,
-                             StudyOptions options = {}, OptimizeOptions how = {});
+Result<StudyTrial> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
+                            StudyOptions options = {}, OptimizeOptions how = {});
+Result<StudyTrial> maximize(const TrialFunction& function, const json& space, std::int64_t trials,
+                            StudyOptions options = {}, OptimizeOptions how = {});
 
 }  // namespace attune

@@ -41,7 +41,7 @@ double misfit(const json& parameters) {
   return std::sqrt(sum / static_cast<double>(kInBed.size()));
 }
 
-void show_fit(const attune::TrialRecord& best) {
+void show_fit(const attune::StudyTrial& best) {
   const Sir model = model_of(best.parameters);
   const auto infected = infected_by_day(model, kSchool, static_cast<int>(kInBed.size()));
   std::printf("\nday  in bed  model\n");
@@ -69,7 +69,7 @@ int calibrate(attune::StudyOptions options, attune::OptimizeOptions how) {
   if (study->trial_count() > 0) {
     std::printf("going on after %lld trials\n", static_cast<long long>(study->trial_count()));
   }
-  how.on_end = [&](const attune::TrialRecord& trial) {
+  how.on_end = [&](const attune::StudyTrial& trial) {
     if (study->best()->id == trial.id) {
       std::printf("trial %4lld: misfit %7.2f\n", static_cast<long long>(trial.id), *trial.value);
       std::fflush(stdout);

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 CMAKE, BUILD, COMPILER = sys.argv[1:4]
-CONSUMER = pathlib.Path(__file__).resolve().parent / 'consumer'
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 def run(*command, **more):
@@ -33,7 +33,9 @@ class Install(unittest.TestCase):
         (cls.folder / 'first').rename(cls.prefix)
         # A path into the tree or to the first place would work here, and nowhere else.
         cls.consumer = cls.folder / 'consumer'
-        shutil.copytree(CONSUMER, cls.consumer)
+        cls.c_consumer = cls.folder / 'c_consumer'
+        for consumer in (cls.consumer, cls.c_consumer):
+            shutil.copytree(HERE / consumer.name, consumer)
 
     def test_programs(self):
         for program in ('attune', 'attuned', 'attune-shim'):
@@ -56,12 +58,20 @@ class Install(unittest.TestCase):
                     self.assertNotIn(place, text, file)
 
     def test_find_package(self):
-        build = self.folder / 'by_cmake'
-        run(CMAKE, '-S', self.consumer, '-B', build, '-G', 'Ninja',
-            f'-DCMAKE_PREFIX_PATH={self.prefix}', f'-DCMAKE_CXX_COMPILER={COMPILER}')
-        run(CMAKE, '--build', build, '--parallel', '2')
+        build = self.build_by_cmake(self.consumer)
         self.assertEqual(run(build / 'tune'), 'tuned\n')
         self.assertEqual(run(build / 'be_tuned'), 'was tuned\n')
+
+    def test_find_package_from_c(self):
+        build = self.build_by_cmake(self.c_consumer)
+        self.assertEqual(run(build / 'be_tuned'), 'x = 2.5\n')
+
+    def build_by_cmake(self, source):
+        build = source / 'build'
+        run(CMAKE, '-S', source, '-B', build, '-G', 'Ninja',
+            f'-DCMAKE_PREFIX_PATH={self.prefix}', f'-DCMAKE_CXX_COMPILER={COMPILER}')
+        run(CMAKE, '--build', build, '--parallel', '2')
+        return build
 
     def test_pkg_config(self):
         (folder,) = self.prefix.rglob('pkgconfig')

@@ -43,9 +43,9 @@ void yielding(int trial, int step) {
 }  // namespace
 
 TEST_CASE("minimize: the shortest program") {
-  const TrialRecord best = must(minimize(cost, small_space(), 200));
+  const StudyTrial best = must(minimize(cost, small_space(), 200));
   CHECK(*best.value < 0.1);
-  const TrialRecord most = must(maximize(cost, small_space(), 200));
+  const StudyTrial most = must(maximize(cost, small_space(), 200));
   CHECK(*most.value > 20);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("optimize: reasons to end") {
   CHECK(must(study.optimize(cost, {.trials = 50, .seconds = 0.0})) == "the time is over");
   CHECK(study.trial_count() == 3);
   OptimizeOptions until{.trials = 50};
-  until.on_end = [&](const TrialRecord& record) { return record.id < 7; };
+  until.on_end = [&](const StudyTrial& record) { return record.id < 7; };
   CHECK(must(study.optimize(cost, until)) == "ended by on_end");
   CHECK(study.trial_count() == 8);
   CHECK(must(study.optimize(cost, {.trials = 8})) == "all trials have run");

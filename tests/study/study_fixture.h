@@ -53,7 +53,7 @@ inline void write(const std::string& path, const std::string& bytes) {
 // All that trials() says, for comparing studies.
 inline std::string summary(const Study& study) {
   std::string text;
-  for (const TrialRecord& trial : study.trials()) {
+  for (const StudyTrial& trial : study.trials()) {
     text += std::to_string(trial.id) + " " + dump_json(trial.parameters) + " " +
             std::string(name_of(trial.state)) + " " +
             (trial.value ? dump_json(json(*trial.value)) : "-") + " " + trial.reason;

@@ -19,7 +19,7 @@ enum class TrialState {
 };
 std::string_view name_of(TrialState state);
 
-struct TrialRecord {
+struct StudyTrial {
   TrialId id = 0;
   json parameters = {};
   TrialState state = TrialState::running;
