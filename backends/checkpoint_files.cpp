@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "backends/trial_folder.h"
-#include "backends/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "backends/metric_text.h"
 #include "backends/regex.h"
-#include "backends/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace {

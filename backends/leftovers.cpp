@@ -12,8 +12,8 @@ extern "C" {
 #include <cstdlib>
 #include <string>
 
-#include "backends/unique_fd.h"
 #include "base/atomic_file.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace {

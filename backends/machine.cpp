@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "backends/process.h"
-#include "backends/unique_fd.h"
 #include "base/atomic_file.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -15,8 +15,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "backends/unique_fd.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "backends/unique_fd.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "backends/unique_fd.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 

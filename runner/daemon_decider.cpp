@@ -8,9 +8,9 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
-#include "backends/unique_fd.h"
 #include "base/base64.h"
 #include "base/check.h"
+#include "base/unique_fd.h"
 #include "protocol/codec.h"
 #include "runner/files.h"
 

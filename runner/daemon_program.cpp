@@ -9,7 +9,7 @@
 #include <chrono>
 
 #include "backends/process.h"
-#include "backends/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace {

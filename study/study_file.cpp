@@ -20,20 +20,19 @@ std::unexpected<Error> failed(const std::string& what, const std::string& path) 
 
 }  // namespace
 
-StudyFile::StudyFile(int fd, std::string path, Durability durability)
-    : fd_(fd), path_(std::move(path)), durability_(durability), synced_(clock_.now()) {}
+StudyFile::StudyFile(UniqueFd fd, std::string path, Durability durability)
+    : fd_(std::move(fd)), path_(std::move(path)), durability_(durability), synced_(clock_.now()) {}
 
 StudyFile::~StudyFile() {
-  if (durability_ == Durability::each_second) ::fdatasync(fd_);
-  ::close(fd_);
+  if (durability_ == Durability::each_second) ::fdatasync(fd_.get());
 }
 
 Result<std::unique_ptr<StudyFile>> StudyFile::locked(const std::string& path, int flags,
                                                      Durability durability) {
-  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0644);
-  if (fd < 0) return failed("cannot open", path);
-  std::unique_ptr<StudyFile> file(new StudyFile(fd, path, durability));
-  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  UniqueFd fd(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0644));
+  if (!fd) return failed("cannot open", path);
+  std::unique_ptr<StudyFile> file(new StudyFile(std::move(fd), path, durability));
+  if (::flock(file->fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return failed("cannot lock", path);
     return fail(path + " is in use by another study; one at a time may write to it");
   }
@@ -44,7 +43,7 @@ Result<std::unique_ptr<StudyFile>> StudyFile::create(const std::string& path,
                                                      Durability durability) {
   auto file = TRY(locked(path, O_CREAT, durability));
   struct stat status = {};
-  if (::fstat(file->fd_, &status) != 0) return failed("cannot look at", path);
+  if (::fstat(file->fd_.get(), &status) != 0) return failed("cannot look at", path);
   if (status.st_size > 0) {
     return fail(path + " exists already: Study::open() or IfExists::continue_ goes on with it");
   }
@@ -58,19 +57,20 @@ Result<std::unique_ptr<StudyFile>> StudyFile::open(const std::string& path, Dura
 Result<std::string> StudyFile::read() const { return read_file(path_); }
 
 Result<void> StudyFile::truncate(std::size_t length) {
-  if (::ftruncate(fd_, static_cast<off_t>(length)) != 0) return failed("cannot shorten", path_);
+  if (::ftruncate(fd_.get(), static_cast<off_t>(length)) != 0)
+    return failed("cannot shorten", path_);
   return {};
 }
 
 Result<void> StudyFile::append(std::string_view lines) {
-  const off_t before = ::lseek(fd_, 0, SEEK_END);
+  const off_t before = ::lseek(fd_.get(), 0, SEEK_END);
   while (!lines.empty()) {
-    const ssize_t n = ::write(fd_, lines.data(), lines.size());
+    const ssize_t n = ::write(fd_.get(), lines.data(), lines.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int reason = errno;
       // If not even this can be done, the half line is dropped as torn at the next opening.
-      [[maybe_unused]] const int undone = before >= 0 ? ::ftruncate(fd_, before) : 0;
+      [[maybe_unused]] const int undone = before >= 0 ? ::ftruncate(fd_.get(), before) : 0;
       errno = reason;
       return failed("cannot write to", path_);
     }
@@ -84,7 +84,7 @@ Result<void> StudyFile::sync() {
   const double now = clock_.now();
   if (durability_ == Durability::each_second && now - synced_ < 1) return {};
   synced_ = now;
-  if (::fdatasync(fd_) != 0) return failed("cannot flush", path_);
+  if (::fdatasync(fd_.get()) != 0) return failed("cannot flush", path_);
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "study/study_options.h"
 
 namespace attune {
@@ -26,12 +27,12 @@ class StudyFile {
   Result<void> append(std::string_view lines);
 
  private:
-  StudyFile(int fd, std::string path, Durability durability);
+  StudyFile(UniqueFd fd, std::string path, Durability durability);
   static Result<std::unique_ptr<StudyFile>> locked(const std::string& path, int flags,
                                                    Durability durability);
   Result<void> sync();
 
-  int fd_;
+  UniqueFd fd_;
   std::string path_;
   Durability durability_;
   SystemClock clock_;

@@ -45,26 +45,13 @@ std::string metric_text(const json& metrics) {
   return text;
 }
 
-MetricFile::MetricFile(MetricFile&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
-
-MetricFile& MetricFile::operator=(MetricFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-MetricFile::~MetricFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<MetricFile> MetricFile::open(const std::filesystem::path& path) {
   std::error_code ignored;  // the file cannot be opened then, which says why
   std::filesystem::create_directories(path.parent_path(), ignored);
   MetricFile file;
   file.path_ = path;
-  file.fd_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (file.fd_ < 0) {
+  file.fd_.reset(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  if (!file.fd_) {
     return fail("cannot open " + path.string() + " for reports: " + std::strerror(errno) +
                 "; is NNI_SYS_DIR the folder of a trial that this user may write to?");
   }
@@ -82,14 +69,14 @@ Result<void> MetricFile::append(const json& record) {
   const std::string bytes = "ME" + length + body;
   ssize_t written = -1;
   do {
-    written = ::write(fd_, bytes.data(), bytes.size());
+    written = ::write(fd_.get(), bytes.data(), bytes.size());
   } while (written < 0 && errno == EINTR);
   if (written != std::ssize(bytes)) {
     return fail("cannot append a report to " + path_.string() + ": " +
                 (written < 0 ? std::strerror(errno) : "the disk is full"));
   }
   // NNI's managers watch the time stamp, and miss a change that comes right after they looked.
-  ::futimens(fd_, nullptr);
+  ::futimens(fd_.get(), nullptr);
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 
@@ -20,11 +21,6 @@ class MetricFile {
   // Including "ME" and the length, NNI's readers take less than this.
   static constexpr std::size_t kMaxRecord = 1'000'000;
 
-  MetricFile() = default;
-  MetricFile(MetricFile&& other) noexcept;
-  MetricFile& operator=(MetricFile&& other) noexcept;
-  ~MetricFile();
-
   // Makes the file and its folder when they are missing.
   static Result<MetricFile> open(const std::filesystem::path& path);
 
@@ -33,7 +29,7 @@ class MetricFile {
 
  private:
   std::filesystem::path path_;
-  int fd_ = -1;
+  UniqueFd fd_;
 };
 
 }  // namespace attune

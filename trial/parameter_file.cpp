@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/atomic_file.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace fs = std::filesystem;
@@ -19,13 +20,8 @@ class FolderWatch {
  public:
   explicit FolderWatch(const fs::path& folder) : fd_(::inotify_init1(IN_CLOEXEC)) {
     constexpr std::uint32_t kEvents = IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR;
-    watching_ = fd_ >= 0 && ::inotify_add_watch(fd_, folder.c_str(), kEvents) >= 0;
+    watching_ = fd_ && ::inotify_add_watch(fd_.get(), folder.c_str(), kEvents) >= 0;
   }
-  ~FolderWatch() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FolderWatch(const FolderWatch&) = delete;
-  FolderWatch& operator=(const FolderWatch&) = delete;
 
   bool watching() const { return watching_; }
 
@@ -34,7 +30,7 @@ class FolderWatch {
   bool wait_for(const std::string& name) {
     alignas(inotify_event) char buffer[4096];
     while (true) {
-      const ssize_t size = ::read(fd_, buffer, sizeof buffer);
+      const ssize_t size = ::read(fd_.get(), buffer, sizeof buffer);
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) return false;
       for (ssize_t at = 0; at < size;) {
@@ -47,7 +43,7 @@ class FolderWatch {
   }
 
  private:
-  int fd_;
+  UniqueFd fd_;
   bool watching_ = false;
 };
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/process.h"
-#include "backends/unique_fd.h"
 #include "base/json.h"
+#include "base/unique_fd.h"
 #include "protocol/frame.h"
 
 namespace attune::bench {

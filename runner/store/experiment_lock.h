@@ -4,8 +4,8 @@
 // process id can.
 #include <filesystem>
 
-#include "backends/unique_fd.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 

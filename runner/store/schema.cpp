@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "backends/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "backends/local_backend.h"
-#include "backends/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace attune::test {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "backends/process.h"
-#include "backends/unique_fd.h"
+#include "base/unique_fd.h"
 #include "runner/store/store_reader.h"
 
 namespace attune {

@@ -12,8 +12,8 @@
 
 #include "backends/file_watch.h"
 #include "backends/process.h"
-#include "backends/unique_fd.h"
 #include "base/json.h"
+#include "base/unique_fd.h"
 #include "runner/store/store_reader.h"
 #include "tests/runner/program_folder.h"
 
