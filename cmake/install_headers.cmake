@@ -23,6 +23,8 @@ while(waiting)
     list(APPEND waiting ${included})
   endforeach()
   string(REGEX REPLACE "(\n[ \t]*#[ \t]*include[ \t]*\")" "\\1attune/" text "${text}")
+  # Too short a name to force upon programs of users.
+  string(REGEX REPLACE "\n#define TRY\\([^\n]*" "" text "${text}")
   file(WRITE ${staging}/attune/${header} "${text}")
 endwhile()
 file(INSTALL ${staging}/attune DESTINATION ${CMAKE_INSTALL_PREFIX}/${destination})

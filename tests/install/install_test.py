@@ -50,6 +50,11 @@ class Install(unittest.TestCase):
                 self.assertTrue((self.prefix / 'include' / included).exists(),
                                 f'{header}: {included}')
 
+    def test_no_macro_that_a_user_might_have(self):
+        for header in (self.prefix / 'include').rglob('*.h'):
+            for name in re.findall(r'#\s*define (\w+)', header.read_text()):
+                self.assertTrue(name.startswith('ATTUNE_'), f'{header}: {name}')
+
     def test_no_path_of_the_build(self):
         for pattern in ('*.cmake', '*.pc', '*.h'):
             for file in self.prefix.rglob(pattern):
