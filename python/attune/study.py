@@ -72,7 +72,7 @@ class Study:
         self._exhausted = False
         self._folder = tempfile.mkdtemp(prefix='attune-study-')
         self._daemons: List[Daemon] = []  # the one that works; a list, for the finalizer's sake
-        self._discard = weakref.finalize(self, _discard, self._daemons, self._folder)
+        self._discard = weakref.finalize(self, _discard, self._daemons, self._folder, os.getpid())
 
     # ---- asking and telling ----------------------------------------------------------------------
 
@@ -353,10 +353,14 @@ class Study:
             raise ValueError(f'trial {trial.number} has ended already: {trial.status}')
 
 
-def _discard(daemons: List[Daemon], folder: str) -> None:
-    for daemon in daemons:
-        daemon.close()  # first: it saves its state when it ends
-    shutil.rmtree(folder, ignore_errors=True)
+def _discard(daemons: List[Daemon], folder: str, owner: int) -> None:
+    if os.getpid() != owner:
+        return  # a forked child: daemon and folder are its parent's
+    try:
+        for daemon in daemons:
+            daemon.close()  # first: it saves its state when it ends
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_state(folder: str) -> str:
