@@ -341,7 +341,7 @@ class Study:
             return float(value)
         name = self._settings['objectives'][0].get('metric', 'default')
         found = value.get(name)
-        if not isinstance(found, (int, float)) or isinstance(found, bool):
+        if not values.is_number(found):
             raise ValueError(f'metrics: {name!r} must be a number, got {found!r}')
         return float(found)
 

@@ -223,8 +223,9 @@ class Ends(StudyCase):
     def script(self, code):
         """What a program has printed and complained about; it leaves nothing in TMPDIR."""
         with tempfile.TemporaryDirectory() as folder:
+            before = f'import attune, os, sys\nSPACE = {UNIFORM!r}\n'
             done = subprocess.run(
-                [sys.executable, '-B', '-c', f'import attune, os, sys\nSPACE = {UNIFORM!r}\n' + code],
+                [sys.executable, '-B', '-c', before + code],
                 capture_output=True, text=True, timeout=60, env={**os.environ, 'TMPDIR': folder})
             self.assertEqual(os.listdir(folder), [])
         return done
