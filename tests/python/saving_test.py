@@ -20,7 +20,7 @@ class SavingAndLoading(StudyCase):
         self.addCleanup(study.close)
         return study
 
-    def go_on(self, study, count=15):
+    def go_on(self, study, count=45):
         study.optimize(parabola, count)
         return [(trial.number, trial.parameters) for trial in study.trials]
 
