@@ -27,11 +27,11 @@ def find_attuned(program: Optional[str] = None) -> str:
     parents = pathlib.Path(__file__).resolve().parents
     places = [parents[4] / 'bin' / 'attuned'] if len(parents) > 4 else []
     places.append(parents[2] / 'build' / 'release' / 'bin' / 'attuned')
-    for name in (program, os.environ.get('ATTUNED')):
+    for name, source in ((program, ''), (os.environ.get('ATTUNED'), 'ATTUNED: ')):
         if name:
             found = shutil.which(name)
             if not found:
-                raise DaemonError(f'no program {name}')
+                raise DaemonError(f'{source}no program {name}')
             return found
     for place in ('attuned', *map(str, places)):
         found = shutil.which(place)

@@ -42,6 +42,9 @@ class Ends(StudyCase):
     def test_no_such_program(self):
         with self.assertRaisesRegex(attune.DaemonError, 'no program /none'):
             attune.Study(UNIFORM, attuned='/none')
+        with mock.patch.dict(os.environ, ATTUNED='/none'), \
+                self.assertRaisesRegex(attune.DaemonError, '^ATTUNED: no program /none$'):
+            attune.Study(UNIFORM)
         with tempfile.NamedTemporaryFile(delete=False) as script:
             script.write(b'not a program')
         self.addCleanup(os.unlink, script.name)
