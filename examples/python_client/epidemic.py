@@ -5,6 +5,8 @@ The data: boys confined to bed at an English boarding school of 763, day by day;
 January 1978 (British Medical Journal, 4 March 1978, p. 587).
 
     PYTHONPATH=python python3 examples/python_client/epidemic.py [trials] [seed]
+
+ATTUNED=path names the program where it is neither in PATH nor in build/release/bin.
 """
 import math
 import sys

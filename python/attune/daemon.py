@@ -27,11 +27,11 @@ def find_attuned(program: Optional[str] = None) -> str:
     parents = pathlib.Path(__file__).resolve().parents
     places = [parents[4] / 'bin' / 'attuned'] if len(parents) > 4 else []
     places.append(parents[2] / 'build' / 'release' / 'bin' / 'attuned')
-    for name in (program, os.environ.get('ATTUNED')):
+    for name, source in ((program, ''), (os.environ.get('ATTUNED'), 'ATTUNED: ')):
         if name:
             found = shutil.which(name)
             if not found:
-                raise DaemonError(f'no program {name}')
+                raise DaemonError(f'{source}no program {name}')
             return found
     for place in ('attuned', *map(str, places)):
         found = shutil.which(place)
@@ -43,7 +43,8 @@ def find_attuned(program: Optional[str] = None) -> str:
 class Daemon:
     """One attuned. For one thread at a time; no thread of its own.
 
-    The process ends when it is closed, when this object is gone, and when this process is.
+    The process ends when it is closed, when this object is gone, and when this process is; what
+    happens in a forked child ends nothing.
     """
 
     def __init__(self, program: str, arguments: List[str]):
@@ -68,7 +69,8 @@ class Daemon:
         self._farewell = ''  # of ER
         self._error = ''  # once it is dead
         self.died = False  # by itself, and not by close()
-        self._finalizer = weakref.finalize(self, _end, self._process, self._said)
+        self._finalizer = weakref.finalize(self, _end, self._process, self._said,
+                                            os.getpid())
 
     @property
     def pid(self) -> int:
@@ -119,7 +121,8 @@ class Daemon:
         if not self._error:
             self._error = reason
             try:
-                if not self._unsent:
+                # At the exit of this process the finalizer may have closed the pipes already.
+                if not self._unsent and self._finalizer.alive:
                     self._to.write(b'TE%014d' % 0)  # a full pipe: the end of input has to do
             except OSError:
                 pass  # dead already
@@ -183,8 +186,11 @@ def _last_line(file) -> str:
     return _LOG_PREFIX.sub('', lines[-1]) if lines else ''
 
 
-def _end(process: subprocess.Popen, said) -> None:
-    """Closes the pipes, which tells it to end, and waits: no zombie, no open descriptor."""
+def _end(process: subprocess.Popen, said, owner: int) -> None:
+    """Closes the pipes, which tells it to end, and waits: no zombie, no open descriptor. Only in
+    the process `owner`: a forked child has copies, and is not who started it."""
+    if os.getpid() != owner:
+        return
     for pipe in (process.stdin, process.stdout):
         pipe.close()
     try:

@@ -17,16 +17,25 @@ _EVERY_WITHOUT_INOTIFY = 0.05  # s
 
 
 def write_whole(path: pathlib.Path, data: bytes) -> None:
-    """Replaces `path`: a reader, also after a crash, sees the old content or the new one."""
-    descriptor, name = tempfile.mkstemp(prefix='.' + path.name, suffix='.tmp', dir=path.parent)
+    """Replaces `path`: a reader, also after a crash, sees the old content or the new one. OSError:
+    the disk; it names `path`."""
+    try:
+        _replace(path, data)
+    except OSError as error:
+        # Not the draft, which the caller knows nothing of.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _replace(path: pathlib.Path, data: bytes) -> None:
+    descriptor, draft = tempfile.mkstemp(prefix='.' + path.name, suffix='.tmp', dir=path.parent)
     try:
         with os.fdopen(descriptor, 'wb') as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(draft, path)
     except BaseException:
-        os.unlink(name)
+        os.unlink(draft)
         raise
 
 

@@ -17,6 +17,8 @@ def optimize(study: Study, function: Callable[..., Any], trials: int, workers: i
     """Study.optimize(), whose contract it is."""
     if workers < 1:
         raise ValueError(f'workers must be positive, got {workers}')
+    if trials < 1:
+        raise ValueError(f'trials must be positive, got {trials}')
     run = _Run(study, TrialFunction(function, keeps_checkpoints=False), trials, catch)
     if workers == 1:
         run.work()
@@ -27,14 +29,14 @@ def optimize(study: Study, function: Callable[..., Any], trials: int, workers: i
 
 
 class _Run:
-    """What the workers share; `left` and `errors` are changed with study.changed held."""
+    """What the workers share; `errors` is changed with study.changed held."""
 
     def __init__(self, study: Study, function: TrialFunction, trials: int,
                  catch: Tuple[Type[Exception], ...]):
         self.errors: List[BaseException] = []
         self._study = study
         self._function = function
-        self._left = trials
+        self._trials = trials  # of the study, in all
         self._catch = catch
 
     def work(self) -> None:
@@ -68,11 +70,9 @@ class _Run:
     def _ask(self) -> Optional[StudyTrial]:
         """None: there is nothing more to do."""
         with self._study.changed:
-            while self._left > 0 and not self.errors:
+            while not self.errors and self._study.count < self._trials:
                 try:
-                    trial = self._study.ask()
-                    self._left -= 1
-                    return trial
+                    return self._study.ask()
                 except NoMoreTrials:
                     return None
                 except WaitForResults:

@@ -72,7 +72,7 @@ class Study:
         self._exhausted = False
         self._folder = tempfile.mkdtemp(prefix='attune-study-')
         self._daemons: List[Daemon] = []  # the one that works; a list, for the finalizer's sake
-        self._discard = weakref.finalize(self, _discard, self._daemons, self._folder)
+        self._discard = weakref.finalize(self, _discard, self._daemons, self._folder, os.getpid())
 
     # ---- asking and telling ----------------------------------------------------------------------
 
@@ -103,36 +103,35 @@ class Study:
                 raise WaitForResults('the tuner waits for results of trials that run')
         return found[0] if count is None else found
 
-    def report(self, trial: StudyTrial, metrics: Any) -> bool:
+    # A trial to report(), tell(), fail() or stop() is what ask() gave, or its number.
+
+    def report(self, trial: Union[StudyTrial, int], metrics: Any) -> bool:
         """An intermediate result. False: the trial should end, trial.stop_reason says why; then
         stop() or tell() it. Asked again it stays false."""
         value = self._checked(metrics)
         with self._changed:
-            self._must_run(trial)
+            trial = self._running(trial)
             metric = trial.metric('PERIODICAL', len(trial.reports), value)
             trial.reports.append(value)
             self._synchronize(metric)
             self._changed.notify_all()
             return trial.stop_reason is None
 
-    def tell(self, trial: StudyTrial, metrics: Any) -> None:
+    def tell(self, trial: Union[StudyTrial, int], metrics: Any) -> None:
         """The trial's result: a number, or a dict that has the first objective's metric."""
         value = self._checked(metrics)
         with self._changed:
-            self._must_run(trial)
-            self._end(trial, 'completed', 'SUCCEEDED', trial.metric('FINAL', 0, value))
-            trial.metrics = value
+            self._end(self._running(trial), 'completed', 'SUCCEEDED', value)
 
-    def fail(self, trial: StudyTrial) -> None:
+    def fail(self, trial: Union[StudyTrial, int]) -> None:
         """The trial has no result, and will have none."""
         with self._changed:
-            self._must_run(trial)
-            self._end(trial, 'failed', 'FAILED')
+            self._end(self._running(trial), 'failed', 'FAILED')
 
-    def stop(self, trial: StudyTrial) -> None:
+    def stop(self, trial: Union[StudyTrial, int]) -> None:
         """The trial has ended early, as report() said, or as you have decided."""
         with self._changed:
-            self._must_run(trial)
+            trial = self._running(trial)
             self._end(trial, 'stopped',
                       'EARLY_STOPPED' if trial.stop_reason is not None else 'USER_CANCELED')
 
@@ -141,6 +140,11 @@ class Study:
         """All that were asked for, by number."""
         with self._changed:
             return list(self._trials)
+
+    @property
+    def count(self) -> int:
+        """len(trials), without a copy."""
+        return len(self._trials)
 
     @property
     def best(self) -> Optional[StudyTrial]:
@@ -161,7 +165,9 @@ class Study:
 
     def optimize(self, function: Callable[..., Any], trials: int, workers: int = 1,
                  catch: Tuple[Type[Exception], ...] = ()) -> Optional[StudyTrial]:
-        """Tries the function (TrialFunction: its shapes) on so many trials; returns best.
+        """Tries the function (TrialFunction: its shapes) until the study has so many trials in all,
+        so that a continued study ends where an uninterrupted one does; returns best. Trials that
+        were asked for elsewhere count. ValueError: fewer than one.
 
         With workers above 1 in so many threads: for functions that wait, for processes or for
         code that releases the interpreter's lock. The answers then depend on who ends first.
@@ -289,11 +295,15 @@ class Study:
     def _daemon(self) -> Daemon:
         return self._daemons[0]
 
-    def _end(self, trial: StudyTrial, status: str, event: str, *before: Tuple[str, str]) -> None:
+    def _end(self, trial: StudyTrial, status: str, event: str,
+             result: Optional[values.Metrics] = None) -> None:
         self._settle()
         self._unsettled = True
-        self._daemon.send(*before, ('EN', json.dumps({
+        final = [] if result is None else [trial.metric('FINAL', 0, result)]
+        self._daemon.send(*final, ('EN', json.dumps({
             'trial_job_id': trial.job, 'event': event, 'hyper_params': trial.proposal})))
+        # In this order: whoever is interrupted between them never sees an end without its result.
+        trial.metrics = result
         trial.status = status
         self._unsettled = False
         self._changed.notify_all()
@@ -341,22 +351,32 @@ class Study:
             return float(value)
         name = self._settings['objectives'][0].get('metric', 'default')
         found = value.get(name)
-        if not isinstance(found, (int, float)) or isinstance(found, bool):
+        if not values.is_number(found):
             raise ValueError(f'metrics: {name!r} must be a number, got {found!r}')
         return float(found)
 
-    def _must_run(self, trial: StudyTrial) -> None:
-        known = 0 <= trial.number < len(self._trials) and self._trials[trial.number] is trial
-        if not known:
-            raise ValueError(f'trial {trial.number} is not of this study')
-        if trial.status != 'running':
-            raise ValueError(f'trial {trial.number} has ended already: {trial.status}')
+    def _running(self, trial: Union[StudyTrial, int]) -> StudyTrial:
+        """The trial that is meant. TypeError: none is. ValueError: of another study, or ended."""
+        by_number = isinstance(trial, int) and not isinstance(trial, bool)
+        if not by_number and not isinstance(trial, StudyTrial):
+            raise TypeError(f'a trial of ask(), or its number, is needed, got {trial!r:.100}')
+        number = trial if by_number else trial.number
+        found = self._trials[number] if 0 <= number < len(self._trials) else None
+        if found is None or not (by_number or found is trial):
+            raise ValueError(f'trial {number} is not of this study')
+        if found.status != 'running':
+            raise ValueError(f'trial {number} has ended already: {found.status}')
+        return found
 
 
-def _discard(daemons: List[Daemon], folder: str) -> None:
-    for daemon in daemons:
-        daemon.close()  # first: it saves its state when it ends
-    shutil.rmtree(folder, ignore_errors=True)
+def _discard(daemons: List[Daemon], folder: str, owner: int) -> None:
+    if os.getpid() != owner:
+        return  # a forked child: daemon and folder are its parent's
+    try:
+        for daemon in daemons:
+            daemon.close()  # first: it saves its state when it ends
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _read_state(folder: str) -> str:

@@ -6,6 +6,7 @@ stand-alone: parameters are the defaults, reports are printed.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pathlib
 import threading
@@ -14,12 +15,15 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from . import files, values
 
+_logger = logging.getLogger('attune')
+
 RECORD_LIMIT = 1_000_000  # bytes, with the line end: the length of a record has six digits
 _HALF_WRITTEN = 5.0  # s that a file which we asked for may stay invalid before it counts as broken
 
 
 class TrialError(RuntimeError):
-    """What the manager has prepared cannot be used; the message names the file."""
+    """What the manager has prepared cannot be used, and the message names the file; or a result
+    before the parameters."""
 
 
 class Trial:
@@ -47,6 +51,7 @@ class Trial:
         self._index = 0  # of the next parameters
         self._sequence = 0  # of the next intermediate result
         self._parameter_id: Any = None
+        self._has_warned = False
         self.last_report: Optional[values.Metrics] = None  # what report() was told last
 
     # ---- who it is -------------------------------------------------------------------------------
@@ -133,16 +138,31 @@ class Trial:
     def report(self, metrics: Any) -> None:
         """An intermediate result: a number, or a dict of named values.
 
-        TypeError: anything else. ValueError: a record of 1,000,000 bytes or more. OSError: the
-        disk. What failed is not reported, and does not count.
+        TypeError: anything else. ValueError: a record of 1,000,000 bytes or more. TrialError:
+        before next_parameters(). OSError: the disk. What failed is not reported, and does not
+        count. A metric `default` that is no number gets a warning, one a trial.
         """
-        value = values.metrics(metrics)
+        value = self._result('report', metrics)
         self.append('PERIODICAL', value)
         self.last_report = value
 
     def final(self, metrics: Any) -> None:
         """The result of this trial; errors as report()."""
-        self.append('FINAL', values.metrics(metrics))
+        self.append('FINAL', self._result('final', metrics))
+
+    def _result(self, call: str, metrics: Any) -> values.Metrics:
+        if self._index == 0:
+            # It would have no parameter_id, and managers ignore it; by hand the same, so that a
+            # script that runs by hand runs under a manager.
+            raise TrialError(f'{call}() before next_parameters(): nobody could tell what the '
+                             'result belongs to')
+        value = values.metrics(metrics)
+        if isinstance(value, dict) and not values.is_number(value.get('default', 0)):
+            if not self._has_warned:
+                _logger.warning("%s(): the metric 'default' is not a number, but %.100r: no tuner "
+                                'can use it', call, value['default'])
+            self._has_warned = True
+        return value
 
     def append(self, kind: str, value: Any) -> None:
         """A record of any JSON value. `kind` is PERIODICAL, which counts them, or FINAL."""
@@ -187,9 +207,14 @@ class Trial:
     def save(self, name: str, data: bytes) -> bool:
         """Keeps `data` as `name` in the checkpoint, whole or not at all; False: nobody keeps it.
 
-        ValueError: `name` is not a file name. OSError: the disk.
+        TypeError: `data` is not bytes, nor a buffer of them. ValueError: `name` is not a file
+        name. OSError: the disk.
         """
         path = self._checkpoint_file(name)
+        try:
+            memoryview(data)
+        except TypeError:  # here, so that it shows by hand, too
+            raise TypeError(f'save() keeps bytes, not {type(data).__name__}') from None
         if path is None:
             return False
         path.parent.mkdir(parents=True, exist_ok=True)

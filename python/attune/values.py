@@ -45,6 +45,11 @@ def _plain(value: Any, where: str) -> Any:
     raise TypeError(f'{where}: cannot be written as JSON: {type(value).__name__}')
 
 
+def is_number(value: Any) -> bool:
+    """Of plain values; NaN and infinities are, truth values are not."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def metrics(value: Any) -> Metrics:
     """`value` as what can be reported: a number, or an object of named values, not empty.
 
@@ -53,7 +58,6 @@ def metrics(value: Any) -> Metrics:
     result = plain(value, 'metrics')
     while isinstance(result, list) and len(result) == 1:
         result = result[0]
-    is_number = isinstance(result, (int, float)) and not isinstance(result, bool)
-    if not is_number and not (isinstance(result, dict) and result):
+    if not is_number(result) and not (isinstance(result, dict) and result):
         raise TypeError(f'metrics: must be a number, or a dict of named values, got {value!r:.100}')
     return result

@@ -137,9 +137,11 @@ class SyneTune(unittest.TestCase):
             'parser.add_argument("--lr", type=float)\n'
             'print(vars(parser.parse_args([])))\n'
             'with tempfile.NamedTemporaryFile("w") as file:\n'
-            '    file.write(\'{"lr": 0.5}\'); file.flush()\n'
-            '    args = vars(parser.parse_args(["--st_config_json_filename", file.name]))\n'
-            '    print(load_config_json(args)["lr"])\n'
+            '    file.write(\'{"lr": 0.5, "depth": 3}\'); file.flush()\n'
+            '    words = ["--st_config_json_filename", file.name, "--lr", "0.1"]\n'
+            '    args = vars(parser.parse_args(words))\n'
+            '    config = load_config_json(args)\n'
+            '    print(config["lr"], config["depth"], len(config), "depth" in args)\n'
             'print(resume_from_checkpointed_model({}, None))\n'
             'print(resume_from_checkpointed_model({ST_CHECKPOINT_DIR: "/none"}, None))\n'
             'twice = lambda path: path * 2\n'
@@ -147,8 +149,8 @@ class SyneTune(unittest.TestCase):
             'checkpoint_model_at_rung_level({}, None, 3)\n'
             'checkpoint_model_at_rung_level({ST_CHECKPOINT_DIR: "/"}, print, 3)\n')
         self.assertEqual(lines, [
-            "{'st_checkpoint_dir': None, 'st_config_json_filename': None, 'lr': None}", '0.5', '0',
-            '0', '//', '/ 3'])
+            "{'st_checkpoint_dir': None, 'st_config_json_filename': None, 'lr': None}",
+            '0.1 3 4 False', '0', '0', '//', '/ 3'])
 
 
 if __name__ == '__main__':

@@ -42,6 +42,9 @@ class Ends(StudyCase):
     def test_no_such_program(self):
         with self.assertRaisesRegex(attune.DaemonError, 'no program /none'):
             attune.Study(UNIFORM, attuned='/none')
+        with mock.patch.dict(os.environ, ATTUNED='/none'), \
+                self.assertRaisesRegex(attune.DaemonError, '^ATTUNED: no program /none$'):
+            attune.Study(UNIFORM)
         with tempfile.NamedTemporaryFile(delete=False) as script:
             script.write(b'not a program')
         self.addCleanup(os.unlink, script.name)
@@ -219,6 +222,42 @@ class Ends(StudyCase):
             self.assertEqual(select.select([daemon], [], [], 30)[0], [daemon])
             os.close(daemon)
         shutil.rmtree(folder)
+
+    def script(self, code):
+        """What a program has printed and complained about; it leaves nothing in TMPDIR."""
+        with tempfile.TemporaryDirectory() as folder:
+            before = f'import attune, os, sys\nSPACE = {UNIFORM!r}\n'
+            done = subprocess.run(
+                [sys.executable, '-B', '-c', before + code],
+                capture_output=True, text=True, timeout=60, env={**os.environ, 'TMPDIR': folder})
+            self.assertEqual(os.listdir(folder), [])
+        return done
+
+    def test_a_program_that_does_not_close(self):
+        use = 'study = attune.Study(SPACE)\nstudy.tell(study.ask(), 1)\n'
+        saved = ('study.save(os.environ["TMPDIR"] + "/saved")\n'
+                 'again = attune.Study.load(os.environ["TMPDIR"] + "/saved")\n'
+                 'os.unlink(os.environ["TMPDIR"] + "/saved")\nagain.ask()\n')
+        refused = ('try: attune.Study(SPACE, tuner="none")\n'
+                   'except attune.DaemonError as error: kept = error\n')
+        for code in (use, use + saved, refused, use + 'sys.exit(0)'):
+            with self.subTest(code=code):
+                done = self.script(code)
+                self.assertEqual((done.returncode, done.stderr), (0, ''))
+        done = self.script(use + 'raise OSError("boom")')
+        self.assertEqual(done.stderr.count('Traceback'), 1, done.stderr)
+        self.assertTrue(done.stderr.endswith('OSError: boom\n'), done.stderr)
+
+    def test_a_forked_child_leaves_it_alone(self):
+        fork = ('study = attune.Study(SPACE)\nstudy.tell(study.ask(), 1)\n'
+                'child = os.fork()\nif child == 0:\n    {}\n'
+                'assert os.waitpid(child, 0)[1] == 0\n'
+                'assert os.path.isdir(study._folder)\n'
+                'study.tell(study.ask(), 2)\nprint(len(study.trials))\n')
+        for end in ('sys.exit(0)', 'study.close(); sys.exit(0)', 'del study; sys.exit(0)'):
+            with self.subTest(end=end):
+                done = self.script(fork.format(end))
+                self.assertEqual((done.stdout, done.stderr), ('2\n', ''))
 
     def test_what_a_manager_told_this_process_is_not_the_daemons(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,18 @@ for _ in range(2):
     attune.report(other['x'])
 attune.final(other['x'])
 '''
+# What the function in docs/python.md leaves to its reader.
+MODEL = '''
+import attune
+class Model:
+    def __init__(self, lr):
+        self.lr, self.epoch = lr, 0
+    def save(self, folder):
+        (folder / 'model').write_text(f'{self.lr} {self.epoch}')
+    def train(self):
+        self.epoch += 1
+        return self.lr / self.epoch
+'''
 
 
 class Manager(unittest.TestCase):
@@ -66,12 +79,12 @@ class Manager(unittest.TestCase):
             [os.environ['ATTUNE'], *words], cwd=self.folder, capture_output=True, text=True,
             timeout=60, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
 
-    def run_trial(self, text, trials=1, before=''):
+    def run_trial(self, text, trials=1, before='', **more):
         (self.folder / 'trial.py').write_text(text)
         (self.folder / 'experiment.json').write_text(json.dumps({
             'trialCommand': f'{before} exec {sys.executable} -B trial.py',
             'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}}, 'seed': 1,
-            'maxTrialNumber': trials, 'tuner': {'name': 'Random'}}))
+            'maxTrialNumber': trials, 'tuner': {'name': 'Random'}, **more}))
         return self.attune('run', 'experiment.json', '--dir', 'run', '--quiet', '--json',
                            '--daemon', os.environ['ATTUNED'])
 
@@ -89,6 +102,22 @@ class Manager(unittest.TestCase):
         shown = json.loads(self.attune('show', '0', '--dir', 'run', '--json').stdout)
         self.assertEqual([(report['attempt'], report['value']) for report in shown['report_list']],
                          [(0, 1), (0, 2), (1, 3), (1, 4), (1, 104)])
+
+    def test_the_function_of_the_documentation(self):
+        page = (PYTHON.parent / 'docs/python.md').read_text()
+        code, objectives = re.search(
+            r'## A function as a trial\n\n```python\n(.*?)```.*?```yaml\nobjectives: (.*?)\n```',
+            page, re.DOTALL).groups()
+        done = self.run_trial(
+            MODEL + code, searchSpace={'lr': {'_type': 'choice', '_value': [0.5]}},
+            objectives=[dict(re.findall(r'(\w+): (\w+)', objectives))])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)['best']['metric'], 0.5 / 20)
+        by_hand = subprocess.run(
+            [sys.executable, '-B', 'trial.py'], cwd=self.folder, capture_output=True, text=True,
+            timeout=60, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
+        self.assertEqual(by_hand.returncode, 0, by_hand.stderr)
+        self.assertIn('Final result: {"loss": 0.005, "epoch": 19}', by_hand.stdout)
 
     def test_a_stopped_trial_goes_on(self):
         self.go_on(TRIAL)

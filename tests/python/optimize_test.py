@@ -117,9 +117,20 @@ class Optimizing(StudyCase):
         first = study.ask(2)
         other = threading.Thread(target=lambda: [study.tell(trial, 1) for trial in first])
         other.start()
-        study.optimize(parabola, 1)
+        study.optimize(parabola, 3)
         other.join()
         self.assertEqual([trial.status for trial in study.trials], ['completed'] * 3)
+
+    def test_trials_is_what_the_study_has_in_all(self):
+        study = self.study(tuner='Random')
+        study.tell(study.ask(), 1)
+        study.ask()  # runs elsewhere, and counts
+        for workers, total, expected in [(1, 5, 5), (3, 20, 20), (2, 20, 20), (1, 7, 20)]:
+            self.assertIs(study.optimize(parabola, total, workers=workers), study.best)
+            self.assertEqual(len(study.trials), expected)
+        for none in (0, -1):
+            with self.assertRaisesRegex(ValueError, f'trials must be positive, got {none}'):
+                study.optimize(parabola, none)
 
     def test_a_space_that_ends(self):
         study = self.study(CHOICE, tuner='GridSearch')

@@ -1,9 +1,11 @@
 """Study.save() and load()."""
+import errno
 import json
 import os
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import attune
 from support import CHOICE, StudyCase, parabola
@@ -20,7 +22,7 @@ class SavingAndLoading(StudyCase):
         self.addCleanup(study.close)
         return study
 
-    def go_on(self, study, count=15):
+    def go_on(self, study, count=45):
         study.optimize(parabola, count)
         return [(trial.number, trial.parameters) for trial in study.trials]
 
@@ -105,8 +107,16 @@ class SavingAndLoading(StudyCase):
         study = self.study()
         study.save(self.path)
         before = self.path.read_bytes()
-        with self.assertRaises(OSError):
-            study.save(self.path / 'below-a-file')
+        below, nowhere = self.path / 'below-a-file', self.path.parent / 'none/study'
+        for bad in (below, str(nowhere), self.path.parent):
+            with self.assertRaises(OSError) as caught:
+                study.save(bad)
+            # What the caller has named, and no file of ours.
+            self.assertEqual(caught.exception.filename, str(bad))
+            self.assertTrue(str(caught.exception).endswith(f": '{bad}'"), caught.exception)
+        with mock.patch.object(os, 'fsync', side_effect=OSError(errno.ENOSPC, 'disk full')), \
+                self.assertRaisesRegex(OSError, f"disk full: '{self.path}'"):
+            study.save(self.path)
         study.tell(study.ask(), 1)
         self.assertEqual(self.path.read_bytes(), before)
         self.assertEqual(os.listdir(self.path.parent), ['study.json'])

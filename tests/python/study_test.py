@@ -2,6 +2,7 @@
 import math
 import threading
 import unittest
+from unittest import mock
 
 import attune
 from support import CHOICE, UNIFORM, StudyCase, parabola
@@ -106,6 +107,36 @@ class AskAndTell(StudyCase):
                       lambda: study.stop(trial), lambda: study.report(trial, 1)):
             with self.assertRaisesRegex(ValueError, 'completed'):
                 again()
+
+    def test_by_number(self):
+        study = self.study()
+        trials = study.ask(4)
+        self.assertTrue(study.report(0, 2))
+        study.tell(0, 1)
+        study.fail(1)
+        study.stop(2)
+        self.assertEqual([trial.status for trial in trials],
+                         ['completed', 'failed', 'stopped', 'running'])
+        self.assertEqual((trials[0].reports, trials[0].metrics), ([2], 1))
+        with self.assertRaisesRegex(ValueError, 'trial 1 has ended already: failed'):
+            study.tell(1, 1)
+        for number in (-1, 4):
+            with self.assertRaisesRegex(ValueError, f'trial {number} is not of this study'):
+                study.tell(number, 1)
+        for bad in (1.0, '3', None, True):
+            with self.assertRaisesRegex(TypeError, 'a trial of ask\\(\\), or its number'):
+                study.tell(bad, 1)
+
+    def test_a_trial_that_is_completed_has_its_result(self):
+        # Ctrl-C right when the end is made known, which is after the end.
+        for call in (lambda trial: study.tell(trial, 1), lambda trial: study.fail(trial)):
+            study = self.study()
+            trial = study.ask()
+            with mock.patch.object(study.changed, 'notify_all', side_effect=KeyboardInterrupt), \
+                    self.assertRaises(KeyboardInterrupt):
+                call(trial)
+            self.assertEqual(trial.status == 'completed', trial.metrics == 1)
+            self.assertNotEqual(trial.status, 'running')
 
     def test_unusable_values_change_nothing(self):
         study = self.study()

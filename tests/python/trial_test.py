@@ -4,6 +4,7 @@ import decimal
 import fractions
 import io
 import json
+import logging
 import math
 import os
 import pathlib
@@ -97,8 +98,36 @@ class Managed(TrialCase):
         with self.assertRaisesRegex(attune.TrialError, 'HTTP'):
             attune.Trial(self.environment)
 
+    def test_results_need_parameters(self):
+        for call, word in [(self.trial.report, 'report'), (self.trial.final, 'final')]:
+            with self.assertRaisesRegex(attune.TrialError, rf'{word}\(\) before next_parameters'):
+                call(1)
+        self.assertEqual(read_records(self.folder), [])
+        self.trial.next_parameters()
+        self.trial.report(1)
+        self.assertEqual(self.values(), [('PERIODICAL', 0, 1)])
+
+    def test_a_default_that_is_no_number(self):
+        self.trial.next_parameters()
+        with self.assertLogs('attune', logging.WARNING) as logged:
+            self.trial.report({'default': '0.9'})
+            self.trial.report({'default': None})
+            self.trial.final({'default': True})
+        self.assertEqual(len(logged.output), 1)
+        self.assertIn("'default' is not a number, but '0.9'", logged.output[0])
+        self.assertEqual(len(self.values()), 3)
+        other = attune.Trial(self.environment)
+        self.addCleanup(other.close)
+        other.next_parameters()
+        with self.assertRaises(AssertionError), self.assertLogs('attune', logging.WARNING):
+            for good in ({'default': math.nan}, {'loss': 'x'}, {'default': 1, 'note': 'x'}, 1):
+                other.report(good)
+        with self.assertLogs('attune', logging.WARNING):
+            other.final({'default': [1, 2]})
+
     def test_sizes(self):
-        overhead = len(json.dumps({'parameter_id': None, 'trial_job_id': 't0007', 'type': 'FINAL',
+        self.trial.next_parameters()
+        overhead = len(json.dumps({'parameter_id': 3, 'trial_job_id': 't0007', 'type': 'FINAL',
                                    'sequence': 0, 'value': json.dumps({'a': ''})})) + 1
         self.trial.final({'a': 'x' * (999_999 - overhead)})
         self.assertEqual((self.folder / '.nni/metrics').read_bytes()[:8], b'ME999999')
@@ -107,6 +136,7 @@ class Managed(TrialCase):
         self.assertEqual(len(read_records(self.folder)), 1)
 
     def test_what_failed_does_not_count(self):
+        self.trial.next_parameters()
         for bad in ('0.5', None, True, {}, [], [1, 2], {1: 2}, {'a': object()}, {'a': {1, 2}}):
             with self.subTest(bad=bad), self.assertRaises(TypeError):
                 self.trial.report(bad)
@@ -117,6 +147,7 @@ class Managed(TrialCase):
         self.assertEqual(self.values(), [('PERIODICAL', 0, 1)])
 
     def test_threads(self):
+        self.trial.next_parameters()
         threads = [threading.Thread(target=lambda: [self.trial.report(1) for _ in range(200)])
                    for _ in range(4)]
         for thread in threads:
@@ -209,6 +240,10 @@ class Alone(unittest.TestCase):
         self.assertEqual(attune.Trial({}).next_parameters(), {})
 
     def test_reports_are_printed(self):
+        for call in (self.trial.report, self.trial.final):
+            with self.assertRaisesRegex(attune.TrialError, 'before next_parameters'):
+                call(1)
+        self.trial.next_parameters()
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             self.trial.report(0.5)
@@ -251,6 +286,16 @@ class Checkpoints(TrialCase):
         self.assertTrue(self.trial.save('state', b'second'))
         self.assertEqual(attune.Trial(self.environment).restore('state'), b'second')
         self.assertEqual(os.listdir(self.trial.checkpoint_dir()), ['state'])
+
+    def test_what_is_no_bytes(self):
+        for kept in (b'bytes', bytearray(b'bytes'), memoryview(b'bytes')):
+            self.assertTrue(self.trial.save('state', kept))
+            self.assertEqual(self.trial.restore('state'), b'bytes')
+        for some in (self.trial, attune.Trial({})):  # by hand, too
+            for bad in ('text', None, 5, [1]):
+                with self.assertRaisesRegex(TypeError, f'bytes, not {type(bad).__name__}'):
+                    some.save('state', bad)
+        self.assertEqual(self.trial.restore('state'), b'bytes')
 
     def test_what_fails_leaves_the_former_one(self):
         self.trial.save('state', b'first')

@@ -23,9 +23,10 @@ def add_config_json_to_argparse(parser: argparse.ArgumentParser) -> None:
 
 
 def load_config_json(args: Dict[str, Any]) -> Dict[str, Any]:
-    """The arguments, and over them what the file holds that they name."""
+    """What the file that `args` names holds, and over it `args`, as Syne Tune merges them: an
+    argument that was not given counts too, with its default."""
     with open(args[ST_CONFIG_JSON_FNAME_ARG], encoding='utf-8') as file:
-        return {**args, **json.load(file)}
+        return {**json.load(file), **args}
 
 
 def resume_from_checkpointed_model(config: Dict[str, Any],
