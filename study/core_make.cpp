@@ -26,6 +26,15 @@ Result<void> positive(std::optional<int> number, std::string_view name) {
   return {};
 }
 
+// `maximize` is of the metric "default": beside objectives it can only contradict.
+Result<void> one_direction(const StudyOptions& options) {
+  if (!options.maximize || options.objectives.empty() || options.objectives.front().maximize) {
+    return {};
+  }
+  return fail("options.maximize: the study is to minimize \"" + options.objectives.front().metric +
+              "\", as options.objectives say");
+}
+
 Error at(const std::string& where, const Error& error) { return {where + ": " + error.message}; }
 
 }  // namespace
@@ -36,6 +45,7 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
                                                    const AssessorRegistry& assessors) {
   TRY(positive(options.max_trials, "max_trials"));
   TRY(positive(options.concurrency, "concurrency"));
+  TRY(one_direction(options));
   Space space = TRY(parse_space(space_json));
   TRY(set_constraints(space, options.constraints));
   Context context{options.max_trials, options.concurrency, options.objectives};
