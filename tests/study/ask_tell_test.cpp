@@ -36,6 +36,11 @@ TEST_CASE("ask and tell: what is wrong changes nothing") {
   CHECK(error_of(study.tell(7, 1.0)) == "trial 7 does not exist");
   CHECK_THAT(error_of(study.ask(0)), Catch::Contains("from 1 to 10000"));
   CHECK_THAT(error_of(study.tell(id, "fast")), Catch::Contains("must be a number or an object"));
+  CHECK_THAT(error_of(study.tell(id, nullptr)), Catch::Contains("not null"));
+  CHECK_THAT(error_of(study.tell(id, {{"default", nullptr}})), Catch::Contains("is a number"));
+  CHECK_THAT(error_of(study.report(id, nullptr)), Catch::Contains("not null"));
+  CHECK_THAT(error_of(study.import_results({{{{"x", 1.0}, {"kind", "a"}}, nullptr}})),
+             Catch::Contains("not null"));
   CHECK_THAT(error_of(study.tell({{id, 1.0}, {id, 2.0}})), Catch::Contains("twice"));
   CHECK_THAT(error_of(study.tell({{id, 1.0}, {8, 2.0}})), Catch::Contains("trial 8"));
   CHECK_THAT(error_of(study.report(id, 1.0, 3)), Catch::Contains("the next one is 0"));

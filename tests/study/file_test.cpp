@@ -164,6 +164,66 @@ TEST_CASE("save and load: the same format, going on in the same way") {
   CHECK(loaded.best()->id == study.best()->id);
 }
 
+TEST_CASE("file: what was accepted can be read again") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  const auto nested = [](int depth) {
+    json value = 1;
+    for (int i = 0; i < depth; ++i) value = json::array({value});
+    return value;
+  };
+  json many = {{"default", 1}};
+  for (int i = 0; i < 20'000; ++i) {
+    many.get_ref<json::object_t&>().emplace_back("m" + std::to_string(i), i);
+  }
+  std::string before;
+  {
+    Study study = must(Study::create(small_space(), {.file = path}));
+    must(study.ask(5));
+    CHECK_THAT(error_of(study.tell(0, many)), Catch::Contains("more than 20000 keys"));
+    CHECK_THAT(error_of(study.report(0, many)), Catch::Contains("more than 20000 keys"));
+    must(study.tell(0, 3));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    must(study.tell(1, {{"default", 2}, {"history", nested(300)}, {"note", "n"}, {"x", nan}}));
+    must(study.tell(2, {{"default", nan}, {"x", 4}}));
+    CHECK(study.trial(1)->metrics == Metrics{{"default", 2}});
+    CHECK(study.trial(2)->metrics.back() == std::pair<std::string, double>("x", 4));
+    CHECK_THAT(error_of(study.enqueue({{"x", 1.0}, {"kind", nested(300)}})),
+               Catch::Contains("nested deeper"));
+    CHECK_THAT(error_of(study.import_results({{{{"x", 1.0}, {"kind", nested(300)}}, 1}})),
+               Catch::Contains("nested deeper"));
+    before = summary(study);
+  }
+  Study again = must(Study::open(path));
+  CHECK(again.warnings().empty());
+  CHECK(summary(again) == before);
+  CHECK(again.trial(1)->metrics == Metrics{{"default", 2}});
+  CHECK(again.trial(2)->state == TrialState::diverged);
+  must(again.optimize([](const json& p) { return json{{"default", cost(p)}, {"all", p}}; },
+                      {.trials = 6}));
+}
+
+TEST_CASE("file: a space that can be read again at its deepest, or an error") {
+  const Folder folder;
+  int deepest = 0;
+  for (int depth = 240; depth <= 260; ++depth) {
+    json option = 1;
+    for (int i = 0; i < depth; ++i) option = json::array({option});
+    const std::string path = folder.file(std::to_string(depth));
+    {
+      auto study = Study::create(SpaceBuilder().choice("c", {option, 2}).build(), {.file = path});
+      if (!study) {
+        CHECK_THAT(study.error().message, Catch::StartsWith("search_space: nested deeper"));
+        continue;
+      }
+      deepest = depth;
+      must(study->ask(2));
+    }
+    CHECK(must(Study::open(path)).trial_count() == 2);
+  }
+  CHECK(deepest == 250);
+}
+
 TEST_CASE("file: kill -9 loses nothing that a call returned") {
   const Folder folder;
   for (const Durability durability :
