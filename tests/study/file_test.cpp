@@ -131,15 +131,68 @@ TEST_CASE("file: one study at a time, and an existing one is not overwritten") {
   StudyOptions options = eventful(path);
   {
     Study study = must(Study::create(small_space(), options));
-    CHECK_THAT(error_of(Study::open(path)), Catch::Contains("is in use by another study"));
+    CHECK_THAT(error_of(Study::open(path)), Catch::Contains("is in use by a study"));
     finish(study, 1);
   }
   CHECK_THAT(error_of(Study::create(small_space(), options)), Catch::Contains("exists already"));
   options.if_exists = IfExists::continue_;
   CHECK(must(Study::create(small_space(), options)).trial_count() == kTrials);
   options.seed = 99;
-  CHECK_THAT(error_of(Study::create(small_space(), options)),
-             Catch::Contains("was made with another search space or other options"));
+  options.assessor.reset();
+  CHECK_THAT(
+      error_of(Study::create(small_space(), options)),
+      Catch::Contains("was made with another search space or other options (assessor, seed)"));
+}
+
+TEST_CASE("file: minimize goes on with another number of threads") {
+  const Folder folder;
+  const StudyOptions options{.file = folder.file("study.jsonl"), .if_exists = IfExists::continue_};
+  must(minimize(cost, small_space(), 5, options, {.threads = 2}));
+  must(minimize(cost, small_space(), 9, options, {.threads = 3}));
+  Study study = must(Study::open(options.file));
+  CHECK(study.count(TrialState::completed) == 9);
+}
+
+TEST_CASE("file: a torn first line is no study, and continue_ begins one") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  StudyOptions options = eventful(path);
+  options.if_exists = IfExists::continue_;
+  must(Study::create(small_space(), options));
+  const std::string whole = read(path);
+  for (const std::size_t length : {std::size_t{1}, std::size_t{20}, whole.size() - 1}) {
+    CAPTURE(length);
+    write(path, whole.substr(0, length));
+    Study study = must(Study::create(small_space(), options));
+    REQUIRE(study.warnings().size() == 1);
+    CHECK_THAT(study.warnings()[0], Catch::StartsWith("line 1: torn"));
+    CHECK(read(path) == whole);
+    finish(study, 1);
+  }
+  CHECK(must(Study::open(path)).trial_count() == kTrials);
+  for (const std::string other : {"notes of mine", "{}", "{\"attune_space\":1"}) {
+    write(path, other);
+    CHECK_THAT(error_of(Study::create(small_space(), options)), Catch::Contains("line 1"));
+    CHECK(read(path) == other);
+  }
+}
+
+TEST_CASE("save: not over the file of a study that is open") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  const std::string copy = folder.file("copy.jsonl");
+  Study study = must(Study::create(small_space(), eventful(path)));
+  Study other = must(Study::create(small_space()));
+  for (const Study* one : {&study, &other}) {
+    CHECK_THAT(error_of(one->save(path)), Catch::Contains(path + " is in use by a study"));
+  }
+  std::filesystem::create_hard_link(path, folder.file("link"));
+  CHECK_THAT(error_of(study.save(folder.file("link"))), Catch::Contains("is in use"));
+  must(study.save(copy));
+  must(study.ask(2));
+  must(study.save(copy));  // nobody has it open
+  CHECK(read(path) == read(copy));
+  CHECK(must(Study::open(copy)).trial_count() == 2);
 }
 
 TEST_CASE("save and load: the same format, going on in the same way") {
