@@ -99,9 +99,9 @@ TEST_CASE("enqueued and initial points come first, and must lie in the space") {
   CHECK_THAT(error_of(study.enqueue({{"x", 4.5}, {"kind", "a"}})),
              Catch::Contains("breaks a constraint"));
   const auto trials = must(study.ask(3)).trials;
-  CHECK(trials[0].parameters["x"] == 1.5);
-  CHECK(trials[1].parameters["x"] == -2.0);
-  CHECK(trials[2].parameters["x"].get<double>() < 4);
+  CHECK(trials[0].parameters.at("x") == 1.5);
+  CHECK(trials[1].parameters.at("x") == -2.0);
+  CHECK(trials[2].parameters.at("x").get<double>() < 4);
 
   options.initial_points = {{{"x", 1.5}, {"kind", "c"}}};
   CHECK_THAT(error_of(Study::create(small_space(), options)),
@@ -121,7 +121,7 @@ TEST_CASE("imported results teach the tuner and are no trials") {
     CHECK(study.trial_count() == 0);
     double sum = 0;
     for (const Suggestion& trial : must(study.ask(20)).trials) {
-      sum += trial.parameters["x"].get<double>();
+      sum += trial.parameters.at("x").get<double>();
     }
     return sum / 20;
   };
@@ -192,10 +192,10 @@ TEST_CASE("space builder: every type, and nested choices") {
   for (const Suggestion& trial : must(study.ask(40)).trials) {
     const json& p = trial.parameters;
     CHECK(p.size() == 11);
-    CHECK(p["i"].get<int>() >= 2);
-    CHECK(p["i"].get<int>() < 7);
-    svm = svm || (p["model"]["_name"] == "svm" && p["model"].contains("C"));
-    tree = tree || (p["model"]["_name"] == "tree" && p["model"].contains("depth"));
+    CHECK(p.at("i").get<int>() >= 2);
+    CHECK(p.at("i").get<int>() < 7);
+    svm = svm || (p.at("model").at("_name") == "svm" && p.at("model").contains("C"));
+    tree = tree || (p.at("model").at("_name") == "tree" && p.at("model").contains("depth"));
   }
   CHECK(svm);
   CHECK(tree);

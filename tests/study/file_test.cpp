@@ -120,7 +120,7 @@ TEST_CASE("file: what another version proposed is adopted as it was run") {
   REQUIRE(study.warnings().size() == 1);
   CHECK_THAT(study.warnings()[0], Catch::Contains("proposes other trials"));
   CHECK(study.trial_count() == kTrials);
-  CHECK(study.trial(1)->parameters["x"] == 0.125);
+  CHECK(study.trial(1)->parameters.at("x") == 0.125);
   must(study.optimize(work, {.trials = kTrials + 4}));
   CHECK(study.trial_count() == kTrials + 4);
 }

@@ -208,7 +208,7 @@ TEST_CASE("optimize: reasons to end") {
   CHECK_THAT(error_of(minimize(throws, small_space(), 3)), Catch::Contains("the last: no"));
   const json three = SpaceBuilder().choice("n", {1, 2, 3}).build();
   Study finite = must(Study::create(three, {.tuner = {.name = "Random"}}));
-  CHECK_THAT(must(finite.optimize([](const json& p) { return p["n"].get<int>(); },
+  CHECK_THAT(must(finite.optimize([](const json& p) { return p.at("n").get<int>(); },
                                   {.trials = 10, .threads = 2})),
              Catch::Contains("exhausted"));
   CHECK(finite.count(TrialState::completed) == 3);
