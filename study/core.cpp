@@ -158,32 +158,37 @@ void StudyCore::end(Trial& trial, TrialState state, End end, Replies replies) {
   take(session_.trial_end(trial.record.id, end));
 }
 
-Result<Metrics> StudyCore::metrics_of(const json& value) const {
+Result<StudyCore::Read> StudyCore::read(const json& value) const {
   const std::string& primary = session_.objective().metric;
-  if (value.is_null()) return Metrics{{primary, Point::kInactive}};
-  if (value.is_object() && value.contains(primary) && value[primary].is_null()) {
-    json readable = value;
-    readable[primary] = Point::kInactive;
-    return to_metrics(readable, primary);
-  }
-  return to_metrics(value, primary);
+  Read read;
+  read.metrics = TRY(to_metrics(value, primary));
+  read.stored = storable(value);
+  TRY(check_readable(read.stored));
+  // As the file says it: of what is not finite it keeps only that of the first objective.
+  std::erase_if(read.metrics, [&](const auto& metric) {
+    return metric.first != primary && !std::isfinite(metric.second);
+  });
+  if (!std::isfinite(read.metrics.front().second)) read.metrics.front().second = Point::kInactive;
+  return read;
+}
+
+Result<StudyCore::Read> StudyCore::read(TrialId id, const json& value) const {
+  auto known = read(value);
+  if (!known) return fail("trial " + std::to_string(id) + ": " + known.error().message);
+  return known;
 }
 
 Result<void> StudyCore::check_tell(TrialId id, const json& value) {
   TRY(live(id));
-  if (auto metrics = metrics_of(storable(value)); !metrics) {
-    return fail("trial " + std::to_string(id) + ": " + metrics.error().message);
-  }
+  TRY(read(id, value));
   return {};
 }
 
 Result<void> StudyCore::tell(TrialId id, const json& given, int slot) {
   Trial& trial = *TRY(live(id));
-  json value = storable(given);
-  auto metrics = metrics_of(value);
-  if (!metrics) return fail("trial " + std::to_string(id) + ": " + metrics.error().message);
+  auto [value, metrics] = TRY(read(id, given));
   StudyTrial& record = trial.record;
-  record.metrics = *std::move(metrics);
+  record.metrics = std::move(metrics);
   const auto result = finite_metric(record.metrics, session_.objective().metric);
   record.value = result;
   end(trial, result ? TrialState::completed : TrialState::diverged, End::completed,
@@ -235,19 +240,19 @@ std::optional<Verdict> StudyCore::known_report(TrialId id, std::int64_t step,
   if (found == trials_.end()) return std::nullopt;
   const Trial& trial = found->second;
   if (step < 0 || step >= std::ssize(trial.record.reports)) return std::nullopt;
-  const auto metrics = metrics_of(storable(value));
+  const auto now = read(value);
   const auto same = [](const auto& a, const auto& b) {
     return a.first == b.first &&
            (a.second == b.second || (std::isnan(a.second) && std::isnan(b.second)));
   };
   const Metrics& known = trial.record.reports[static_cast<std::size_t>(step)].metrics;
-  if (!metrics || !std::ranges::equal(*metrics, known, same)) return std::nullopt;
+  if (!now || !std::ranges::equal(now->metrics, known, same)) return std::nullopt;
   const bool stop = trial.stop_heard_at && step >= *trial.stop_heard_at;
   return Verdict{stop, stop ? trial.stop_reason : ""};
 }
 
-Result<Verdict> StudyCore::report(TrialId id, json given, std::optional<std::int64_t> given_step,
-                                  int slot) {
+Result<Verdict> StudyCore::report(TrialId id, const json& given,
+                                  std::optional<std::int64_t> given_step, int slot) {
   Trial& trial = *TRY(live(id));
   std::vector<Report>& reports = trial.record.reports;
   const std::int64_t step = given_step.value_or(std::ssize(reports));
@@ -258,10 +263,8 @@ Result<Verdict> StudyCore::report(TrialId id, json given, std::optional<std::int
   if (step < std::ssize(reports)) {
     if (auto known = known_report(id, step, given)) return *known;
   }
-  json value = storable(std::move(given));
-  auto metrics = metrics_of(value);
-  if (!metrics) return fail("trial " + std::to_string(id) + ": " + metrics.error().message);
-  Report report{id, step, *std::move(metrics)};
+  auto [value, metrics] = TRY(read(id, given));
+  Report report{id, step, std::move(metrics)};
   if (tuner_wants_reports_) {
     no_more_.reset();
     Effects effects = session_.report(report);

@@ -27,13 +27,14 @@ class StudyCore {
                                                  const TunerRegistry& tuners,
                                                  const AssessorRegistry& assessors);
 
-  // As in study.h. Each success that changed something adds an event with this slot.
+  // As in study.h; values as they are given, NaN as NaN. Each success that changed something adds
+  // an event with this slot.
   Result<Asked> ask(std::int64_t count, int slot);
   Result<void> tell(TrialId id, const json& value, int slot);
   Result<void> check_tell(TrialId id, const json& value);  // what tell() would say
   Result<void> fail_trial(TrialId id, const std::string& reason, int slot);
   Result<void> stop(TrialId id, int slot);
-  Result<Verdict> report(TrialId id, json value, std::optional<std::int64_t> step, int slot);
+  Result<Verdict> report(TrialId id, const json& value, std::optional<std::int64_t> step, int slot);
   Result<void> enqueue(const json& parameters);
   Result<void> import(const std::vector<std::pair<json, json>>& results);
 
@@ -65,7 +66,13 @@ class StudyCore {
   StudyCore(MadeTuner made, const Objective& objective, std::unique_ptr<Assessor> assessor,
             Space space, std::optional<int> max_trials);
   Result<Trial*> live(TrialId id);
-  Result<Metrics> metrics_of(const json& value) const;
+  // What is kept of a value, and what it says.
+  struct Read {
+    json stored = {};
+    Metrics metrics = {};
+  };
+  Result<Read> read(const json& value) const;
+  Result<Read> read(TrialId id, const json& value) const;  // errors name the trial
   Suggestion give(Suggestion suggestion, int slot);
   void set_state(Trial& trial, TrialState state);
   void end(Trial& trial, TrialState state, End end, Replies replies);

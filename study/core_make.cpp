@@ -26,7 +26,23 @@ Result<void> positive(std::optional<int> number, std::string_view name) {
   return {};
 }
 
+// `maximize` is of the metric "default": beside objectives it can only contradict.
+Result<void> one_direction(const StudyOptions& options) {
+  if (!options.maximize || options.objectives.empty() || options.objectives.front().maximize) {
+    return {};
+  }
+  return fail("options.maximize: the study is to minimize \"" + options.objectives.front().metric +
+              "\", as options.objectives say");
+}
+
 Error at(const std::string& where, const Error& error) { return {where + ": " + error.message}; }
+
+Result<void> check_readable(const std::string& where, const json& value) {
+  if (auto fits = attune::check_readable(value); !fits) {
+    return std::unexpected(at(where, fits.error()));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -36,6 +52,10 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
                                                    const AssessorRegistry& assessors) {
   TRY(positive(options.max_trials, "max_trials"));
   TRY(positive(options.concurrency, "concurrency"));
+  TRY(one_direction(options));
+  TRY(check_readable("search_space", space_json));
+  TRY(check_readable("options.tuner", options.tuner.arguments));
+  if (options.assessor) TRY(check_readable("options.assessor", options.assessor->arguments));
   Space space = TRY(parse_space(space_json));
   TRY(set_constraints(space, options.constraints));
   Context context{options.max_trials, options.concurrency, options.objectives};
@@ -64,6 +84,7 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
 }
 
 Result<void> StudyCore::enqueue(const json& parameters) {
+  TRY(attune::check_readable(parameters));
   const Point point = TRY(tuner_.point_from(space_, parameters));
   if (!space_.feasible(point)) {
     return fail(dump_json(parameters) + " breaks a constraint of the search space");
@@ -78,16 +99,15 @@ Result<void> StudyCore::import(const std::vector<std::pair<json, json>>& results
   json body = json::array();
   for (const auto& [parameters, value] : results) {
     const std::string where = "results[" + std::to_string(records.size()) + "]";
-    json stored = storable(value);
+    TRY(check_readable(where, parameters));
     if (auto point = tuner_.point_from(space_, parameters); !point) {
       return std::unexpected(at(where, point.error()));
     }
-    if (auto metrics = metrics_of(stored); !metrics) {
-      return std::unexpected(at(where, metrics.error()));
-    }
-    body.push_back({{"parameters", parameters}, {"value", stored}});
+    auto known = read(value);
+    if (!known) return std::unexpected(at(where, known.error()));
+    body.push_back({{"parameters", parameters}, {"value", known->stored}});
     records.push_back(
-        {.parameters = parameters, .value = std::move(stored), .index = records.size()});
+        {.parameters = parameters, .value = std::move(known->stored), .index = records.size()});
   }
   no_more_.reset();
   take(session_.import(records));

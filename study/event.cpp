@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 namespace attune {
@@ -36,6 +37,19 @@ Result<void> read_list(const json& list, std::string_view first, std::string_vie
                   "\" expected in each element");
     }
   }
+  return {};
+}
+
+// The deepest place of a value: {"ask":1,"trials":[{"parameters": here.
+constexpr int kDeepest = JsonLimits{}.depth - 3;
+
+Result<void> check_nested(const json& value, int levels) {
+  if (!value.is_structured()) return {};
+  if (levels == 0) return fail("nested deeper than " + std::to_string(kDeepest));
+  if (value.is_object() && std::ssize(value) > JsonLimits{}.keys) {
+    return fail("an object with more than " + std::to_string(JsonLimits{}.keys) + " keys");
+  }
+  for (const json& one : value) TRY(check_nested(one, levels - 1));
   return {};
 }
 
@@ -117,17 +131,29 @@ Result<Event> event_from_json(const json& line) {
   return event;
 }
 
-json storable(json value) {
-  const auto unusable = [](const json& x) {
-    return x.is_number_float() && !std::isfinite(x.get<double>());
+json storable(const json& value) {
+  const auto stored = [](const json& x) {
+    return x.is_number_float() && !std::isfinite(x.get<double>()) ? json(nullptr) : x;
   };
-  if (unusable(value)) return nullptr;
-  if (value.is_object()) {
-    for (auto& [name, x] : value.items()) {
-      if (unusable(x)) x = nullptr;
-    }
+  if (!value.is_object()) return stored(value);
+  json kept = json::object();
+  auto& members = kept.get_ref<json::object_t&>();  // its names differ: none is to be looked for
+  for (const auto& [name, x] : value.items()) {
+    if (x.is_number() || x.is_boolean()) members.emplace_back(name, stored(x));
   }
-  return value;
+  return kept;
 }
+
+json readable(json stored) {
+  constexpr double kNotFinite = std::numeric_limits<double>::quiet_NaN();
+  if (stored.is_null()) return kNotFinite;
+  if (!stored.is_object()) return stored;
+  for (auto& [name, x] : stored.items()) {
+    if (x.is_null()) x = kNotFinite;
+  }
+  return stored;
+}
+
+Result<void> check_readable(const json& value) { return check_nested(value, kDeepest); }
 
 }  // namespace attune

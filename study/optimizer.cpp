@@ -1,40 +1,12 @@
 #include "study/optimizer.h"
 
-#include <cmath>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
+#include "study/slot_reporter.h"
+
 namespace attune {
-
-// One call of the function. Its own thread only.
-class SlotReporter final : public StatusReporter {
- public:
-  SlotReporter(Optimizer& optimizer, std::size_t slot, TrialId id)
-      : optimizer_(optimizer), slot_(slot), id_(id) {}
-
-  void report(const json& metrics) override {
-    if (!metrics.is_number() && !metrics.is_object()) {
-      throw std::invalid_argument("a report must be a number or an object, not " +
-                                  std::string(json_type_name(metrics)));
-    }
-    const Verdict verdict = optimizer_.report(slot_, id_, step_++, metrics);
-    last_ = metrics;
-    if (verdict.stop) throw TrialStopped();
-  }
-  std::string trial_name() const override { return "trial_" + trial_id(); }
-  std::string trial_id() const override { return std::to_string(id_); }
-  std::filesystem::path log_directory() const override { return {}; }
-
-  const std::optional<json>& last() const { return last_; }
-
- private:
-  Optimizer& optimizer_;
-  const std::size_t slot_;
-  const TrialId id_;
-  std::int64_t step_ = 0;
-  std::optional<json> last_ = {};
-};
 
 Optimizer::Optimizer(Study::Impl& study, const TrialFunction& function,
                      const OptimizeOptions& options)
@@ -52,13 +24,33 @@ Result<std::string> Optimizer::run() {
   prepare();
   {
     std::vector<std::jthread> threads;
-    for (std::size_t slot = 1; slot < slots_.size(); ++slot) {
-      threads.emplace_back([this, slot] { work(slot); });
+    threads.reserve(slots_.size() - 1);
+    try {
+      while (threads.size() + 1 < slots_.size()) {
+        threads.emplace_back([this, slot = threads.size() + 1] { work(slot); });
+      }
+    } catch (const std::exception& error) {
+      // Those that run wait for the turns of those that do not: they must hear of it.
+      give_up_from(threads.size() + 1, error.what());
     }
     work(0);
   }
+  study_.left_over.assign(left_over_.begin(), left_over_.end());
   if (error_) return std::unexpected(*error_);
   return end_reason_;
+}
+
+void Optimizer::give_up_from(std::size_t first, const std::string& why) {
+  const Lock lock(mutex_);
+  if (!error_) error_ = Error{"cannot start thread " + std::to_string(first + 1) + ": " + why};
+  no_new_trials("error");
+  for (std::size_t slot = first; slot < slots_.size(); ++slot) {
+    if (!slots_[slot].trial) continue;
+    left_over_.emplace_back(*std::exchange(slots_[slot].trial, std::nullopt),
+                            static_cast<int>(slot));
+    --busy_;
+  }
+  if (busy_ == 0 || !slots_[turn_].trial) pass_turn(turn_);
 }
 
 // Where the study stands: what was left running goes back to its slots, and the turn is where it
@@ -81,7 +73,7 @@ void Optimizer::prepare() {
       slots_[static_cast<std::size_t>(slot)].trial = trial;
       ++busy_;
     } else {
-      left_over_.push_back(trial);
+      left_over_.emplace_back(trial, slot);
     }
   }
   const auto from = exists(last) ? static_cast<std::size_t>(last) : slots_.size() - 1;
@@ -174,17 +166,21 @@ void Optimizer::finish(std::size_t slot, const Suggestion& trial, const Ended& e
   });
   slots_[slot].trial.reset();
   --busy_;
-  if (!told && study_.is_closed()) {
+  const bool is_closed = !told && study_.is_closed();
+  if (is_closed) {
     if (!error_) error_ = told.error();
     no_new_trials("error");
   }
-  if (options_.on_end) {
+  if (options_.on_end && !is_closed) {  // an end that the file has not heard of is none
     const StudyTrial record =
         study_.look([&](const StudyCore& core) { return *core.record(trial.id); });
     try {
       if (!options_.on_end(record)) no_new_trials("ended by on_end");
     } catch (const std::exception& error) {
       if (!error_) error_ = Error{std::string("on_end: ") + error.what()};
+      no_new_trials("error");
+    } catch (...) {
+      if (!error_) error_ = Error{"on_end: an exception that is no std::exception"};
       no_new_trials("error");
     }
   }
@@ -207,7 +203,7 @@ void Optimizer::fill(std::size_t from) {
 
 std::optional<Suggestion> Optimizer::next_trial(std::size_t slot) {
   if (!left_over_.empty()) {
-    Suggestion trial = std::move(left_over_.front());
+    Suggestion trial = std::move(left_over_.front().first);
     left_over_.pop_front();
     return trial;
   }
@@ -238,43 +234,6 @@ std::optional<Suggestion> Optimizer::next_trial(std::size_t slot) {
 
 void Optimizer::no_new_trials(std::string reason) {
   if (end_reason_.empty()) end_reason_ = std::move(reason);
-}
-
-Result<std::string> Study::optimize(const TrialFunction& function, const OptimizeOptions& options) {
-  constexpr int kMostThreads = 1024;
-  if (options.threads < 1 || options.threads > kMostThreads) {
-    return attune::fail("options.threads: must be from 1 to " + std::to_string(kMostThreads));
-  }
-  return Optimizer(*impl_, function, options).run();
-}
-
-namespace {
-
-Result<StudyTrial> best_of(const TrialFunction& function, const json& space, std::int64_t trials,
-                           StudyOptions options, OptimizeOptions how) {
-  if (!options.concurrency) options.concurrency = how.threads;
-  how.trials = trials;
-  Study study = TRY(Study::create(space, options));
-  TRY(study.optimize(function, how));
-  if (auto best = study.best()) return *std::move(best);
-  const auto all = study.trials();
-  std::string why = "no trial completed";
-  if (!all.empty() && !all.back().reason.empty()) why += "; the last: " + all.back().reason;
-  return attune::fail(why);
-}
-
-}  // namespace
-
-Result<StudyTrial> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
-                            StudyOptions options, OptimizeOptions how) {
-  options.maximize = false;
-  return best_of(function, space, trials, std::move(options), std::move(how));
-}
-
-Result<StudyTrial> maximize(const TrialFunction& function, const json& space, std::int64_t trials,
-                            StudyOptions options, OptimizeOptions how) {
-  options.maximize = true;
-  return best_of(function, space, trials, std::move(options), std::move(how));
 }
 
 }  // namespace attune

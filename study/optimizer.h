@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -43,6 +44,7 @@ class Optimizer {
   using Lock = std::unique_lock<std::mutex>;
 
   void prepare();
+  void give_up_from(std::size_t first, const std::string& why);  // these slots have no thread
   void work(std::size_t slot);
   Ended call(std::size_t slot, const Suggestion& trial);
   Verdict report(std::size_t slot, TrialId id, std::int64_t step, const json& value);
@@ -62,7 +64,7 @@ class Optimizer {
 
   std::mutex mutex_;  // of all that follows; taken before the study's
   std::vector<Slot> slots_;
-  std::deque<Suggestion> left_over_;  // to be run before new ones
+  std::deque<std::pair<Suggestion, int>> left_over_;  // with their slots; run before new ones
   std::size_t turn_ = 0;
   std::size_t busy_ = 0;    // slots with a trial
   std::string end_reason_;  // not empty: no new trials

@@ -15,7 +15,7 @@ std::unexpected<Error> at_line(std::size_t line, const Error& error) {
 
 std::vector<std::pair<json, json>> imported(const json& body) {
   std::vector<std::pair<json, json>> results;
-  for (const json& one : body) results.emplace_back(one["parameters"], one["value"]);
+  for (const json& one : body) results.emplace_back(one["parameters"], readable(one["value"]));
   return results;
 }
 
@@ -33,9 +33,10 @@ Result<bool> apply(StudyCore& core, const Event& event, Asks asks) {
       return core.events().size() > before && core.events().back().body == event.body;
     }
     case Kind::report:
-      return TRY(core.report(event.trial, event.body, event.step, event.slot)).stop == event.stop;
+      return TRY(core.report(event.trial, readable(event.body), event.step, event.slot)).stop ==
+             event.stop;
     case Kind::tell:
-      TRY(core.tell(event.trial, event.body, event.slot));
+      TRY(core.tell(event.trial, readable(event.body), event.slot));
       return true;
     case Kind::fail:
       TRY(core.fail_trial(event.trial, event.body.get<std::string>(), event.slot));

@@ -18,10 +18,27 @@ std::unexpected<Error> in_file(const std::string& path, const Error& error) {
   return fail(path + ": " + error.message);
 }
 
-// As it reads in a file: a header that was made is not yet what it will be after reading.
-bool same_header(const json& read, const json& made) {
+// The members in which they differ, as a text. The hint for the tuner is none: threads may be more
+// or fewer another time, and the study goes on with the hint that it was made with.
+std::string difference(const json& read, const json& made) {
+  // As it reads in a file: a header that was made is not yet what it will be after reading.
   const auto again = parse_json(dump_json(made));
-  return again && dump_json(*again) == dump_json(read);
+  if (!again) return again.error().message;
+  std::string names;
+  for (const auto& [name, value] : again->items()) {
+    if (name == "concurrency") continue;
+    const auto found = read.find(name);
+    if (found != read.end() && dump_json(*found) == dump_json(value)) continue;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+// The program that wrote it did not get as far as a study: part of a first line.
+bool is_torn_header(std::string_view bytes) {
+  constexpr std::string_view kBegin = R"({"attune_study":)";
+  return !bytes.empty() && bytes.find('\n') == std::string_view::npos &&
+         bytes.substr(0, kBegin.size()) == kBegin.substr(0, bytes.size());
 }
 
 }  // namespace
@@ -72,16 +89,21 @@ Result<Study> Study::create(const json& space, const StudyOptions& options) {
   const bool continues = options.if_exists == IfExists::continue_ &&
                          std::filesystem::file_size(options.file, ignored) > 0 && !ignored;
   if (continues) {
-    Study study = TRY(open(options.file, options.durability));
-    if (!same_header(study.impl_->header, impl->header)) {
-      return attune::fail(
-          options.file +
-          ": was made with another search space or other options; the same ones continue "
-          "it, or another file");
+    auto file = TRY(StudyFile::open(options.file, options.durability));
+    const std::string bytes = TRY(file->read());
+    if (!is_torn_header(bytes)) {
+      Study study = TRY(go_on(options.file, std::move(file), bytes));
+      const std::string others = difference(study.impl_->header, impl->header);
+      if (others.empty()) return study;
+      return attune::fail(options.file + ": was made with another search space or other options (" +
+                          others + "); the same ones continue it, or another file");
     }
-    return study;
+    TRY(file->truncate(0));
+    impl->file = std::move(file);
+    impl->warnings.emplace_back("line 1: torn, the study had not begun; it begins now");
+  } else {
+    impl->file = TRY(StudyFile::create(options.file, options.durability));
   }
-  impl->file = TRY(StudyFile::create(options.file, options.durability));
   TRY(impl->file->append(line_of(impl->header)));
   return Study(std::move(impl));
 }
@@ -89,6 +111,11 @@ Result<Study> Study::create(const json& space, const StudyOptions& options) {
 Result<Study> Study::open(const std::string& path, Durability durability) {
   auto file = TRY(StudyFile::open(path, durability));
   const std::string bytes = TRY(file->read());
+  return go_on(path, std::move(file), bytes);
+}
+
+Result<Study> Study::go_on(const std::string& path, std::unique_ptr<StudyFile> file,
+                           const std::string& bytes) {
   auto replayed = replay(bytes, builtin_tuners(), builtin_assessors());
   if (!replayed) return in_file(path, replayed.error());
   if (replayed->length < bytes.size()) TRY(file->truncate(replayed->length));
@@ -114,6 +141,8 @@ Result<Study> Study::load(const std::string& path) {
 }
 
 Result<void> Study::save(const std::string& path) const {
+  // The rename would take the file away from a study that goes on writing to it: this or another.
+  const UniqueFd kept_out = TRY(StudyFile::keep_out(path));
   std::string bytes = line_of(impl_->header);
   impl_->look([&](const StudyCore& core) {
     for (const Event& event : core.events()) bytes += line_of(to_json(event));

@@ -1,8 +1,11 @@
 #pragma once
 // Embedded tuning: a program tunes a function of its own, without a daemon or another process.
 //
-//   auto best = attune::minimize([](const attune::json& p) { return cost(p["x"]); },
+//   auto best = attune::minimize([](const attune::json& p) { return cost(p.at("x")); },
 //                                attune::SpaceBuilder().uniform("x", -5, 5).build(), 100);
+//
+// at() and not []: a name that the space does not have is then an exception, which fails the trial
+// and says so; with [] of a const json it is undefined.
 //
 // Errors are values (base/result.h) and change nothing, except that a study whose file could not be
 // written to refuses everything from then on. The same seed and the same calls give the same
@@ -23,6 +26,8 @@
 #include "trial/trial_function.h"
 
 namespace attune {
+
+class StudyFile;
 
 struct OptimizeOptions {
   // Until the study has this many trials in all, so that a continued run ends where an
@@ -50,8 +55,9 @@ class Study {
   // running(); optimize() runs it again.
   static Result<Study> open(const std::string& file, Durability durability = Durability::never);
 
-  // All that happened so far, to a file that is there whole or not at all, and not this study's
-  // own; load() goes on from it and writes nothing to it, open() does.
+  // All that happened so far, to a file that is there whole or not at all. An error: a study
+  // writes to it, this one or another that is open. load() goes on from it and writes nothing to
+  // it, open() does.
   Result<void> save(const std::string& path) const;
   static Result<Study> load(const std::string& path);
 
@@ -97,11 +103,14 @@ class Study {
   friend class Optimizer;
   struct Impl;
   explicit Study(std::unique_ptr<Impl> impl);
+  static Result<Study> go_on(const std::string& path, std::unique_ptr<StudyFile> file,
+                             const std::string& bytes);
   std::unique_ptr<Impl> impl_;
 };
 
 // Makes a study of its own and runs it, `trials` in all. The best trial, or an error when none
-// completed.
+// completed. The name is the direction, of the first objective too; options that say maximize are
+// refused by minimize().
 Result<StudyTrial> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
                             StudyOptions options = {}, OptimizeOptions how = {});
 Result<StudyTrial> maximize(const TrialFunction& function, const json& space, std::int64_t trials,

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -16,6 +17,21 @@ namespace {
 
 std::unexpected<Error> failed(const std::string& what, const std::string& path) {
   return fail(what + " " + path + ": " + std::strerror(errno));
+}
+
+Result<void> lock(int fd, const std::string& path) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
+  if (errno != EWOULDBLOCK) return failed("cannot lock", path);
+  return fail(path + " is in use by a study; one at a time may write to it");
+}
+
+// Without this a crash of the machine may take the name of a new file away.
+Result<void> flush_directory_of(const std::string& path) {
+  std::string directory = std::filesystem::path(path).parent_path().string();
+  if (directory.empty()) directory = ".";
+  const UniqueFd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened || ::fsync(opened.get()) != 0) return failed("cannot flush", directory);
+  return {};
 }
 
 }  // namespace
@@ -32,11 +48,15 @@ Result<std::unique_ptr<StudyFile>> StudyFile::locked(const std::string& path, in
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0644));
   if (!fd) return failed("cannot open", path);
   std::unique_ptr<StudyFile> file(new StudyFile(std::move(fd), path, durability));
-  if (::flock(file->fd_.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return failed("cannot lock", path);
-    return fail(path + " is in use by another study; one at a time may write to it");
-  }
+  TRY(lock(file->fd_.get(), path));
   return file;
+}
+
+Result<UniqueFd> StudyFile::keep_out(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return fd;  // nobody has it; or whoever wants to write there will hear why not
+  TRY(lock(fd.get(), path));
+  return fd;
 }
 
 Result<std::unique_ptr<StudyFile>> StudyFile::create(const std::string& path,
@@ -47,6 +67,7 @@ Result<std::unique_ptr<StudyFile>> StudyFile::create(const std::string& path,
   if (status.st_size > 0) {
     return fail(path + " exists already: Study::open() or IfExists::continue_ goes on with it");
   }
+  if (durability != Durability::never) TRY(flush_directory_of(path));
   return file;
 }
 

@@ -17,6 +17,8 @@ class StudyFile {
   // A new file; one that exists is an error, unless it is empty.
   static Result<std::unique_ptr<StudyFile>> create(const std::string& path, Durability durability);
   static Result<std::unique_ptr<StudyFile>> open(const std::string& path, Durability durability);
+  // No study may write to `path`, if it exists, while what is returned lives. An error: one does.
+  static Result<UniqueFd> keep_out(const std::string& path);
   ~StudyFile();
   StudyFile(const StudyFile&) = delete;
   StudyFile& operator=(const StudyFile&) = delete;

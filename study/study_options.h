@@ -25,15 +25,17 @@ enum class Durability {
 };
 
 enum class IfExists {
-  fail,      // an existing file is an error
-  continue_  // it is continued; an error if it was made with another space or other options
+  fail,  // an existing file is an error
+  // It is continued; an error if it was made with another space or other options. `concurrency` may
+  // differ: that of the file counts.
+  continue_
 };
 
 struct StudyOptions {
   Algorithm tuner = {.name = "TPE"};
   std::optional<Algorithm> assessor = {};
-  // Of the metric "default", when `objectives` is empty. optimize_mode in the arguments may only
-  // say the same.
+  // Of the metric "default", when `objectives` is empty; an error when they minimize. optimize_mode
+  // in the arguments may only say the same.
   bool maximize = false;
   std::vector<Objective> objectives = {};     // the first decides what is best
   std::vector<std::string> constraints = {};  // docs/search-space.md

@@ -27,7 +27,7 @@ const std::vector<double> kInBed = {3, 8, 26, 76, 225, 298, 258, 233, 189, 128, 
 constexpr calibration::Population kSchool = {763, 3};
 
 Sir model_of(const json& parameters) {
-  return {parameters["beta"].get<double>(), parameters["gamma"].get<double>()};
+  return {parameters.at("beta").get<double>(), parameters.at("gamma").get<double>()};
 }
 
 // The root of the mean squared difference, in boys.
@@ -70,14 +70,17 @@ int calibrate(attune::StudyOptions options, attune::OptimizeOptions how) {
     std::printf("going on after %lld trials\n", static_cast<long long>(study->trial_count()));
   }
   how.on_end = [&](const attune::StudyTrial& trial) {
-    if (study->best()->id == trial.id) {
+    const auto best = study->best();  // none before a trial has completed
+    if (best && best->id == trial.id) {
       std::printf("trial %4lld: misfit %7.2f\n", static_cast<long long>(trial.id), *trial.value);
       std::fflush(stdout);
     }
     return true;
   };
   if (auto ended = study->optimize(misfit, how); !ended) return failed(ended.error());
-  show_fit(*study->best());
+  const auto best = study->best();
+  if (!best) return failed({"no trial completed"});
+  show_fit(*best);
   return 0;
 }
 

@@ -36,6 +36,11 @@ TEST_CASE("ask and tell: what is wrong changes nothing") {
   CHECK(error_of(study.tell(7, 1.0)) == "trial 7 does not exist");
   CHECK_THAT(error_of(study.ask(0)), Catch::Contains("from 1 to 10000"));
   CHECK_THAT(error_of(study.tell(id, "fast")), Catch::Contains("must be a number or an object"));
+  CHECK_THAT(error_of(study.tell(id, nullptr)), Catch::Contains("not null"));
+  CHECK_THAT(error_of(study.tell(id, {{"default", nullptr}})), Catch::Contains("is a number"));
+  CHECK_THAT(error_of(study.report(id, nullptr)), Catch::Contains("not null"));
+  CHECK_THAT(error_of(study.import_results({{{{"x", 1.0}, {"kind", "a"}}, nullptr}})),
+             Catch::Contains("not null"));
   CHECK_THAT(error_of(study.tell({{id, 1.0}, {id, 2.0}})), Catch::Contains("twice"));
   CHECK_THAT(error_of(study.tell({{id, 1.0}, {8, 2.0}})), Catch::Contains("trial 8"));
   CHECK_THAT(error_of(study.report(id, 1.0, 3)), Catch::Contains("the next one is 0"));
@@ -94,9 +99,9 @@ TEST_CASE("enqueued and initial points come first, and must lie in the space") {
   CHECK_THAT(error_of(study.enqueue({{"x", 4.5}, {"kind", "a"}})),
              Catch::Contains("breaks a constraint"));
   const auto trials = must(study.ask(3)).trials;
-  CHECK(trials[0].parameters["x"] == 1.5);
-  CHECK(trials[1].parameters["x"] == -2.0);
-  CHECK(trials[2].parameters["x"].get<double>() < 4);
+  CHECK(trials[0].parameters.at("x") == 1.5);
+  CHECK(trials[1].parameters.at("x") == -2.0);
+  CHECK(trials[2].parameters.at("x").get<double>() < 4);
 
   options.initial_points = {{{"x", 1.5}, {"kind", "c"}}};
   CHECK_THAT(error_of(Study::create(small_space(), options)),
@@ -116,7 +121,7 @@ TEST_CASE("imported results teach the tuner and are no trials") {
     CHECK(study.trial_count() == 0);
     double sum = 0;
     for (const Suggestion& trial : must(study.ask(20)).trials) {
-      sum += trial.parameters["x"].get<double>();
+      sum += trial.parameters.at("x").get<double>();
     }
     return sum / 20;
   };
@@ -187,10 +192,10 @@ TEST_CASE("space builder: every type, and nested choices") {
   for (const Suggestion& trial : must(study.ask(40)).trials) {
     const json& p = trial.parameters;
     CHECK(p.size() == 11);
-    CHECK(p["i"].get<int>() >= 2);
-    CHECK(p["i"].get<int>() < 7);
-    svm = svm || (p["model"]["_name"] == "svm" && p["model"].contains("C"));
-    tree = tree || (p["model"]["_name"] == "tree" && p["model"].contains("depth"));
+    CHECK(p.at("i").get<int>() >= 2);
+    CHECK(p.at("i").get<int>() < 7);
+    svm = svm || (p.at("model").at("_name") == "svm" && p.at("model").contains("C"));
+    tree = tree || (p.at("model").at("_name") == "tree" && p.at("model").contains("depth"));
   }
   CHECK(svm);
   CHECK(tree);

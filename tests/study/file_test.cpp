@@ -120,7 +120,7 @@ TEST_CASE("file: what another version proposed is adopted as it was run") {
   REQUIRE(study.warnings().size() == 1);
   CHECK_THAT(study.warnings()[0], Catch::Contains("proposes other trials"));
   CHECK(study.trial_count() == kTrials);
-  CHECK(study.trial(1)->parameters["x"] == 0.125);
+  CHECK(study.trial(1)->parameters.at("x") == 0.125);
   must(study.optimize(work, {.trials = kTrials + 4}));
   CHECK(study.trial_count() == kTrials + 4);
 }
@@ -131,15 +131,68 @@ TEST_CASE("file: one study at a time, and an existing one is not overwritten") {
   StudyOptions options = eventful(path);
   {
     Study study = must(Study::create(small_space(), options));
-    CHECK_THAT(error_of(Study::open(path)), Catch::Contains("is in use by another study"));
+    CHECK_THAT(error_of(Study::open(path)), Catch::Contains("is in use by a study"));
     finish(study, 1);
   }
   CHECK_THAT(error_of(Study::create(small_space(), options)), Catch::Contains("exists already"));
   options.if_exists = IfExists::continue_;
   CHECK(must(Study::create(small_space(), options)).trial_count() == kTrials);
   options.seed = 99;
-  CHECK_THAT(error_of(Study::create(small_space(), options)),
-             Catch::Contains("was made with another search space or other options"));
+  options.assessor.reset();
+  CHECK_THAT(
+      error_of(Study::create(small_space(), options)),
+      Catch::Contains("was made with another search space or other options (assessor, seed)"));
+}
+
+TEST_CASE("file: minimize goes on with another number of threads") {
+  const Folder folder;
+  const StudyOptions options{.file = folder.file("study.jsonl"), .if_exists = IfExists::continue_};
+  must(minimize(cost, small_space(), 5, options, {.threads = 2}));
+  must(minimize(cost, small_space(), 9, options, {.threads = 3}));
+  Study study = must(Study::open(options.file));
+  CHECK(study.count(TrialState::completed) == 9);
+}
+
+TEST_CASE("file: a torn first line is no study, and continue_ begins one") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  StudyOptions options = eventful(path);
+  options.if_exists = IfExists::continue_;
+  must(Study::create(small_space(), options));
+  const std::string whole = read(path);
+  for (const std::size_t length : {std::size_t{1}, std::size_t{20}, whole.size() - 1}) {
+    CAPTURE(length);
+    write(path, whole.substr(0, length));
+    Study study = must(Study::create(small_space(), options));
+    REQUIRE(study.warnings().size() == 1);
+    CHECK_THAT(study.warnings()[0], Catch::StartsWith("line 1: torn"));
+    CHECK(read(path) == whole);
+    finish(study, 1);
+  }
+  CHECK(must(Study::open(path)).trial_count() == kTrials);
+  for (const std::string other : {"notes of mine", "{}", "{\"attune_space\":1"}) {
+    write(path, other);
+    CHECK_THAT(error_of(Study::create(small_space(), options)), Catch::Contains("line 1"));
+    CHECK(read(path) == other);
+  }
+}
+
+TEST_CASE("save: not over the file of a study that is open") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  const std::string copy = folder.file("copy.jsonl");
+  Study study = must(Study::create(small_space(), eventful(path)));
+  Study other = must(Study::create(small_space()));
+  for (const Study* one : {&study, &other}) {
+    CHECK_THAT(error_of(one->save(path)), Catch::Contains(path + " is in use by a study"));
+  }
+  std::filesystem::create_hard_link(path, folder.file("link"));
+  CHECK_THAT(error_of(study.save(folder.file("link"))), Catch::Contains("is in use"));
+  must(study.save(copy));
+  must(study.ask(2));
+  must(study.save(copy));  // nobody has it open
+  CHECK(read(path) == read(copy));
+  CHECK(must(Study::open(copy)).trial_count() == 2);
 }
 
 TEST_CASE("save and load: the same format, going on in the same way") {
@@ -162,6 +215,66 @@ TEST_CASE("save and load: the same format, going on in the same way") {
   }
   CHECK(summary(loaded) == summary(study));
   CHECK(loaded.best()->id == study.best()->id);
+}
+
+TEST_CASE("file: what was accepted can be read again") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  const auto nested = [](int depth) {
+    json value = 1;
+    for (int i = 0; i < depth; ++i) value = json::array({value});
+    return value;
+  };
+  json many = {{"default", 1}};
+  for (int i = 0; i < 20'000; ++i) {
+    many.get_ref<json::object_t&>().emplace_back("m" + std::to_string(i), i);
+  }
+  std::string before;
+  {
+    Study study = must(Study::create(small_space(), {.file = path}));
+    must(study.ask(5));
+    CHECK_THAT(error_of(study.tell(0, many)), Catch::Contains("more than 20000 keys"));
+    CHECK_THAT(error_of(study.report(0, many)), Catch::Contains("more than 20000 keys"));
+    must(study.tell(0, 3));
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    must(study.tell(1, {{"default", 2}, {"history", nested(300)}, {"note", "n"}, {"x", nan}}));
+    must(study.tell(2, {{"default", nan}, {"x", 4}}));
+    CHECK(study.trial(1)->metrics == Metrics{{"default", 2}});
+    CHECK(study.trial(2)->metrics.back() == std::pair<std::string, double>("x", 4));
+    CHECK_THAT(error_of(study.enqueue({{"x", 1.0}, {"kind", nested(300)}})),
+               Catch::Contains("nested deeper"));
+    CHECK_THAT(error_of(study.import_results({{{{"x", 1.0}, {"kind", nested(300)}}, 1}})),
+               Catch::Contains("nested deeper"));
+    before = summary(study);
+  }
+  Study again = must(Study::open(path));
+  CHECK(again.warnings().empty());
+  CHECK(summary(again) == before);
+  CHECK(again.trial(1)->metrics == Metrics{{"default", 2}});
+  CHECK(again.trial(2)->state == TrialState::diverged);
+  must(again.optimize([](const json& p) { return json{{"default", cost(p)}, {"all", p}}; },
+                      {.trials = 6}));
+}
+
+TEST_CASE("file: a space that can be read again at its deepest, or an error") {
+  const Folder folder;
+  int deepest = 0;
+  for (int depth = 240; depth <= 260; ++depth) {
+    json option = 1;
+    for (int i = 0; i < depth; ++i) option = json::array({option});
+    const std::string path = folder.file(std::to_string(depth));
+    {
+      auto study = Study::create(SpaceBuilder().choice("c", {option, 2}).build(), {.file = path});
+      if (!study) {
+        CHECK_THAT(study.error().message, Catch::StartsWith("search_space: nested deeper"));
+        continue;
+      }
+      deepest = depth;
+      must(study->ask(2));
+    }
+    CHECK(must(Study::open(path)).trial_count() == 2);
+  }
+  CHECK(deepest == 250);
 }
 
 TEST_CASE("file: kill -9 loses nothing that a call returned") {

@@ -1,6 +1,10 @@
+#include <sys/resource.h>
+#include <sys/wait.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <latch>
 #include <mutex>
 #include <stdexcept>
@@ -40,6 +44,14 @@ void yielding(int trial, int step) {
   for (int i = 0; i < (trial * 7 + step * 3) % 11 * 50; ++i) std::this_thread::yield();
 }
 
+int exit_code_of(pid_t child) {
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  INFO("status " << status);
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
 }  // namespace
 
 TEST_CASE("minimize: the shortest program") {
@@ -47,6 +59,33 @@ TEST_CASE("minimize: the shortest program") {
   CHECK(*best.value < 0.1);
   const StudyTrial most = must(maximize(cost, small_space(), 200));
   CHECK(*most.value > 20);
+}
+
+TEST_CASE("minimize and maximize: the name is the direction, also with objectives") {
+  const auto named = [](const json& p) { return json{{"accuracy", cost(p)}}; };
+  CHECK(*must(maximize(named, small_space(), 60, {.objectives = {{.metric = "accuracy"}}})).value >
+        15);
+  CHECK(*must(minimize(named, small_space(), 60, {.objectives = {{.metric = "accuracy"}}})).value <
+        1);
+  CHECK_THAT(error_of(minimize(cost, small_space(), 60, {.maximize = true})),
+             Catch::Contains("say maximize"));
+  CHECK_THAT(error_of(minimize(named, small_space(), 60, {.objectives = {{"accuracy", true}}})),
+             Catch::Contains("say maximize"));
+  CHECK_THAT(error_of(Study::create(small_space(),
+                                    {.maximize = true, .objectives = {{"accuracy", false}}})),
+             Catch::StartsWith("options.maximize: the study is to minimize \"accuracy\""));
+}
+
+TEST_CASE("minimize: what is wrong is named, and so is why there is no best") {
+  CHECK(error_of(minimize(cost, small_space(), -1)) == "trials: must be at least 1, not -1");
+  CHECK_THAT(error_of(minimize(cost, small_space(), 0)), Catch::StartsWith("trials: "));
+  CHECK_THAT(error_of(minimize(cost, small_space(), 5, {}, {.threads = 0})),
+             Catch::StartsWith("options.threads: "));
+  const auto nan = [](const json&) { return std::numeric_limits<double>::quiet_NaN(); };
+  CHECK(error_of(minimize(nan, small_space(), 5)) ==
+        "no trial completed: of 5 results none was finite");
+  CHECK(error_of(minimize(cost, small_space(), 5, {}, {.seconds = 0.0})) ==
+        "no trial was run: the time is over");
 }
 
 TEST_CASE("optimize: results depend on seed and threads, not on time") {
@@ -169,8 +208,101 @@ TEST_CASE("optimize: reasons to end") {
   CHECK_THAT(error_of(minimize(throws, small_space(), 3)), Catch::Contains("the last: no"));
   const json three = SpaceBuilder().choice("n", {1, 2, 3}).build();
   Study finite = must(Study::create(three, {.tuner = {.name = "Random"}}));
-  CHECK_THAT(must(finite.optimize([](const json& p) { return p["n"].get<int>(); },
+  CHECK_THAT(must(finite.optimize([](const json& p) { return p.at("n").get<int>(); },
                                   {.trials = 10, .threads = 2})),
              Catch::Contains("exhausted"));
   CHECK(finite.count(TrialState::completed) == 3);
 }
+
+TEST_CASE("optimize: what a function saves goes nowhere, and is gone when it ends") {
+  Study study = must(Study::create(small_space()));
+  std::vector<std::filesystem::path> folders;
+  const auto saves = [&](const json& p, StatusReporter& reporter) {
+    for (const int step : {0, 7}) {
+      const auto folder = reporter.make_checkpoint_dir(step);
+      CHECK(std::filesystem::is_empty(folder));
+      write(folder / "state", "epoch");
+      reporter.set_checkpoint(folder / "state");
+      folders.push_back(folder);
+    }
+    CHECK(std::filesystem::is_empty(reporter.make_checkpoint_dir(0)));
+    CHECK_THROWS_AS(reporter.set_checkpoint("/tmp"), std::runtime_error);
+    CHECK_THROWS_AS(reporter.make_checkpoint_dir(-1), std::runtime_error);
+    return cost(p);
+  };
+  must(study.optimize(saves, {.trials = 2}));
+  CHECK(study.count(TrialState::completed) == 2);
+  REQUIRE(folders.size() == 4);
+  CHECK(folders[0] != folders[2]);
+  for (const auto& folder : folders) CHECK_FALSE(std::filesystem::exists(folder.parent_path()));
+}
+
+TEST_CASE("optimize: what was left running and not run now is run by the next one") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  {
+    Study study = must(Study::create(small_space(), {.file = path}));
+    REQUIRE(must(study.ask(3)).trials.size() == 3);
+  }
+  Study study = must(Study::open(path));
+  OptimizeOptions once{.trials = 3};
+  once.on_end = [](const StudyTrial&) { return false; };
+  CHECK(must(study.optimize(cost, once)) == "ended by on_end");
+  CHECK(study.running().size() == 2);
+  CHECK(must(study.optimize(cost, {.trials = 3})) == "all trials have run");
+  CHECK(study.running().empty());
+  CHECK(study.count(TrialState::completed) == 3);
+}
+
+TEST_CASE("optimize: whatever on_end throws ends the whole") {
+  Study study = must(Study::create(small_space()));
+  OptimizeOptions how{.trials = 6, .threads = 2};
+  how.on_end = [](const StudyTrial&) -> bool { throw 42; };
+  CHECK(error_of(study.optimize(cost, how)) == "on_end: an exception that is no std::exception");
+  how.on_end = [](const StudyTrial&) -> bool { throw std::runtime_error("no"); };
+  CHECK(error_of(study.optimize(cost, how)) == "on_end: no");
+}
+
+TEST_CASE("optimize: on_end is told of no trial whose end the file did not get") {
+  const Folder folder;
+  const std::string path = folder.file("study.jsonl");
+  // In a process of its own: the limit on file sizes holds for all that it does.
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    auto study = Study::create(small_space(), {.file = path});
+    if (!study) ::_exit(2);
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {2000, 2000};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    bool told_of_running = false;
+    OptimizeOptions how{.trials = 100, .threads = 2};
+    how.on_end = [&](const StudyTrial& trial) {
+      told_of_running = told_of_running || trial.state == TrialState::running;
+      return true;
+    };
+    const auto ended = study->optimize(cost, how);
+    ::_exit(ended ? 3 : told_of_running ? 1 : 0);
+  }
+  CHECK(exit_code_of(child) == 0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need the address space
+TEST_CASE("optimize: a thread that cannot be made is an error, and nobody waits for it") {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(60);  // a deadlock ends here
+    auto study = Study::create(small_space());
+    if (!study) ::_exit(2);
+    const rlimit limit = {600 << 20, 600 << 20};
+    ::setrlimit(RLIMIT_AS, &limit);
+    const auto ended = study->optimize(cost, {.trials = 1000, .threads = 200});
+    if (ended || ended.error().message.find("cannot start thread") == std::string::npos) ::_exit(1);
+    // Nothing is lost: with fewer threads it goes on.
+    const auto again = study->optimize(cost, {.trials = 1000, .threads = 2});
+    ::_exit(again && study->count(TrialState::completed) == 1000 ? 0 : 3);
+  }
+  CHECK(exit_code_of(child) == 0);
+}
+#endif

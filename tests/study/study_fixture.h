@@ -18,8 +18,8 @@ inline json small_space() {
 }
 
 inline double cost(const json& p) {
-  const double x = p["x"].get<double>();
-  return x * x + (p["kind"] == "a" ? 0 : 1);
+  const double x = p.at("x").get<double>();
+  return x * x + (p.at("kind") == "a" ? 0 : 1);
 }
 
 // A folder that goes with the object.

@@ -24,7 +24,7 @@ class Host final : public attune::StatusReporter {
 int main() {
   const attune::TrialFunction function = [](const attune::json& config,
                                             attune::StatusReporter& reporter) {
-    reporter.report(config["x"]);
+    reporter.report(config.at("x"));
     reporter.make_checkpoint_dir(1);  // the library's: this host keeps none
   };
   Host host;

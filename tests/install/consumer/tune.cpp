@@ -11,7 +11,7 @@ static_assert(HEADER_OF_THE_USER == 1);
 int main() {
   const auto best = attune::minimize(
       [](const attune::json& p) {
-        const double x = p["x"].get<double>();
+        const double x = p.at("x").get<double>();
         return (x - 2) * (x - 2);
       },
       attune::SpaceBuilder().uniform("x", -5, 5).build(), 100, {}, {.threads = 2});
