@@ -26,8 +26,8 @@ json space() {
 }
 
 double cost(const json& p) {
-  const double x = p["x"].get<double>();
-  return x * x + p["lr"].get<double>();
+  const double x = p.at("x").get<double>();
+  return x * x + p.at("lr").get<double>();
 }
 
 void run(Study& study, const TrialFunction& function, std::int64_t trials, int threads = 1) {
