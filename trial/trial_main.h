@@ -18,8 +18,7 @@
 namespace attune {
 
 // The exit code of the process: 0, or 1 after one line on standard error: the function threw, it
-// gave no result at all, or the manager cannot be reached (Trial). Under a manager `alone` does not
-// count.
-int run_trial(const TrialFunction& function, const StandAlone& alone = {});
+// gave no result at all, or the manager cannot be reached (Trial).
+int run_trial(const TrialFunction& function, const TrialOptions& options = {});
 
 }  // namespace attune
