@@ -59,7 +59,7 @@ ComputingPlace ComputingPlace::here() {
   return {::getpid(), name, first_address()};
 }
 
-void Progress::complete(json& result, double seconds, double wall) {
+void ResultCounters::complete(json& result, double seconds, double wall) {
   ++iteration_;
   ++iterations_since_restore_;
   seconds = number(result, "time_this_iter_s").value_or(seconds);
@@ -94,14 +94,14 @@ void Progress::complete(json& result, double seconds, double wall) {
   result["iterations_since_restore"] = iterations_since_restore_;
 }
 
-json Progress::state() const {
+json ResultCounters::state() const {
   return {{"iteration", iteration_},
           {"timesteps_total", count(timesteps_total_)},
           {"time_total", time_total_},
           {"episodes_total", count(episodes_total_)}};
 }
 
-Result<void> Progress::restore(const json& state) {
+Result<void> ResultCounters::restore(const json& state) {
   const auto iteration = number(state, "iteration"), time = number(state, "time_total");
   if (!iteration || !time || !(*iteration >= 0 && *iteration < 0x1p53)) {
     return fail("the metadata of a checkpoint has no iteration or no time_total");

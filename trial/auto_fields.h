@@ -19,7 +19,7 @@ struct ComputingPlace {
 };
 
 // The counters of one trial. Plain data; one thread at a time.
-class Progress {
+class ResultCounters {
  public:
   // Counts a result and completes it: training_iteration, timesteps_total, episodes_total, done and
   // neg_mean_loss unless the function reported them; time_this_iter_s (`seconds` unless reported),

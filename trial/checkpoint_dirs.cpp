@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "trial/packed_files.h"
 
 namespace attune::checkpoint_dirs {
 namespace fs = std::filesystem;
@@ -43,15 +44,14 @@ bool leads_out(const fs::path& path) {
   return path.empty() || normal.is_absolute() || *normal.begin() == ".." || !normal.has_filename();
 }
 
-Result<void> unpack_into(const json& data, const fs::path& folder) {
-  for (const auto& [name, content] : data.items()) {
-    if (!content.is_binary() || leads_out(name)) {
-      return fail("a saved checkpoint: \"" + name + "\" is no file of a folder");
+Result<void> unpack_into(const PackedFiles& files, const fs::path& folder) {
+  for (const auto& [name, content] : files) {
+    if (leads_out(name)) {
+      return fail("a saved checkpoint: \"" + std::string(name) + "\" is no file of a folder");
     }
     std::error_code error;
     fs::create_directories((folder / name).parent_path(), error);
-    const auto& bytes = content.get_binary();
-    TRY(write_file(folder / name, std::string(bytes.begin(), bytes.end())));
+    TRY(write_file(folder / name, content));
   }
   return {};
 }
@@ -130,10 +130,7 @@ Result<std::string> pack(const fs::path& folder) {
 }
 
 Result<fs::path> unpack(std::string_view bytes, const fs::path& logs) {
-  const json object = json::from_cbor(bytes, /*strict=*/true, /*allow_exceptions=*/false);
-  if (!object.is_object() || !object.contains("data") || !object["data"].is_object()) {
-    return fail("these bytes are no saved checkpoint");
-  }
+  const PackedFiles files = TRY(read_packed(bytes));
   if (logs.empty()) return fail("a checkpoint cannot be unpacked without a log directory");
   std::error_code error;
   fs::create_directories(logs, error);  // mkdtemp() says what is wrong
@@ -141,7 +138,7 @@ Result<fs::path> unpack(std::string_view bytes, const fs::path& logs) {
   if (::mkdtemp(pattern.data()) == nullptr) {
     return fail("cannot make " + pattern + ": " + std::strerror(errno));
   }
-  Result<void> written = unpack_into(object["data"], pattern);
+  Result<void> written = unpack_into(files, pattern);
   if (written) written = write_file(fs::path(pattern) / kMarker, "");
   if (written) written = write_file(fs::path(pattern) / kTemporaryMarker, "");
   if (!written) {

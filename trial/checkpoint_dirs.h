@@ -35,7 +35,7 @@ Result<std::filesystem::path> make_permanent(const std::filesystem::path& tempor
 Result<void> write_metadata(const std::filesystem::path& folder, const json& metadata);
 Result<json> read_metadata(const std::filesystem::path& folder);  // an object
 
-// All regular files of the folder as bytes (CBOR: {"checkpoint_name", "data": {path: bytes}}), and
+// All regular files of the folder as bytes (trial/packed_files.h), and
 // back into a temporary folder. Errors: bytes that are none of these, a path that leads out.
 Result<std::string> pack(const std::filesystem::path& folder);
 Result<std::filesystem::path> unpack(std::string_view bytes, const std::filesystem::path& logs);

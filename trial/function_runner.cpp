@@ -1,5 +1,7 @@
 #include "trial/function_runner.h"
 
+#include <system_error>
+
 #include "base/atomic_file.h"
 #include "trial/checkpoint_dirs.h"
 
@@ -38,13 +40,18 @@ FunctionRunner::~FunctionRunner() {
   }
 }
 
-void FunctionRunner::start() {
-  started_ = true;
+Result<void> FunctionRunner::start() {
   CheckpointDir from = lock_step_->checkpoint();
   if (from && checkpoint_dirs::is_null(*from)) from.reset();
   // Copies, no reference to this: the function may be left behind.
-  thread_ = std::thread([shared = lock_step_, function = function_, config = options_.config,
-                         from = std::move(from)] { shared->run(function, config, from); });
+  try {
+    thread_ = std::thread([shared = lock_step_, function = function_, config = options_.config,
+                           from = std::move(from)] { shared->run(function, config, from); });
+  } catch (const std::system_error& error) {
+    return fail("cannot start a thread for the function: " + error.code().message());
+  }
+  started_ = true;
+  return {};
 }
 
 Result<json> FunctionRunner::step() {
@@ -52,7 +59,7 @@ Result<json> FunctionRunner::step() {
   if (started_) {
     lock_step_->go_on();
   } else {
-    start();
+    TRY(start());
   }
   std::optional<json> result = lock_step_->wait();
   if (!result) {
@@ -65,6 +72,7 @@ Result<json> FunctionRunner::step() {
   if (result->contains(LockStep::kDuplicate)) {
     json repeated = last_result_;
     repeated[LockStep::kDuplicate] = true;
+    repeated.erase("should_checkpoint");
     result = std::move(repeated);
   }
   if (lock_step_->has_new_checkpoint()) (*result)["should_checkpoint"] = true;
@@ -124,6 +132,7 @@ Result<void> FunctionRunner::restore(const fs::path& path) {
   const auto id = metadata.find("experiment_id");
   if (id != metadata.end() && id->is_string()) experiment_id_ = id->get<std::string>();
   lock_step_->restore_checkpoint(folder);
+  if (temporary_ != folder) remove_temporary();
   return {};
 }
 
@@ -131,7 +140,6 @@ Result<void> FunctionRunner::restore_from_object(std::string_view bytes) {
   const fs::path folder = TRY(checkpoint_dirs::unpack(bytes, options_.log_directory));
   const auto restored = restore(folder);
   if (restored) {
-    remove_temporary();                     // of an earlier restore
     temporary_ = lock_step_->checkpoint();  // the path as save() will see it
   } else {
     std::error_code ignored;

@@ -52,11 +52,12 @@ class FunctionRunner {
 
   // The next result: what was reported (a number is under "_metric"; what the function returned is
   // reported, too), "should_checkpoint": true when the function has named a checkpoint that save()
-  // has not seen, experiment_id, pid, hostname, node_ip, config, and what Progress::complete()
-  // adds. When the function has ended: the last report once more with "__duplicate__": true, which
-  // counts nothing. The function may report "done": true: whoever steps should stop then. Errors:
-  // the function threw (with what it said); it ended, and there is nothing left to return; the
-  // runner was stopped.
+  // has not seen, experiment_id, pid, hostname, node_ip, config, and what
+  // ResultCounters::complete() adds. When the function has ended: the last report once more with
+  // "__duplicate__": true, which counts nothing. The function may report "done": true: whoever
+  // steps should stop then. Errors: the function threw (with what it said); its thread cannot be
+  // made, and may be tried again; it ended, and there is nothing left to return; the runner was
+  // stopped.
   Result<json> train();
 
   // The folder of the newest checkpoint, with the state of the runner written into it. Without one:
@@ -67,7 +68,7 @@ class FunctionRunner {
 
   // Before the first train(): the function begins with this checkpoint. `path` is a folder that
   // save() returned, or lies in it. The folder that bytes are unpacked into lives until stop(),
-  // reset() or the next restore.
+  // reset() or the next restore that succeeds.
   Result<void> restore(const std::filesystem::path& path);
   Result<void> restore_from_object(std::string_view bytes);
 
@@ -95,7 +96,7 @@ class FunctionRunner {
   std::int64_t iteration() const { return progress_.iteration(); }
 
  private:
-  void start();
+  Result<void> start();
   Result<json> step();
   Result<void> end_function();
   void remove_temporary();
@@ -105,7 +106,7 @@ class FunctionRunner {
   const ComputingPlace place_;
   std::shared_ptr<LockStep> lock_step_;
   std::thread thread_;
-  Progress progress_;
+  ResultCounters progress_;
   json last_result_ = json::object();  // as the function reported it
   std::optional<std::filesystem::path> temporary_;
   std::string experiment_id_;

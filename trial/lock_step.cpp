@@ -1,5 +1,6 @@
 #include "trial/lock_step.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -40,15 +41,23 @@ void LockStep::hand_over(json result, bool await_step) {
 }
 
 fs::path LockStep::make_checkpoint_dir(std::int64_t step) {
+  // Locked all the time: a function that is left behind must not empty what its successor saves.
+  const std::lock_guard lock(mutex_);
+  if (ending_) throw TrialStopped();
   auto folder = checkpoint_dirs::make(identity_.log_directory, step);
   if (!folder) throw std::runtime_error(folder.error().message);
+  if (checkpoint_ && checkpoint_ == checkpoint_dirs::find(*folder).value_or(fs::path())) {
+    checkpoint_.reset();  // it was just emptied
+    new_checkpoint_ = false;
+  }
   return *std::move(folder);
 }
 
 void LockStep::set_checkpoint(const fs::path& path) {
+  const std::lock_guard lock(mutex_);
+  if (ending_) throw TrialStopped();
   auto folder = checkpoint_dirs::find(path);
   if (!folder) throw std::runtime_error(folder.error().message);
-  const std::lock_guard lock(mutex_);
   checkpoint_ = *std::move(folder);
   new_checkpoint_ = true;
 }
@@ -103,7 +112,9 @@ bool LockStep::end(std::chrono::duration<double> patience) {
   std::unique_lock lock(mutex_);
   ending_ = true;
   changed_.notify_all();
-  return changed_.wait_for(lock, patience, [&] { return ended_; });
+  // Longer than the clock can count: the wait would be over at once.
+  constexpr std::chrono::duration<double> kYear = std::chrono::years(1);
+  return changed_.wait_for(lock, std::min(kYear, patience), [&] { return ended_; });
 }
 
 std::optional<fs::path> LockStep::checkpoint() const {

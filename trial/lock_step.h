@@ -50,7 +50,8 @@ class LockStep final : public StatusReporter {
   // Of a function that threw: what; once.
   std::optional<std::string> take_error();
   bool has_result() const;
-  // Every report unwinds from now on. True: the function has ended within `patience`.
+  // Every report, and whatever touches checkpoints, unwinds from now on. True: the function has
+  // ended within `patience`, a year at most.
   bool end(std::chrono::duration<double> patience);
 
   // The checkpoint folder that counts: named by the function, or restored.

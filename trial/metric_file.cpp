@@ -37,6 +37,15 @@ void append_text(const json& value, std::string& out) {
   }
 }
 
+// The next record would follow on a torn one, and be lost with it. Not when something else has
+// been appended behind.
+void take_back(int fd, ssize_t written) {
+  const off_t end = ::lseek(fd, 0, SEEK_CUR);
+  struct stat now{};
+  if (written <= 0 || ::fstat(fd, &now) != 0 || now.st_size != end) return;
+  [[maybe_unused]] const int ignored = ::ftruncate(fd, end - written);  // the error is told anyway
+}
+
 }  // namespace
 
 std::string metric_text(const json& metrics) {
@@ -72,8 +81,9 @@ Result<void> MetricFile::append(const json& record) {
     written = ::write(fd_.get(), bytes.data(), bytes.size());
   } while (written < 0 && errno == EINTR);
   if (written != std::ssize(bytes)) {
-    return fail("cannot append a report to " + path_.string() + ": " +
-                (written < 0 ? std::strerror(errno) : "the disk is full"));
+    const std::string reason = written < 0 ? std::strerror(errno) : "the disk is full";
+    take_back(fd_.get(), written);
+    return fail("cannot append a report to " + path_.string() + ": " + reason);
   }
   // NNI's managers watch the time stamp, and miss a change that comes right after they looked.
   ::futimens(fd_.get(), nullptr);

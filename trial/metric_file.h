@@ -24,7 +24,8 @@ class MetricFile {
   // Makes the file and its folder when they are missing.
   static Result<MetricFile> open(const std::filesystem::path& path);
 
-  // One record, in one write(): a reader, or a kill in between, sees all of it or nothing.
+  // One record, in one write(): a reader, or a kill in between, sees all of it or nothing. What a
+  // full disk took of it is taken back.
   Result<void> append(const json& record);
 
  private:

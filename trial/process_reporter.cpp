@@ -1,6 +1,8 @@
 #include "trial/process_reporter.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,12 +14,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
+
 namespace attune {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrefix = "checkpoint_";
 constexpr std::string_view kPartial = ".partial";
+// Below kPartial. The former checkpoint of a step while its successor takes the place: it counts
+// until that is there. And what is going: a folder loses its files one by one, and out of the way
+// nobody takes the rest of it for a checkpoint.
+constexpr std::string_view kReplaced = "replaced_";
+constexpr std::string_view kGoing = "going";
 
 struct Saved {
   std::int64_t step;
@@ -42,11 +51,40 @@ std::vector<Saved> saved_in(const fs::path& folder) {
   return all;
 }
 
+// Of an attempt that ended between the two renamings of set_checkpoint().
+void put_back_replaced(const fs::path& folder) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / kPartial, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kReplaced)) continue;
+    const fs::path place = folder / name.substr(kReplaced.size());
+    if (!fs::exists(place, error)) fs::rename(entry.path(), place, error);
+  }
+}
+
+void flush(const fs::path& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file || ::fsync(file.get()) != 0) {
+    throw std::runtime_error("cannot flush " + path.string() + ": " + std::strerror(errno));
+  }
+}
+
+// To the disk: a machine that fails must not keep the name and lose the bytes.
+void flush_all(const fs::path& folder) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    const fs::file_status status = entry.symlink_status();
+    if (fs::is_regular_file(status) || fs::is_directory(status)) flush(entry.path());
+  }
+  flush(folder);
+}
+
 }  // namespace
 
 ProcessReporter::ProcessReporter(Trial& trial) : trial_(trial) {
+  if (!trial_.checkpoint_dir()) return;
+  put_back_replaced(*trial_.checkpoint_dir());
   std::error_code ignored;  // make_checkpoint_dir() meets it again
-  if (trial_.checkpoint_dir()) fs::remove_all(*trial_.checkpoint_dir() / kPartial, ignored);
+  fs::remove_all(*trial_.checkpoint_dir() / kPartial, ignored);
 }
 
 void ProcessReporter::report(const json& metrics) {
@@ -92,15 +130,23 @@ void ProcessReporter::set_checkpoint(const fs::path& path) {
     throw std::runtime_error(path.string() + " lies in no folder of make_checkpoint_dir()");
   }
   const fs::path place = folder() / name;
-  fs::remove_all(place);  // of the same step
+  const fs::path replaced = partial / (std::string(kReplaced) + name);
+  if (trial_.checkpoint_dir()) flush_all(partial / name);
+  fs::remove_all(replaced);  // of a call that failed
+  if (fs::exists(place)) fs::rename(place, replaced);
   fs::rename(partial / name, place);
+  if (trial_.checkpoint_dir()) flush(folder());
+  fs::remove_all(replaced);
   std::vector<Saved> all = saved_in(folder());
   // The one just set, whatever its step: a function may count anew.
   std::erase_if(all, [&](const Saved& saved) { return saved.path == place; });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool newer = all[i].step > std::stoll(name.substr(kPrefix.size()));
-    if (i > 0 || newer) fs::remove_all(all[i].path);
+    if (i == 0 && !newer) continue;
+    fs::remove_all(partial / kGoing);
+    fs::rename(all[i].path, partial / kGoing);
   }
+  fs::remove_all(partial / kGoing);
 }
 
 CheckpointDir ProcessReporter::newest_checkpoint() const {

@@ -12,7 +12,8 @@ namespace attune {
 
 class ProcessReporter final : public StatusReporter {
  public:
-  // Removes what an earlier attempt began to save and did not finish.
+  // Removes what an earlier attempt began to save and did not finish. What it was about to replace
+  // counts again.
   explicit ProcessReporter(Trial& trial);
   ~ProcessReporter() override;
   ProcessReporter(const ProcessReporter&) = delete;
@@ -24,7 +25,8 @@ class ProcessReporter final : public StatusReporter {
   std::string trial_id() const override { return trial_.id(); }
   std::filesystem::path log_directory() const override { return trial_.output_directory(); }
   std::filesystem::path make_checkpoint_dir(std::int64_t step) override;
-  // The path may be used no longer: the checkpoint has moved to its place.
+  // The path may be used no longer: the checkpoint has moved to its place. Flushed to the disk
+  // before, unless nobody keeps checkpoints.
   void set_checkpoint(const std::filesystem::path& path) override;
 
   // What an earlier attempt left: the checkpoint of the highest step.

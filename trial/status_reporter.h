@@ -13,7 +13,7 @@
 
 namespace attune {
 
-// Thrown by StatusReporter::report() when the trial is to end now: it unwinds the function. Whoever
+// Thrown by StatusReporter when the trial is to end now: it unwinds the function. Whoever
 // catches everything lets it pass.
 class TrialStopped final : public std::exception {
  public:
@@ -36,8 +36,8 @@ class StatusReporter {
 
   // An empty folder for the checkpoint of `step`, which is not negative; made anew when it was
   // there. It counts once set_checkpoint() names it, or something inside of it.
-  // Both throw std::runtime_error: when the host keeps no checkpoints (the default), the disk
-  // refuses, or the path lies in no checkpoint folder.
+  // Both throw TrialStopped as report() does, and std::runtime_error: when the host keeps no
+  // checkpoints (the default), the disk refuses, or the path lies in no checkpoint folder.
   virtual std::filesystem::path make_checkpoint_dir(std::int64_t step);
   virtual void set_checkpoint(const std::filesystem::path& path);
 };

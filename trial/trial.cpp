@@ -41,7 +41,9 @@ Result<std::optional<json>> Trial::next_parameters() {
   ++next_index_;
   parameter_id_ = std::move(proposal.id);
   open_ = true;
-  return std::move(proposal.parameters);
+  json parameters = defaults_;
+  parameters.update(proposal.parameters);
+  return parameters;
 }
 
 Result<void> Trial::report(const json& metrics) {

@@ -22,12 +22,14 @@
 
 namespace attune {
 
-// For a run without a manager; under one nothing of this counts.
-struct StandAlone {
-  // The parameters to use, an object; members of the file, a JSON object, replace its members.
+struct TrialOptions {
+  // An object: the parameters that the manager's do not name, and all of them without a manager.
   json defaults = json::object();
-  std::filesystem::path defaults_file = {};
-  // Made when it is missing; empty: no checkpoints.
+
+  // The rest is for a run without a manager; under one it does not count.
+  // A JSON object, whose members replace those of the defaults; empty: none.
+  std::filesystem::path parameters_file = {};
+  // Where checkpoints are kept. Made when it is missing; empty: nowhere.
   std::filesystem::path checkpoint_dir = {};
   // Where reports are printed; nullptr: standard output.
   std::ostream* output = nullptr;
@@ -35,13 +37,14 @@ struct StandAlone {
 
 class Trial {
  public:
-  // Alone when NNI_PLATFORM is unset, empty, "standalone" or "unittest". Else under a manager,
-  // which sets NNI_SYS_DIR, the folder of the trial, and (all optional) NNI_TRIAL_JOB_ID,
+  // Alone when NNI_PLATFORM is unset, empty, "standalone" or "unittest". Under a manager when it is
+  // "local"; that sets NNI_SYS_DIR, the folder of the trial, and (all optional) NNI_TRIAL_JOB_ID,
   // NNI_TRIAL_SEQ_ID, NNI_OUTPUT_DIR, ATTUNE_CHECKPOINT_DIR, ATTUNE_ATTEMPT, MULTI_PHASE.
   // Errors: NNI_SYS_DIR is missing, the metrics file cannot be opened, a number is none, the
-  // defaults are no object, their file cannot be read; a manager that speaks HTTP or reads standard
-  // output (NNI_TRIAL_COMMAND_CHANNEL, REUSE_MODE), which this library does not.
-  static Result<Trial> from_environment(const StandAlone& alone = {});
+  // defaults are no object, the parameters file cannot be read; a manager that speaks HTTP or reads
+  // standard output (NNI_TRIAL_COMMAND_CHANNEL, REUSE_MODE, any other NNI_PLATFORM), which this
+  // library does not.
+  static Result<Trial> from_environment(const TrialOptions& options = {});
 
   bool stand_alone() const { return system_directory_.empty(); }
   const std::string& id() const { return id_; }        // "STANDALONE" without a manager
@@ -49,9 +52,10 @@ class Trial {
   std::int64_t attempt() const { return attempt_; }    // counts the starts of this trial, from 0
   const std::filesystem::path& output_directory() const { return output_directory_; }
 
-  // The parameters to try, an object. The first call reads parameter.cfg. A later call gives
-  // nothing, for there are no more, unless MULTI_PHASE is "true": then it asks the manager, and
-  // waits for as long as that takes. Alone: the defaults, then nothing.
+  // The parameters to try, an object: the manager's, over the defaults. A member of the manager's
+  // replaces a default as a whole, also an object. The first call reads parameter.cfg. A later call
+  // gives nothing, for there are no more, unless MULTI_PHASE is "true": then it asks the manager,
+  // and waits for as long as that takes. Alone: the defaults, then nothing.
   Result<std::optional<json>> next_parameters();
 
   // An intermediate result: a number, or an object, whose "default" a manager compares. NaN and
@@ -78,7 +82,7 @@ class Trial {
  private:
   Trial() = default;
 
-  static Result<Trial> alone(const StandAlone& options);
+  static Result<Trial> alone(const TrialOptions& options);
   static Result<Trial> managed(std::string_view platform);
   Result<void> send(std::string_view type, std::int64_t sequence, const json& metrics);
   Result<void> request(std::int64_t index);

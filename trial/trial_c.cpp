@@ -14,7 +14,7 @@
 struct attune_trial {
   std::optional<attune::Trial> trial;  // nothing: it could not be opened
   std::string error;
-  attune::json parameters;
+  std::optional<attune::json> parameters;  // nothing: not asked for yet
   std::string text, bytes, output_directory, checkpoint_dir;
 };
 
@@ -61,7 +61,11 @@ const json* find(const json& object, std::string_view path) {
 template <class Take>
 int get(attune_trial* handle, const char* path, const char* type, Take&& take) noexcept {
   return guarded(handle, [&](Trial&) {
-    const json* value = find(handle->parameters, path);
+    if (!handle->parameters) {
+      return failed(handle, "parameter " + std::string(path) +
+                                " before attune_trial_next_parameters(): there is none yet");
+    }
+    const json* value = find(*handle->parameters, path);
     if (value == nullptr) {
       return failed(handle, "there is no parameter " + std::string(path), ATTUNE_TRIAL_NONE);
     }
@@ -101,14 +105,14 @@ int send_values(attune_trial* handle, Send send, const char* const* names, const
 }
 
 Result<Trial> open(const char* defaults, const char* checkpoint_dir) {
-  attune::StandAlone alone;
+  attune::TrialOptions options;
   if (defaults != nullptr) {
     auto parsed = attune::parse_json(defaults);
     if (!parsed) return fail("the defaults of the trial: " + parsed.error().message);
-    alone.defaults = *std::move(parsed);
+    options.defaults = *std::move(parsed);
   }
-  if (checkpoint_dir != nullptr) alone.checkpoint_dir = checkpoint_dir;
-  return Trial::from_environment(alone);
+  if (checkpoint_dir != nullptr) options.checkpoint_dir = checkpoint_dir;
+  return Trial::from_environment(options);
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ enum {
   ATTUNE_TRIAL_FAILED = 3 /* attune_trial_error() says what and why; nothing was done */
 };
 
-/* `defaults`: JSON object, the parameters of a run without a manager; NULL: none. `checkpoint_dir`:
+/* `defaults`: JSON object, the parameters that the manager's do not name, and all of them without a
+ * manager; NULL: none. `checkpoint_dir`:
  * folder for checkpoints without a manager; NULL: none. *trial is a handle also when this fails, to
  * ask for the error, and is freed in any case; NULL when there is no memory. */
 int attune_trial_open(const char* defaults, const char* checkpoint_dir, attune_trial** trial);
@@ -47,12 +48,13 @@ int64_t attune_trial_attempt(const attune_trial* trial);  /* starts of this tria
 int attune_trial_stand_alone(const attune_trial* trial);  /* 1: without a manager */
 const char* attune_trial_output_directory(const attune_trial* trial);
 
-/* Trial::next_parameters(). The getters look at what it got. */
+/* Trial::next_parameters(). The getters look at what it got, and fail before. */
 int attune_trial_next_parameters(attune_trial* trial);
 
 /* `path`: a name, or names with dots between them for an object in an object: "optimizer.lr". A
- * name that has dots itself is found first. Unless ATTUNE_TRIAL_OK is returned *value keeps its
- * value: a default. Integers are doubles too; a double without a fraction is an integer too. */
+ * name that has dots itself is found first. ATTUNE_TRIAL_NONE: there is no such parameter. Unless
+ * ATTUNE_TRIAL_OK is returned *value keeps its value. Integers are doubles too; a double without a
+ * fraction is an integer too. */
 int attune_trial_get_double(attune_trial* trial, const char* path, double* value);
 int attune_trial_get_int64(attune_trial* trial, const char* path, int64_t* value);
 int attune_trial_get_bool(attune_trial* trial, const char* path, int* value); /* 0 or 1 */

@@ -30,30 +30,36 @@ Result<std::int64_t> count_in(const char* name) {
 
 bool is_true(const std::string& text) { return text == "true" || text == "True"; }
 
-}  // namespace
-
-Result<Trial> Trial::from_environment(const StandAlone& options) {
-  const std::string platform = variable("NNI_PLATFORM");
-  if (platform.empty() || platform == "standalone" || platform == "unittest") return alone(options);
-  return managed(platform);
+Result<json> read_object(const fs::path& path) {
+  auto file = parse_json(TRY(read_file(path.string())));
+  if (!file) return fail(path.string() + ": " + file.error().message);
+  if (!file->is_object()) {
+    return fail(path.string() + ": an object of parameters expected, " +
+                std::string(json_type_name(*file)) + " found");
+  }
+  return file;
 }
 
-Result<Trial> Trial::alone(const StandAlone& options) {
-  Trial trial;
-  trial.defaults_ = options.defaults.is_null() ? json::object() : options.defaults;
-  if (!trial.defaults_.is_object()) {
+}  // namespace
+
+Result<Trial> Trial::from_environment(const TrialOptions& options) {
+  json defaults = options.defaults.is_null() ? json::object() : options.defaults;
+  if (!defaults.is_object()) {
     return fail("the defaults of a trial must be an object, not " +
-                std::string(json_type_name(trial.defaults_)));
+                std::string(json_type_name(defaults)));
   }
-  if (!options.defaults_file.empty()) {
-    const auto file = parse_json(TRY(read_file(options.defaults_file.string())));
-    if (!file) return fail(options.defaults_file.string() + ": " + file.error().message);
-    if (!file->is_object()) {
-      return fail(options.defaults_file.string() + ": an object of parameters expected, " +
-                  std::string(json_type_name(*file)) + " found");
-    }
-    trial.defaults_.update(*file);
+  const std::string platform = variable("NNI_PLATFORM");
+  const bool is_alone = platform.empty() || platform == "standalone" || platform == "unittest";
+  if (is_alone && !options.parameters_file.empty()) {
+    defaults.update(TRY(read_object(options.parameters_file)));
   }
+  Trial trial = TRY(is_alone ? alone(options) : managed(platform));
+  trial.defaults_ = std::move(defaults);
+  return trial;
+}
+
+Result<Trial> Trial::alone(const TrialOptions& options) {
+  Trial trial;
   trial.output_ = options.output == nullptr ? &std::cout : options.output;
   std::error_code error;
   trial.output_directory_ = fs::current_path(error);
@@ -75,12 +81,15 @@ Result<Trial> Trial::managed(std::string_view platform) {
                 "\", and NNI_SYS_DIR, the folder of the trial, is not set; a manager sets both. To "
                 "run without one, unset NNI_PLATFORM");
   }
-  if (!variable("NNI_TRIAL_COMMAND_CHANNEL").empty() || is_true(variable("REUSE_MODE"))) {
+  // Elsewhere NNI's managers read standard output, and the metrics file is read by nobody.
+  if (platform != "local" || !variable("NNI_TRIAL_COMMAND_CHANNEL").empty() ||
+      is_true(variable("REUSE_MODE"))) {
     return fail(
         "this manager talks to its trials by HTTP (NNI_TRIAL_COMMAND_CHANNEL) or by their standard "
-        "output (REUSE_MODE); attune's trial library speaks by files: run the trial under attune, "
-        "or "
-        "under NNI 2's local platform");
+        "output (REUSE_MODE, NNI_PLATFORM=\"" +
+        std::string(platform) +
+        "\"); attune's trial library speaks by files: run the trial under attune, or under NNI 2's "
+        "local platform");
   }
   Trial trial;
   trial.system_directory_ = directory;

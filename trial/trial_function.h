@@ -7,15 +7,16 @@
 //   f(config, checkpoint_dir)
 //   f(config, reporter, checkpoint_dir)
 //
-// config: const json&, an object. reporter: StatusReporter&. checkpoint_dir: CheckpointDir, the
-// folder to go on from, or nothing; only a function that takes it can continue from a checkpoint.
-// It returns nothing, a number, or json: a number or an object of named values. What it returns is
-// its final result.
+// config: const json&, an object; no number or text, which json would turn into. reporter:
+// StatusReporter&. checkpoint_dir: CheckpointDir, the folder to go on from, or nothing; only a
+// function that takes it can continue from a checkpoint. It returns nothing, a number (bool is
+// none), or json: a number or an object of named values. What it returns is its final result.
 #include <concepts>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -28,19 +29,33 @@ using CheckpointDir = std::optional<std::filesystem::path>;
 
 namespace detail {
 
-template <class F>
-concept TakesReporterAndCheckpoint =
-    std::invocable<F&, const json&, StatusReporter&, const CheckpointDir&>;
-template <class F>
-concept TakesReporter = std::invocable<F&, const json&, StatusReporter&>;
-template <class F>
-concept TakesCheckpoint = std::invocable<F&, const json&, const CheckpointDir&>;
-template <class F>
-concept TakesConfig = std::invocable<F&, const json&>;
-
 template <class T>
-concept TrialResult = std::is_void_v<T> || std::is_arithmetic_v<std::remove_cvref_t<T>> ||
-                      std::same_as<std::remove_cvref_t<T>, json>;
+concept Scalar = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::string>;
+
+// A configuration at compile time only. json converts to whatever it is asked for, and throws when
+// it is none: of an object no scalar can be made, and a function of a number would not run.
+struct Config : json {
+  template <Scalar T>
+  operator T() const = delete;
+};
+
+template <class F, class... Others>
+concept TakesConfigAnd =
+    std::invocable<F&, const json&, Others...> && std::invocable<F&, const Config&, Others...>;
+template <class F>
+concept TakesReporterAndCheckpoint = TakesConfigAnd<F, StatusReporter&, const CheckpointDir&>;
+template <class F>
+concept TakesReporter = TakesConfigAnd<F, StatusReporter&>;
+template <class F>
+concept TakesCheckpoint = TakesConfigAnd<F, const CheckpointDir&>;
+template <class F>
+concept TakesConfig = TakesConfigAnd<F>;
+
+// A truth is no measure of how good something is.
+template <class T>
+concept TrialResult =
+    std::is_void_v<T> || std::same_as<std::remove_cvref_t<T>, json> ||
+    (std::is_arithmetic_v<std::remove_cvref_t<T>> && !std::same_as<std::remove_cvref_t<T>, bool>);
 
 }  // namespace detail
 
@@ -93,7 +108,7 @@ class TrialFunction {
   static std::optional<json> result_of(Function& function, Arguments&... arguments) {
     using Returned = std::invoke_result_t<Function&, Arguments&...>;
     static_assert(detail::TrialResult<Returned>,
-                  "a function to tune returns nothing, a number, or attune::json");
+                  "a function to tune returns nothing, a number (bool is none), or attune::json");
     if constexpr (std::is_void_v<Returned>) {
       std::invoke(function, arguments...);
       return std::nullopt;

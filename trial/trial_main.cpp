@@ -11,8 +11,8 @@
 namespace attune {
 namespace {
 
-Result<void> run(const TrialFunction& function, const StandAlone& alone) {
-  Trial trial = TRY(Trial::from_environment(alone));
+Result<void> run(const TrialFunction& function, const TrialOptions& options) {
+  Trial trial = TRY(Trial::from_environment(options));
   const std::optional<json> parameters = TRY(trial.next_parameters());
   ProcessReporter reporter(trial);
   std::optional<json> result;
@@ -33,8 +33,8 @@ Result<void> run(const TrialFunction& function, const StandAlone& alone) {
 
 }  // namespace
 
-int run_trial(const TrialFunction& function, const StandAlone& alone) {
-  const auto ran = run(function, alone);
+int run_trial(const TrialFunction& function, const TrialOptions& options) {
+  const auto ran = run(function, options);
   if (ran) return 0;
   std::fprintf(stderr, "trial failed: %s\n", ran.error().message.c_str());
   return 1;

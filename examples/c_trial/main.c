@@ -22,12 +22,11 @@ static double sweep(double grid[SIZE][SIZE], double omega) {
 
 static int run(attune_trial* trial) {
   static double grid[SIZE][SIZE];
-  double omega = 1; /* keeps this value when there is no such parameter */
-  double change = 0;
+  double omega = 0, change = 0;
   int status = attune_trial_next_parameters(trial);
   if (status != ATTUNE_TRIAL_OK) return status;
   status = attune_trial_get_double(trial, "omega", &omega);
-  if (status != ATTUNE_TRIAL_OK && status != ATTUNE_TRIAL_NONE) return status;
+  if (status != ATTUNE_TRIAL_OK) return status;
 
   for (int j = 0; j < SIZE; ++j) grid[0][j] = 1; /* one side is warm */
   for (int i = 1; i <= SWEEPS; ++i) {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <expected>
 #include <random>
 #include <vector>
 
@@ -87,18 +88,24 @@ struct Model {
   }
 };
 
-Result<void> run(const attune::StandAlone& alone) {
-  attune::Trial trial = TRY(attune::Trial::from_environment(alone));
-  const json parameters = *TRY(trial.next_parameters());
+Result<void> run(const attune::TrialOptions& options) {
+  auto opened = attune::Trial::from_environment(options);
+  if (!opened) return std::unexpected(opened.error());
+  attune::Trial& trial = *opened;
+  const auto parameters = trial.next_parameters();
+  if (!parameters) return std::unexpected(parameters.error());
   const std::vector<Example> training = make_examples(400, 1), validation = make_examples(400, 2);
 
   Model model;
-  if (const auto state = TRY(trial.restore("model.json"))) model = Model::restored(*state);
+  const auto state = trial.restore("model.json");
+  if (!state) return std::unexpected(state.error());
+  if (*state) model = Model::restored(**state);
   while (model.epoch < kEpochs) {
-    model.train_one_epoch(parameters, training);
+    model.train_one_epoch(**parameters, training);
     if (model.epoch % 5 == 0) {
-      TRY(trial.save("model.json", model.saved()));
-      TRY(trial.report(loss(model.weights, validation)));
+      auto told = trial.save("model.json", model.saved());
+      if (told) told = trial.report(loss(model.weights, validation));
+      if (!told) return told;
     }
   }
   return trial.final(
@@ -108,9 +115,9 @@ Result<void> run(const attune::StandAlone& alone) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  attune::StandAlone alone{.defaults = {{"lr", 0.1}, {"momentum", 0.5}, {"decay", 0.001}}};
-  if (argc > 1) alone.defaults_file = argv[1];
-  const auto ran = run(alone);
+  attune::TrialOptions options{.defaults = {{"lr", 0.1}, {"momentum", 0.5}, {"decay", 0.001}}};
+  if (argc > 1) options.parameters_file = argv[1];
+  const auto ran = run(options);
   if (ran) return 0;
   std::fprintf(stderr, "cpp_trial: %s\n", ran.error().message.c_str());
   return 1;

@@ -1,7 +1,5 @@
 #include "trial/function_runner.h"
 
-#include <future>
-
 #include "tests/trial/trial_folder.h"
 #include "trial/checkpoint_dirs.h"
 
@@ -190,10 +188,15 @@ TEST_CASE("what cannot be restored is an error and leaves no folder") {
   const Folder folder;
   FunctionRunner runner(saving, {.log_directory = folder.path});
   CHECK_THAT(runner.restore(folder.path).error().message, Contains("no checkpoint folder"));
-  for (const std::string bytes : {"", "x",
-                                  "\xa1\x64"
-                                  "data"
-                                  "\xa1\x64../a\x41z"}) {
+  const std::string data =
+      "\xa1\x64"
+      "data";
+  const std::string deep(2'000'000, '\x81'), deep_text(2'000'000, '\x7f');
+  for (const std::string& bytes :
+       {std::string(), std::string("x"), data + "\xa1\x64../a\x41z", deep, data + deep,
+        data + "\xa1\x61" + "a" + deep, deep_text, data + "\xa1" + deep_text,
+        data + "\xa1\x61" + "a\x42z", data + "\xbb\xff\xff\xff\xff\xff\xff\xff\xff",
+        data + "\xa1\x7b\xff\xff\xff\xff\xff\xff\xff\xff" + "a"}) {
     CHECK_FALSE(runner.restore_from_object(bytes));
   }
   // Unpacked, and then without a state.
@@ -264,32 +267,33 @@ TEST_CASE("reset begins anew: after results, the end, an error, a stop") {
   CHECK(calls == 5);
 }
 
-TEST_CASE("a function that never reports again is left behind, and hurts nobody") {
-  const auto release = std::make_shared<std::promise<void>>();
-  const auto done = std::make_shared<std::promise<void>>();
-  {
-    FunctionRunner runner(
-        [release, done](const json&, StatusReporter& reporter) {
-          try {
-            reporter(1);
-          } catch (const TrialStopped&) {
-            release->get_future().wait();  // swallows the end, and computes on
-          }
-          try {
-            reporter(2);  // the runner is gone: what the function talks to is not
-          } catch (const TrialStopped&) {
-            done->set_value();
-          }
-        },
-        {.patience = std::chrono::milliseconds(1)});
-    REQUIRE(runner.train());
-    const bool by_reset = GENERATE(true, false);
-    const auto left = by_reset ? runner.reset({}) : runner.stop();
-    CHECK_THAT(left.error().message, Contains("left behind"));
-    CHECK_FALSE(runner.train());
-  }
-  release->set_value();
-  REQUIRE(done->get_future().wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+TEST_CASE("a folder that is made again counts no longer until it is named again") {
+  const Folder folder;
+  FunctionRunner runner(
+      [](const json&, StatusReporter& reporter, const CheckpointDir&) {
+        reporter.set_checkpoint(reporter.make_checkpoint_dir(0));
+        const auto again = reporter.make_checkpoint_dir(0);
+        reporter(1);
+        reporter.set_checkpoint(again);
+        reporter(2);
+      },
+      {.log_directory = folder.path});
+  CHECK_FALSE(runner.train().value().contains("should_checkpoint"));
+  CHECK(checkpoint_dirs::is_null(runner.save().value()));
+  CHECK(runner.train().value().at("should_checkpoint") == true);
+  CHECK(runner.save().value().filename() == "checkpoint_0");
+  CHECK_FALSE(runner.train().value().contains("should_checkpoint"));  // saved: the repeated one
+}
+
+TEST_CASE("a restored folder takes the place of one from bytes") {
+  const Folder first, second;
+  FunctionRunner a(saving, {.log_directory = first.path});
+  REQUIRE(a.train());
+  const auto folder = a.save().value();
+  FunctionRunner b(saving, {.log_directory = second.path});
+  REQUIRE(b.restore_from_object(a.save_to_object().value()));
+  REQUIRE(b.restore(folder));
+  CHECK(second.files().empty());
 }
 
 TEST_CASE("execute runs a function on the runner") {

@@ -26,7 +26,11 @@ TEST_CASE("C: parameters by path and type") {
       "flag": true, "a.b": 7, "optimizer": {"_name": "adam", "lr": {"rate": 0.25}}})");
   const Handle trial = open_trial();
   double number = -1;
-  CHECK(attune_trial_get_double(trial.get(), "lr", &number) == ATTUNE_TRIAL_NONE);
+  const char* json_text = nullptr;
+  CHECK(attune_trial_get_double(trial.get(), "lr", &number) == ATTUNE_TRIAL_FAILED);
+  CHECK_THAT(attune_trial_error(trial.get()), Contains("before attune_trial_next_parameters()"));
+  CHECK(attune_trial_get_json(trial.get(), "", &json_text) == ATTUNE_TRIAL_FAILED);
+  CHECK(number == -1);
   REQUIRE(attune_trial_next_parameters(trial.get()) == ATTUNE_TRIAL_OK);
   CHECK(attune_trial_get_double(trial.get(), "lr", &number) == ATTUNE_TRIAL_OK);
   CHECK(number == 0.5);

@@ -1,5 +1,9 @@
 #include "trial/trial_main.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <stdexcept>
 
 #include "tests/trial/trial_folder.h"
@@ -89,6 +93,61 @@ TEST_CASE("a reporter of a process refuses checkpoints that are none") {
     for (const int step : {5, 6, 1}) reporter.set_checkpoint(reporter.make_checkpoint_dir(step));
     CHECK(reporter.newest_checkpoint() == folder.path / "checkpoint/checkpoint_1");
   }
+}
+
+constexpr int kFiles = 100;  // many: a kill lands between two of them
+
+// Saves the same step twice, and a lower one after a higher one, for ever; a byte for each that is
+// about to be named.
+[[noreturn]] void save_for_ever(int told) {
+  Trial trial = Trial::from_environment().value();
+  ProcessReporter reporter(trial);
+  while (true) {
+    for (const int step : {10, 0, 0}) {
+      const auto path = reporter.make_checkpoint_dir(step);
+      for (int i = 0; i < kFiles; ++i) std::ofstream(path / std::to_string(i)) << step;
+      if (::write(told, "x", 1) != 1) ::_exit(1);
+      reporter.set_checkpoint(path);
+    }
+  }
+}
+
+TEST_CASE("a process that is killed while it saves leaves a whole checkpoint") {
+  const ManagedFolder folder;
+  int ends[2] = {};
+  REQUIRE(::pipe(ends) == 0);
+  for (int kill = 0; kill < 30; ++kill) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) save_for_ever(ends[1]);
+    char byte = 0;
+    for (int saved = 0; saved < 2 + kill % 4; ++saved) REQUIRE(::read(ends[0], &byte, 1) == 1);
+    ::kill(child, SIGKILL);  // SIGTERM would be Catch's
+    REQUIRE(::waitpid(child, nullptr, 0) == child);
+
+    Trial trial = Trial::from_environment().value();
+    const ProcessReporter reporter(trial);
+    const CheckpointDir newest = reporter.newest_checkpoint();
+    REQUIRE(newest);
+    REQUIRE(std::distance(std::filesystem::directory_iterator(*newest), {}) == kFiles);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+// What a machine that failed between the two renamings of a folder leaves.
+TEST_CASE("a checkpoint that was put aside for its successor comes back") {
+  const ManagedFolder folder;
+  folder.write("checkpoint/.partial/replaced_checkpoint_0/x", "old");
+  folder.write("checkpoint/.partial/checkpoint_0/x", "new, and not named");
+  folder.write("checkpoint/.partial/replaced_checkpoint_1/x", "old");
+  folder.write("checkpoint/checkpoint_1/x", "new");
+  Trial trial = Trial::from_environment().value();
+  const ProcessReporter reporter(trial);
+  CHECK(folder.files() == Strings{".nni/metrics", "checkpoint/checkpoint_0/x",
+                                  "checkpoint/checkpoint_1/x", "parameter.cfg"});
+  CHECK(folder.text("checkpoint/checkpoint_0/x") == "old");
+  CHECK(folder.text("checkpoint/checkpoint_1/x") == "new");
 }
 
 TEST_CASE("a function that saves runs also where nobody keeps checkpoints") {

@@ -1,5 +1,8 @@
 #include "trial/trial.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+
 #include <cmath>
 #include <sstream>
 #include <thread>
@@ -33,6 +36,36 @@ TEST_CASE("under a manager a trial reads its parameters and appends records") {
       "\n"
       R"(ME000082{"parameter_id":3,"trial_job_id":"t0003","type":"FINAL","sequence":0,"value":"1"})"
       "\n");
+}
+
+TEST_CASE("defaults fill in what the search space does not name") {
+  const ManagedFolder folder(R"({"lr": 0.01, "model": {"_name": "a"}})");
+  const TrialOptions options{.defaults = {{"depth", 3}, {"lr", 7}, {"model", {{"width", 9}}}},
+                             .parameters_file = folder.path / "not read"};
+  Trial trial = Trial::from_environment(options).value();
+  // A whole parameter is the manager's: what is inside of it is not filled in.
+  CHECK(trial.next_parameters().value() ==
+        json{{"depth", 3}, {"lr", 0.01}, {"model", {{"_name", "a"}}}});
+  CHECK_THAT(Trial::from_environment({.defaults = {1}}).error().message, Contains("an array"));
+}
+
+TEST_CASE("a report that the disk takes in part leaves no part of a record") {
+  const ManagedFolder folder;
+  Trial trial = Trial::from_environment().value();
+  REQUIRE(trial.next_parameters());
+  REQUIRE(trial.report(1));
+  const auto size = std::filesystem::file_size(folder.path / ".nni/metrics");
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit full{.rlim_cur = size + 10, .rlim_max = before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &full) == 0);
+  const auto torn = trial.report(2);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  ::signal(SIGXFSZ, handler);
+  CHECK_THAT(torn.error().message, Contains("the disk is full"));
+  REQUIRE(trial.report(3));
+  CHECK(folder.values("PERIODICAL") == Strings{"1", "3"});
 }
 
 TEST_CASE("a metric that is no number is written as Python writes it") {
@@ -107,6 +140,7 @@ TEST_CASE("an environment that makes no sense is an error with the variable in i
   CHECK_THAT(error("ATTUNE_ATTEMPT", "-1"), Contains("ATTUNE_ATTEMPT is \"-1\""));
   CHECK_THAT(error("NNI_TRIAL_COMMAND_CHANNEL", "http://x"), Contains("by HTTP"));
   CHECK_THAT(error("REUSE_MODE", "true"), Contains("REUSE_MODE"));
+  CHECK_THAT(error("NNI_PLATFORM", "remote"), Contains("\"remote\"") && Contains("local"));
   CHECK_THAT(error("NNI_SYS_DIR", "/dev/null/x"), Contains("/dev/null/x/.nni/metrics"));
 }
 
@@ -196,16 +230,16 @@ TEST_CASE("a file replaces defaults, a folder keeps checkpoints") {
   const Alone alone;
   const Folder folder;
   folder.write("config.json", R"({"lr": 0.1})");
-  const StandAlone options{.defaults = {{"lr", 0.5}, {"steps", 3}},
-                           .defaults_file = folder.path / "config.json",
-                           .checkpoint_dir = folder.path / "a/b"};
+  const TrialOptions options{.defaults = {{"lr", 0.5}, {"steps", 3}},
+                             .parameters_file = folder.path / "config.json",
+                             .checkpoint_dir = folder.path / "a/b"};
   Trial trial = Trial::from_environment(options).value();
   CHECK(trial.next_parameters().value() == json{{"lr", 0.1}, {"steps", 3}});
   REQUIRE(trial.save("state", "x"));
   CHECK(Trial::from_environment(options).value().restore("state").value() == "x");
 
   CHECK_THAT(Trial::from_environment({.defaults = {1}}).error().message, Contains("an array"));
-  CHECK_THAT(Trial::from_environment({.defaults_file = folder.path / "no"}).error().message,
+  CHECK_THAT(Trial::from_environment({.parameters_file = folder.path / "no"}).error().message,
              Contains("No such file"));
   folder.write("config.json", "{");
   CHECK_THAT(Trial::from_environment(options).error().message, Contains("config.json: invalid"));
