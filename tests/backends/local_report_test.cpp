@@ -255,8 +255,8 @@ TEST_CASE("result file: one without a number for the objective fails the trial")
        {"echo '{\"default\": \"x\"}'", "", "{\"default\":\"x\"}"},
        {"printf 'cost 3\\ncost ****\\nend\\n'", R"(cost (?<default>\S+))", "'cost ****'"},
        {"echo nothing", R"(cost (?<default>\S+))", "no line of it matches"},
-       {"echo; head -c 1000000 /dev/zero | tr '\\0' a | fold -w 900 | sed 's/$/= x/'", R"(\S+=(?<default>[\d.]+))",
-        "takes too long"}}));
+       {"echo; head -c 1000000 /dev/zero | tr '\\0' a | fold -w 900 | sed 's/$/= x/'",
+        R"(\S+=(?<default>[\d.]+))", "takes too long"}}));
   ReportRules rules;
   rules.how = ReportRules::How::result_file;
   rules.file = "result";
@@ -371,7 +371,8 @@ TEST_CASE("trial inputs: templates, variables and the folder") {
     options.parameter_names = ParameterNames({"lr", "name"});
     options.command = "pwd; cat sub/case.toml; printf '<%s>' \"$NAME\" {name} \"$LIMIT\"";
     options.variables = {{"NAME", "x {name}"}, {"LIMIT", "3"}};
-    options.templates = {{"case.in", "sub/case.toml", TemplateFormat::as_toml, "lr = {lr}\n"}};
+    options.templates = {
+        {"case.in", "sub/case.toml", TemplateFormat::as_toml, "lr = {lr}\n", false}};
     options.run_in_trial_folder = true;
   });
   local.start();
@@ -379,6 +380,31 @@ TEST_CASE("trial inputs: templates, variables and the folder") {
   CHECK(local.finished[0].how == Ending::succeeded);
   CHECK(read_text(local.trial() / "stdout") ==
         local.trial().string() + "\nlr = 0.5\n<x a b><a b><3>");
+}
+
+TEST_CASE("trial inputs: one template does not overwrite another, and a script can be run") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.parameter_names = ParameterNames({"lr"});
+    options.command = "./run.sh; cat b.tmp";
+    options.templates = {
+        {"b.in", "b.tmp", TemplateFormat::as_text, "first {lr}", false},
+        {"run.in", "run.sh", TemplateFormat::as_text, "#!/bin/sh\necho {lr}", true},
+        {"b.in", "b", TemplateFormat::as_text, "second", false}};
+    options.run_in_trial_folder = true;
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(read_text(local.trial() / "stdout") == "0.5\nfirst 0.5");
+}
+
+TEST_CASE("trial inputs: the folder of a result file is the trial's to make") {
+  ReportRules rules;
+  rules.how = ReportRules::How::result_file;
+  rules.file = "out/r.json";
+  auto local = ending("cd $NNI_OUTPUT_DIR && mkdir out && echo 1.5 > out/r.json", rules);
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{"F0 1.5"});
 }
 
 TEST_CASE("trial inputs: variables of another manager are not inherited, the user's are set") {
@@ -397,7 +423,8 @@ TEST_CASE("trial inputs: a template that cannot be rendered starts nothing") {
   LocalFixture local("", [](LocalBackendOptions& options) {
     options.parameter_names = ParameterNames({"lr", "missing"});
     options.command = "true";
-    options.templates = {{"case.in", "case.toml", TemplateFormat::as_toml, "m = {missing}\n"}};
+    options.templates = {
+        {"case.in", "case.toml", TemplateFormat::as_toml, "m = {missing}\n", false}};
   });
   const auto started = local.backend->start(trial_start(0));
   REQUIRE_FALSE(started.has_value());
