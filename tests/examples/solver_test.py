@@ -106,7 +106,17 @@ class ForeignTest(unittest.TestCase):
             HEAD + 'trialCommand: echo {x}\nreport: {regex: "r (?<default>.)"}\nmaxTrialNumber: 1\n')
         done = self.attune('run', 'e.yaml', '--dir', self.dir / 'exp')
         self.assertEqual(done.returncode, 1)
+        self.assertIn('in a line of its output that the regular expression', done.stderr)
+        self.assertNotIn('nni', done.stderr)
         self.assertIn('no line of its output has a number for "default"', done.stderr)
+
+    def test_a_metric_without_objectives_is_told(self):
+        (self.dir / 'e.yaml').write_text(
+            HEAD + """trialCommand: "echo '[tune-metric]: {\\"loss\\": 1}'"\n"""
+            'arguments: commandLine\nreport: tuneMetric\nmaxTrialNumber: 1\n')
+        done = self.attune('run', 'e.yaml', '--dir', self.dir / 'exp')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('report loss: write `objectives: [{metric: loss}]`', done.stderr)
 
     def test_manager_killed_between_the_lines(self):
         os.mkfifo(self.dir / 'printed')
