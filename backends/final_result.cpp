@@ -15,11 +15,14 @@
 #include "backends/metric_text.h"
 #include "backends/regex.h"
 #include "base/unique_fd.h"
+#include "protocol/frame.h"
 
 namespace attune {
 namespace {
 
 constexpr int kLastOwnCode = 125;
+constexpr std::uint64_t kMaxFileSteps = 5'000'000;  // of a regular expression: some 100 ms
+constexpr std::size_t kShown = 60;                  // of a text in a message
 
 Result<std::string> read_result(const std::filesystem::path& path) {
   const UniqueFd fd(
@@ -43,31 +46,63 @@ Result<std::string> read_result(const std::filesystem::path& path) {
   return text;
 }
 
-// Line by line, as in the output: what a match may cost is limited, and so is the whole then.
-Result<json> last_match(const std::string& pattern, const std::string& text) {
-  const Regex regex = TRY(Regex::compile(pattern));
+// As in the runner: what is not finite is a number too, of a trial that diverged.
+bool is_result(const json& value, const std::string& objective) {
+  if (!value.is_object()) return value.is_number();
+  const auto found = value.find(objective);
+  return found != value.end() && (found->is_number() || found->is_boolean());
+}
+
+// From the end, line by line, as in the output. What a line may cost is limited, and so is the
+// whole: the manager waits for it.
+Result<json> last_match(const ReportRules& rules, const std::string& text) {
+  const Regex regex = TRY(Regex::compile(rules.file_regex));
   Regex::Match match;
-  std::string last;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  std::uint64_t steps = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    if (rest.ends_with('\n')) rest.remove_suffix(1);
+    const std::size_t begin = rest.rfind('\n') + 1;  // 0 in the first line
+    const std::string_view line = rest.substr(begin);
+    rest = rest.substr(0, begin);
     const auto outcome = regex.find(line, match);
-    if (outcome == Regex::Outcome::too_costly)
+    steps += match.steps;
+    if (outcome == Regex::Outcome::too_costly || steps > kMaxFileSteps)
       return fail("the regular expression takes too long for it; make it simpler");
     if (outcome == Regex::Outcome::none) continue;
-    if (MetricText metric = metric_text(match); !metric.json.empty()) last = std::move(metric.json);
+    const MetricText metric = metric_text(match);
+    json value = metric.json.empty() ? json::object() : TRY(parse_json(metric.json));
+    if (is_result(value, rules.objective)) return value;
+    return fail(fmt::format("the last line that matches has no number for \"{}\": '{}'",
+                            rules.objective, printable(line, kShown)));
   }
-  if (last.empty()) return fail("the regular expression finds no number in any of its lines");
-  return parse_json(last);
+  return fail("no line of it matches the regular expression");
 }
 
 Result<json> read_and_parse(const ReportRules& rules, const std::filesystem::path& path) {
   const std::string text = TRY(read_result(path));
-  if (!rules.file_regex.empty()) return last_match(rules.file_regex, text);
+  if (!rules.file_regex.empty()) return last_match(rules, text);
   auto value = TRY(parse_json(text));
-  if (value.is_number() || value.is_object()) return value;
-  return fail(fmt::format("a JSON number or object expected, not {}", json_type_name(value)));
+  if (is_result(value, rules.objective)) return value;
+  if (!value.is_object())
+    return fail(fmt::format("a JSON number or object expected, not {}", json_type_name(value)));
+  return fail(fmt::format("it has no number for \"{}\", the metric that is searched for: '{}'",
+                          rules.objective, printable(dump_json(value), kShown)));
+}
+
+// Of an attempt whose output holds no result.
+std::string why_none(const ReportRules& rules, const SpoolReader& spool) {
+  if (rules.how == ReportRules::How::tune_metric)
+    return fmt::format("no [tune-metric] line of its standard output has a number for \"{}\"",
+                       rules.objective);
+  std::string why = fmt::format(
+      "no line of its output has a number for \"{}\" where the regular expression of `report` "
+      "looks for it",
+      rules.objective);
+  const bool out_only = std::ranges::all_of(rules.patterns, [](const LinePattern& pattern) {
+    return pattern.stream == OutputStream::out;
+  });
+  if (out_only && spool.printed() == 0) why += "; standard error is searched with `stream: both`";
+  return why;
 }
 
 }  // namespace
@@ -92,10 +127,7 @@ std::optional<TrialEvent> final_result(const ReportRules& rules, const SpoolRead
     return std::nullopt;
   }
   if (!spool.last_printed().is_null()) return spool.final_report(spool.last_printed(), end.time);
-  return TrialProblem{end.job_id,
-                      rules.how == How::lines
-                          ? "no line of its output matches the regular expression of `report`"
-                          : "no line of its standard output is a [tune-metric]"};
+  return TrialProblem{end.job_id, why_none(rules, spool)};
 }
 
 }  // namespace attune

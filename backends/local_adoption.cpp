@@ -47,7 +47,8 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   const AttemptFacts facts = read_facts(spool->get(), SIZE_MAX);
   if (!lives && !facts.shim) return adopt_without_spool(start);
 
-  auto attempt = std::make_unique<Attempt>(io_, start, std::move(*spool), position);
+  auto attempt =
+      std::make_unique<Attempt>(io_, start, std::move(*spool), position, options_.report.objective);
   attempt->watch_key = TRY(watch_->add(path / fmt::format("spool.{}", start.attempt)));
   if (facts.told_to_stop || facts.told_to_pause) {
     attempt->wanted = facts.told_to_stop ? Ending::stopped : Ending::paused;
@@ -64,7 +65,7 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
 // Either it was never started, or its files were removed, and it may run all the same.
 TrialBackend::Adoption LocalBackend::adopt_without_spool(const TrialStart& start) {
   if (!kill_leftovers(folder(start.job_id), start.attempt, {})) return Adoption::not_started;
-  auto attempt = std::make_unique<Attempt>(io_, start, UniqueFd(), 0);
+  auto attempt = std::make_unique<Attempt>(io_, start, UniqueFd(), 0, options_.report.objective);
   attempt->gone = true;
   mark(keep(std::move(attempt)));
   return Adoption::lost;

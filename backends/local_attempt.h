@@ -20,11 +20,12 @@ inline bool is_job_id(const std::string& id) {
 
 struct LocalBackend::Attempt {
   Attempt(boost::asio::io_context& io, const TrialStart& start, UniqueFd file,
-          std::uint64_t position)
+          std::uint64_t position, const std::string& objective)
       : job_id(start.job_id),
         number(start.attempt),
         gpus(start.resources.gpu),
-        spool(start.job_id, std::move(file), position, parameter_id_of(start.parameter_text)),
+        spool(start.job_id, std::move(file), position, parameter_id_of(start.parameter_text),
+              objective),
         shim_end(io),
         look_again(io),
         patience(io) {}

@@ -100,7 +100,8 @@ Result<void> LocalBackend::start(const TrialStart& start) {
   const UniqueFd spool = TRY(files.create_spool(start.attempt));
   TrialInputs inputs = TRY(write_inputs(options_, start, folder(start.job_id), files));
   // Another open file description than the shim's, which holds the lock.
-  auto attempt = std::make_unique<Attempt>(io_, start, TRY(files.open_spool(start.attempt)), 0);
+  auto attempt = std::make_unique<Attempt>(io_, start, TRY(files.open_spool(start.attempt)), 0,
+                                           options_.report.objective);
   attempt->watch_key =
       TRY(watch_->add(folder(start.job_id) / fmt::format("spool.{}", start.attempt)));
 

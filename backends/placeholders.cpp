@@ -20,6 +20,11 @@ bool is_word(std::string_view text) {
   return !text.empty() && (letter(text[0]) || text[0] == '_') && std::ranges::all_of(text, of_word);
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 // The text between the brace at `open` and the next one; nothing when that opens another.
 std::string_view inside(std::string_view text, std::size_t open) {
   const std::size_t end = text.find_first_of("{}", open + 1);
@@ -52,8 +57,18 @@ bool ParameterNames::contains(std::string_view name) const {
   return std::ranges::binary_search(names_, name);
 }
 
-std::string ParameterNames::nearest(std::string_view word) const {
-  return nearest_name(word, names_);
+std::string ParameterNames::meant(std::string_view word) const {
+  const std::string_view plain = trimmed(word);
+  if (contains(plain)) return std::string(plain);
+  // Python's {lr:.3f} and {lr!r}; {lr: 1} is a mapping of YAML.
+  const std::size_t format = plain.find_first_of(":!");
+  if (format != std::string_view::npos && format + 1 < plain.size() && plain[format + 1] != ' ' &&
+      contains(plain.substr(0, format)))
+    return std::string(plain.substr(0, format));
+  if (!is_word(word)) return "";
+  const auto nested = std::ranges::find_if(
+      names_, [&](const std::string& name) { return name.ends_with("." + std::string(word)); });
+  return nested != names_.end() ? *nested : nearest_name(word, names_);
 }
 
 Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
@@ -69,7 +84,7 @@ Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
     const bool doubled = text.substr(at).starts_with("{{");
     const std::string_view word = inside(text, at + (doubled ? 1 : 0));
     const bool known = names.contains(word);
-    const std::string near = known || !is_word(word) ? "" : names.nearest(word);
+    const std::string near = known ? "" : names.meant(word);
     const bool shell = at > 0 && text[at - 1] == '$';
     if (doubled && (known || !near.empty()) &&
         text.substr(at + word.size() + 2).starts_with("}}")) {
@@ -93,8 +108,12 @@ Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
   return pieces;
 }
 
-bool has_placeholder(const std::vector<TextPiece>& pieces) {
-  return std::ranges::any_of(pieces, &TextPiece::is_parameter);
+std::vector<std::string> parameters_in(const std::vector<TextPiece>& pieces) {
+  std::vector<std::string> names;
+  for (const TextPiece& piece : pieces) {
+    if (piece.is_parameter) names.push_back(piece.text);
+  }
+  return names;
 }
 
 Result<ParameterValues> parameter_values(const std::string& parameter_text) {

@@ -4,7 +4,9 @@
 //   {name}     a parameter; of a nested choice {optimizer.lr}, {optimizer._name}
 //   {{name}}   the text {name}
 //   ${name}    is the shell's, and stays
-//   {word}     that is no parameter stays too, unless it is nearly the name of one: an error
+//   {word}     that is no parameter stays too, unless it is nearly one: an error. Nearly: a name
+//   with
+//              another spelling, the last part of a nested one, { name } and {name:.3f}
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,7 +24,8 @@ class ParameterNames {
   explicit ParameterNames(std::vector<std::string> names);
 
   bool contains(std::string_view name) const;
-  std::string nearest(std::string_view word) const;  // "" when none is near
+  // What a person meant by `word`, which is none of them: "" when it is no attempt at a name.
+  std::string meant(std::string_view word) const;
 
  private:
   std::vector<std::string> names_;
@@ -38,7 +41,7 @@ struct TextPiece {
 Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
                                                   const ParameterNames& names);
 
-bool has_placeholder(const std::vector<TextPiece>& pieces);
+std::vector<std::string> parameters_in(const std::vector<TextPiece>& pieces);  // in order
 
 // What the placeholders of one trial stand for, by name. What is not in it belongs to a branch that
 // was not taken.

@@ -8,9 +8,26 @@
 namespace attune {
 namespace {
 
-// Steps of one match: some ten milliseconds, where PCRE2 itself allows a hundred times as many.
-constexpr std::uint32_t kMatchLimit = 100'000;
+constexpr std::uint64_t kMaxSteps = 1'000'000;
+constexpr std::uint64_t kStepsOfText = 10'000, kStepsOfByte = 1'000;
+constexpr std::size_t kBytesOfStep = 16;        // that a repetition runs over
 constexpr std::uint32_t kHeapLimit = 16 << 10;  // KiB, for what it remembers to go back to
+
+// PCRE2's own match limit counts anew at each byte where a match could begin. A callout stands in
+// front of each item of the pattern, and so is called whenever one is tried.
+struct Work {
+  std::uint64_t steps = 0;
+  std::uint64_t limit = 0;
+  std::size_t at = 0;  // in the text
+};
+
+int count_step(pcre2_callout_block* block, void* data) {
+  auto& work = *static_cast<Work*>(data);
+  const std::size_t at = block->current_position;
+  work.steps += 1 + (at > work.at ? (at - work.at) / kBytesOfStep : 0);
+  work.at = at;
+  return work.steps > work.limit ? PCRE2_ERROR_MATCHLIMIT : 0;
+}
 
 PCRE2_SPTR units(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
 
@@ -26,9 +43,10 @@ Result<Regex> Regex::compile(const std::string& pattern) {
   Regex regex;
   int error = 0;
   std::size_t offset = 0;
-  regex.code_.reset(::pcre2_compile(units(pattern), pattern.size(),
-                                    PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C,
-                                    &error, &offset, nullptr));
+  regex.code_.reset(::pcre2_compile(
+      units(pattern), pattern.size(),
+      PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT, &error,
+      &offset, nullptr));
   if (!regex.code_) {
     PCRE2_UCHAR text[256] = {};
     ::pcre2_get_error_message(error, text, sizeof text);
@@ -37,7 +55,7 @@ Result<Regex> Regex::compile(const std::string& pattern) {
   }
   regex.data_.reset(::pcre2_match_data_create_from_pattern(regex.code_.get(), nullptr));
   regex.limits_.reset(::pcre2_match_context_create(nullptr));
-  ::pcre2_set_match_limit(regex.limits_.get(), kMatchLimit);
+  ::pcre2_set_match_limit(regex.limits_.get(), kMaxSteps);
   ::pcre2_set_heap_limit(regex.limits_.get(), kHeapLimit);
   std::uint32_t count = 0;
   std::uint32_t size = 0;
@@ -58,8 +76,12 @@ Result<Regex> Regex::compile(const std::string& pattern) {
 }
 
 Regex::Outcome Regex::find(std::string_view text, Match& match) const {
+  text = text.substr(0, kMaxText);
+  Work work{0, std::min(kMaxSteps, kStepsOfText + kStepsOfByte * text.size()), 0};
+  ::pcre2_set_callout(limits_.get(), count_step, &work);
   const int found =
       ::pcre2_match(code_.get(), units(text), text.size(), 0, 0, data_.get(), limits_.get());
+  match.steps = work.steps;
   if (found == PCRE2_ERROR_NOMATCH) return Outcome::none;
   if (found < 0) return Outcome::too_costly;
   const std::size_t* bounds = ::pcre2_get_ovector_pointer(data_.get());

@@ -1,6 +1,7 @@
 #pragma once
 // Regular expressions of the user: PCRE2, with limits, so that a bad one costs milliseconds. In the
 // shim too: no JSON, no logging.
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,12 +25,19 @@ class Regex {
 
   const std::vector<std::string>& groups() const { return groups_; }  // each once
 
+  static constexpr std::size_t kMaxText = 8 << 10;
+
   struct Match {
     // The named groups that took part; views into the text.
     std::vector<std::pair<std::string_view, std::string_view>> groups;
+    std::uint64_t steps =
+        0;  // what the search has cost, whatever came of it; a million: some 20 ms
   };
   enum class Outcome { none, found, too_costly };
-  Outcome find(std::string_view text, Match& match) const;  // the first match
+  // The first match in the first kMaxText bytes. The limit is one of the whole search, for all
+  // places where a match could begin, and grows with the text: many short lines cost no more than a
+  // long one.
+  Outcome find(std::string_view text, Match& match) const;
 
  private:
   struct Free {

@@ -131,12 +131,13 @@ bool is_held(int fd) {
 }
 
 SpoolReader::SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position,
-                         ParameterId parameter_id)
+                         ParameterId parameter_id, std::string objective)
     : job_id_(std::move(job_id)),
       spool_(std::move(spool)),
       metrics_(position),
       position_(position),
-      parameter_id_(std::move(parameter_id)) {}
+      parameter_id_(std::move(parameter_id)),
+      objective_(std::move(objective)) {}
 
 bool SpoolReader::read(std::span<char> buffer, bool late, std::vector<TrialEvent>& events) {
   const std::size_t size = read_at(spool_.get(), offset_, buffer);
@@ -177,12 +178,14 @@ void SpoolReader::take_printed(const SpoolRecord& record, bool late,
     }
     return;
   }
-  last_ = *std::move(value);
+  // A line that speaks of something else, or of a value that is no number, takes no result away.
+  const auto result = value->find(objective_);
+  if (result != value->end() && (result->is_number() || result->is_boolean())) last_ = *value;
   // Those that are not wanted have numbers too: a later manager goes on counting.
   const std::int64_t sequence = printed_++;
   if (!wanted) return;
-  events.push_back(
-      make_report(ReportMetricData::Type::periodical, sequence, last_, record.time, stream_, late));
+  events.push_back(make_report(ReportMetricData::Type::periodical, sequence, *std::move(value),
+                               record.time, stream_, late));
 }
 
 TrialReport SpoolReader::make_report(ReportMetricData::Type type, std::int64_t sequence, json value,

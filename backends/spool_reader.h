@@ -66,9 +66,10 @@ class SpoolReader {
  public:
   // Reports that end at or before `position` of the metric stream are left out, and so are the
   // problems among them. The stream is made of the bodies of metric and report records; an attempt
-  // has only one of the two kinds. `parameter_id`: of reports that do not say it themselves.
+  // has only one of the two kinds. `parameter_id`: of reports that do not say it themselves;
+  // `objective`: the metric that makes a result of one.
   SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position,
-              ParameterId parameter_id = {});
+              ParameterId parameter_id = {}, std::string objective = "default");
 
   // Appends what is new, as much of the file as `buffer` holds; true when there may be more. With
   // `late` all reports are late; those behind a stop record are in any case.
@@ -81,7 +82,9 @@ class SpoolReader {
   std::optional<TrialReport> final_report(json value, double time) const;
   bool final_wanted() const { return position_ <= stream_; }
 
-  const json& last_printed() const { return last_; }  // of report records; null: there is none
+  // Of report records the last one that has a number for the objective; null: there is none.
+  const json& last_printed() const { return last_; }
+  std::int64_t printed() const { return printed_; }  // report records so far, with any metrics
   const AttemptFacts& facts() const { return facts_; }
   int fd() const { return spool_.get(); }
 
@@ -100,6 +103,7 @@ class SpoolReader {
   std::uint64_t stream_ = 0;  // metric bytes read
   std::uint64_t position_;    // where those begin that are wanted
   ParameterId parameter_id_;
+  std::string objective_;
   std::int64_t printed_ = 0;  // report records so far, those that are not wanted too
   json last_;
   double time_ = 0;  // of the newest metric record

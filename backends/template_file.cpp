@@ -127,10 +127,11 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
-// The byte at which it stops being JSON, from 1 on; 0: it is JSON.
+// The byte at which it stops being JSON, from 1 on; 0: it is JSON. Without comments: a quote in one
+// would turn what is inside of quotes round.
 std::size_t json_flaw(const std::string& text) {
   try {
-    const json parsed = json::parse(text, nullptr, true, true);
+    const json parsed = json::parse(text);
   } catch (const json::parse_error& error) {
     return std::max<std::size_t>(error.byte, 1);
   } catch (const json::exception&) {
@@ -184,11 +185,12 @@ Result<std::string> render_template(const TemplateFile& file, const ParameterNam
   return result;
 }
 
-Result<bool> check_template(const TemplateFile& file, const ParameterNames& names) {
+Result<std::vector<std::string>> check_template(const TemplateFile& file,
+                                                const ParameterNames& names) {
   auto pieces = split_placeholders(file.text, names);
   if (!pieces) return fail(fmt::format("{}: {}", file.name, pieces.error().message));
   if (file.format == TemplateFormat::as_json) TRY(render_template(file, names, {}));
-  return has_placeholder(*pieces);
+  return parameters_in(*pieces);
 }
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 // (backends/placeholders.h).
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/placeholders.h"
 #include "base/result.h"
@@ -24,6 +25,7 @@ struct TemplateFile {
   std::string file;  // in the trial's folder, relative to it
   TemplateFormat format = TemplateFormat::as_text;
   std::string text;
+  bool executable = false;  // what is rendered, for the user
 };
 
 // Errors name the template and the line. What is rendered as JSON is JSON, or an error.
@@ -31,7 +33,8 @@ Result<std::string> render_template(const TemplateFile& file, const ParameterNam
                                     const ParameterValues& values);
 
 // The same without a trial: whether all placeholders are known, and JSON with null for each is
-// JSON. The result says whether there is any placeholder.
-Result<bool> check_template(const TemplateFile& file, const ParameterNames& names);
+// JSON. The result: the parameters that it names.
+Result<std::vector<std::string>> check_template(const TemplateFile& file,
+                                                const ParameterNames& names);
 
 }  // namespace attune

@@ -11,6 +11,13 @@ namespace attune {
 
 namespace {
 
+std::string argument_text(const json& value, bool python) {
+  if (value.is_string()) return value.get<std::string>();
+  if (python && value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  if (python && value.is_null()) return "None";
+  return dump_json(value);
+}
+
 Result<void> add_arguments(TrialArguments how, const std::string& parameter_text,
                            const std::filesystem::path& folder, TrialCommand& result) {
   const json payload = TRY(parse_json(parameter_text));
@@ -22,7 +29,7 @@ Result<void> add_arguments(TrialArguments how, const std::string& parameter_text
   } else {
     for (const auto& [name, value] : parameters.items()) {
       result.arguments.push_back("--" + name);
-      result.arguments.push_back(value.is_string() ? value.get<std::string>() : dump_json(value));
+      result.arguments.push_back(argument_text(value, how == TrialArguments::python_line));
     }
   }
   result.arguments.insert(result.arguments.end(),

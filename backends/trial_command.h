@@ -15,6 +15,8 @@ enum class TrialArguments {
   // `--NAME VALUE` for each, and `--st_checkpoint_dir FOLDER`. A text as it is, anything else as
   // JSON text.
   command_line,
+  // The same with True, False and None, as Syne Tune passes str(value).
+  python_line,
   // `--st_config_json_filename FILE --st_checkpoint_dir FOLDER`; FILE holds the parameters.
   json_file,
 };

@@ -58,13 +58,14 @@ Result<UniqueFd> TrialFolder::open_file(int folder, const std::string& name, int
   return fd;
 }
 
-Result<UniqueFd> TrialFolder::enter(std::string& name) const {
+Result<UniqueFd> TrialFolder::enter(std::string& name, bool make_missing) const {
   UniqueFd folder(::openat(fd_.get(), ".", kFolderFlags));
   for (std::size_t slash; folder && (slash = name.find('/')) != std::string::npos;) {
     const std::string part = name.substr(0, slash);
-    if (::mkdirat(folder.get(), part.c_str(), 0700) != 0 && errno != EEXIST)
+    if (make_missing && ::mkdirat(folder.get(), part.c_str(), 0700) != 0 && errno != EEXIST)
       return cannot("make", path_ / part);
     folder = UniqueFd(::openat(folder.get(), part.c_str(), kFolderFlags));
+    if (!folder && !make_missing && errno == ENOENT) return folder;
     if (!folder) return cannot("open", path_ / part);
     name.erase(0, slash + 1);
   }
@@ -74,16 +75,18 @@ Result<UniqueFd> TrialFolder::enter(std::string& name) const {
 
 Result<void> TrialFolder::remove(const std::string& name) const {
   std::string last = name;
-  const UniqueFd folder = TRY(enter(last));
+  const UniqueFd folder = TRY(enter(last, false));
+  if (!folder) return {};
   if (::unlinkat(folder.get(), last.c_str(), 0) != 0 && errno != ENOENT)
     return cannot("remove", path_ / name);
   return {};
 }
 
-Result<void> TrialFolder::write(const std::string& name, std::string_view text) const {
+Result<void> TrialFolder::write(const std::string& name, std::string_view text,
+                                bool executable) const {
   std::string last = name;
-  const UniqueFd folder = TRY(enter(last));
-  const std::string temporary = last + ".tmp";
+  const UniqueFd folder = TRY(enter(last, true));
+  const std::string temporary = std::string(kReservedPrefix) + "new";
   ::unlinkat(folder.get(), temporary.c_str(), 0);
   const UniqueFd fd = TRY(open_file(folder.get(), temporary, O_WRONLY | O_CREAT | O_EXCL));
   while (!text.empty()) {
@@ -92,6 +95,7 @@ Result<void> TrialFolder::write(const std::string& name, std::string_view text) 
     if (written < 0) return cannot("write", path_ / temporary);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+  if (executable && ::fchmod(fd.get(), 0700) != 0) return cannot("write", path_ / temporary);
   if (::renameat(folder.get(), temporary.c_str(), folder.get(), last.c_str()) != 0) {
     return cannot("write", path_ / name);
   }

@@ -19,13 +19,16 @@
 
 namespace attune {
 
+inline constexpr std::string_view kReservedPrefix = ".attune-";  // of our own temporary files
+
 class TrialFolder {
  public:
   static Result<TrialFolder> make(const std::filesystem::path& path);  // its parent is there
   static Result<TrialFolder> open(const std::filesystem::path& path);
 
-  // Whole or not at all. `name` may be a relative path; folders that are missing are made.
-  Result<void> write(const std::string& name, std::string_view text) const;
+  // Whole or not at all. `name` may be a relative path; folders that are missing are made. No part
+  // of it may begin with kReservedPrefix. `executable`: for the user.
+  Result<void> write(const std::string& name, std::string_view text, bool executable = false) const;
   Result<void> remove(const std::string& name) const;  // a file, where there is one
   // .nni/metrics, empty, and no parameter_<n>.cfg of an earlier attempt.
   Result<void> prepare(int attempt) const;
@@ -39,8 +42,9 @@ class TrialFolder {
   TrialFolder(std::filesystem::path path, UniqueFd fd)
       : path_(std::move(path)), fd_(std::move(fd)) {}
   Result<UniqueFd> open_file(int folder, const std::string& name, int flags) const;
-  // The folder that the path leads to; its last part stays in `name`.
-  Result<UniqueFd> enter(std::string& name) const;
+  // The folder that the path leads to; its last part stays in `name`. Folders that are missing are
+  // made, or else the result is invalid.
+  Result<UniqueFd> enter(std::string& name, bool make_missing) const;
   void remove_parameters() const;
 
   std::filesystem::path path_;

@@ -61,7 +61,7 @@ struct Experiment {
 json daemon_parameters(const Experiment& experiment);
 
 // An experiment file that says the same, wherever it is read: paths are absolute, the search space
-// is in it, what was settled later (seed, limits) too.
+// is in it, the text of each template, what was settled later (seed, limits) too.
 json to_document(const Experiment& experiment);
 
 }  // namespace attune

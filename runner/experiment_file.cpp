@@ -321,6 +321,7 @@ json to_document(const Experiment& experiment) {
   if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;
+  store_templates(experiment.program, document);
   return document;
 }
 

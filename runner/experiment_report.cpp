@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "backends/regex.h"
+#include "backends/trial_folder.h"
 
 namespace attune {
 namespace {
@@ -63,6 +64,10 @@ std::string flaw_of_trial_file(const std::string& name) {
       path == ".")
     return "the name of a file in the folder of the trial expected, such as case.toml";
   const std::string first = path.begin()->string();
+  for (const std::filesystem::path& part : path) {
+    if (part.string().starts_with(kReservedPrefix))
+      return fmt::format("names that begin with {} are attune's own", kReservedPrefix);
+  }
   const bool own = std::ranges::find(kOwnFiles, first) != kOwnFiles.end() ||
                    first.starts_with("spool.") ||
                    (first.starts_with("parameter_") && first.ends_with(".cfg"));

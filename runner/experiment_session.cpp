@@ -38,7 +38,9 @@ LocalBackendOptions backend_options(const SessionSetup& setup) {
   options.code_directory = experiment.trial_code_directory;
   options.environment = setup.environment;
   options.shim = setup.shim;
-  if (experiment.arguments == "commandLine") options.arguments = TrialArguments::command_line;
+  const bool python = experiment.program.report.how == ReportRules::How::tune_metric;
+  if (experiment.arguments == "commandLine")
+    options.arguments = python ? TrialArguments::python_line : TrialArguments::command_line;
   if (experiment.arguments == "jsonFile") options.arguments = TrialArguments::json_file;
   options.parameter_names = ParameterNames(experiment.program.parameter_names);
   options.variables = experiment.program.environment;
@@ -150,6 +152,27 @@ DaemonOptions daemon_options(const SessionSetup& setup) {
   return options;
 }
 
+namespace {
+
+std::string result_place(const ReportRules& rules) {
+  switch (rules.how) {
+    case ReportRules::How::metrics_file:
+      return "by nni.report_final_result(number) in Python, or as a FINAL record in "
+             "$NNI_SYS_DIR/.nni/metrics";
+    case ReportRules::How::lines:
+      return "in a line of its output that the regular expression of `report` matches";
+    case ReportRules::How::tune_metric:
+      return "in a line `[tune-metric]: {...}` of its standard output";
+    case ReportRules::How::result_file:
+      return "in the file " + rules.file + " of its folder";
+    case ReportRules::How::exit_code:
+      break;
+  }
+  return "by an exit code from 0 to 125";
+}
+
+}  // namespace
+
 RunnerOptions runner_options(const Experiment& experiment, const Objective& objective) {
   RunnerOptions options;
   options.concurrency = experiment.trial_concurrency;
@@ -157,6 +180,7 @@ RunnerOptions runner_options(const Experiment& experiment, const Objective& obje
   options.max_seconds = experiment.max_experiment_seconds;
   options.max_trial_seconds = experiment.max_trial_seconds;
   options.objective = objective;
+  options.result_place = result_place(experiment.program.report);
   options.trial = experiment.trial;
   options.capacity = experiment.capacity;
   options.queue_trials = experiment.queue_trials;

@@ -28,8 +28,9 @@ bool is_variable(std::string_view name) {
              name, [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); });
 }
 
+// Adds the names of the parameters that the values refer to.
 Result<void> read_environment(const Section& top, const ParameterNames& names, bool gpus,
-                              TrialProgram& program) {
+                              TrialProgram& program, std::vector<std::string>& used) {
   const auto section = TRY(top.section("environment"));
   if (!section) return {};
   for (const auto& [name, value] : section->value().items()) {
@@ -43,22 +44,44 @@ Result<void> read_environment(const Section& top, const ParameterNames& names, b
     std::string text = value.is_string() ? value.get<std::string>() : dump_json(value);
     if (value.is_structured() || value.is_null())
       return section->error(name, "a text or a number expected");
-    if (auto checked = split_placeholders(text, names); !checked)
-      return section->error(name, checked.error().message);
+    const auto pieces = split_placeholders(text, names);
+    if (!pieces) return section->error(name, pieces.error().message);
+    for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));
     program.environment.emplace_back(name, std::move(text));
   }
   return {};
 }
 
+// A template may hold any bytes, a document only UTF-8: each byte is a character of that number.
+std::string stored_text(std::string_view bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    if (byte >= 0x80) text += static_cast<char>(0xC0 | byte >> 6);
+    text += static_cast<char>(byte < 0x80 ? byte : 0x80 | (byte & 0x3F));
+  }
+  return text;
+}
+
+std::string bytes_of(std::string_view text) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const bool two = (byte & 0xFE) == 0xC2 && at + 1 < text.size();
+    bytes += two ? static_cast<char>((byte & 0x03) << 6 | (text[++at] & 0x3F)) : text[at];
+  }
+  return bytes;
+}
+
 Result<TemplateFile> read_template(const Section& section, const fs::path& code) {
-  TRY(section.check_keys({"template", "file", "format"}));
+  TRY(section.check_keys({"template", "file", "format", "stored"}));
   const auto from = TRY(section.text("template"));
   if (!from || from->empty()) return section.error("template", "missing: the file to render");
   const auto to = TRY(section.text("file"));
   if (!to) return section.error("file", "missing: what it is rendered into");
   if (const std::string flaw = flaw_of_trial_file(*to); !flaw.empty())
     return section.error("file", flaw);
-  TemplateFile file{*from, fs::path(*to).lexically_normal().string(), format_of_file(*to), {}};
+  TemplateFile file{
+      *from, fs::path(*to).lexically_normal().string(), format_of_file(*to), {}, false};
   if (const auto format = TRY(section.text("format"))) {
     const auto known = parse_template_format(*format);
     if (!known)
@@ -66,37 +89,86 @@ Result<TemplateFile> read_template(const Section& section, const fs::path& code)
                            fmt::format("\"{}\" is none of json, toml, xml, text", *format));
     file.format = *known;
   }
+  if (const auto stored = TRY(section.section("stored"))) {
+    file.text = bytes_of(TRY(stored->text("text")).value_or(""));
+    file.executable = TRY(stored->boolean("executable")).value_or(false);
+    return file;
+  }
   const fs::path path = code / *from;
   std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (!error && size > kMaxTemplate)
+  const fs::file_status status = fs::status(path, error);
+  // Before it is opened: a FIFO would wait for its writer.
+  if (error || !fs::is_regular_file(status))
+    return section.error("template", fmt::format("cannot read {}: no regular file", path.string()));
+  if (fs::file_size(path, error) > kMaxTemplate)
     return section.error("template",
                          fmt::format("{} is larger than {} bytes", path.string(), kMaxTemplate));
   std::ifstream stream(path, std::ios::binary);
-  if (error || !fs::is_regular_file(path, error) || !stream)
-    return section.error("template", fmt::format("cannot read {}", path.string()));
+  if (!stream) return section.error("template", fmt::format("cannot read {}", path.string()));
   file.text.assign(std::istreambuf_iterator<char>(stream), {});
+  file.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
   return file;
 }
 
+// Whether one is the other, or a folder on the way to it.
+bool in_the_way(const std::string& one, const std::string& other) {
+  return one == other || one.starts_with(other + "/") || other.starts_with(one + "/");
+}
+
+// Adds the names of the parameters that the templates refer to.
 Result<void> read_templates(const Section& top, const fs::path& code, const ParameterNames& names,
-                            TrialProgram& program) {
+                            TrialProgram& program, std::vector<std::string>& used) {
   for (const Section& section : TRY(top.sections("templates"))) {
     TemplateFile file = TRY(read_template(section, code));
-    const auto any = check_template(file, names);
-    if (!any) return section.error("template", any.error().message);
-    if (!*any)
+    const auto named = check_template(file, names);
+    if (!named) return section.error("template", named.error().message);
+    if (named->empty())
       program.warnings.push_back(
           fmt::format("the template {} has no placeholder: every trial gets the same", file.name));
     for (const TemplateFile& known : program.templates) {
       if (known.file == file.file) return section.error("file", "there are two of that name");
+      if (in_the_way(known.file, file.file))
+        return section.error("file", fmt::format("{} cannot be a file and a folder",
+                                                 std::min(known.file, file.file)));
     }
+    used.insert(used.end(), named->begin(), named->end());
     program.templates.push_back(std::move(file));
   }
   return {};
 }
 
+bool parts_of_one(std::string_view one, std::string_view other) {
+  return one == other || one.starts_with(std::string(other) + ".") ||
+         other.starts_with(std::string(one) + ".");
+}
+
+// Parameters that no placeholder names do not reach a program that does not read parameter.cfg. In
+// a nested choice one part of it is enough. Empty: there are none.
+std::string unused_warning(const std::vector<std::string>& names,
+                           const std::vector<std::string>& used) {
+  std::vector<std::string> unused;
+  for (const std::string& name : names) {
+    if (name.ends_with("._value") || name.ends_with("._idx")) continue;  // said by the name itself
+    const auto same = [&](const std::string& other) { return parts_of_one(name, other); };
+    if (std::ranges::none_of(used, same) && std::ranges::none_of(unused, same))
+      unused.push_back(name);
+  }
+  if (unused.empty()) return "";
+  return fmt::format(
+      "no placeholder names {}: write {{{}}} in trialCommand, in a value of environment or in a "
+      "template, unless the program reads parameter.cfg itself",
+      fmt::join(unused, ", "), unused.front());
+}
+
 }  // namespace
+
+void store_templates(const TrialProgram& program, json& document) {
+  for (std::size_t i = 0; i < program.templates.size(); ++i) {
+    const TemplateFile& file = program.templates[i];
+    document["templates"][i]["stored"] = {{"text", stored_text(file.text)},
+                                          {"executable", file.executable}};
+  }
+}
 
 std::vector<std::string> placeholder_names(const Space& space) {
   std::vector<std::string> paths;
@@ -120,19 +192,26 @@ Result<TrialProgram> read_trial(const Section& top, const Space& space, const st
   TrialProgram program;
   program.parameter_names = placeholder_names(space);
   const ParameterNames names(program.parameter_names);
-  if (auto checked = shell_script(command, names); !checked)
-    return top.error("trialCommand", checked.error().message);
-  TRY(read_environment(top, names, gpus, program));
-  TRY(read_templates(top, code_directory, names, program));
+  const auto script = shell_script(command, names);
+  if (!script) return top.error("trialCommand", script.error().message);
+  std::vector<std::string> used = script->parameters;
+  TRY(read_environment(top, names, gpus, program, used));
+  TRY(read_templates(top, code_directory, names, program, used));
   const std::string where = TRY(top.text("trialWorkingDirectory")).value_or("code");
   if (where != "code" && where != "trial")
     return top.error("trialWorkingDirectory", fmt::format("\"{}\" is none of code, trial", where));
   program.in_trial_folder = where == "trial";
   program.report = TRY(read_report(top, objective));
-  const bool written_twice = std::ranges::any_of(program.templates, [&](const TemplateFile& file) {
-    return !program.report.file.empty() && file.file == program.report.file;
-  });
-  if (written_twice) return top.error("report", "its file is also that of a template");
+  for (const TemplateFile& file : program.templates) {
+    if (!program.report.file.empty() && in_the_way(file.file, program.report.file))
+      return top.error("report",
+                       fmt::format("its file is in the way of {}, that of a template", file.file));
+  }
+  const bool by_arguments = TRY(top.text("arguments")).value_or("none") != "none";
+  if (program.report.how != ReportRules::How::metrics_file && !by_arguments) {
+    if (std::string warning = unused_warning(program.parameter_names, used); !warning.empty())
+      program.warnings.push_back(std::move(warning));
+  }
   return program;
 }
 

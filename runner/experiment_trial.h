@@ -30,8 +30,12 @@ struct TrialProgram {
 // of its options (optimizer.lr), and optimizer._name.
 std::vector<std::string> placeholder_names(const Space& space);
 
-// Reads the templates, checks every placeholder and compiles every regular expression.
-// `objective`: the metric that is searched for; `gpus`: trials are given GPUs.
+// Puts the templates into `document`, an experiment file, so that they are not read again: for each
+// of its `templates` a key `stored` with {text, executable}.
+void store_templates(const TrialProgram& program, json& document);
+
+// Reads the templates, or takes what is stored, checks every placeholder and compiles every regular
+// expression. `objective`: the metric that is searched for; `gpus`: trials are given GPUs.
 Result<TrialProgram> read_trial(const Section& top, const Space& space, const std::string& command,
                                 const std::filesystem::path& code_directory,
                                 const std::string& objective, bool gpus);

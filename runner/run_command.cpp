@@ -110,6 +110,9 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
   NewExperimentSetup setup = TRY(prepare_new(std::move(experiment), options.directory, options.seed,
                                              options.daemon, options.quiet, surroundings));
   if (options.dry_run) {
+    for (const std::string& message : setup.session.messages) {
+      if (message.starts_with("warning: ")) fmt::print(stderr, "attune: {}\n", message);
+    }
     fmt::print(
         "{}\n",
         to_document(setup.session.experiment).dump(2, ' ', false, json::error_handler_t::replace));

@@ -288,10 +288,8 @@ void TrialRunner::finish() {
         "{}, but no trial has a result ({} succeeded, {} failed, {} stopped)", over_->reason,
         tally_.succeeded, tally_.failed, tally_.early_stopped + tally_.user_canceled);
     if (tally_.succeeded > 0) {
-      why += fmt::format(
-          ": a final metric with a finite \"{}\" is wanted, by nni.report_final_result(number) in "
-          "Python, or as a FINAL record in $NNI_SYS_DIR/.nni/metrics",
-          options_.objective.metric);
+      why += fmt::format(": a final metric with a finite \"{}\" is wanted, {}{}",
+                         options_.objective.metric, options_.result_place, misnamed_);
     }
     over_ = {Outcome::Kind::failed, std::move(why)};
   }

@@ -31,9 +31,10 @@ struct RunnerOptions {
   std::optional<double> max_seconds;        // of the experiment; running trials are stopped then
   std::optional<double> max_trial_seconds;  // of an attempt; it is stopped early then
   Objective objective;                      // what a trial's score is
-  TrialRules trial;                         // of each trial that has none of its own
-  Resources capacity;                       // instead of the backend's, kind by kind, where not 0
-  bool queue_trials = false;                // see ResourcePool
+  std::string result_place = "in a FINAL record in $NNI_SYS_DIR/.nni/metrics";  // for messages
+  TrialRules trial;           // of each trial that has none of its own
+  Resources capacity;         // instead of the backend's, kind by kind, where not 0
+  bool queue_trials = false;  // see ResourcePool
   CheckpointRules checkpoint;
   StopRules stop;
   double start_retry_seconds = 2;  // a start that failed is tried once more after so long
@@ -208,6 +209,7 @@ class TrialRunner final : public Decider::Listener {
   std::set<std::string> to_answer_;  // checkpoints that the decider waits for
   std::int64_t next_sequence_ = 0;
   std::int64_t scored_ = 0;  // trials that succeeded with a score
+  std::string misnamed_;     // of a trial without: what it reports instead
   bool woken_ = false;       // the backend may have something
   bool exhausted_ = false;   // the last answer was "no more", and no trial has ended since
   bool decider_lost_ = false;

@@ -27,6 +27,19 @@ std::string intermediate_text(const TrialReport& report, std::int64_t reports_be
   return encode(metric).payload;
 }
 
+// The metrics of a result that lacks the one that is searched for, and how to search for one.
+std::string other_metrics(const json& value) {
+  std::vector<std::string> names;
+  if (value.is_object()) {
+    for (const auto& [name, number] : value.items()) {
+      if (number.is_number()) names.push_back(name);
+    }
+  }
+  if (names.empty()) return "";
+  return fmt::format("; the trials report {}: write `objectives: [{{metric: {}}}]`",
+                     fmt::join(names, ", "), names.front());
+}
+
 std::optional<double> value_of(const Metrics& metrics, const std::string& name) {
   const auto found = std::ranges::find(metrics, name, &Metrics::value_type::first);
   if (found == metrics.end()) return std::nullopt;
@@ -294,7 +307,11 @@ void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string rea
       ++tally_.succeeded;
       status_.on_completed();
       const auto score = record.score(options_.objective.metric);
-      if (!score) break;
+      if (!score) {
+        const bool none = record.final_metric.is_null();
+        misnamed_ = other_metrics(none ? record.last_metric : record.final_metric);
+        break;
+      }
       ++scored_;
       const double tolerance = options_.stop.plateau ? options_.stop.plateau->tolerance : 0;
       status_.on_score(*score, options_.objective.maximize, tolerance);

@@ -35,7 +35,7 @@ void LineReports::feed(OutputStream stream, std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find_first_of("\n\r");
     const std::string_view part = bytes.substr(0, end);
-    const std::size_t room = std::min(part.size(), kMaxLine - line.text.size());
+    const std::size_t room = std::min(part.size(), max_line() - line.text.size());
     line.text.append(part.substr(0, room));
     line.cut = line.cut || room < part.size();
     if (end == std::string_view::npos) return;
@@ -53,7 +53,7 @@ void LineReports::finish() {
 void LineReports::end_line(OutputStream stream, Line& line) {
   const std::string text = std::exchange(line.text, {});
   if (std::exchange(line.cut, false)) {
-    complain(told_cut_, "a line of the output is longer than " + std::to_string(kMaxLine) +
+    complain(told_cut_, "a line of the output is longer than " + std::to_string(max_line()) +
                             " bytes; only its beginning is searched for results");
   }
   if (text.empty()) return;

@@ -17,7 +17,7 @@ namespace attune::shim {
 // a line that is cut, more than kMaxBytes of reports.
 class LineReports {
  public:
-  static constexpr std::size_t kMaxLine = 64 << 10;      // of a longer one the beginning counts
+  static constexpr std::size_t kMaxMetric = 64 << 10;    // of a longer line the beginning counts
   static constexpr std::uint64_t kMaxBytes = 256 << 20;  // of an attempt, in the spool
   static constexpr int kMaxCostly = 100;
 
@@ -44,6 +44,7 @@ class LineReports {
     bool cut = false;
   };
 
+  std::size_t max_line() const { return tune_metric_ ? kMaxMetric : Regex::kMaxText; }
   void end_line(OutputStream stream, Line& line);
   void match(Pattern& pattern, std::string_view line);
   void report(std::string_view body);

@@ -101,7 +101,9 @@ TEST_CASE("report lines: no match is told") {
   REQUIRE(local.run_to_end());
   CHECK(local.reports.empty());
   CHECK(local.finished[0].how == Ending::succeeded);
-  CHECK(mentions(local.problems, "no line of its output matches"));
+  REQUIRE(local.problems.size() == 1);
+  CHECK(mentions(local.problems, "no line of its output has a number for \"default\""));
+  CHECK(mentions(local.problems, "stream: both"));
 }
 
 TEST_CASE("report lines: a failure has no final result, and no talk of matches") {
@@ -123,6 +125,24 @@ TEST_CASE("report lines: a group that is no number is told once") {
   CHECK(mentions(local.problems, "the group b of the regular expression found no number but 'x1'"));
 }
 
+TEST_CASE("report lines: the last line with a number for the objective is the result") {
+  auto local =
+      printing("echo iter 1 r 0.5; echo iter 2 r '****'", R"(iter (?<iter>\d+) r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"iter":1,"default":0.5})", R"(P1 {"iter":2})",
+                              R"(F0 {"iter":1,"default":0.5})"});
+}
+
+TEST_CASE("report lines: lines that match without a number are not denied") {
+  auto local = printing("echo r 1,5", R"(r (?<default>\S+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(local.reports.empty());
+  CHECK(mentions(local.problems, "found no number but '1,5'"));
+  CHECK(mentions(local.problems, "no line of its output has a number for \"default\""));
+}
+
 TEST_CASE("report lines: a catastrophic pattern costs little and is told") {
   auto local = printing("for i in $(seq 300); do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab c; done",
                         R"((a+)+(?<default>b)$)");
@@ -133,13 +153,23 @@ TEST_CASE("report lines: a catastrophic pattern costs little and is told") {
   CHECK(mentions(local.problems, "not used any more"));
 }
 
+TEST_CASE(
+    "report lines: a pattern that tries every place of a long line costs little and is told") {
+  auto local = printing("head -c 65000 /dev/zero | tr '\\0' a; echo = x; echo v=1",
+                        R"(\S+=(?<default>[\d.]+))");
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{R"(P0 {"default":1})", R"(F0 {"default":1})"});
+  CHECK(mentions(local.problems, "longer than 8192 bytes"));
+}
+
 TEST_CASE("report lines: a line without end is cut, the next one counts") {
   auto local = printing("echo r 1; head -c 30000000 /dev/zero | tr '\\0' x; echo; echo r 2",
                         R"(^r (?<default>\S+))");
   local.start();
   REQUIRE(local.run_to_end());
   CHECK(shown(local) == Lines{R"(P0 {"default":1})", R"(P1 {"default":2})", R"(F0 {"default":2})"});
-  CHECK(mentions(local.problems, "longer than 65536 bytes"));
+  CHECK(mentions(local.problems, "longer than 8192 bytes"));
 }
 
 TEST_CASE("report lines: what is printed behind the stop is late, and nothing is final") {
@@ -162,15 +192,17 @@ TEST_CASE("report lines: what is printed behind the stop is late, and nothing is
 TEST_CASE("tune metric: lines as Syne Tune writes them") {
   ReportRules rules;
   rules.how = ReportRules::How::tune_metric;
+  rules.objective = "loss";
   auto local = ending(
       "echo '[tune-metric]: {\"loss\": 0.5, \"st_worker_iter\": 0}'\n"
       "echo '[tune-metric]: {\"loss\": 1} [tune-metric]: {\"loss\": 2}'\n"
-      "echo 'noise [tune-metric]: {\"loss\": NaN, \"st_worker_iter\": 1}'",
+      "echo 'noise [tune-metric]: {\"loss\": NaN, \"st_worker_iter\": 1}'\n"
+      "echo '[tune-metric]: {\"train_time\": 5}'",
       rules);
   local.start();
   REQUIRE(local.run_to_end());
   CHECK(shown(local) == Lines{R"(P0 {"loss":0.5,"st_worker_iter":0})",
-                              R"(P1 {"loss":null,"st_worker_iter":1})",
+                              R"(P1 {"loss":null,"st_worker_iter":1})", R"(P2 {"train_time":5})",
                               R"(F0 {"loss":null,"st_worker_iter":1})"});
   REQUIRE(local.problems.size() == 1);
   CHECK(mentions(local.problems, "reports no JSON object"));
@@ -180,7 +212,9 @@ TEST_CASE("result file: JSON, a number, or what a regular expression finds last"
   const auto [command, regex, expected] = GENERATE(table<std::string, std::string, std::string>(
       {{"echo 0.25", "", "F0 0.25"},
        {"echo '{\"default\": 1, \"b\": 2}'", "", R"(F0 {"default":1,"b":2})"},
-       {"printf 'cost 3\\ncost 4\\ncost x'", R"(cost (?<default>\S+))", R"(F0 {"default":4})"}}));
+       {"echo NaN", "", "F0 null"},
+       {"printf 'cost 3\\ncost 4\\n\\nend'", R"(cost (?<default>\S+))", R"(F0 {"default":4})"},
+       {"printf '\\ncost 4'", R"(cost (?<default>\S+))", R"(F0 {"default":4})"}}));
   ReportRules rules;
   rules.how = ReportRules::How::result_file;
   rules.file = "out/result";
@@ -211,6 +245,27 @@ TEST_CASE("result file: one that cannot be read fails the trial, with the reason
   INFO(local.finished[0].detail);
   CHECK(local.finished[0].how == Ending::failed);
   CHECK(local.finished[0].detail.starts_with("the result file result.json: "));
+  CHECK(local.finished[0].detail.find(reason) != std::string::npos);
+  CHECK(local.reports.empty());
+}
+
+TEST_CASE("result file: one without a number for the objective fails the trial") {
+  const auto [command, regex, reason] = GENERATE(table<std::string, std::string, std::string>(
+      {{"echo '{\"foo\": 1}'", "", "no number for \"default\""},
+       {"echo '{\"default\": \"x\"}'", "", "{\"default\":\"x\"}"},
+       {"printf 'cost 3\\ncost ****\\nend\\n'", R"(cost (?<default>\S+))", "'cost ****'"},
+       {"echo nothing", R"(cost (?<default>\S+))", "no line of it matches"},
+       {"echo; head -c 1000000 /dev/zero | tr '\\0' a | fold -w 900 | sed 's/$/= x/'",
+        R"(\S+=(?<default>[\d.]+))", "takes too long"}}));
+  ReportRules rules;
+  rules.how = ReportRules::How::result_file;
+  rules.file = "result";
+  rules.file_regex = regex;
+  auto local = ending("(" + command + ") > $NNI_OUTPUT_DIR/result", rules);
+  local.start();
+  REQUIRE(local.run_to_end());
+  INFO(local.finished[0].detail);
+  CHECK(local.finished[0].how == Ending::failed);
   CHECK(local.finished[0].detail.find(reason) != std::string::npos);
   CHECK(local.reports.empty());
 }
@@ -316,7 +371,8 @@ TEST_CASE("trial inputs: templates, variables and the folder") {
     options.parameter_names = ParameterNames({"lr", "name"});
     options.command = "pwd; cat sub/case.toml; printf '<%s>' \"$NAME\" {name} \"$LIMIT\"";
     options.variables = {{"NAME", "x {name}"}, {"LIMIT", "3"}};
-    options.templates = {{"case.in", "sub/case.toml", TemplateFormat::as_toml, "lr = {lr}\n"}};
+    options.templates = {
+        {"case.in", "sub/case.toml", TemplateFormat::as_toml, "lr = {lr}\n", false}};
     options.run_in_trial_folder = true;
   });
   local.start();
@@ -324,6 +380,31 @@ TEST_CASE("trial inputs: templates, variables and the folder") {
   CHECK(local.finished[0].how == Ending::succeeded);
   CHECK(read_text(local.trial() / "stdout") ==
         local.trial().string() + "\nlr = 0.5\n<x a b><a b><3>");
+}
+
+TEST_CASE("trial inputs: one template does not overwrite another, and a script can be run") {
+  LocalFixture local("", [](LocalBackendOptions& options) {
+    options.parameter_names = ParameterNames({"lr"});
+    options.command = "./run.sh; cat b.tmp";
+    options.templates = {
+        {"b.in", "b.tmp", TemplateFormat::as_text, "first {lr}", false},
+        {"run.in", "run.sh", TemplateFormat::as_text, "#!/bin/sh\necho {lr}", true},
+        {"b.in", "b", TemplateFormat::as_text, "second", false}};
+    options.run_in_trial_folder = true;
+  });
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(read_text(local.trial() / "stdout") == "0.5\nfirst 0.5");
+}
+
+TEST_CASE("trial inputs: the folder of a result file is the trial's to make") {
+  ReportRules rules;
+  rules.how = ReportRules::How::result_file;
+  rules.file = "out/r.json";
+  auto local = ending("cd $NNI_OUTPUT_DIR && mkdir out && echo 1.5 > out/r.json", rules);
+  local.start();
+  REQUIRE(local.run_to_end());
+  CHECK(shown(local) == Lines{"F0 1.5"});
 }
 
 TEST_CASE("trial inputs: variables of another manager are not inherited, the user's are set") {
@@ -342,7 +423,8 @@ TEST_CASE("trial inputs: a template that cannot be rendered starts nothing") {
   LocalFixture local("", [](LocalBackendOptions& options) {
     options.parameter_names = ParameterNames({"lr", "missing"});
     options.command = "true";
-    options.templates = {{"case.in", "case.toml", TemplateFormat::as_toml, "m = {missing}\n"}};
+    options.templates = {
+        {"case.in", "case.toml", TemplateFormat::as_toml, "m = {missing}\n", false}};
   });
   const auto started = local.backend->start(trial_start(0));
   REQUIRE_FALSE(started.has_value());

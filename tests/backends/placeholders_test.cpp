@@ -21,7 +21,9 @@ TEST_CASE("placeholders: what is one and what is not") {
   CHECK(shown("solve --lr {lr} --d={depth}") == "solve --lr <lr> --d=<depth>");
   CHECK(shown("{lr}{depth}") == "<lr><depth>");
   CHECK(shown("{optimizer.lr} {optimizer._name}") == "<optimizer.lr> <optimizer._name>");
-  CHECK(shown("${lr} {{lr}} { lr } {lr") == "${lr} {lr} { lr } {lr");
+  CHECK(shown("${lr} {{lr}} {lr") == "${lr} {lr} {lr");
+  CHECK(shown("${lr:-3} ${lr:1} {lr: 1} { echo lr; } {  }") ==
+        "${lr:-3} ${lr:1} {lr: 1} { echo lr; } {  }");
   CHECK(shown("awk '{print $1}' {a,b} {1..3} {}") == "awk '{print $1}' {a,b} {1..3} {}");
   CHECK(shown(R"({"a": {lr}, "b": {"c": {depth}}})") == R"({"a": <lr>, "b": {"c": <depth>}})");
   CHECK(shown("{{other}} {{") == "{{other}} {{");
@@ -32,6 +34,12 @@ TEST_CASE("placeholders: a name that is nearly one is an error with the cure") {
         "error: {dept} is no parameter; did you mean {depth}? (For the text itself write "
         "{{dept}}.)");
   CHECK(shown("{{dept}}") == "{dept}");
+  CHECK(shown("{_name}").starts_with(
+      "error: {_name} is no parameter; did you mean {optimizer._name}"));
+  CHECK(shown("{ lr }").starts_with("error: { lr } is no parameter; did you mean {lr}?"));
+  CHECK(shown("{lr:.3f}").starts_with("error: {lr:.3f} is no parameter; did you mean {lr}?"));
+  CHECK(shown("{lr!r}").starts_with("error: {lr!r} is no parameter; did you mean {lr}?"));
+  CHECK(shown("{{ lr }} {{lr:.3f}}") == "{ lr } {lr:.3f}");
   CHECK(shown("a\nb {optimizer.lR}").starts_with("error: line 2: {optimizer.lR} is no"));
 }
 

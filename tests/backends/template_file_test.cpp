@@ -12,7 +12,7 @@ const ParameterValues kValues = {
     {"o", {{"k", 2}}}};
 
 Result<std::string> rendered(const std::string& text, TemplateFormat format) {
-  return render_template({"case.in", "case", format, text}, kNames, kValues);
+  return render_template({"case.in", "case", format, text, false}, kNames, kValues);
 }
 
 TEST_CASE("template: JSON, in quotes and outside of them") {
@@ -34,9 +34,15 @@ TEST_CASE("template: what is no JSON names the template and the line") {
   REQUIRE_FALSE(broken.has_value());
   CHECK(broken.error().message.starts_with("case.in, line 2: what is rendered is no JSON"));
   const auto checked =
-      check_template({"case.in", "case", TemplateFormat::as_json, "{\"a\": {n}}}"}, kNames);
+      check_template({"case.in", "case", TemplateFormat::as_json, "{\"a\": {n}}}", false}, kNames);
   REQUIRE_FALSE(checked.has_value());
   CHECK(checked.error().message.starts_with("case.in, line 1"));
+}
+
+TEST_CASE("template: JSON has no comments, whose quotes would count") {
+  const auto text = rendered("{ // the \" of it\n\"name\": {name}}", TemplateFormat::as_json);
+  REQUIRE_FALSE(text.has_value());
+  CHECK(text.error().message.starts_with("case.in, line 1: what is rendered is no JSON"));
 }
 
 TEST_CASE("template: TOML") {
@@ -70,10 +76,10 @@ TEST_CASE("template: XML and text") {
 
 TEST_CASE("template: checked without a trial") {
   const auto check = [](const std::string& text) {
-    return check_template({"case.in", "case", TemplateFormat::as_toml, text}, kNames);
+    return check_template({"case.in", "case", TemplateFormat::as_toml, text, false}, kNames);
   };
-  CHECK(check("a = {n}").value());
-  CHECK_FALSE(check("a = 3").value());
+  CHECK(check("a = {n}").value() == std::vector<std::string>{"n"});
+  CHECK(check("a = 3").value().empty());
   const auto near = check("\n\na = {brunch}");
   REQUIRE_FALSE(near.has_value());
   CHECK(near.error().message.starts_with(

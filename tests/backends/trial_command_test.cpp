@@ -32,6 +32,16 @@ TEST_CASE("trial command: parameters become words that the shell does not read a
                                  "--half", "16.0", "--st_checkpoint_dir", "/f/checkpoint"});
 }
 
+TEST_CASE("trial command: for Syne Tune's scripts True, False and None are Python's") {
+  const auto command = trial_command(
+      "train", {}, TrialArguments::python_line,
+      R"({"parameters": {"a": true, "b": false, "c": null, "d": "true", "e": 1.5}})", "/f");
+  REQUIRE(command.has_value());
+  CHECK(after_script(*command) == std::vector<std::string>{"--a", "True", "--b", "False", "--c",
+                                                           "None", "--d", "true", "--e", "1.5",
+                                                           "--st_checkpoint_dir", "/f/checkpoint"});
+}
+
 TEST_CASE("trial command: a command with pipes says where the arguments belong") {
   const auto command =
       trial_command("train \"$@\" | tee log", {}, TrialArguments::command_line, kText, "/f");

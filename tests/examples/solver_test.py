@@ -81,12 +81,42 @@ class ForeignTest(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn('report.regex: the regular expression is wrong at byte 2', done.stderr)
 
+    def test_a_parameter_that_reaches_no_trial_is_told(self):
+        (self.dir / 'e.yaml').write_text(
+            HEAD + 'trialCommand: run\nreport: {exitCode: true}\n')
+        done = self.attune('run', 'e.yaml', '--dry-run')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('warning: no placeholder names x: write {x}', done.stderr)
+        self.assertEqual(json.loads(done.stdout)['trialCommand'], 'run')
+
+    def test_resume_renders_the_template_of_the_start(self):
+        (self.dir / 'case.in').write_text('first {x}')
+        (self.dir / 'e.yaml').write_text(
+            HEAD + 'trialCommand: cat $NNI_OUTPUT_DIR/case; exit 3\nreport: {exitCode: true}\n'
+            'templates: [{template: case.in, file: case}]\nmaxTrialNumber: 1\n')
+        self.run_file('e.yaml')
+        (self.dir / 'case.in').unlink()
+        done = self.attune('resume', '--dir', self.dir / 'exp', '--max-trials', 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        printed = (self.dir / 'exp/trials/t0001/stdout').read_text()
+        self.assertTrue(printed.startswith('first '), printed)
+
     def test_no_match_is_told(self):
         (self.dir / 'e.yaml').write_text(
             HEAD + 'trialCommand: echo {x}\nreport: {regex: "r (?<default>.)"}\nmaxTrialNumber: 1\n')
         done = self.attune('run', 'e.yaml', '--dir', self.dir / 'exp')
         self.assertEqual(done.returncode, 1)
-        self.assertIn('no line of its output matches', done.stderr)
+        self.assertIn('in a line of its output that the regular expression', done.stderr)
+        self.assertNotIn('nni', done.stderr)
+        self.assertIn('no line of its output has a number for "default"', done.stderr)
+
+    def test_a_metric_without_objectives_is_told(self):
+        (self.dir / 'e.yaml').write_text(
+            HEAD + """trialCommand: "echo '[tune-metric]: {\\"loss\\": 1}'"\n"""
+            'arguments: commandLine\nreport: tuneMetric\nmaxTrialNumber: 1\n')
+        done = self.attune('run', 'e.yaml', '--dir', self.dir / 'exp')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('report loss: write `objectives: [{metric: loss}]`', done.stderr)
 
     def test_manager_killed_between_the_lines(self):
         os.mkfifo(self.dir / 'printed')

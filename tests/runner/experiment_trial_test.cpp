@@ -1,5 +1,6 @@
 // The keys that say how a trial is run and how it reports.
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -55,7 +56,7 @@ TEST_CASE("experiment trial: every key") {
   const Folder folder;
   std::ofstream(folder.path / "case.in") << "rate = {rate}\n";
   std::ofstream(folder.path / "plain.xml") << "<a/>";
-  const auto e = folder.read("run", R"(
+  const auto e = folder.read("run {depth}", R"(
 environment: {OMP_NUM_THREADS: 4, RATE: "x{rate}"}
 templates:
 - {template: case.in, file: sub/./case.toml}
@@ -103,6 +104,8 @@ TEST_CASE("experiment trial: ways to report") {
 TEST_CASE("experiment trial: what is wrong is told with its line and the cure") {
   const Folder folder;
   std::ofstream(folder.path / "bad.json") << "{\"a\": {rate},\n \"b\": {rat}}";
+  std::ofstream(folder.path / "good") << "{rate}";
+  REQUIRE(::mkfifo((folder.path / "pipe").c_str(), 0600) == 0);
   std::ofstream(folder.path / "broken.json") << "{\"a\": {rate}\n \"b\": 3}";
   const auto [command, more, expected] = GENERATE(table<std::string, std::string, std::string>({
       {"run {dept}", "", ":5: trialCommand: {dept} is no parameter; did you mean {depth}?"},
@@ -126,6 +129,13 @@ TEST_CASE("experiment trial: what is wrong is told with its line and the cure") 
        ":6: templates[0].file: .nni is attune's own"},
       {"run", "templates: [{template: bad.json, file: a, format: yaml}]",
        ":6: templates[0].format: \"yaml\" is none of"},
+      {"run", "templates: [{template: pipe, file: a}]", ":6: templates[0].template: cannot read"},
+      {"run", "templates: [{template: good, file: a}, {template: good, file: a/b}]",
+       ":6: templates[1].file: a cannot be a file and a folder"},
+      {"run", "templates: [{template: good, file: a/b}]\nreport: {file: a}",
+       ":7: report: its file is in the way of a/b, that of a template"},
+      {"run", "templates: [{template: good, file: x/.attune-new}]",
+       ":6: templates[0].file: names that begin with .attune-"},
       {"run", "trialWorkingDirectory: here", ":6: trialWorkingDirectory: \"here\" is none of"},
       {"run", "report: nothing", ":6: report: \"nothing\" is none of"},
       {"run", "report: []", ":6: report: the list is empty"},
@@ -146,6 +156,51 @@ TEST_CASE("experiment trial: what is wrong is told with its line and the cure") 
   const std::string error = folder.error(command, more + "\n");
   INFO(error);
   CHECK(error.starts_with(expected));
+}
+
+TEST_CASE("experiment trial: what is stored has the templates in it, whatever their bytes") {
+  const Folder folder;
+  std::string bytes = "{rate}";
+  for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
+  std::ofstream(folder.path / "a.in") << bytes;
+  std::ofstream(folder.path / "b.in") << "{depth}";
+  fs::permissions(folder.path / "b.in", fs::perms::owner_all);
+  const auto e =
+      folder.read("run", "templates: [{template: a.in, file: a}, {template: b.in, file: b.sh}]\n");
+  if (!e) FAIL(e.error().message);
+  fs::remove(folder.path / "a.in");
+  std::ofstream(folder.path / "b.in") << "changed {depth}";
+  // Twice: what is resumed can be resumed.
+  auto again = read_experiment(dump_json(to_document(*e)), folder.path / "x", "/default");
+  if (!again) FAIL(again.error().message);
+  again = read_experiment(dump_json(to_document(*again)), folder.path / "x", "/default");
+  if (!again) FAIL(again.error().message);
+  REQUIRE(again->program.templates.size() == 2);
+  CHECK(again->program.templates[0].text == bytes);
+  CHECK_FALSE(again->program.templates[0].executable);
+  CHECK(again->program.templates[1].text == "{depth}");
+  CHECK(again->program.templates[1].executable);
+}
+
+TEST_CASE("experiment trial: a parameter that no placeholder names is told") {
+  const Folder folder;
+  std::ofstream(folder.path / "rate.in") << "{rate}";
+  const std::string report = "report: {exitCode: true}\n";
+  const auto [command, more, unused] = GENERATE_COPY(table<std::string, std::string, std::string>({
+      {"run {rate} {depth}", report, ""},
+      {"run {depth}", report + "templates: [{template: rate.in, file: a}]", ""},
+      {"run {rate}", report + "environment: {D: '{depth}'}", ""},
+      {"run {rate}", report, "depth"},
+      {"run", report, "depth, rate"},
+      {"run {rate}", "", ""},
+      {"run {rate}", report + "arguments: commandLine", ""},
+  }));
+  INFO(command << "\n" << more);
+  const auto e = folder.read(command, more + "\n");
+  if (!e) FAIL(e.error().message);
+  REQUIRE(e->program.warnings.size() == (unused.empty() ? 0 : 1));
+  if (!unused.empty())
+    CHECK(e->program.warnings[0].starts_with("no placeholder names " + unused + ": write {depth}"));
 }
 
 TEST_CASE("experiment trial: the objective names the group") {
