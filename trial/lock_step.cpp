@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "trial/checkpoint_dirs.h"
@@ -15,6 +16,19 @@ json as_result(const json& metrics) {
   if (metrics.is_number()) return {{LockStep::kMetric, metrics}};
   throw std::invalid_argument("a report is a number or an object of named values, not " +
                               std::string(json_type_name(metrics)));
+}
+
+// To sleep and be woken takes longer than a short step does: who waits looks a while first, some
+// tens of microseconds, and lets others run in between.
+template <class Ready>
+void await(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, Ready&& ready) {
+  constexpr int kLooks = 200;
+  for (int i = 0; i < kLooks && !ready(); ++i) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  changed.wait(lock, ready);
 }
 
 }  // namespace
@@ -35,7 +49,7 @@ void LockStep::hand_over(json result, bool await_step) {
   result_ = std::move(result);
   changed_.notify_all();
   if (!await_step) return;
-  changed_.wait(lock, [&] { return ending_ || may_go_on_; });
+  await(lock, changed_, [&] { return ending_ || may_go_on_; });
   if (ending_) throw TrialStopped();
   may_go_on_ = false;
 }
@@ -94,7 +108,7 @@ void LockStep::go_on() {
 
 std::optional<json> LockStep::wait() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return ended_ || result_; });
+  await(lock, changed_, [&] { return ended_ || result_; });
   return std::exchange(result_, std::nullopt);
 }
 
