@@ -19,7 +19,7 @@ struct ShellScript {
 // of the command, and those are shifted away: functions, `set --` and "$@" are the user's.
 //
 // Errors name the cure: a placeholder in a here-document, whose text the quotes would become part
-// of, or in an arithmetic expression, which the shell evaluates as code.
+// of, or where the shell evaluates it as an arithmetic expression (ShellScanner::evaluated()).
 Result<ShellScript> shell_script(const std::string& command, const ParameterNames& names);
 
 }  // namespace attune

@@ -43,7 +43,8 @@ Result<void> read_environment(const Section& top, const ParameterNames& names, b
     // A number or a truth value is what it looks like: OMP_NUM_THREADS: 4.
     std::string text = value.is_string() ? value.get<std::string>() : dump_json(value);
     if (value.is_structured() || value.is_null())
-      return section->error(name, "a text or a number expected");
+      return section->error(
+          name, "a text or a number expected; quote what begins with a brace: \"{lr}\"");
     const auto pieces = split_placeholders(text, names);
     if (!pieces) return section->error(name, pieces.error().message);
     for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));

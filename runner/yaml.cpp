@@ -60,6 +60,15 @@ json plain_scalar(const std::string& text) {
   return text;
 }
 
+// The two mistakes that commands and regular expressions invite.
+std::string_view quoting_hint(std::string_view message) {
+  if (message.find("escape character") != std::string_view::npos)
+    return "; write it in single quotes, where a backslash is one";
+  if (message.find("end of map") != std::string_view::npos)
+    return "; a text that begins with a brace needs quotes";
+  return "";
+}
+
 class Converter {
  public:
   Converter(std::string name, std::map<std::string, int>& lines)
@@ -145,8 +154,8 @@ Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name
     // yaml-cpp cannot read all JSON: pairs of \u escapes for one character are beyond it. No lines
     // then.
     if (auto value = parse_json(text)) return YamlDocument{*std::move(value), {}};
-    return fail(fmt::format("{}:{}:{}: not valid YAML: {}", name, error.mark.line + 1,
-                            error.mark.column + 1, error.msg));
+    return fail(fmt::format("{}:{}:{}: not valid YAML: {}{}", name, error.mark.line + 1,
+                            error.mark.column + 1, error.msg, quoting_hint(error.msg)));
   }
 }
 

@@ -104,6 +104,32 @@ TEST_CASE("shell script: where a value would be read as code it is refused") {
   CHECK(shell_script("run $(( 1 << 2 )) {x}", names).has_value());
 }
 
+TEST_CASE("shell script: whatever the shell would evaluate as arithmetic is refused") {
+  const std::string command = GENERATE(
+      "[[ {x} -gt 3 ]] && run", "[[ 3 -le {x} ]]", "if [[ a && \"{x}\" -eq 3 ]]; then run; fi",
+      "[[ -v a[{x}] ]]", "run $[ {x} + 1 ]", "run $[ [1] + {x} ]", "let y={x}",
+      "if let {x}; then a; fi", "a=1 let 'y={x}'", "a; \"let\" y={x}", "s=abc; echo ${s:{x}}",
+      "echo \"${s:1:{x}}\"", "echo ${arr[{x}]}", "echo \"${#arr[{x}]}\"", "echo ${s:$(echo {x})}",
+      "declare -i z={x}", "declare -g -i z={x}", "f() { local -i z={x}; }", "typeset -xi z={x}",
+      "arr[{x}]=3", "echo $(( $(echo {x}) ))");
+  CAPTURE(command);
+  const auto script = shell_script(command, ParameterNames({"x"}));
+  REQUIRE_FALSE(script.has_value());
+  CHECK(script.error().message.starts_with("{x} stands in an arithmetic expression"));
+}
+
+TEST_CASE("shell script: what only looks like arithmetic is not refused") {
+  const std::string command = GENERATE(
+      "[[ {x} == adam ]] && run {x}", "[[ {x} = a && $n -gt 3 ]]", "[ {x} -gt 3 ]; run -gt {x}",
+      "[[ $n -gt 3 ]] && run {x}", "echo let {x}", "run let; echo {x}", "echo ${v:-{x}}",
+      "echo \"${v:+{x}}\" ${v#{x}} ${#v} {x} ${!v} {x}", "declare z={x}", "a=3; z={x} run",
+      "echo ${arr[1]} {x}", "echo $[1] {x}", "echo run[{x}].txt", "let a=1; run {x}",
+      "declare -i a=1; b={x}", "echo \"${v:-\"{x}\"}\" {x}", "test {x} && x={x}");
+  CAPTURE(command);
+  const auto script = shell_script(command, ParameterNames({"x"}));
+  if (!script) FAIL(script.error().message);
+}
+
 TEST_CASE("shell script: placeholders beside added arguments") {
   const auto command = trial_command("run {x}", ParameterNames({"x"}), TrialArguments::command_line,
                                      R"({"parameters": {"x": "a b"}})", "/f");

@@ -269,6 +269,8 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
        ":1: seed: there is also"},
       {"[1, 2]", "an object of keys expected"},
       {"a: [1, 2\nb: 3\n", "not valid YAML"},
+      {"a: {lr} b\n", "a text that begins with a brace needs quotes"},
+      {"a: \"\\s\"\n", "write it in single quotes"},
       {"a: &x [*x]\n", ""},
       {"a: !!binary aGk=\n", "tag"},
       {"\t", ""},
