@@ -95,7 +95,7 @@ TEST_CASE("a reporter of a process refuses checkpoints that are none") {
   }
 }
 
-constexpr int kFiles = 100;  // many: a kill lands between two of them
+constexpr int kFiles = 30;  // several: a kill lands between two of them
 
 // Saves the same step twice, and a lower one after a higher one, for ever; a byte for each that is
 // about to be named.
@@ -116,7 +116,7 @@ TEST_CASE("a process that is killed while it saves leaves a whole checkpoint") {
   const ManagedFolder folder;
   int ends[2] = {};
   REQUIRE(::pipe(ends) == 0);
-  for (int kill = 0; kill < 30; ++kill) {
+  for (int kill = 0; kill < 20; ++kill) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) save_for_ever(ends[1]);
