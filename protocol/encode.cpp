@@ -1,7 +1,8 @@
 #include "protocol/codec.h"
 
 #include <array>
-#include <cmath>
+
+#include "base/python_json.h"
 
 namespace attune {
 namespace {
@@ -36,16 +37,6 @@ constexpr std::array<std::string_view, 8> kEvents = {
     "SUCCEEDED",     "FAILED", "USER_CANCELED", "SYS_CANCELED",
     "EARLY_STOPPED", "PAUSED", "PAUSE_FAILED",  "UNKNOWN"};
 
-// JSON text inside a JSON string. The metric itself may be NaN, which JSON text cannot say;
-// Python's can, and that is what trials send.
-std::string metric_text(const json& value) {
-  if (value.is_number_float() && !std::isfinite(value.get<double>())) {
-    const double x = value.get<double>();
-    return std::isnan(x) ? "NaN" : (x > 0 ? "Infinity" : "-Infinity");
-  }
-  return dump_json(value);
-}
-
 void put_text(json& object, std::string_view key, const std::string& text) {
   if (!text.empty()) object[std::string(key)] = text;
 }
@@ -67,7 +58,7 @@ std::string payload_of(const ReportMetricData& c) {
   if (c.type == ReportMetricData::Type::request_parameter) {
     object["parameter_index"] = c.parameter_index;
   } else {
-    object["value"] = metric_text(c.value);
+    object["value"] = dump_python_json(c.value);
   }
   return dump_json(object);
 }
@@ -75,7 +66,7 @@ std::string payload_of(const ReportMetricData& c) {
 std::string payload_of(const ImportData& c) {
   json list = json::array();
   for (const auto& record : c.records) {
-    json item = {{"parameter", record.parameter}, {"value", metric_text(record.value)}};
+    json item = {{"parameter", record.parameter}, {"value", dump_python_json(record.value)}};
     put_text(item, "trialJobId", record.trial_job_id);
     list.push_back(std::move(item));
   }

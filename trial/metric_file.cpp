@@ -5,37 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 namespace attune {
 namespace {
-
-void append_text(const json& value, std::string& out) {
-  if (value.is_object()) {
-    std::string_view separator = "{";
-    for (const auto& [name, member] : value.items()) {
-      out.append(separator).append(dump_json(name)).push_back(':');
-      append_text(member, out);
-      separator = ",";
-    }
-    out.append(value.empty() ? "{}" : "}");
-  } else if (value.is_array()) {
-    std::string_view separator = "[";
-    for (const json& element : value) {
-      out.append(separator);
-      append_text(element, out);
-      separator = ",";
-    }
-    out.append(value.empty() ? "[]" : "]");
-  } else if (value.is_number_float() && !std::isfinite(value.get<double>())) {
-    const double number = value.get<double>();
-    out.append(std::isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity");
-  } else {
-    out.append(dump_json(value));
-  }
-}
 
 // The next record would follow on a torn one, and be lost with it. Not when something else has
 // been appended behind.
@@ -47,12 +21,6 @@ void take_back(int fd, ssize_t written) {
 }
 
 }  // namespace
-
-std::string metric_text(const json& metrics) {
-  std::string text;
-  append_text(metrics, text);
-  return text;
-}
 
 Result<MetricFile> MetricFile::open(const std::filesystem::path& path) {
   std::error_code ignored;  // the file cannot be opened then, which says why

@@ -11,10 +11,6 @@
 
 namespace attune {
 
-// JSON text as Python writes it: NaN, Infinity and -Infinity stay what they are. A manager has
-// rules for a metric that is none, and can apply them only to what it is told.
-std::string metric_text(const json& metrics);
-
 // Holds the file open. One thread at a time.
 class MetricFile {
  public:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/python_json.h"
 #include "trial/parameter_file.h"
 
 namespace attune {
@@ -67,7 +68,7 @@ Result<void> Trial::send(std::string_view type, std::int64_t sequence, const jso
     return fail("a metric is a number, or an object of named values; this is " +
                 std::string(json_type_name(metrics)));
   }
-  const std::string text = metric_text(metrics);
+  const std::string text = dump_python_json(metrics);
   if (!stand_alone()) {
     return metrics_.append({{"parameter_id", parameter_id_},
                             {"trial_job_id", id_},

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/python_json.h"
 #include "trial/trial.h"
 
 // The texts stay here, so that C can point at them.
@@ -203,7 +204,7 @@ int attune_trial_get_string(attune_trial* trial, const char* path, const char** 
 
 int attune_trial_get_json(attune_trial* trial, const char* path, const char** value) {
   return get(trial, path, "", [&](const json& found) {
-    trial->text = attune::metric_text(found);
+    trial->text = attune::dump_python_json(found);
     *value = trial->text.c_str();
     return true;
   });

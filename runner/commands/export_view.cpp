@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/python_json.h"
 #include "runner/commands/csv.h"
 #include "runner/commands/views.h"
 #include "runner/store/store_reader.h"
@@ -96,7 +97,7 @@ Result<void> write_csv(StoreReader& reader, const StoredExperiment& experiment,
 Result<void> write_lines(StoreReader& reader, const StoredExperiment& experiment,
                          const Console& console) {
   return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-    print(console, metric_text(flat(trial, experiment.objective)) + "\n");
+    print(console, dump_python_json(flat(trial, experiment.objective)) + "\n");
     return true;
   });
 }

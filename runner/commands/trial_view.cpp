@@ -1,6 +1,7 @@
 // attune trials, attune best, attune show.
 #include <fmt/format.h>
 
+#include "base/python_json.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
 #include "runner/commands/wait_reasons.h"
@@ -102,8 +103,9 @@ std::string whole_text(const StoredExperiment& experiment, const StoredTrial& wh
   text += fmt::format(", {} attempts, {} failures, {} reports\n", trial.attempts, trial.failures,
                       trial.reports);
   // NaN is what a user looks for here; dump_json() would hide it.
-  if (!trial.final_metric.is_null()) text += "final " + metric_text(trial.final_metric) + "\n";
-  if (!trial.last_metric.is_null()) text += "last report " + metric_text(trial.last_metric) + "\n";
+  if (!trial.final_metric.is_null()) text += "final " + dump_python_json(trial.final_metric) + "\n";
+  if (!trial.last_metric.is_null())
+    text += "last report " + dump_python_json(trial.last_metric) + "\n";
   for (const StoredParameter& each : whole.parameters) {
     if (each.index == 0 && each.attempt == 0) {
       text += "parameters " + pretty(each.proposed.parameters);

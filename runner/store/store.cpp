@@ -223,8 +223,8 @@ Result<void> Store::end(const Outcome& outcome, double time) {
 
 Result<void> Store::add_trial(const TrialRecord& trial, double time) {
   const std::string status(to_text(trial.status));
-  const std::string last = metric_text(trial.last_metric);
-  const std::string final = metric_text(trial.final_metric);
+  const std::string last = metric_column(trial.last_metric);
+  const std::string final = metric_column(trial.final_metric);
   const auto text_or_null = [](const std::string& text) {
     return text.empty() ? SqlValue(nullptr) : SqlValue(text);
   };
@@ -244,7 +244,7 @@ Result<void> Store::change_trial(const TrialRecord& trial) {
     TRY(state_->change_row(
         state_->sql.change,
         {state_->experiment, trial.sequence, trial.reason, trial.attempts, trial.failures,
-         trial.reports, metric_text(trial.last_metric), metric_text(trial.final_metric),
+         trial.reports, metric_column(trial.last_metric), metric_column(trial.final_metric),
          trial.checkpoint, time_or_null(trial.start_time), time_or_null(trial.end_time)}));
     std::string status(to_text(trial.status));
     if (status == known.status) return {};
@@ -320,7 +320,7 @@ Result<void> Store::add_imports(const std::vector<ImportData::Record>& records, 
   for (const ImportData::Record& record : records) {
     TRY(state_->change_row(state_->sql.add_import,
                            {state_->experiment, time, record.trial_job_id,
-                            metric_text(record.parameter), metric_text(record.value)}));
+                            metric_column(record.parameter), metric_column(record.value)}));
   }
   return {};
 }

@@ -1,36 +1,12 @@
 #include "runner/store/stored_values.h"
 
 #include <array>
-#include <cmath>
 #include <utility>
+
+#include "base/python_json.h"
 
 namespace attune {
 namespace {
-
-void write(const json& value, std::string& out) {
-  if (value.is_object()) {
-    char separator = '{';
-    for (const auto& [key, member] : value.items()) {
-      out += separator + dump_json(key) + ':';
-      write(member, out);
-      separator = ',';
-    }
-    out += value.empty() ? "{}" : "}";
-  } else if (value.is_array()) {
-    char separator = '[';
-    for (const json& element : value) {
-      out += separator;
-      write(element, out);
-      separator = ',';
-    }
-    out += value.empty() ? "[]" : "]";
-  } else if (value.is_number_float() && !std::isfinite(value.get<double>())) {
-    const auto number = value.get<double>();
-    out += std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
-  } else {
-    out += dump_json(value);
-  }
-}
 
 constexpr std::array kEndings = {
     std::pair{Ending::succeeded, std::string_view("succeeded")},
@@ -45,10 +21,8 @@ constexpr std::array kEndings = {
 
 }  // namespace
 
-std::string metric_text(const json& metric) {
-  std::string text;
-  if (!metric.is_null()) write(metric, text);
-  return text;
+std::string metric_column(const json& metric) {
+  return metric.is_null() ? std::string() : dump_python_json(metric);
 }
 
 std::optional<double> number_of(const json& metric, const std::string& name) {

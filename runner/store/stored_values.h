@@ -11,9 +11,8 @@
 
 namespace attune {
 
-// JSON text in which NaN, Infinity and -Infinity stay what they are (parse_json() reads them),
-// while dump_json() has to make them null. null itself is the empty text, stored as NULL.
-std::string metric_text(const json& metric);
+// dump_python_json(); null is the empty text, stored as NULL.
+std::string metric_column(const json& metric);
 
 // The number called `name` in a metric as a trial reports it: a bare number is "default".
 std::optional<double> number_of(const json& metric, const std::string& name);

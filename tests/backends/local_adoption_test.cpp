@@ -323,9 +323,9 @@ TEST_CASE("local adoption: GPUs stay with the trials that have them") {
     changed.code_directory = folder.path;
   };
   const auto [count, next] = GENERATE(table<double, std::string>({{1, "6\n"}, {0.5, "5\n"}}));
-  const auto start = [count = count](int sequence) {
+  const auto start = [gpus = count](int sequence) {
     TrialStart result = trial_start(sequence);
-    result.resources.gpu = count;
+    result.resources.gpu = gpus;
     return result;
   };
   {
