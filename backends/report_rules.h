@@ -28,8 +28,6 @@ struct ReportRules {
   std::string file;                   // with result_file: in the trial's folder, relative to it
   std::string file_regex;             // the last line that matches is the result; empty: JSON
   std::string objective = "default";  // the metric that is searched for
-
-  bool by_lines() const { return how == How::lines || how == How::tune_metric; }
 };
 
 }  // namespace attune

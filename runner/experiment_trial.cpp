@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "backends/shell_script.h"
+#include "base/base64.h"
 #include "runner/experiment_report.h"
 
 namespace attune {
@@ -53,26 +54,6 @@ Result<void> read_environment(const Section& top, const ParameterNames& names, b
   return {};
 }
 
-// A template may hold any bytes, a document only UTF-8: each byte is a character of that number.
-std::string stored_text(std::string_view bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    if (byte >= 0x80) text += static_cast<char>(0xC0 | byte >> 6);
-    text += static_cast<char>(byte < 0x80 ? byte : 0x80 | (byte & 0x3F));
-  }
-  return text;
-}
-
-std::string bytes_of(std::string_view text) {
-  std::string bytes;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const bool two = (byte & 0xFE) == 0xC2 && at + 1 < text.size();
-    bytes += two ? static_cast<char>((byte & 0x03) << 6 | (text[++at] & 0x3F)) : text[at];
-  }
-  return bytes;
-}
-
 Result<TemplateFile> read_template(const Section& section, const fs::path& code) {
   TRY(section.check_keys({"template", "file", "format", "stored"}));
   const auto from = TRY(section.text("template"));
@@ -91,7 +72,9 @@ Result<TemplateFile> read_template(const Section& section, const fs::path& code)
     file.format = *known;
   }
   if (const auto stored = TRY(section.section("stored"))) {
-    file.text = bytes_of(TRY(stored->text("text")).value_or(""));
+    auto text = base64_decode(TRY(stored->text("base64")).value_or(""));
+    if (!text) return stored->error("base64", text.error().message);
+    file.text = *std::move(text);
     file.executable = TRY(stored->boolean("executable")).value_or(false);
     return file;
   }
@@ -166,7 +149,8 @@ std::string unused_warning(const std::vector<std::string>& names,
 void store_templates(const TrialProgram& program, json& document) {
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
     const TemplateFile& file = program.templates[i];
-    document["templates"][i]["stored"] = {{"text", stored_text(file.text)},
+    // Any bytes, where a document holds only UTF-8.
+    document["templates"][i]["stored"] = {{"base64", base64_encode(file.text)},
                                           {"executable", file.executable}};
   }
 }

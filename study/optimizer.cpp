@@ -42,8 +42,7 @@ Result<std::string> Optimizer::run() {
 
 void Optimizer::give_up_from(std::size_t first, const std::string& why) {
   const Lock lock(mutex_);
-  if (!error_) error_ = Error{"cannot start thread " + std::to_string(first + 1) + ": " + why};
-  no_new_trials("error");
+  end_with({"cannot start thread " + std::to_string(first + 1) + ": " + why});
   for (std::size_t slot = first; slot < slots_.size(); ++slot) {
     if (!slots_[slot].trial) continue;
     left_over_.emplace_back(*std::exchange(slots_[slot].trial, std::nullopt),
@@ -140,8 +139,7 @@ Verdict Optimizer::report(std::size_t slot, TrialId id, std::int64_t step, const
   auto verdict = study_.change(
       [&](StudyCore& core) { return core.report(id, value, step, event_slot(slot)); });
   const bool is_closed = !verdict && study_.is_closed();
-  if (is_closed && !error_) error_ = verdict.error();
-  if (is_closed) no_new_trials("error");
+  if (is_closed) end_with(verdict.error());
   if (busy_ < slots_.size()) fill(slot);
   pass_turn(slot);
   if (is_closed) return {true, ""};
@@ -158,30 +156,25 @@ void Optimizer::finish(std::size_t slot, const Suggestion& trial, const Ended& e
       case TrialState::failed:
         return core.fail_trial(trial.id, ended.reason, number);
       default:
-        if (auto unusable = core.check_tell(trial.id, ended.value); !unusable) {
-          return core.fail_trial(trial.id, unusable.error().message, number);
+        if (auto taken = core.tell(trial.id, ended.value, number); !taken) {  // it is no result
+          return core.fail_trial(trial.id, taken.error().message, number);
         }
-        return core.tell(trial.id, ended.value, number);
+        return {};
     }
   });
   slots_[slot].trial.reset();
   --busy_;
   const bool is_closed = !told && study_.is_closed();
-  if (is_closed) {
-    if (!error_) error_ = told.error();
-    no_new_trials("error");
-  }
+  if (is_closed) end_with(told.error());
   if (options_.on_end && !is_closed) {  // an end that the file has not heard of is none
     const StudyTrial record =
         study_.look([&](const StudyCore& core) { return *core.record(trial.id); });
     try {
       if (!options_.on_end(record)) no_new_trials("ended by on_end");
     } catch (const std::exception& error) {
-      if (!error_) error_ = Error{std::string("on_end: ") + error.what()};
-      no_new_trials("error");
+      end_with({std::string("on_end: ") + error.what()});
     } catch (...) {
-      if (!error_) error_ = Error{"on_end: an exception that is no std::exception"};
-      no_new_trials("error");
+      end_with({"on_end: an exception that is no std::exception"});
     }
   }
   fill(slot);
@@ -222,14 +215,18 @@ std::optional<Suggestion> Optimizer::next_trial(std::size_t slot) {
   }
   auto asked = study_.change([&](StudyCore& core) { return core.ask(1, event_slot(slot)); });
   if (!asked) {
-    error_ = asked.error();
-    no_new_trials("error");
+    end_with(asked.error());
   } else if (!asked->trials.empty()) {
     return std::move(asked->trials.front());
   } else if (asked->no_more) {
     no_new_trials(asked->reason);
   }
   return std::nullopt;
+}
+
+void Optimizer::end_with(Error error) {
+  if (!error_) error_ = std::move(error);
+  no_new_trials("error");
 }
 
 void Optimizer::no_new_trials(std::string reason) {

@@ -54,6 +54,7 @@ class Optimizer {
   void fill(std::size_t from);
   std::optional<Suggestion> next_trial(std::size_t slot);
   void no_new_trials(std::string reason);
+  void end_with(Error error);  // no new trials either; of several the first is told
   int event_slot(std::size_t slot) const;
 
   Study::Impl& study_;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "study/optimizer.h"
+#include "trial/scratch_folder.h"
 
 namespace attune {
 
@@ -14,7 +15,6 @@ class SlotReporter final : public StatusReporter {
  public:
   SlotReporter(Optimizer& optimizer, std::size_t slot, TrialId id)
       : optimizer_(optimizer), slot_(slot), id_(id) {}
-  ~SlotReporter() override;  // removes what was saved
   SlotReporter(const SlotReporter&) = delete;
   SlotReporter& operator=(const SlotReporter&) = delete;
 
@@ -36,7 +36,7 @@ class SlotReporter final : public StatusReporter {
   const TrialId id_;
   std::int64_t step_ = 0;
   std::optional<json> last_ = {};
-  std::filesystem::path scratch_ = {};  // made when it is first asked for
+  ScratchFolder scratch_;
 };
 
 }  // namespace attune

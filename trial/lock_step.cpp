@@ -11,13 +11,6 @@ namespace attune {
 namespace fs = std::filesystem;
 namespace {
 
-json as_result(const json& metrics) {
-  if (metrics.is_object()) return metrics;
-  if (metrics.is_number()) return {{LockStep::kMetric, metrics}};
-  throw std::invalid_argument("a report is a number or an object of named values, not " +
-                              std::string(json_type_name(metrics)));
-}
-
 // To sleep and be woken takes longer than a short step does: who waits looks a while first, some
 // tens of microseconds, and lets others run in between.
 template <class Ready>
@@ -36,7 +29,10 @@ void await(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
 LockStep::LockStep(FunctionIdentity identity, std::shared_ptr<const Clock> clock)
     : identity_(std::move(identity)), clock_(std::move(clock)) {}
 
-void LockStep::report(const json& metrics) { hand_over(as_result(metrics), true); }
+void LockStep::report(const json& metrics) {
+  check_metrics(metrics);
+  hand_over(metrics.is_object() ? metrics : json{{kMetric, metrics}}, true);
+}
 
 void LockStep::hand_over(json result, bool await_step) {
   std::unique_lock lock(mutex_);
@@ -82,7 +78,7 @@ void LockStep::run(const TrialFunction& function, const json& config, const Chec
   last_report_ = clock_->now();
   try {
     returned = function(config, *this, from);
-    if (returned) hand_over(as_result(*returned), true);
+    if (returned) report(*returned);
     // Repeats the last result, for who waits for one more: there is none. Nothing comes behind it,
     // so that nobody needs to step once more to end the thread.
     hand_over({{kDuplicate, true}}, false);

@@ -1,7 +1,6 @@
 #include "trial/process_reporter.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -88,47 +87,27 @@ ProcessReporter::ProcessReporter(Trial& trial) : trial_(trial) {
 }
 
 void ProcessReporter::report(const json& metrics) {
-  if (!metrics.is_number() && !metrics.is_object()) {
-    throw std::invalid_argument("a report is a number or an object of named values");
-  }
+  check_metrics(metrics);
   if (const auto sent = trial_.report(metrics); !sent) {
     throw std::runtime_error(sent.error().message);
   }
   last_ = metrics;
 }
 
-ProcessReporter::~ProcessReporter() {
-  std::error_code ignored;
-  if (!scratch_.empty()) fs::remove_all(scratch_, ignored);
-}
-
 const fs::path& ProcessReporter::folder() {
-  if (trial_.checkpoint_dir()) return *trial_.checkpoint_dir();
-  if (scratch_.empty()) {
-    std::string pattern = (fs::temp_directory_path() / "attune-trial-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw std::runtime_error("cannot make " + pattern + ": " + std::strerror(errno));
-    }
-    scratch_ = pattern;
-  }
-  return scratch_;
+  return trial_.checkpoint_dir() ? *trial_.checkpoint_dir() : scratch_.path();
 }
 
 fs::path ProcessReporter::make_checkpoint_dir(std::int64_t step) {
-  if (step < 0) throw std::runtime_error("the step of a checkpoint must not be negative");
-  const fs::path path = folder() / kPartial / (std::string(kPrefix) + std::to_string(step));
+  const fs::path path = folder() / kPartial / checkpoint_name(step);
   fs::remove_all(path);  // filesystem_error is a runtime_error, and names the path
   fs::create_directories(path);
   return path;
 }
 
 void ProcessReporter::set_checkpoint(const fs::path& path) {
-  const fs::path partial = fs::absolute(folder() / kPartial).lexically_normal();
-  const fs::path inside = fs::absolute(path).lexically_normal().lexically_relative(partial);
-  const std::string name = inside.empty() ? "" : inside.begin()->string();
-  if (!name.starts_with(kPrefix) || !fs::is_directory(partial / name)) {
-    throw std::runtime_error(path.string() + " lies in no folder of make_checkpoint_dir()");
-  }
+  const fs::path partial = folder() / kPartial;
+  const std::string name = checkpoint_name(path, partial);
   const fs::path place = folder() / name;
   const fs::path replaced = partial / (std::string(kReplaced) + name);
   if (trial_.checkpoint_dir()) flush_all(partial / name);

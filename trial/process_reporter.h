@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "trial/scratch_folder.h"
 #include "trial/status_reporter.h"
 #include "trial/trial.h"
 #include "trial/trial_function.h"
@@ -15,7 +16,6 @@ class ProcessReporter final : public StatusReporter {
   // Removes what an earlier attempt began to save and did not finish. What it was about to replace
   // counts again.
   explicit ProcessReporter(Trial& trial);
-  ~ProcessReporter() override;
   ProcessReporter(const ProcessReporter&) = delete;
   ProcessReporter& operator=(const ProcessReporter&) = delete;
 
@@ -37,7 +37,7 @@ class ProcessReporter final : public StatusReporter {
   const std::filesystem::path& folder();
 
   Trial& trial_;
-  std::filesystem::path scratch_;  // where nobody keeps checkpoints; made when it is needed
+  ScratchFolder scratch_;  // where nobody keeps checkpoints
   std::optional<json> last_;
 };
 

@@ -40,6 +40,15 @@ class StatusReporter {
   // checkpoints (the default), the disk refuses, or the path lies in no checkpoint folder.
   virtual std::filesystem::path make_checkpoint_dir(std::int64_t step);
   virtual void set_checkpoint(const std::filesystem::path& path);
+
+ protected:
+  // For hosts. Throws what report() promises for anything but a number or an object.
+  static void check_metrics(const json& metrics);
+  // For hosts whose checkpoint folders are checkpoint_<step> in one folder. The name of that of
+  // `step`, and of the one that `path` is or lies in; throw std::runtime_error as promised above.
+  static std::string checkpoint_name(std::int64_t step);
+  static std::string checkpoint_name(const std::filesystem::path& path,
+                                     const std::filesystem::path& folder);
 };
 
 }  // namespace attune

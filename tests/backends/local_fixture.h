@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -14,6 +13,7 @@
 
 #include "backends/local_backend.h"
 #include "base/unique_fd.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune::test {
 
@@ -33,17 +33,6 @@ inline const std::string kReport = R"(report() {
   printf 'ME%06d%s\n' $((${#r}+1)) "$r" >> "$NNI_SYS_DIR/.nni/metrics"
 }
 )";
-
-struct TemporaryFolder {
-  TemporaryFolder() {
-    char name[] = "/tmp/attune-test-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~TemporaryFolder() { fs::remove_all(path); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path path;
-};
 
 inline LocalBackendOptions local_options(const fs::path& directory, const std::string& command) {
   LocalBackendOptions options;

@@ -13,8 +13,9 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
 DATA = EXAMPLES / 'digits/data/digits.csv'
-sys.path.insert(0, str(EXAMPLES))
+sys.path[:0] = [str(EXAMPLES), str(ROOT / 'python'), str(ROOT / 'tests/python')]
 import spread  # noqa: E402
+from support import parse_records  # noqa: E402
 
 
 class Run:
@@ -30,18 +31,6 @@ class Run:
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
         metrics = pathlib.Path(sys_dir or '/nowhere') / '.nni/metrics'
         self.metrics = metrics.read_bytes() if metrics.exists() else b''
-
-
-def parse_metrics(data):
-    """Stricter than spread.py: a wrong length, or bytes between two records, are errors."""
-    records = []
-    while data:
-        assert data[:2] == b'ME' and data[2:8].isdigit(), data[:60]
-        body = data[8:8 + int(data[2:8])]
-        assert len(body) == int(data[2:8]) and body.endswith(b'\n') and body.count(b'\n') == 1, body
-        records.append(json.loads(body))
-        data = data[8 + len(body):]
-    return records
 
 
 class TrialTest:
@@ -79,7 +68,7 @@ class TrialTest:
     def test_reports_by_the_file_protocol(self):
         run = self.run_managed(self.quick, parameter_id='0-2_1')
         self.assertEqual(run.code, 0, run.err)
-        records = parse_metrics(run.metrics)
+        records = parse_records(run.metrics)
         self.assertEqual([r['type'] for r in records], ['PERIODICAL'] * self.epochs + ['FINAL'])
         self.assertEqual([r['sequence'] for r in records], [*range(self.epochs), 0])
         for record in records:
@@ -101,8 +90,8 @@ class TrialTest:
         (sys_dir / '.nni').mkdir()
         (sys_dir / '.nni/metrics').write_bytes(b'')
         (sys_dir / 'parameter.cfg').write_text(json.dumps({'parameters': self.quick}))
-        once = parse_metrics(Run(self.program, sys_dir).metrics)
-        twice = parse_metrics(Run(self.program, sys_dir).metrics)
+        once = parse_records(Run(self.program, sys_dir).metrics)
+        twice = parse_records(Run(self.program, sys_dir).metrics)
         self.assertEqual(twice, once + once)
         self.assertIsNone(once[0]['parameter_id'])
 
@@ -123,7 +112,7 @@ class TrialTest:
         alone = self.run_alone(self.quick)
         managed = self.run_managed(self.quick)
         self.assertEqual((alone.code, alone.out), (0, managed.out))
-        final = json.loads(parse_metrics(managed.metrics)[-1]['value'])
+        final = json.loads(parse_records(managed.metrics)[-1]['value'])
         self.assertEqual(alone.out.splitlines()[-1],
                          f"validation {final['default']:.4f}  test {final['test']:.4f}")
 
@@ -131,7 +120,7 @@ class TrialTest:
         wild = {'hidden': 8, 'batch_size': 8, 'optimizer': {'_name': 'sgd', 'lr': 1000}}
         run = self.run_managed(wild)
         self.assertEqual(run.code, 0, run.err)
-        records = parse_metrics(run.metrics)
+        records = parse_records(run.metrics)
         self.assertEqual(len(records), self.epochs + 1)
         self.assertLess(json.loads(records[-1]['value'])['default'], 0.5)
 

@@ -11,9 +11,13 @@ CHOICE = {'x': {'_type': 'choice', '_value': [1, 2, 3]}}
 
 
 def read_records(folder):
-    """The records of .nni/metrics; AssertionError: bytes that belong to none."""
+    """The records of .nni/metrics, as parse_records()."""
     path = pathlib.Path(folder) / '.nni/metrics'
-    data = path.read_bytes() if path.exists() else b''
+    return parse_records(path.read_bytes() if path.exists() else b'')
+
+
+def parse_records(data):
+    """AssertionError: a wrong length, or bytes that belong to no record."""
     records = []
     while data:
         assert data[:2] == b'ME' and data[2:8].isdigit(), data[:60]

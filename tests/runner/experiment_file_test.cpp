@@ -1,26 +1,20 @@
 #include "runner/experiment_file.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
 #include "runner/section.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
+class Folder : public TemporaryFolder {
  public:
-  Folder() {
-    char name[] = "/tmp/attune-test-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~Folder() { fs::remove_all(path); }
-
   Result<Experiment> read(const std::string& text, const std::string& name = "e.yaml") const {
     write(name, text);
     return read_experiment_file(path / name, "/default");
@@ -28,8 +22,6 @@ class Folder {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path / name) << text;
   }
-
-  fs::path path;
 };
 
 const std::string kLeast =

@@ -1,5 +1,4 @@
 // The keys that say how a trial is run and how it reports.
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -7,20 +6,15 @@
 
 #include "runner/experiment_file.h"
 #include "space/parse.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Folder {
+class Folder : public TemporaryFolder {
  public:
-  Folder() {
-    char name[] = "/tmp/attune-test-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~Folder() { fs::remove_all(path); }
-
   // `more`: lines of the file, from the sixth on.
   Result<Experiment> read(const std::string& command, const std::string& more) const {
     std::ofstream(path / "e.yaml") << "searchSpace:\n"
@@ -37,8 +31,6 @@ class Folder {
     if (experiment) return "";
     return experiment.error().message.substr((path / "e.yaml").string().size());
   }
-
-  fs::path path;
 };
 
 TEST_CASE("experiment trial: defaults") {

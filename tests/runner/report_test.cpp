@@ -1,6 +1,4 @@
 // What an experiment shows: the best trial, the status line, the summary.
-#include <stdlib.h>
-
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <limits>
@@ -10,6 +8,7 @@
 #include "runner/files.h"
 #include "runner/progress.h"
 #include "runner/reporter.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {
@@ -26,19 +25,13 @@ TrialRecord trial(std::int64_t sequence, json metric, TrialStatus status = Trial
   return record;
 }
 
-class Folder {
+class Folder : public TemporaryFolder {
  public:
-  Folder() {
-    char name[] = "/tmp/attune-test-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
   std::string text(const std::string& name) const {
     std::stringstream text;
     text << std::ifstream(path / name).rdbuf();
     return text.str();
   }
-  std::filesystem::path path;
 };
 
 TEST_CASE("results: the score is the number, or its default, if it is finite") {

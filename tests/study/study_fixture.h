@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "study/space_builder.h"
 #include "study/study.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune::test {
 
@@ -22,21 +23,8 @@ inline double cost(const json& p) {
   return x * x + (p.at("kind") == "a" ? 0 : 1);
 }
 
-// A folder that goes with the object.
-class Folder {
- public:
-  Folder() {
-    std::string name = std::filesystem::temp_directory_path() / "attune_study_XXXXXX";
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
+struct Folder : TemporaryFolder {
+  std::string file(const std::string& name) const { return path / name; }
 };
 
 inline std::string read(const std::string& path) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 
@@ -43,17 +44,8 @@ class Environment {
   std::map<std::string, std::optional<std::string>> before_;
 };
 
-class Folder {
+class Folder : public TemporaryFolder {
  public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "attune-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
   void write(const std::filesystem::path& name, const std::string& text) const {
     std::filesystem::create_directories((path / name).parent_path());
     std::ofstream(path / name, std::ios::binary) << text;
@@ -73,8 +65,6 @@ class Folder {
     std::sort(names.begin(), names.end());
     return names;
   }
-
-  std::filesystem::path path;
 };
 
 // A manager's folder with these parameters in it, and the variables set.

@@ -13,7 +13,7 @@
 #include "runner/control_client.h"
 #include "runner/store/experiment_lock.h"
 #include "tests/runner/commands/listening_manager.h"
-#include "tests/runner/store/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "tests/runner/store/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {

@@ -10,7 +10,7 @@
 #include "runner/store/store.h"
 #include "tests/runner/commands/printed.h"
 #include "tests/runner/store/stored_experiment.h"
-#include "tests/runner/store/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {

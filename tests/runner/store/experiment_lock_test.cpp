@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "runner/store/experiment_lock.h"
-#include "tests/runner/store/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {

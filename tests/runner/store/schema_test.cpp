@@ -8,7 +8,7 @@
 
 #include "runner/store/schema.h"
 #include "tests/runner/store/stored_experiment.h"
-#include "tests/runner/store/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {

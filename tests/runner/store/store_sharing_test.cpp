@@ -9,7 +9,7 @@
 #include "runner/store/store.h"
 #include "runner/store/store_reader.h"
 #include "tests/runner/store/stored_experiment.h"
-#include "tests/runner/store/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune {
 namespace {

@@ -1,0 +1,21 @@
+#pragma once
+// Where checkpoints go that nobody keeps: a folder of temporary files, made when it is first asked
+// for, removed with everything in it when the object goes. One thread at a time.
+#include <filesystem>
+
+namespace attune {
+
+class ScratchFolder {
+ public:
+  ScratchFolder() = default;
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+
+  const std::filesystem::path& path();  // throws std::runtime_error: it cannot be made
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace attune
