@@ -13,7 +13,6 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kJournalBytes = 256 << 10;
 constexpr int kAnswersAtOnce = 256;
 constexpr milliseconds kQuickStop{100};  // a model fit in progress is not waited for longer
 constexpr milliseconds kDrainStop{2000};
@@ -29,7 +28,6 @@ Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
       signals_(io, SIGTERM, SIGINT),
       deadline_(io),
       wakeup_(io, [this] { on_wakeup(); }),
-      journal_(kJournalBytes),
       workers_(
           std::move(crew.tune), std::move(crew.assess),
           {configuration.queue_bytes, configuration.queue_bytes}, [this] { wakeup_.ring(); },
@@ -113,10 +111,10 @@ void Server::take_output() {
       asio::post(io_, [this] { take_output(); });
       break;
     }
-    auto message = workers_.take();
-    if (!message) break;
-    if (const auto* finished = std::get_if<Finished>(&*message)) on_finished(*finished);
-    dispatcher_.on_worker(*std::move(message));
+    auto output = workers_.take();
+    if (!output) break;
+    if (std::holds_alternative<Finished>(output->message)) on_finished(output->from);
+    dispatcher_.on_worker(output->from, std::move(output->message));
   }
   if (stopping_) {
     finish_if_done();
@@ -127,9 +125,9 @@ void Server::take_output() {
 }
 
 // The assessor's worker is the first; what it decided last is on the tuner's queue by now.
-void Server::on_finished(const Finished& finished) {
+void Server::on_finished(WorkerName worker) {
   ++finished_workers_;
-  if (finished.worker != Finished::Worker::assess || !stopping_) return;
+  if (worker != WorkerName::assess || !stopping_) return;
   if (final_save_) dispatcher_.end_save();
   workers_.close_tune();
 }
@@ -163,10 +161,6 @@ void Server::fatal(ExitCode code, const std::string& message) {
   log_.error("{}", message);
   if (exit_code_ == kExitOk) exit_code_ = code;
   if (stopping_) return;
-  for (const JournalRecord& record : journal_.records()) {
-    log_.debug("before it: {} {} {}", record.number, record.frame.code,
-               printable(record.frame.payload));
-  }
   // What came before a break in the stream was a command like any other.
   if (code == kExitProtocol) {
     stop(Stop::drain, kDrainStop);

@@ -41,7 +41,7 @@ class Server : private Sink, private ChannelEvents {
   void handle_frames();
   bool pass_on_frames();
   void on_wakeup();
-  void on_finished(const Finished& finished);
+  void on_finished(WorkerName worker);
   void collect_state();
   void break_off(const std::string& message);
   void take_output();
@@ -65,7 +65,10 @@ class Server : private Sink, private ChannelEvents {
   bool extended_ = false;  // the deadline, for saving
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;
-  MemoryJournal journal_;
+  struct NoJournal : Journal {
+    void append(JournalRecord) override {}
+    void begin_snapshot() override {}
+  } journal_;
   WorkerThreads workers_;
   Dispatcher dispatcher_;
   Autosave autosave_;

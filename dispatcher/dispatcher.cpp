@@ -41,7 +41,7 @@ bool Dispatcher::accept(Frame frame) {
   auto command = decode(frame);
   log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
   bytes_ = frame.payload.size() + kMessageOverhead;
-  journal_.append({JournalRecord::Kind::command, ingress_, std::move(frame)});
+  journal_.append({RecordKind::command, frame_payload(frame)});
   if (!command) {
     log_.error("command {} ignored: {}", ingress_, command.error().message);
     return true;
@@ -222,6 +222,8 @@ void Dispatcher::route(const Ping& c) {
   to_assessor(Barrier{ingress_});
 }
 
+void Dispatcher::route(const Received& c) { acknowledged_ = std::max(acknowledged_, c.answers); }
+
 template <class Other>
 void Dispatcher::route(const Other& c) {
   log_.error("command {} ignored: {} is not for the daemon", ingress_, name_of(code_of(c)));
@@ -278,7 +280,15 @@ void Dispatcher::finish_save() {
 
 // ---- what the workers say
 
-void Dispatcher::on_worker(WorkerMessage message) {
+void Dispatcher::on_worker(WorkerName from, WorkerMessage message) {
+  // The others shape nothing.
+  const bool counts = !std::holds_alternative<TunerState>(message) &&
+                      !std::holds_alternative<AssessorState>(message) &&
+                      !std::holds_alternative<Finished>(message);
+  if (counts) {
+    const bool tune = from == WorkerName::tune;
+    journal_.append({tune ? RecordKind::tune : RecordKind::assess, ""});
+  }
   std::visit([this](auto& m) { answer(m); }, message);
 }
 
@@ -297,11 +307,7 @@ void Dispatcher::answer(ParameterForJob& m) {
 void Dispatcher::answer(Decided& m) {
   if (m.decision.action == Action::stop && options_.include_intermediate &&
       !m.last_value.is_null()) {
-    // Numbered and journalled before the kill that it comes with leaves, like any command.
-    ++ingress_;
-    const json record = {{"trial", m.decision.trial}, {"value", m.last_value}};
     release();
-    journal_.append({JournalRecord::Kind::early, ingress_, Frame{"ME", dump_json(record)}});
     queues_.push_over_limit(TuneMessage(FinalResult{m.decision.trial, std::move(m.last_value)}),
                             kMessageOverhead);
     changed_ = true;
@@ -324,7 +330,7 @@ void Dispatcher::answer(const Failed& m) {
 void Dispatcher::send(const Command& command) {
   Frame frame = encode(command);
   log_.debug("answered {} of {} bytes", frame.code, frame.payload.size());
-  journal_.append({JournalRecord::Kind::answer, ingress_, frame});
+  journal_.append({RecordKind::answer, frame_payload(frame)});
   sink_.send(std::move(frame));
 }
 

@@ -48,7 +48,8 @@ class Dispatcher {
   bool resume();
   bool blocked() const { return parked_tune_ || parked_assess_; }
 
-  void on_worker(WorkerMessage message);
+  // The next message of this worker; all of a worker's in the order in which it said them.
+  void on_worker(WorkerName from, WorkerMessage message);
 
   // Asks the workers for their state; once both have answered, the sink gets it with ours, as all
   // were after the same command. Replaces a save under way. What a full queue held back is passed
@@ -71,6 +72,7 @@ class Dispatcher {
   void route(const Terminate& c);
   void route(const Ping& c);
   void route(const CheckpointSaved& c);
+  void route(const Received& c);
   template <class Other>
   void route(const Other& c);  // not for the daemon
 
@@ -103,8 +105,9 @@ class Dispatcher {
   Journal& journal_;
   Log log_;
   Jobs jobs_;
-  std::uint64_t ingress_ = 0;
-  std::size_t bytes_ = 0;  // of the command in hand
+  std::uint64_t ingress_ = 0;       // commands so far
+  std::uint64_t acknowledged_ = 0;  // answers that the manager will not forget
+  std::size_t bytes_ = 0;           // of the command in hand
   std::optional<TuneMessage> parked_tune_;
   std::optional<AssessMessage> parked_assess_;
   struct Echo {

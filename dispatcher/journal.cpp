@@ -1,21 +1,14 @@
 #include "dispatcher/journal.h"
 
+#include "base/check.h"
+
 namespace attune {
-namespace {
 
-std::size_t cost(const JournalRecord& record) {
-  return sizeof record + record.frame.payload.size();
-}
+std::string frame_payload(const Frame& frame) { return frame.code + frame.payload; }
 
-}  // namespace
-
-void MemoryJournal::append(JournalRecord record) {
-  bytes_ += cost(record);
-  records_.push_back(std::move(record));
-  while (bytes_ > max_bytes_) {
-    bytes_ -= cost(records_.front());
-    records_.pop_front();
-  }
+Frame payload_frame(std::string_view payload) {
+  ATTUNE_CHECK(payload.size() >= 2);
+  return {std::string(payload.substr(0, 2)), std::string(payload.substr(2))};
 }
 
 }  // namespace attune

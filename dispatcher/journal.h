@@ -1,42 +1,41 @@
 #pragma once
-// The one total order of what the daemon received and answered. Written by the io thread only.
+// The one total order of what happened in the io thread. What the dispatcher does is a function of
+// this sequence, so that a later daemon goes on where it ends (replay.h). docs/journal.md.
 #include <cstdint>
-#include <deque>
 #include <string>
 
 #include "protocol/frame.h"
 
 namespace attune {
 
-struct JournalRecord {
-  enum class Kind {
-    command,  // from the manager
-    early,    // an early-stop result, from the assess worker to the tune worker
-    answer,   // to the manager
-  };
-  Kind kind = Kind::command;
-  std::uint64_t number = 0;  // ingress number; an answer carries that of the last ingress before it
-  Frame frame;
+enum class RecordKind : std::uint8_t {
+  header = 1,    // JSON: what the daemon was told when the experiment began. The first record, once
+  snapshot = 2,  // JSON: the state that a Dispatcher saved; after the header, once or not at all
+  begin = 3,     // JSON: a daemon starts (how, version, limits)
+  command = 4,   // from the manager: a frame
+  tune = 5,      // io takes the next message of the tune worker; empty
+  assess = 6,    // io takes the next message of the assess worker; empty
+  answer = 7,    // to the manager: a frame. What came before it led to it
+  kept = 8,      // an answer from before the snapshot that the manager may not have received
 };
 
+struct JournalRecord {
+  RecordKind kind = RecordKind::command;
+  std::string payload;  // of a frame: its code, then its payload
+
+  bool operator==(const JournalRecord&) const = default;
+};
+
+std::string frame_payload(const Frame& frame);
+Frame payload_frame(std::string_view payload);  // of a payload with at least two bytes
+
+// Where the dispatcher writes it. Io thread only.
 class Journal {
  public:
   virtual ~Journal() = default;
   virtual void append(JournalRecord record) = 0;
-};
-
-// Keeps the newest records, up to about `max_bytes` of payload: enough for tests to read the whole
-// order, and for a failing daemon to log what came last. The durable journal is a later step.
-class MemoryJournal : public Journal {
- public:
-  explicit MemoryJournal(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-  void append(JournalRecord record) override;
-  const std::deque<JournalRecord>& records() const { return records_; }
-
- private:
-  std::deque<JournalRecord> records_;
-  std::size_t bytes_ = 0;
-  const std::size_t max_bytes_;
+  // The state that is being collected is that after all records so far.
+  virtual void begin_snapshot() = 0;
 };
 
 }  // namespace attune

@@ -98,11 +98,11 @@ struct Failed {
   int exit_code = 1;
   std::string message;
 };
-struct Finished {  // the worker's last message: its queue is closed and empty
-  enum class Worker { tune, assess } worker = Worker::tune;
-};
+struct Finished {};  // the worker's last message: its queue is closed and empty
 using WorkerMessage = std::variant<SpaceSet, Offer, NoMore, ParameterForJob, Decided, TunerState,
                                    AssessorState, Passed, Failed, Finished>;
 using WorkerMessages = std::vector<WorkerMessage>;
+
+enum class WorkerName { tune, assess };
 
 }  // namespace attune

@@ -20,30 +20,30 @@ WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits
       tune_queue_(limits.queue_bytes, on_room),
       assess_queue_(limits.queue_bytes, std::move(on_room)),
       output_(limits.output_bytes),
-      tune_thread_([this] { run(tune_, tune_queue_, Finished{Finished::Worker::tune}); }),
-      assess_thread_([this] { run(assess_, assess_queue_, Finished{Finished::Worker::assess}); }) {
+      tune_thread_([this] { run(WorkerName::tune, tune_, tune_queue_); }),
+      assess_thread_([this] { run(WorkerName::assess, assess_, assess_queue_); }) {
   pthread_setname_np(tune_thread_.native_handle(), "tune");
   pthread_setname_np(assess_thread_.native_handle(), "assess");
 }
 
 template <class Worker, class Message>
-void WorkerThreads::run(Worker& worker, BoundedQueue<Message>& queue, Finished finished) {
+void WorkerThreads::run(WorkerName name, Worker& worker, BoundedQueue<Message>& queue) {
   try {
     while (auto message = queue.pop()) {
       const int saving = std::holds_alternative<SaveState>(*message) ? 1 : 0;
       saving_ += saving;
-      for (WorkerMessage& answer : worker.handle(*std::move(message))) say(std::move(answer));
+      for (WorkerMessage& answer : worker.handle(*std::move(message))) say(name, std::move(answer));
       saving_ -= saving;
     }
   } catch (const std::exception& error) {
     // Told at once: an idle experiment would not notice a worker that died.
-    say(Failed{kExitInternal, std::string("internal error in a worker: ") + error.what()});
+    say(name, Failed{kExitInternal, std::string("internal error in a worker: ") + error.what()});
   }
-  say(finished);
+  say(name, Finished{});
 }
 
-void WorkerThreads::say(WorkerMessage message) {
-  if (output_.push(std::move(message), kOutputBytes) && !told_.exchange(true)) on_output_();
+void WorkerThreads::say(WorkerName from, WorkerMessage message) {
+  if (output_.push({from, std::move(message)}, kOutputBytes) && !told_.exchange(true)) on_output_();
 }
 
 bool WorkerThreads::try_push(TuneMessage& message, std::size_t bytes) {
@@ -67,7 +67,7 @@ void WorkerThreads::wake() {
   assess_queue_.wake();
 }
 
-std::optional<WorkerMessage> WorkerThreads::take() {
+std::optional<WorkerThreads::Output> WorkerThreads::take() {
   auto message = output_.try_pop();
   if (message) return message;
   // In this order: a message that arrives in between finds told_ false and calls again.

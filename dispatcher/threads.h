@@ -39,7 +39,11 @@ class WorkerThreads : public Queues {
   std::size_t assess_size() const override { return assess_queue_.size(); }
 
   // What a worker said next; workers wait while too much lies here.
-  std::optional<WorkerMessage> take();
+  struct Output {
+    WorkerName from = WorkerName::tune;
+    WorkerMessage message;
+  };
+  std::optional<Output> take();
 
   // Drops queued requests for trials and queued intermediate results; ends and results stay.
   void drop_requests();
@@ -53,15 +57,15 @@ class WorkerThreads : public Queues {
 
  private:
   template <class Worker, class Message>
-  void run(Worker& worker, BoundedQueue<Message>& queue, Finished finished);
-  void say(WorkerMessage message);
+  void run(WorkerName name, Worker& worker, BoundedQueue<Message>& queue);
+  void say(WorkerName from, WorkerMessage message);
 
   TuneWorker tune_;
   AssessWorker assess_;
   const std::function<void()> on_output_;
   BoundedQueue<TuneMessage> tune_queue_;
   BoundedQueue<AssessMessage> assess_queue_;
-  BoundedQueue<WorkerMessage> output_;
+  BoundedQueue<Output> output_;
   std::atomic<bool> told_ = false;  // on_output was called since the io thread last found nothing
   std::atomic<int> saving_ = 0;     // workers that are
   std::thread tune_thread_, assess_thread_;  // last: they use all of the above

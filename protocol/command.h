@@ -82,6 +82,9 @@ struct CheckpointSaved {  // CK (capability "checkpoint")
   std::string trial_job_id;
   std::string checkpoint;  // empty: it could not be saved
 };
+struct Received {  // RC (capability "sync"): answers up to this number will not be forgotten
+  std::uint64_t answers = 0;
+};
 
 // ---- daemon -> manager
 
@@ -104,7 +107,8 @@ struct SendTrialJobParameter {  // SP; parameters are null when there are no mor
 };
 struct NoMoreTrialJobs {  // NO
   ParameterId parameter_id;
-  std::string reason;  // empty unless capability "reason"
+  std::string reason;      // empty unless capability "reason"
+  bool transient = false;  // the answers follow when the daemon can remember them
 };
 struct KillTrialJob {  // KI
   std::string trial_job_id;
@@ -129,8 +133,8 @@ struct DropCheckpoint {  // CD (capability "checkpoint")
 
 using Command =
     std::variant<Initialize, RequestTrialJobs, ReportMetricData, UpdateSearchSpace, ImportData,
-                 AddCustomizedTrialJob, TrialEnd, Terminate, Ping, CheckpointSaved, Initialized,
-                 NewTrialJob, SendTrialJobParameter, NoMoreTrialJobs, KillTrialJob, DaemonError,
-                 Pong, PauseTrialJob, SaveCheckpoint, DropCheckpoint>;
+                 AddCustomizedTrialJob, TrialEnd, Terminate, Ping, CheckpointSaved, Received,
+                 Initialized, NewTrialJob, SendTrialJobParameter, NoMoreTrialJobs, KillTrialJob,
+                 DaemonError, Pong, PauseTrialJob, SaveCheckpoint, DropCheckpoint>;
 
 }  // namespace attune

@@ -181,6 +181,12 @@ Result<Command> decode_saved(const std::string& payload) {
                          TRY(text_member(object, "checkpoint"))};
 }
 
+Result<Command> decode_received(const std::string& payload) {
+  const std::int64_t answers = TRY(to_integer(TRY(parse_json(payload))));
+  if (answers < 0) return fail("a number of answers expected, not " + std::to_string(answers));
+  return Received{static_cast<std::uint64_t>(answers)};
+}
+
 Result<Command> decode_initialized(const std::string& payload) {
   if (payload.empty()) return Initialized{};
   const json object = TRY(parse_object(payload));
@@ -208,7 +214,8 @@ Result<Command> decode_send_parameter(const std::string& payload) {
 Result<Command> decode_no_more(const std::string& payload) {
   if (payload.empty()) return NoMoreTrialJobs{};
   const json object = TRY(parse_object(payload));
-  return NoMoreTrialJobs{TRY(to_parameter_id(object)), TRY(optional_text(object, "reason"))};
+  return NoMoreTrialJobs{TRY(to_parameter_id(object)), TRY(optional_text(object, "reason")),
+                         object.value("transient", json()) == true};
 }
 
 Result<Command> decode_kill(const std::string& payload) {
@@ -237,6 +244,7 @@ Result<Command> decode_payload(const Frame& frame) {
   if (code == "AD") return decode_add(payload);
   if (code == "TE") return Terminate{};
   if (code == "CK") return decode_saved(payload);
+  if (code == "RC") return decode_received(payload);
   if (code == "ID") return decode_initialized(payload);
   if (code == "SP") return decode_send_parameter(payload);
   if (code == "NO") return decode_no_more(payload);

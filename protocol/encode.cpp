@@ -10,7 +10,7 @@ namespace {
 struct CodeName {
   std::string_view code, name;
 };
-constexpr std::array<CodeName, 20> kNames{{
+constexpr std::array<CodeName, 21> kNames{{
     {"IN", "Initialize"},
     {"GE", "RequestTrialJobs"},
     {"ME", "ReportMetricData"},
@@ -21,6 +21,7 @@ constexpr std::array<CodeName, 20> kNames{{
     {"TE", "Terminate"},
     {"PI", "Ping"},
     {"CK", "CheckpointSaved"},
+    {"RC", "Received"},
     {"ID", "Initialized"},
     {"TR", "NewTrialJob"},
     {"SP", "SendTrialJobParameter"},
@@ -101,6 +102,8 @@ std::string payload_of(const CheckpointSaved& c) {
   return dump_json({{"trial_job_id", c.trial_job_id}, {"checkpoint", c.checkpoint}});
 }
 
+std::string payload_of(const Received& c) { return std::to_string(c.answers); }
+
 std::string payload_of(const Initialized& c) {
   return c.through ? dump_json({{"through", *c.through}}) : std::string();
 }
@@ -129,6 +132,7 @@ std::string payload_of(const NoMoreTrialJobs& c) {
                  {"parameters", ""},
                  {"parameter_index", 0}};
   put_text(object, "reason", c.reason);
+  if (c.transient) object["transient"] = true;
   return dump_json(object);
 }
 

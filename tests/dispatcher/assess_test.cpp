@@ -112,11 +112,11 @@ TEST_CASE("the last intermediate result counts as final when the manager wants i
   f.end("A", 0, "EARLY_STOPPED");
   f.daemon->settle();
   CHECK(f.tuner->told == Lines{"0 completed -1"});
-  // Numbered and journalled before the kill leaves.
-  const auto& records = f.daemon->journal.records();
-  const auto early = std::ranges::find(records, JournalRecord::Kind::early, &JournalRecord::kind);
+  // What the assessor said is journalled before the kill leaves.
+  const auto& records = f.daemon->journal.records;
+  const auto early = std::ranges::find(records, RecordKind::assess, &JournalRecord::kind);
   REQUIRE(early != records.end());
-  CHECK(std::next(early)->frame.code == "KI");
+  CHECK(payload_frame(std::next(early)->payload).code == "KI");
 }
 
 TEST_CASE("a final result before the end reaches the tuner before it, in both queue orders") {

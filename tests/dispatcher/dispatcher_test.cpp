@@ -285,11 +285,13 @@ TEST_CASE("the journal has every command and answer in one order") {
   f.daemon->accept("PI", "");
   f.daemon->settle();
   std::string order;
-  for (const auto& record : f.daemon->journal.records()) {
-    order += (record.kind == JournalRecord::Kind::answer ? "<" : ">") + record.frame.code +
-             std::to_string(record.number) + " ";
+  for (const auto& record : f.daemon->journal.records) {
+    if (record.kind == RecordKind::command) order += ">" + record.payload.substr(0, 2);
+    if (record.kind == RecordKind::tune) order += "t";
+    if (record.kind == RecordKind::answer) order += "<" + record.payload.substr(0, 2);
+    order += ' ';
   }
-  CHECK(order == ">IN1 <ID1 >GE2 >PI3 <TR3 ");
+  CHECK(order == ">IN t <ID >GE >PI t <TR ");
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ struct Fixture {
   WorkerMessage next() {
     while (true) {
       const int seen = output.count();
-      if (auto message = threads->take()) return *std::move(message);
+      if (auto output = threads->take()) return std::move(output->message);
       output.wait_past(seen);
     }
   }

@@ -55,6 +55,7 @@ TEST_CASE("what is encoded decodes to the same bytes again") {
       {"PI", ""},
       {"PI", "token 1"},
       {"CK", R"({"trial_job_id":"aB","checkpoint":"c7"})"},
+      {"RC", "41"},
       {"ID", ""},
       {"ID", R"({"through":12})"},
       {"TR",

@@ -9,6 +9,7 @@
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/tune_worker.h"
 #include "protocol/codec.h"
+#include "tests/support/memory_journal.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -47,8 +48,8 @@ class Stepped : private Queues, private Sink {
     ATTUNE_CHECK(dispatcher_->accept(Frame{code, payload}));
   }
   // One message of that queue; false: the queue is empty.
-  bool step_tune() { return step(tune_queue_, tune_); }
-  bool step_assess() { return step(assess_queue_, assess_); }
+  bool step_tune() { return step(WorkerName::tune, tune_queue_, tune_); }
+  bool step_assess() { return step(WorkerName::assess, assess_queue_, assess_); }
   void settle() {
     while (step_tune() || step_assess()) {
     }
@@ -62,7 +63,7 @@ class Stepped : private Queues, private Sink {
   // What was answered since the last call.
   std::vector<Frame> take() { return std::exchange(sent_, {}); }
 
-  MemoryJournal journal{64u << 20};
+  MemoryJournal journal;
   // Saves, as attuned would now and then.
   json save() {
     dispatcher_->save();
@@ -96,12 +97,12 @@ class Stepped : private Queues, private Sink {
   }
 
   template <class Queue, class Worker>
-  bool step(Queue& queue, Worker& worker) {
+  bool step(WorkerName name, Queue& queue, Worker& worker) {
     if (queue.empty() || exit_code != kExitOk) return false;
     auto message = std::move(queue.front());
     queue.pop_front();
     for (auto& answer : worker.handle(std::move(message)))
-      dispatcher_->on_worker(std::move(answer));
+      dispatcher_->on_worker(name, std::move(answer));
     return true;
   }
 

@@ -1,0 +1,52 @@
+#pragma once
+// Journal records <-> bytes.
+//
+//   length  4 bytes, little endian: of the payload
+//   kind    1 byte: RecordKind
+//   check   4 bytes: CRC-32C of length and kind
+//   sum     4 bytes: CRC-32C of the payload
+//   payload
+//
+// The head has a check of its own: a damaged length is told from a tail that was never written.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "dispatcher/journal.h"
+
+namespace attune {
+
+inline constexpr std::size_t kRecordHead = 13;
+// Larger than any frame: the snapshot of a long experiment.
+inline constexpr std::size_t kMostRecordBytes = std::size_t{1} << 30;
+
+// The payload has at most kMostRecordBytes.
+void encode_record(RecordKind kind, std::string_view payload, std::string& out);
+
+// What a file's bytes hold, from the first record on.
+class RecordScanner {
+ public:
+  explicit RecordScanner(std::string_view bytes) : bytes_(bytes) {}
+
+  struct Item {
+    RecordKind kind;
+    std::string_view payload;  // into the bytes
+    std::uint64_t offset;      // of the record in the bytes
+  };
+  // The next record. Nothing: the end, or a torn tail, which is where end_of_good() is less than
+  // the size: bytes that are no whole record, with no valid record anywhere behind them. An error
+  // names the byte and what is wrong there: damage with valid records behind it, a kind that is
+  // unknown, a first record that is no header; after it only errors follow.
+  Result<std::optional<Item>> next();
+  std::uint64_t end_of_good() const { return good_; }
+
+ private:
+  std::string_view bytes_;
+  std::uint64_t good_ = 0;
+  std::string error_;
+};
+
+}  // namespace attune
