@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/trial.h"
+#include "daemon/journal_file.h"
 #include "protocol/capabilities.h"
 #include "protocol/frame.h"
 
@@ -33,11 +34,14 @@ struct Configuration {
   int out_fd = 4;
   std::string log_file;  // empty: stderr
   LogLevel log_level = LogLevel::info;
-  bool resume = false;                // NNI_MODE=resume
-  std::string checkpoint_directory;   // NNI_CHECKPOINT_DIRECTORY; empty: nothing is saved
-  std::string websocket_url;          // instead of the descriptors, unless empty
-  bool include_intermediate = false;  // NNI_INCLUDE_INTERMEDIATE_RESULTS
-  bool drain = false;                 // Terminate handles what is queued first
+  bool resume = false;                    // NNI_MODE=resume
+  std::string checkpoint_directory;       // NNI_CHECKPOINT_DIRECTORY; empty: nothing is remembered
+  std::optional<std::uint64_t> received;  // "resume": {"received": n}: answers that the manager has
+  Durability durability = Durability::write;
+  std::size_t snapshot_bytes = 1u << 20;  // of the journal, before a snapshot shortens it
+  std::string websocket_url;              // instead of the descriptors, unless empty
+  bool include_intermediate = false;      // NNI_INCLUDE_INTERMEDIATE_RESULTS
+  bool drain = false;                     // Terminate handles what is queued first
 };
 
 }  // namespace attune

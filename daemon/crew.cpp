@@ -1,18 +1,56 @@
 #include "daemon/crew.h"
 
-#include <filesystem>
-
-#include "base/atomic_file.h"
-#include "base/saved_numbers.h"
-#include "daemon/checkpoint.h"
 #include "daemon/version.h"
 
 namespace attune {
 namespace {
 
-// Afresh, with nothing known.
-Result<Crew> make_fresh(const Configuration& configuration, const Algorithms& algorithms,
-                        const Log& log) {
+json to_json(const Objective& objective) {
+  return {{"metric", objective.metric}, {"mode", objective.maximize ? "maximize" : "minimize"}};
+}
+
+json to_json(const Capabilities& can) {
+  return {{"sync", can.sync},
+          {"pause", can.pause},
+          {"checkpoint", can.checkpoint},
+          {"reason", can.reason},
+          {"error", can.error}};
+}
+
+json make_header(const Configuration& configuration, const MadeTuner& made, bool has_assessor) {
+  json objectives = json::array();
+  for (const Objective& objective : configuration.context.objectives) {
+    objectives.push_back(to_json(objective));
+  }
+  json header = {{"format", kJournalFormat},
+                 {"attuned", std::string(kVersion)},
+                 {"tuner",
+                  {{"name", made.name},
+                   {"optimize_mode", made.maximize ? "maximize" : "minimize"},
+                   {"arguments", configuration.tuner.arguments}}},
+                 {"assessor", nullptr},
+                 {"seed", made.seed},
+                 {"max_trials", nullptr},
+                 {"concurrency", nullptr},
+                 {"objectives", std::move(objectives)},
+                 {"constraints", configuration.constraints},
+                 {"capabilities", to_json(configuration.capabilities)},
+                 {"include_intermediate_results", configuration.include_intermediate},
+                 {"search_space", nullptr}};
+  if (has_assessor) {
+    header["assessor"] = {{"name", configuration.assessor->name},
+                          {"arguments", configuration.assessor->arguments}};
+  }
+  const Context& context = configuration.context;
+  if (context.max_trials) header["max_trials"] = *context.max_trials;
+  if (context.concurrency) header["concurrency"] = *context.concurrency;
+  return header;
+}
+
+}  // namespace
+
+Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
+                       const Log& log) {
   MadeTuner made =
       TRY(make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
                      configuration.context, configuration.fallback_seed));
@@ -24,92 +62,22 @@ Result<Crew> make_fresh(const Configuration& configuration, const Algorithms& al
         TRY(make_assessor(algorithms.assessors, configuration.assessor->name,
                           configuration.assessor->arguments, configuration.context, made.seed));
   }
-  json identity = {{"attuned", std::string(kVersion)},
-                   {"tuner_choice",
-                    {{"name", made.name},
-                     {"optimize_mode", made.maximize ? "maximize" : "minimize"},
-                     {"arguments", configuration.tuner.arguments}}},
-                   {"assessor_choice", nullptr},
-                   {"seed", made.seed}};
-  if (assessor) {
-    identity["assessor_choice"] = {{"name", configuration.assessor->name},
-                                   {"arguments", configuration.assessor->arguments}};
-  }
   const DispatcherOptions options{.capabilities = configuration.capabilities,
                                   .wants_reports = made.wants_reports,
                                   .has_assessor = assessor != nullptr,
                                   .include_intermediate = configuration.include_intermediate};
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;
-  // Results that were read by another metric are of another experiment.
-  if (metric != "default") identity["tuner_choice"]["metric"] = metric;
+  json header = make_header(configuration, made, assessor != nullptr);
   Session session(std::move(made.tuner), Objective{metric, made.maximize}, log.named("tuner"));
-  return Crew{options, Jobs(),
-              TuneWorker(std::move(session), log.named("tuner"), configuration.constraints),
-              AssessWorker(std::move(assessor), log.named("assessor"), metric),
-              std::move(identity)};
-}
-
-// On an error the crew cannot be used any further.
-Result<void> load(Crew& crew, const json& state, const Log& log) {
-  if (TRY(value_at(state, "tuner_choice")) != crew.identity["tuner_choice"]) {
-    return fail("it is of another tuner, or of one with other arguments");
-  }
-  TRY(crew.jobs.load(TRY(object_at(state, "jobs"))));
-  TRY(crew.tune.load(TRY(object_at(state, "tuner")), crew.options.capabilities.pause));
-  if (TRY(value_at(state, "assessor_choice")) != crew.identity["assessor_choice"]) {
-    log.warning("the checkpoint is of another assessor: the present one begins afresh");
-  } else {
-    TRY(crew.assess.load(TRY(value_at(state, "assessor"))));
-  }
-  crew.identity["seed"] = TRY(value_at(state, "seed"));
-  if (TRY(value_at(state, kClean)) != true) crew.tune.skip_ahead();
-  return {};
-}
-
-Result<void> resume(Crew& crew, const std::string& directory, const Log& log) {
-  if (directory.empty()) return fail("there is no checkpoint directory (--checkpoint-dir)");
-  const std::string path = checkpoint_path(directory);
-  const std::string bytes = TRY(read_file(path));
-  auto state = decode_checkpoint(bytes);
-  auto loaded = state ? load(crew, *state, log) : Result<void>(std::unexpected(state.error()));
-  if (!loaded) return fail(path + ": " + loaded.error().message);
-  // From here on proposals may be given out of which this file does not know.
-  (*state)[kClean] = false;
-  if (auto marked = write_file_atomically(path, encode_checkpoint(*state)); !marked) {
-    log.error("{}", marked.error().message);
-  }
-  log.info("resumed from {}, seed {}", path, dump_json(crew.identity["seed"]));
-  return {};
-}
-
-// The next checkpoint takes its place, and perhaps only an argument was wrong.
-void keep_refused(const std::string& path, const Log& log) {
-  std::error_code error;
-  std::filesystem::rename(path, path + ".refused", error);
-  if (!error) log.warning("the checkpoint is kept as {}.refused", path);
-}
-
-}  // namespace
-
-Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
-                       const Log& log) {
-  Crew crew = TRY(make_fresh(configuration, algorithms, log));
-  const json& tuner = crew.identity["tuner_choice"];
-  const json& assessor = crew.identity["assessor_choice"];
-  log.info("attuned {} started: tuner {} ({}), assessor {}, seed {}", kVersion,
-           tuner["name"].get<std::string>(), tuner["optimize_mode"].get<std::string>(),
-           assessor.is_null() ? "none" : assessor["name"].get<std::string>(),
-           dump_json(crew.identity["seed"]));
-  if (!configuration.resume) return crew;
-  const std::string& directory = configuration.checkpoint_directory;
-  const auto resumed = resume(crew, directory, log);
-  if (resumed) return crew;
-  log.warning(
-      "no checkpoint is used: {}; former results come back through the manager's ImportData",
-      resumed.error().message);
-  if (!directory.empty()) keep_refused(checkpoint_path(directory), log);
-  return make_fresh(configuration, algorithms, log);
+  Crew crew;
+  crew.workers = std::make_unique<WorkerThreads>(
+      TuneWorker(std::move(session), log.named("tuner"), configuration.constraints),
+      AssessWorker(std::move(assessor), log.named("assessor"), metric),
+      WorkerThreads::Limits{configuration.queue_bytes, configuration.queue_bytes});
+  crew.dispatcher = std::make_unique<Dispatcher>(options, *crew.workers, log);
+  crew.header = std::move(header);
+  return crew;
 }
 
 }  // namespace attune

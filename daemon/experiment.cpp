@@ -91,6 +91,17 @@ Result<std::vector<Objective>> read_objectives(const json& experiment) {
   return objectives;
 }
 
+// "resume": {"received": n}
+Result<std::optional<std::uint64_t>> read_received(const json& experiment) {
+  const json* resume = find(experiment, "resume");
+  if (!resume) return std::nullopt;
+  const json* received = find(*resume, "received");
+  if (!received || !received->is_number_unsigned()) {
+    return fail(R"(resume: {"received": number of answers} expected)");
+  }
+  return received->get<std::uint64_t>();
+}
+
 }  // namespace
 
 Result<void> apply_objectives(Configuration& configuration) {
@@ -146,6 +157,10 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   configuration.context.objectives = TRY(read_objectives(experiment));
   configuration.constraints = TRY(read_constraints(experiment));
   configuration.capabilities = parse_capabilities(experiment);
+  configuration.received = TRY(read_received(experiment));
+  if (configuration.received && !configuration.capabilities.sync) {
+    return fail("resume.received needs the capability \"sync\"");
+  }
   if (flag(experiment, "multiThread")) {
     configuration.notes.emplace_back(
         "multiThread is accepted and changes nothing: one ordered worker answers fast enough");

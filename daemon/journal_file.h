@@ -38,10 +38,11 @@ class JournalFile final : public Journal {
   // before the first flush().
   static Result<std::unique_ptr<JournalFile>> create(FileSystem& files, Options options,
                                                      std::function<void()> ready, Log log);
-  // To go on with one: `size` bytes of it are good, what follows is cut off. `after_snapshot`:
-  // bytes of them that follow the snapshot.
+  // To go on with one, open for writing and locked: `size` bytes of it are good, what follows is
+  // cut off. `after_snapshot`: bytes of them that follow the snapshot.
   static Result<std::unique_ptr<JournalFile>> open(FileSystem& files, Options options,
-                                                   std::uint64_t size, std::uint64_t after_snapshot,
+                                                   UniqueFd locked, std::uint64_t size,
+                                                   std::uint64_t after_snapshot,
                                                    std::function<void()> ready, Log log);
   ~JournalFile() override;  // after what the helper has in hand; what was not flushed is lost
 

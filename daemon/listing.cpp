@@ -96,6 +96,7 @@ std::string list_as_text(const TunerRegistry& tuners, const AssessorRegistry& as
 json print_config(const Configuration& c) {
   constexpr std::array<std::string_view, 6> kLevels = {"trace",   "debug", "info",
                                                        "warning", "error", "off"};
+  constexpr std::array<std::string_view, 3> kDurabilities = {"write", "always", "never"};
   json assessor;
   if (c.assessor) assessor = {{"name", c.assessor->name}, {"arguments", c.assessor->arguments}};
   json capabilities = json::array();
@@ -125,6 +126,8 @@ json print_config(const Configuration& c) {
           {"resume", c.resume},
           {"checkpoint_directory",
            c.checkpoint_directory.empty() ? json() : json(c.checkpoint_directory)},
+          {"durability", kDurabilities.at(static_cast<std::size_t>(c.durability))},
+          {"snapshot_bytes", c.snapshot_bytes},
           {"include_intermediate", c.include_intermediate},
           {"drain", c.drain}};
 }

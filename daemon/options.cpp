@@ -18,6 +18,9 @@ struct Arguments {
   bool list = false, print_config = false;
 };
 
+const std::map<std::string, Durability> kDurabilities = {
+    {"write", Durability::write}, {"always", Durability::always}, {"never", Durability::never}};
+
 void declare(CLI::App& app, Arguments& arguments, Options& options) {
   Configuration& configuration = options.configuration;
   app.set_version_flag("--version", "attuned " + std::string(kVersion));
@@ -57,10 +60,21 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_flag("--drain", configuration.drain,
                "On Terminate, handle what is queued before exiting");
   app.add_option("--checkpoint-dir", configuration.checkpoint_directory,
-                 "Save the state here, for --resume; default $NNI_CHECKPOINT_DIRECTORY")
+                 "Keep the journal here, for --resume; default $NNI_CHECKPOINT_DIRECTORY")
       ->type_name("DIR");
   app.add_flag("--resume", configuration.resume,
-               "Go on from the saved state, as with NNI_MODE=resume");
+               "Go on where the journal ends, as with NNI_MODE=resume");
+  app.add_option(
+         "--durability", configuration.durability,
+         "write: an answer leaves when its record is written, the disk has it within a "
+         "second; always: when the disk has it; never: when the disk gets it is left to the "
+         "system")
+      ->transform(CLI::CheckedTransformer(kDurabilities))
+      ->default_str("write");
+  app.add_option("--snapshot-bytes", configuration.snapshot_bytes,
+                 "Size of the journal from which on a snapshot shortens it")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40))
+      ->capture_default_str();
   app.add_option("--log-file", configuration.log_file,
                  "Log here instead of $NNI_LOG_DIRECTORY/dispatcher.log or stderr");
   app.add_option("--log-level", arguments.log_level,

@@ -86,12 +86,13 @@ Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
 Result<int> serve(Configuration& configuration, const Algorithms& algorithms, const Log& log) {
   // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
   if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
-  Crew crew = TRY(make_crew(configuration, algorithms, log));
+  Beginning beginning = TRY(make_beginning(configuration, algorithms, real_files(), log));
   for (const auto& note : configuration.notes) log.info("{}", note);
   boost::asio::io_context io(1);
   auto channel = TRY(open_channel(io, configuration, log));
-  Server server(io, std::move(channel), configuration, std::move(crew), log);
-  return server.run();
+  const auto server = TRY(
+      Server::make(io, std::move(channel), configuration, real_files(), std::move(beginning), log));
+  return server->run();
 }
 
 }  // namespace

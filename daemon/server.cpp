@@ -16,33 +16,53 @@ using std::chrono::milliseconds;
 constexpr int kAnswersAtOnce = 256;
 constexpr milliseconds kQuickStop{100};  // a model fit in progress is not waited for longer
 constexpr milliseconds kDrainStop{2000};
+constexpr milliseconds kTick{1000};
 
 }  // namespace
 
+Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, std::unique_ptr<Channel> channel,
+                                             const Configuration& configuration, FileSystem& files,
+                                             Beginning beginning, Log log) {
+  std::optional<Beginning::Old> old = std::move(beginning.old);
+  json header = beginning.crew.header;
+  std::unique_ptr<Server> server(
+      new Server(io, std::move(channel), configuration, std::move(beginning), log));
+  std::unique_ptr<JournalFile> file;
+  if (!configuration.checkpoint_directory.empty()) {
+    const JournalFile::Options options{journal_path(configuration.checkpoint_directory),
+                                       configuration.durability};
+    auto ready = [&wakeup = server->wakeup_] { wakeup.ring(); };
+    file = old ? TRY(JournalFile::open(files, options, std::move(old->file), old->good,
+                                       old->after_snapshot, std::move(ready), log))
+               : TRY(JournalFile::create(files, options, std::move(ready), log));
+  }
+  server->recorder_ = std::make_unique<Recorder>(std::move(file), std::move(header),
+                                                 old.has_value(), configuration.snapshot_bytes);
+  return server;
+}
+
 Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
-               const Configuration& configuration, Crew crew, Log log)
+               const Configuration& configuration, Beginning beginning, Log log)
     : io_(io),
       channel_(std::move(channel)),
       configuration_(configuration),
       log_(std::move(log)),
       signals_(io, SIGTERM, SIGINT),
       deadline_(io),
+      tick_(io),
       wakeup_(io, [this] { on_wakeup(); }),
-      workers_(
-          std::move(crew.tune), std::move(crew.assess),
-          {configuration.queue_bytes, configuration.queue_bytes}, [this] { wakeup_.ring(); },
-          [this] { wakeup_.ring(); }),
-      dispatcher_(crew.options, std::move(crew.jobs), workers_, *this, journal_, log_),
-      autosave_(io, configuration.checkpoint_directory, std::move(crew.identity),
-                {.collect = [this] { collect_state(); }, .idle = [this] { take_output(); }}, log_) {
-}
+      beginning_(std::move(beginning)),
+      dispatcher_(std::move(beginning_.crew.dispatcher)),
+      workers_(std::move(beginning_.crew.workers)) {}
 
 int Server::run() {
   await_signal();
+  dispatcher_->attach(*this, *recorder_);
+  workers_->start([this] { wakeup_.ring(); });
   channel_->start(*this);
   channel_->receive();
   io_.run();
-  workers_.join();
+  workers_->join();
   log_.info("exiting with code {}", exit_code_);
   return exit_code_;
 }
@@ -53,29 +73,59 @@ int Server::run() {
 // is.
 void Server::handle_frames() {
   if (stopping_) return;
-  const bool all = !dispatcher_.blocked() || dispatcher_.resume();
+  const bool all = !dispatcher_->blocked() || dispatcher_->resume();
   held_ = !all || !pass_on_frames();
   if (!held_) channel_->receive();
-  workers_.wake();
-  if (!stopping_ && dispatcher_.changed()) autosave_.changed();
+  workers_->wake();
+  commit();
 }
 
 // False: a queue is full, or this was the end.
 bool Server::pass_on_frames() {
   while (!stopping_) {
+    if (recorder_->backlog() > configuration_.queue_bytes) return false;
     auto frame = channel_->next();
     if (!frame) {
       break_off(frame.error().message);
       return false;
     }
     if (!*frame) return true;
-    if (!dispatcher_.accept(**std::move(frame))) return false;
+    if (!greeted_ && greet(**frame)) continue;
+    if ((*frame)->code == "GE" && !recorder_->trouble().empty()) refuse();
+    if (!dispatcher_->accept(**std::move(frame))) return false;
   }
   return false;
 }
 
-// Without a manager the answers go nowhere, but what it sent is handled: a state that is saved at
-// the end must know of it.
+// The first frame. True: it was the IN of a manager that resumes exactly, and is answered.
+bool Server::greet(const Frame& frame) {
+  greeted_ = true;
+  for (JournalRecord& record : beginning_.fresh) recorder_->append(std::move(record));
+  recorder_->begin(beginning_.how, frame);
+  const bool exact = beginning_.how == BeginHow::exact;
+  const bool answered = exact && frame.code == "IN";
+  if (answered) send(encode(Initialized{beginning_.through}));
+  if (exact && !answered) log_.error("{} came before IN", printable(frame.code));
+  for (Frame& answer : beginning_.answers) send(std::move(answer));
+  for (Replay::Leftover& left : beginning_.leftovers) {
+    dispatcher_->on_worker(left.from, std::move(left.message));
+  }
+  const auto through = beginning_.how == BeginHow::fresh ? beginning_.through : std::nullopt;
+  beginning_ = Beginning();
+  beginning_.through = through;
+  return answered;
+}
+
+// The request stays; its answers follow when they can be remembered.
+void Server::refuse() {
+  const Capabilities& can = configuration_.capabilities;
+  NoMoreTrialJobs no;
+  if (can.reason) no.reason = recorder_->trouble();
+  no.transient = can.sync;
+  transmit(encode(no));
+}
+
+// Without a manager the answers go nowhere, but what it sent is handled and remembered.
 void Server::on_end(ExitCode code) {
   if (!stopping_) exit_code_ = code;
   stop(Stop::drain, kDrainStop);
@@ -90,49 +140,89 @@ void Server::terminate() {
   }
 }
 
-// A worker has said something, or a queue that was full has room.
+// A worker has said something, a queue that was full has room, or the journal has got on.
 void Server::on_wakeup() {
+  if (auto* file = recorder_->file()) file->poll();
   if (held_) handle_frames();
   take_output();
 }
 
-void Server::collect_state() {
-  dispatcher_.save();
-  if (held_) handle_frames();
-}
-
 // ---- answers out
+
+bool Server::output_full() const {
+  return channel_->backlog() + unsent_bytes_ >= configuration_.queue_bytes;
+}
 
 void Server::take_output() {
   // The workers wait when the manager does not read; when it has gone, nothing piles up. At the end
   // they need not wait: what is queued is all that comes.
-  for (int taken = 0; stopping_ || channel_->backlog() < configuration_.queue_bytes; ++taken) {
+  for (int taken = 0; stopping_ || !output_full(); ++taken) {
     if (taken == kAnswersAtOnce) {  // let commands, signals and timers have their turn
       asio::post(io_, [this] { take_output(); });
       break;
     }
-    auto output = workers_.take();
+    auto output = workers_->take();
     if (!output) break;
     if (std::holds_alternative<Finished>(output->message)) on_finished(output->from);
-    dispatcher_.on_worker(output->from, std::move(output->message));
+    dispatcher_->on_worker(output->from, std::move(output->message));
   }
+  commit();
   if (stopping_) {
     finish_if_done();
-  } else {
-    if (held_ && !dispatcher_.blocked()) handle_frames();
-    if (dispatcher_.changed()) autosave_.changed();
+  } else if (held_ && !dispatcher_->blocked()) {
+    handle_frames();
   }
 }
 
 // The assessor's worker is the first; what it decided last is on the tuner's queue by now.
 void Server::on_finished(WorkerName worker) {
   ++finished_workers_;
-  if (worker != WorkerName::assess || !stopping_) return;
-  if (final_save_) dispatcher_.end_save();
-  workers_.close_tune();
+  if (worker == WorkerName::assess && stopping_) workers_->close_tune();
 }
 
 void Server::send(Frame frame) {
+  if (frame.code == "ID") {
+    ready_ = true;
+    if (beginning_.through) frame = encode(Initialized{std::exchange(beginning_.through, {})});
+  }
+  unsent_bytes_ += frame.payload.size();
+  unsent_.push_back({recorder_->position(), std::move(frame)});
+}
+
+// Writes the records, and sends the answers whose records are safe.
+void Server::commit() {
+  auto* file = recorder_->file();
+  if (file && !closed_) file->flush();
+  while (!unsent_.empty() && recorder_->has(unsent_.front().position)) {
+    const Frame frame = std::move(unsent_.front().frame);
+    unsent_.pop_front();
+    unsent_bytes_ -= frame.payload.size();
+    transmit(frame);
+  }
+  if (!stopping_ && ready_ && !dispatcher_->saving() && recorder_->snapshot_due()) {
+    dispatcher_->save();
+  }
+  if (!file || ticking_ || stopping_ || !file->needs_tick()) return;
+  ticking_ = true;
+  tick_.expires_after(kTick);
+  tick_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) tick();
+  });
+}
+
+void Server::tick() {
+  ticking_ = false;
+  recorder_->file()->tick();
+  if (held_) handle_frames();
+  take_output();
+}
+
+void Server::save(json state) {
+  const std::uint64_t answers = state["answers"].get<std::uint64_t>();
+  recorder_->write_snapshot(state, answers, dispatcher_->acknowledged());
+}
+
+void Server::transmit(const Frame& frame) {
   if (auto sent = channel_->send(frame); !sent) break_off(sent.error().message);
 }
 
@@ -151,7 +241,7 @@ void Server::await_signal() {
     if (stopping_) return set_deadline(kQuickStop);
     // NNI 3.0 would take a mere good-bye for a reason to wait for ever.
     if (!configuration_.websocket_url.empty()) {
-      send(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
+      transmit(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
     }
     stop(Stop::discard, kQuickStop);
   });
@@ -171,25 +261,23 @@ void Server::fatal(ExitCode code, const std::string& message) {
 
 // For failures of the channel; those of a worker are told to the manager by the dispatcher.
 void Server::break_off(const std::string& message) {
-  if (configuration_.capabilities.error) send(encode(DaemonError{message}));
+  if (configuration_.capabilities.error && !stopping_) {
+    // Its own failure would change nothing: this is the end.
+    if (auto sent = channel_->send(encode(DaemonError{message})); !sent) {
+      log_.debug("{}", sent.error().message);
+    }
+  }
   fatal(kExitProtocol, message);
 }
 
 // Stop reading, close the queues, let each worker post its end, flush, exit: the loop runs on until
-// finish_if_done or the deadline.
+// finish_if_done or the deadline. What is not handled by then is in the journal.
 void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
   channel_->stop_receiving();
-  if (how == Stop::discard) workers_.drop_requests();
-  // After a failure of ours the state may be wrong: then the last one that was saved stays.
-  final_save_ = !configuration_.checkpoint_directory.empty() &&
-                (exit_code_ == kExitOk || exit_code_ == kExitProtocol);
-  if (final_save_) {
-    autosave_.last();
-    dispatcher_.begin_save();
-  }
-  workers_.close_assess();
+  if (how == Stop::discard) workers_->drop_requests();
+  workers_->close_assess();
   if (deadline) set_deadline(*deadline);
   asio::post(io_, [this] { take_output(); });  // what waited for the manager to read
 }
@@ -202,20 +290,29 @@ void Server::set_deadline(milliseconds time) {
 }
 
 void Server::on_deadline() {
-  const bool saving = workers_.saving() || autosave_.writing();
-  if (saving && !extended_) {  // a large state on a slow disk is worth it
-    extended_ = true;
-    return set_deadline(kDrainStop);
-  }
-  log_.warning("not everything was handled, saved or written in time");
+  log_.warning("not everything was handled or written in time");
+  close_journal();
   log_.flush();
   // Threads that are still at it cannot be waited for.
-  if (saving || finished_workers_ < 2) ::_exit(exit_code_);
+  if (finished_workers_ < 2) ::_exit(exit_code_);
   io_.stop();
 }
 
+// Once. What it cannot write is lost with this process.
+void Server::close_journal() {
+  auto* file = recorder_->file();
+  if (closed_ || !file) return;
+  closed_ = true;
+  if (auto closed = file->close(); !closed) {
+    log_.error("{}; {} answers have not left", closed.error().message, unsent_.size());
+  }
+  commit();
+}
+
 void Server::finish_if_done() {
-  if (stopping_ && finished_workers_ == 2 && !autosave_.writing() && channel_->close()) io_.stop();
+  if (!stopping_ || finished_workers_ < 2) return;
+  close_journal();
+  if (channel_->close()) io_.stop();
 }
 
 }  // namespace attune

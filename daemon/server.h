@@ -1,26 +1,33 @@
 #pragma once
 // attuned's io thread: channel, signals, timers, and the one orderly way to stop.
+//
+// Nothing leaves before its record is as durable as the configuration asks: answers wait for the
+// journal. While that cannot be written, what is known stays in memory, requests for trials are
+// answered by a NO that says why, and all goes on when it can be written again.
 #include <utility>  // Boost 1.74's asio/awaitable.hpp forgets it
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <memory>
 #include <string>
 
-#include "daemon/autosave.h"
 #include "daemon/channel.h"
 #include "daemon/configuration.h"
-#include "daemon/crew.h"
+#include "daemon/recorder.h"
+#include "daemon/resume.h"
 #include "daemon/wakeup.h"
-#include "dispatcher/threads.h"
 
 namespace attune {
 
 class Server : private Sink, private ChannelEvents {
  public:
-  Server(boost::asio::io_context& io, std::unique_ptr<Channel> channel,
-         const Configuration& configuration, Crew crew, Log log);
+  // Errors: the journal cannot be opened.
+  static Result<std::unique_ptr<Server>> make(boost::asio::io_context& io,
+                                              std::unique_ptr<Channel> channel,
+                                              const Configuration& configuration, FileSystem& files,
+                                              Beginning beginning, Log log);
 
   // Until Terminate, end of input, a signal, or a failure. Returns the exit code, with the workers
   // joined; leaves by _exit when one of them is stuck beyond the deadline.
@@ -29,9 +36,12 @@ class Server : private Sink, private ChannelEvents {
  private:
   enum class Stop { drain, discard };
 
+  Server(boost::asio::io_context& io, std::unique_ptr<Channel> channel,
+         const Configuration& configuration, Beginning beginning, Log log);
+
   void send(Frame frame) override;
   void fatal(ExitCode code, const std::string& message) override;
-  void save(json state) override { autosave_.save(std::move(state)); }
+  void save(json state) override;
   void terminate() override;
 
   void on_input() override { handle_frames(); }
@@ -40,16 +50,22 @@ class Server : private Sink, private ChannelEvents {
 
   void handle_frames();
   bool pass_on_frames();
+  bool greet(const Frame& frame);
+  void refuse();
   void on_wakeup();
   void on_finished(WorkerName worker);
-  void collect_state();
   void break_off(const std::string& message);
   void take_output();
+  bool output_full() const;
+  void commit();
+  void tick();
+  void transmit(const Frame& frame);
   void await_signal();
 
   void stop(Stop how, std::optional<std::chrono::milliseconds> deadline);
   void set_deadline(std::chrono::milliseconds time);
   void on_deadline();
+  void close_journal();
   void finish_if_done();
 
   boost::asio::io_context& io_;
@@ -57,21 +73,24 @@ class Server : private Sink, private ChannelEvents {
   const Configuration& configuration_;
   Log log_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer deadline_;
+  boost::asio::steady_timer deadline_, tick_;
   Wakeup wakeup_;
   bool held_ = false;  // not reading: a queue is full
-  bool stopping_ = false, signalled_ = false;
-  bool final_save_ = false;
-  bool extended_ = false;  // the deadline, for saving
+  bool ticking_ = false;
+  bool greeted_ = false, ready_ = false;  // the first frame has come; a search space is in force
+  bool stopping_ = false, signalled_ = false, closed_ = false;
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;
-  struct NoJournal : Journal {
-    void append(JournalRecord) override {}
-    void begin_snapshot() override {}
-  } journal_;
-  WorkerThreads workers_;
-  Dispatcher dispatcher_;
-  Autosave autosave_;
+  Beginning beginning_;  // what the manager has not been told of it yet
+  const std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<Recorder> recorder_;
+  struct Unsent {
+    std::uint64_t position;  // of the journal behind its record
+    Frame frame;
+  };
+  std::deque<Unsent> unsent_;
+  std::size_t unsent_bytes_ = 0;
+  const std::unique_ptr<WorkerThreads> workers_;  // last: its threads ring the wakeup
 };
 
 }  // namespace attune

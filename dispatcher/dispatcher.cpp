@@ -27,26 +27,24 @@ End end_of(TrialEnd::Event event) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(DispatcherOptions options, Jobs jobs, Queues& queues, Sink& sink,
-                       Journal& journal, Log log)
-    : options_(options),
-      queues_(queues),
-      sink_(sink),
-      journal_(journal),
-      log_(std::move(log)),
-      jobs_(std::move(jobs)) {}
+Dispatcher::Dispatcher(DispatcherOptions options, Queues& queues, Log log)
+    : options_(options), queues_(queues), log_(std::move(log)) {}
+
+void Dispatcher::attach(Sink& sink, Journal& journal) {
+  sink_ = &sink;
+  journal_ = &journal;
+}
 
 bool Dispatcher::accept(Frame frame) {
-  ++ingress_;
+  if (frame.code != code_of(Initialize{})) ++commands_;
   auto command = decode(frame);
   log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
   bytes_ = frame.payload.size() + kMessageOverhead;
-  journal_.append({RecordKind::command, frame_payload(frame)});
+  journal_->append({RecordKind::command, frame_payload(frame)});
   if (!command) {
-    log_.error("command {} ignored: {}", ingress_, command.error().message);
+    log_.error("command {} ignored: {}", commands_, command.error().message);
     return true;
   }
-  if (!std::holds_alternative<Ping>(*command)) changed_ = true;
   std::visit([this](auto& c) { route(c); }, *command);
   warn_if_long();
   return !blocked();
@@ -85,10 +83,16 @@ void Dispatcher::route(const UpdateSearchSpace& c) { to_tuner(SetSpace{c.search_
 
 void Dispatcher::route(const RequestTrialJobs& c) {
   if (c.count <= 0) return;
-  const std::int64_t count = std::min(c.count, options_.max_request);
+  std::int64_t count = std::min(c.count, options_.max_request);
   if (count < c.count) {
     log_.error("RequestTrialJobs asks for {} trials: only {} are given at once", c.count, count);
   }
+  for (; count > 0 && !spare_.empty(); --count) {
+    Offer offer = std::move(spare_.front());
+    spare_.pop_front();
+    answer(offer);
+  }
+  if (count == 0) return;
   const TrialId request = jobs_.take_ids(count);
   // In pieces, so that Terminate need not wait for the whole, nor all answers lie in memory.
   for (std::int64_t done = 0; done < count; done += kAskAtOnce) {
@@ -213,39 +217,21 @@ void Dispatcher::end_trials(const TrialsEnded& ended) {
   queues_.push_over_limit(TuneMessage(ended), kMessageOverhead);
 }
 
-void Dispatcher::route(const Terminate&) { sink_.terminate(); }
+void Dispatcher::route(const Terminate&) { sink_->terminate(); }
 
 void Dispatcher::route(const Ping& c) {
   if (c.token.empty() || !options_.capabilities.sync) return;
-  echoes_.emplace(ingress_, Echo{c.token});
-  to_tuner(Barrier{ingress_});
-  to_assessor(Barrier{ingress_});
+  const std::uint64_t number = ++barriers_;
+  echoes_.emplace(number, Echo{c.token});
+  to_tuner(Barrier{number});
+  to_assessor(Barrier{number});
 }
 
 void Dispatcher::route(const Received& c) { acknowledged_ = std::max(acknowledged_, c.answers); }
 
 template <class Other>
 void Dispatcher::route(const Other& c) {
-  log_.error("command {} ignored: {} is not for the daemon", ingress_, name_of(code_of(c)));
-}
-
-// ---- saving
-
-void Dispatcher::save() {
-  begin_save();
-  end_save();
-}
-
-void Dispatcher::begin_save() {
-  release();
-  changed_ = false;
-  ++saves_;
-  saving_ = Saving{.jobs = jobs_.save(), .tuner = {}, .assessor = {}};
-  queues_.push_over_limit(AssessMessage(SaveState{saves_}), kMessageOverhead);
-}
-
-void Dispatcher::end_save() {
-  queues_.push_over_limit(TuneMessage(SaveState{saves_}), kMessageOverhead);
+  log_.error("command {} ignored: {} is not for the daemon", commands_, name_of(code_of(c)));
 }
 
 // What follows must not overtake what is held back.
@@ -254,40 +240,18 @@ void Dispatcher::release() {
   if (parked_assess_) queues_.push_over_limit(*std::exchange(parked_assess_, {}), bytes_);
 }
 
-void Dispatcher::answer(TunerState& m) {
-  if (m.number != saves_) return;  // a later save is under way
-  saving_.tuner = std::move(m.state);
-  finish_save();
-}
-
-void Dispatcher::answer(AssessorState& m) {
-  if (m.number != saves_) return;
-  saving_.assessor = std::move(m.state);
-  finish_save();
-}
-
-void Dispatcher::finish_save() {
-  if (!saving_.tuner || !saving_.assessor) return;
-  Saving saved = std::exchange(saving_, {});
-  json state;  // stays null without a search space: nothing to go on from
-  if (!saved.tuner->is_null()) {
-    state["jobs"] = std::move(saved.jobs);
-    state["tuner"] = *std::move(saved.tuner);
-    state["assessor"] = *std::move(saved.assessor);
-  }
-  sink_.save(std::move(state));
-}
-
 // ---- what the workers say
 
 void Dispatcher::on_worker(WorkerName from, WorkerMessage message) {
-  // The others shape nothing.
+  // The others shape nothing. A failure is none of the state: whoever goes on from it tries again.
   const bool counts = !std::holds_alternative<TunerState>(message) &&
                       !std::holds_alternative<AssessorState>(message) &&
+                      !std::holds_alternative<Failed>(message) &&
                       !std::holds_alternative<Finished>(message);
   if (counts) {
     const bool tune = from == WorkerName::tune;
-    journal_.append({tune ? RecordKind::tune : RecordKind::assess, ""});
+    journal_->append({tune ? RecordKind::tune : RecordKind::assess, ""});
+    if (saving_) note_in_flight(from, message);
   }
   std::visit([this](auto& m) { answer(m); }, message);
 }
@@ -305,14 +269,19 @@ void Dispatcher::answer(ParameterForJob& m) {
 }
 
 void Dispatcher::answer(Decided& m) {
-  if (m.decision.action == Action::stop && options_.include_intermediate &&
-      !m.last_value.is_null()) {
-    release();
-    queues_.push_over_limit(TuneMessage(FinalResult{m.decision.trial, std::move(m.last_value)}),
-                            kMessageOverhead);
-    changed_ = true;
-  }
+  end_early(m);
   carry_out(m.decision);
+}
+
+// On the tuner's queue before the kill that it comes with leaves.
+void Dispatcher::end_early(const Decided& m) {
+  if (m.decision.action != Action::stop || !options_.include_intermediate ||
+      m.last_value.is_null()) {
+    return;
+  }
+  release();
+  queues_.push_over_limit(TuneMessage(FinalResult{m.decision.trial, m.last_value}),
+                          kMessageOverhead);
 }
 
 void Dispatcher::answer(const Passed& m) {
@@ -323,15 +292,16 @@ void Dispatcher::answer(const Passed& m) {
 }
 
 void Dispatcher::answer(const Failed& m) {
-  if (options_.capabilities.error) send(DaemonError{m.message});
-  sink_.fatal(static_cast<ExitCode>(m.exit_code), m.message);
+  if (options_.capabilities.error) sink_->send(encode(DaemonError{m.message}));
+  sink_->fatal(static_cast<ExitCode>(m.exit_code), m.message);
 }
 
 void Dispatcher::send(const Command& command) {
   Frame frame = encode(command);
+  if (!std::holds_alternative<Initialized>(command)) ++answers_;
   log_.debug("answered {} of {} bytes", frame.code, frame.payload.size());
-  journal_.append({RecordKind::answer, frame_payload(frame)});
-  sink_.send(std::move(frame));
+  journal_->append({RecordKind::answer, frame_payload(frame)});
+  sink_->send(std::move(frame));
 }
 
 }  // namespace attune

@@ -1,10 +1,14 @@
 #pragma once
-// The io thread's part: every command enters here, gets its ingress number, is journalled, has its
-// ids resolved, and is put on the default or the assessor queue; every answer leaves here. Knows
+// The io thread's part: every command enters here, is numbered and journalled, has its ids
+// resolved, and is put on the default or the assessor queue; every answer leaves here. Knows
 // neither threads nor descriptors: the queues, the sink and the journal are its ports.
+//
+// What it does is a function of what accept() and on_worker() are given, in their order, which is
+// that of the journal.
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "base/log.h"
 #include "dispatcher/jobs.h"
@@ -38,9 +42,9 @@ struct DispatcherOptions {
 
 class Dispatcher {
  public:
-  // `jobs` are those to go on from, after a resume.
-  Dispatcher(DispatcherOptions options, Jobs jobs, Queues& queues, Sink& sink, Journal& journal,
-             Log log);
+  Dispatcher(DispatcherOptions options, Queues& queues, Log log);
+  // Where answers and records go from now on. Before anything else.
+  void attach(Sink& sink, Journal& journal);
 
   // Takes one command. A bad one is logged and changes nothing. False: a queue is full and holds
   // the command back; give no other one until resume() returns true.
@@ -51,15 +55,33 @@ class Dispatcher {
   // The next message of this worker; all of a worker's in the order in which it said them.
   void on_worker(WorkerName from, WorkerMessage message);
 
-  // Asks the workers for their state; once both have answered, the sink gets it with ours, as all
-  // were after the same command. Replaces a save under way. What a full queue held back is passed
-  // on. In two steps at the end, when the assessor finishes first: it may still have something for
-  // the tuner.
+  // Begins a snapshot of the journal: asks the workers for their state; once both have answered,
+  // the sink gets it with ours. One at a time. What a full queue held back is passed on.
   void save();
-  void begin_save();
-  void end_save();
-  // Whether there is something that the last save does not have.
-  bool changed() const { return changed_; }
+  bool saving() const { return saving_.has_value(); }
+
+  // Goes on exactly from what a sink was given, which the workers load too; what they had said and
+  // io had not yet handled is to be given to on_worker() before anything that they say next. Before
+  // any command; on an error neither can be used any further.
+  struct InFlight {
+    std::deque<WorkerMessage> tune, assess;
+  };
+  Result<InFlight> load(const json& state);
+
+  // The manager starts anew: what it has asked is forgotten, and counts begin again. What a worker
+  // has said and nobody will hear any more is to be given to put_aside() before: configurations
+  // that never left go to the next requests. Returns their trials, for the workers' restart(),
+  // which follows.
+  void put_aside(WorkerMessage message);
+  std::vector<TrialId> restart();
+
+  // As docs/protocol.md, "Exactly once", counts them.
+  std::uint64_t commands() const { return commands_; }
+  std::uint64_t answers() const { return answers_; }
+  // Answers that need not be kept any longer.
+  std::uint64_t acknowledged() const;
+
+  const DispatcherOptions& options() const { return options_; }
 
  private:
   void route(const Initialize& c);
@@ -89,6 +111,7 @@ class Dispatcher {
   void answer(AssessorState& m);
   void answer(const Passed& m);
   void answer(const Failed& m);
+  void end_early(const Decided& m);
   void answer(const Finished&) {}
   void carry_out(const Decision& decision);
   void end_trials(const TrialsEnded& ended);
@@ -101,11 +124,11 @@ class Dispatcher {
 
   const DispatcherOptions options_;
   Queues& queues_;
-  Sink& sink_;
-  Journal& journal_;
+  Sink* sink_ = nullptr;
+  Journal* journal_ = nullptr;
   Log log_;
   Jobs jobs_;
-  std::uint64_t ingress_ = 0;       // commands so far
+  std::uint64_t commands_ = 0, answers_ = 0;
   std::uint64_t acknowledged_ = 0;  // answers that the manager will not forget
   std::size_t bytes_ = 0;           // of the command in hand
   std::optional<TuneMessage> parked_tune_;
@@ -114,16 +137,18 @@ class Dispatcher {
     std::string token;
     int missing = 2;  // workers that have not passed the barrier
   };
-  std::unordered_map<std::uint64_t, Echo> echoes_;
+  std::map<std::uint64_t, Echo> echoes_;  // by their barrier
+  std::uint64_t barriers_ = 0;
+  std::deque<Offer> spare_;  // never left
   struct Saving {
-    json jobs;
-    std::optional<json> tuner, assessor;
+    json state;
+    std::optional<json> tuner, assessor;                          // what they answered
+    json tune_said = json::array(), assess_said = json::array();  // before that
   };
+  void note_in_flight(WorkerName from, const WorkerMessage& message);
   void finish_save();
   void release();
-  Saving saving_;
-  std::uint64_t saves_ = 0;  // the number of the newest
-  bool changed_ = false;
+  std::optional<Saving> saving_;
   std::size_t warn_at_ = 20;  // queue length, as NNI; then at each doubling
 };
 

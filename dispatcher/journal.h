@@ -8,6 +8,8 @@
 
 namespace attune {
 
+inline constexpr int kJournalFormat = 1;  // "format" of the header
+
 enum class RecordKind : std::uint8_t {
   header = 1,    // JSON: what the daemon was told when the experiment began. The first record, once
   snapshot = 2,  // JSON: the state that a Dispatcher saved; after the header, once or not at all

@@ -12,38 +12,61 @@ constexpr std::size_t kOutputBytes = 1024;
 
 }  // namespace
 
-WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits,
-                             std::function<void()> on_output, std::function<void()> on_room)
+WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits)
     : tune_(std::move(tune)),
       assess_(std::move(assess)),
-      on_output_(std::move(on_output)),
-      tune_queue_(limits.queue_bytes, on_room),
-      assess_queue_(limits.queue_bytes, std::move(on_room)),
-      output_(limits.output_bytes),
-      tune_thread_([this] { run(WorkerName::tune, tune_, tune_queue_); }),
-      assess_thread_([this] { run(WorkerName::assess, assess_, assess_queue_); }) {
+      tune_queue_(limits.queue_bytes, [this] { wake_io(); }),
+      assess_queue_(limits.queue_bytes, [this] { wake_io(); }),
+      output_(limits.output_bytes) {}
+
+void WorkerThreads::start(std::function<void()> wake) {
+  wake_io_ = std::move(wake);
+  tune_thread_ = std::thread([this] { run(WorkerName::tune, tune_, tune_queue_); });
+  assess_thread_ = std::thread([this] { run(WorkerName::assess, assess_, assess_queue_); });
   pthread_setname_np(tune_thread_.native_handle(), "tune");
   pthread_setname_np(assess_thread_.native_handle(), "assess");
 }
 
+bool WorkerThreads::step(WorkerName name) {
+  if (name == WorkerName::tune) {
+    auto message = tune_queue_.try_pop();
+    return message && handle(name, tune_, *std::move(message));
+  }
+  auto message = assess_queue_.try_pop();
+  return message && handle(name, assess_, *std::move(message));
+}
+
+// False: the worker cannot go on.
 template <class Worker, class Message>
-void WorkerThreads::run(WorkerName name, Worker& worker, BoundedQueue<Message>& queue) {
+bool WorkerThreads::handle(WorkerName name, Worker& worker, Message message) {
   try {
-    while (auto message = queue.pop()) {
-      const int saving = std::holds_alternative<SaveState>(*message) ? 1 : 0;
-      saving_ += saving;
-      for (WorkerMessage& answer : worker.handle(*std::move(message))) say(name, std::move(answer));
-      saving_ -= saving;
-    }
+    for (WorkerMessage& answer : worker.handle(std::move(message))) say(name, std::move(answer));
+    return true;
   } catch (const std::exception& error) {
     // Told at once: an idle experiment would not notice a worker that died.
     say(name, Failed{kExitInternal, std::string("internal error in a worker: ") + error.what()});
+    return false;
+  }
+}
+
+template <class Worker, class Message>
+void WorkerThreads::run(WorkerName name, Worker& worker, BoundedQueue<Message>& queue) {
+  while (auto message = queue.pop()) {
+    if (!handle(name, worker, *std::move(message))) break;
   }
   say(name, Finished{});
 }
 
 void WorkerThreads::say(WorkerName from, WorkerMessage message) {
-  if (output_.push({from, std::move(message)}, kOutputBytes) && !told_.exchange(true)) on_output_();
+  if (!wake_io_) {  // who would make room is the caller
+    output_.push_over_limit({from, std::move(message)}, kOutputBytes);
+  } else if (output_.push({from, std::move(message)}, kOutputBytes) && !told_.exchange(true)) {
+    wake_io_();
+  }
+}
+
+void WorkerThreads::wake_io() {
+  if (wake_io_) wake_io_();
 }
 
 bool WorkerThreads::try_push(TuneMessage& message, std::size_t bytes) {

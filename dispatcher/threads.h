@@ -1,5 +1,6 @@
 #pragma once
-// The two workers on threads of their own, behind bounded queues.
+// The two workers on threads of their own, behind bounded queues. Before start() the caller's
+// thread plays both of them, step by step: so a journal is replayed.
 //
 // Order at the end: perhaps drop_requests(), close_assess(), close_tune(), take() until both
 // workers have said Finished, join(). The owner must do so before destruction, or leave by _exit
@@ -23,10 +24,18 @@ class WorkerThreads : public Queues {
     std::size_t output_bytes = 8u << 20;  // of what the workers have said
   };
 
-  // Both callbacks are called from worker threads and must only wake the io thread: `on_output`
-  // when take() has something again, `on_room` when a refused message fits again.
-  WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits,
-                std::function<void()> on_output, std::function<void()> on_room);
+  WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits);
+
+  // ---- before start()
+
+  TuneWorker& tune() { return tune_; }
+  AssessWorker& assess() { return assess_; }
+  // The worker handles its next message, and take() has what it says; false: there is none.
+  bool step(WorkerName worker);
+
+  // `wake` is called from worker threads and must only wake the io thread: take() has something
+  // again, or a refused message fits again.
+  void start(std::function<void()> wake);
 
   // ---- for the io thread
 
@@ -51,23 +60,23 @@ class WorkerThreads : public Queues {
   // still for the tuner.
   void close_assess() { assess_queue_.close(); }
   void close_tune() { tune_queue_.close(); }
-  // A worker is packing its state, which may take a while when there is much of it.
-  bool saving() const { return saving_ > 0; }
   void join();
 
  private:
   template <class Worker, class Message>
+  bool handle(WorkerName name, Worker& worker, Message message);
+  template <class Worker, class Message>
   void run(WorkerName name, Worker& worker, BoundedQueue<Message>& queue);
   void say(WorkerName from, WorkerMessage message);
+  void wake_io();
 
   TuneWorker tune_;
   AssessWorker assess_;
-  const std::function<void()> on_output_;
+  std::function<void()> wake_io_;  // before start(): none
   BoundedQueue<TuneMessage> tune_queue_;
   BoundedQueue<AssessMessage> assess_queue_;
   BoundedQueue<Output> output_;
-  std::atomic<bool> told_ = false;  // on_output was called since the io thread last found nothing
-  std::atomic<int> saving_ = 0;     // workers that are
+  std::atomic<bool> told_ = false;  // wake_io_ was called since the io thread last found nothing
   std::thread tune_thread_, assess_thread_;  // last: they use all of the above
 };
 

@@ -1,0 +1,175 @@
+#include "daemon/resume.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include "base/saved_numbers.h"
+#include "daemon/version.h"
+
+namespace attune {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A daemon that ends has so long at most, see server.cpp.
+constexpr milliseconds kLockPatience{5000};
+constexpr milliseconds kLockPause{20};
+
+Result<UniqueFd> open_locked(FileSystem& files, const std::string& path, const Log& log) {
+  for (milliseconds waited{0};; waited += kLockPause) {
+    UniqueFd file = TRY(files.open(path, {.write = true}));
+    // The other one may have put a new file in its place.
+    if (TRY(files.lock(file.get(), path)) && TRY(files.is_at(file.get(), path))) return file;
+    if (waited == milliseconds(0)) log.info("waiting for another attuned that uses {}", path);
+    if (waited >= kLockPatience) {
+      return fail(path + " is in use by another attuned: end that one, or choose another directory");
+    }
+    std::this_thread::sleep_for(kLockPause);
+  }
+}
+
+// Whether the present daemon is told what the former one was told.
+Result<void> compare(const json& header, const json& present) {
+  for (const auto& [key, value] : present.items()) {
+    // The version may be another one, whether the answers are the replay will tell; the seed and
+    // how many trials were planned are taken from the header.
+    const bool free = key == "attuned" || key == "seed" || key == "max_trials" ||
+                      key == "concurrency" || key == "search_space";
+    const auto former = header.find(key);
+    if (!free && (former == header.end() || *former != value)) {
+      return fail(fmt::format("it is of another experiment: its {} was {}, now it is {}", key,
+                              former == header.end() ? "none" : dump_json(*former),
+                              dump_json(value)));
+    }
+  }
+  return {};
+}
+
+Configuration as_begun(Configuration configuration, const json& header) {
+  auto count = [&](const char* name) -> std::optional<int> {
+    const auto found = header.find(name);
+    if (found == header.end() || !found->is_number_integer()) return std::nullopt;
+    return found->get<int>();
+  };
+  configuration.context.max_trials = count("max_trials");
+  configuration.context.concurrency = count("concurrency");
+  if (header.contains("seed") && header["seed"].is_number_integer()) {
+    configuration.fallback_seed = header["seed"].get<std::uint64_t>();
+  }
+  return configuration;
+}
+
+Result<json> read_header(RecordScanner& records) {
+  const auto first = TRY(records.next());
+  if (!first) return fail("it is empty");
+  json header = TRY(parse_json(first->payload, {.depth = 300, .keys = 1'000'000}));
+  if (!header.is_object()) return fail("its header is no object");
+  const json format = header.value("format", json());
+  if (format != kJournalFormat) {
+    return fail(fmt::format(
+        "format {} of attuned {}: this attuned {} reads format {}; resume the experiment with the "
+        "former program, or let the manager import its results",
+        dump_json(format), dump_json(header.value("attuned", json())), kVersion, kJournalFormat));
+  }
+  return header;
+}
+
+Result<Beginning> resume(const Configuration& configuration, const Algorithms& algorithms,
+                         FileSystem& files, const std::string& path, Beginning::Old& old,
+                         const Log& log) {
+  const std::string bytes = TRY(read_all(files, old.file.get(), path));
+  RecordScanner records(bytes);
+  json header = TRY(read_header(records));
+  Beginning beginning;
+  beginning.crew = TRY(make_crew(as_begun(configuration, header), algorithms, log));
+  TRY(compare(header, beginning.crew.header));
+  beginning.crew.header = std::move(header);
+  const auto received = configuration.received;
+  Replay replay(*beginning.crew.dispatcher, *beginning.crew.workers,
+                received.value_or(std::numeric_limits<std::uint64_t>::max()));
+  TRY(replay.run(records));
+  old.good = records.end_of_good();
+  old.after_snapshot = replay.after_snapshot();
+  if (old.good < bytes.size()) {
+    log.warning("{}: the last {} bytes were not written to their end, and are cut off", path,
+                bytes.size() - old.good);
+  }
+  beginning.fresh = replay.fresh();
+  beginning.how = received ? BeginHow::exact : BeginHow::restart;
+  if (received) {
+    auto answers = replay.answers_above();
+    if (!answers) {
+      return fail(
+          fmt::format("the manager has received {} answers; {} are known, and not all of "
+                      "the later ones are kept",
+                      *received, beginning.crew.dispatcher->answers()));
+    }
+    beginning.through = beginning.crew.dispatcher->commands();
+    beginning.answers = *std::move(answers);
+    beginning.leftovers = replay.take_leftovers();
+  } else {
+    TRY(replay.restart());
+  }
+  log.info("resumed from {}, seed {}: {} commands replayed", path,
+           dump_json(beginning.crew.header["seed"]), replay.commands_replayed());
+  return beginning;
+}
+
+void keep(FileSystem& files, const std::string& path, const std::string& suffix, const Log& log) {
+  if (auto kept = files.rename(path, path + suffix); !kept) {
+    log.error("{}", kept.error().message);
+  } else {
+    log.warning("it is kept as {}{}", path, suffix);
+  }
+}
+
+}  // namespace
+
+std::string journal_path(const std::string& directory) { return directory + "/attuned.journal"; }
+
+Result<Beginning> make_beginning(const Configuration& configuration, const Algorithms& algorithms,
+                        FileSystem& files, const Log& log) {
+  const bool remembers = !configuration.checkpoint_directory.empty();
+  const std::string path = journal_path(configuration.checkpoint_directory);
+  std::string refused = "there is no directory for it (--checkpoint-dir)";
+  // Not status(): a link that leads nowhere is one too, and is refused when it is opened.
+  if (remembers && std::filesystem::exists(std::filesystem::symlink_status(path))) {
+    Beginning::Old old;
+    old.file = TRY(open_locked(files, path, log));
+    if (configuration.resume) {
+      auto resumed = resume(configuration, algorithms, files, path, old, log);
+      if (resumed) {
+        resumed->old = std::move(old);
+        return resumed;
+      }
+      refused = resumed.error().message;
+      log.warning("{} is not used: {}", path, refused);
+      keep(files, path, ".refused", log);
+    } else {
+      log.warning("{} is there, and this is no resume (NNI_MODE=resume, --resume)", path);
+      keep(files, path, ".previous", log);
+    }
+  } else if (remembers) {
+    refused = path + " does not exist";
+  }
+  Beginning fresh;
+  fresh.crew = TRY(make_crew(configuration, algorithms, log));
+  if (configuration.resume) {
+    log.warning("nothing is gone on from: {}; former results come through the manager's ImportData",
+                refused);
+    if (configuration.received == 0) fresh.through = 0;
+  }
+  const json& tuner = fresh.crew.header["tuner"];
+  const json& assessor = fresh.crew.header["assessor"];
+  log.info("attuned {} started: tuner {} ({}), assessor {}, seed {}", kVersion,
+           tuner["name"].get<std::string>(), tuner["optimize_mode"].get<std::string>(),
+           assessor.is_null() ? "none" : assessor["name"].get<std::string>(),
+           dump_json(fresh.crew.header["seed"]));
+  return fresh;
+}
+
+}  // namespace attune

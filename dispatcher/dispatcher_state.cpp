@@ -1,0 +1,126 @@
+// Snapshots of the dispatcher, and how it goes on from one or starts anew.
+#include <utility>
+
+#include "base/saved_numbers.h"
+#include "dispatcher/dispatcher.h"
+#include "dispatcher/messages_json.h"
+
+namespace attune {
+namespace {
+
+constexpr std::size_t kOwnMessage = 256;  // bytes
+
+Result<std::uint64_t> count_at(const json& state, const char* name) {
+  const std::int64_t value = TRY(integer_at(state, name));
+  if (value < 0) return fail(std::string("saved state: ") + name + " is negative");
+  return static_cast<std::uint64_t>(value);
+}
+
+Result<std::deque<WorkerMessage>> load_messages(const json& state, const char* name) {
+  std::deque<WorkerMessage> messages;
+  for (const json& message : TRY(array_at(state, name))) {
+    messages.push_back(TRY(load_message(message)));
+  }
+  return messages;
+}
+
+}  // namespace
+
+void Dispatcher::save() {
+  release();
+  json echoes = json::array();
+  for (const auto& [number, echo] : echoes_) {
+    echoes.push_back({{"number", number}, {"token", echo.token}, {"missing", echo.missing}});
+  }
+  json spare = json::array();
+  for (const Offer& offer : spare_) spare.push_back(save_message(offer));
+  json state;  // member by member: an initialiser list would copy
+  state["commands"] = commands_;
+  state["answers"] = answers_;
+  state["acknowledged"] = acknowledged_;
+  state["barriers"] = barriers_;
+  state["echoes"] = std::move(echoes);
+  state["spare"] = std::move(spare);
+  state["jobs"] = jobs_.save();
+  saving_.emplace().state = std::move(state);
+  journal_->begin_snapshot();
+  queues_.push_over_limit(AssessMessage(SaveState{}), kOwnMessage);
+  queues_.push_over_limit(TuneMessage(SaveState{}), kOwnMessage);
+}
+
+// The worker said it before it saved its state, and ours does not know of it.
+void Dispatcher::note_in_flight(WorkerName from, const WorkerMessage& message) {
+  if (from == WorkerName::tune && !saving_->tuner) {
+    saving_->tune_said.push_back(save_message(message));
+  } else if (from == WorkerName::assess && !saving_->assessor) {
+    saving_->assess_said.push_back(save_message(message));
+  }
+}
+
+void Dispatcher::answer(TunerState& m) {
+  saving_->tuner = std::move(m.state);
+  finish_save();
+}
+
+void Dispatcher::answer(AssessorState& m) {
+  saving_->assessor = std::move(m.state);
+  finish_save();
+}
+
+void Dispatcher::finish_save() {
+  if (!saving_->tuner || !saving_->assessor) return;
+  Saving saved = *std::exchange(saving_, std::nullopt);
+  saved.state["tuner"] = *std::move(saved.tuner);
+  saved.state["assessor"] = *std::move(saved.assessor);
+  saved.state["tune_said"] = std::move(saved.tune_said);
+  saved.state["assess_said"] = std::move(saved.assess_said);
+  sink_->save(std::move(saved.state));
+}
+
+Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
+  commands_ = TRY(count_at(state, "commands"));
+  answers_ = TRY(count_at(state, "answers"));
+  acknowledged_ = TRY(count_at(state, "acknowledged"));
+  barriers_ = TRY(count_at(state, "barriers"));
+  for (const json& saved : TRY(array_at(state, "echoes"))) {
+    const std::uint64_t number = TRY(count_at(saved, "number"));
+    const json token = TRY(value_at(saved, "token"));
+    const std::int64_t missing = TRY(integer_at(saved, "missing"));
+    if (!token.is_string() || missing < 1 || missing > 2) return fail("saved state: an odd echo");
+    echoes_.emplace(number, Echo{token.get<std::string>(), static_cast<int>(missing)});
+  }
+  for (WorkerMessage& message : TRY(load_messages(state, "spare"))) {
+    auto* offer = std::get_if<Offer>(&message);
+    if (!offer) return fail("saved state: what is spare is a configuration");
+    spare_.push_back(std::move(*offer));
+  }
+  TRY(jobs_.load(TRY(object_at(state, "jobs"))));
+  InFlight said;
+  said.tune = TRY(load_messages(state, "tune_said"));
+  said.assess = TRY(load_messages(state, "assess_said"));
+  return said;
+}
+
+void Dispatcher::put_aside(WorkerMessage message) {
+  if (auto* offer = std::get_if<Offer>(&message)) {
+    // A paused trial that was to go on is taken care of by the session.
+    if (offer->trial == offer->asked) spare_.push_back(std::move(*offer));
+  } else if (const auto* decided = std::get_if<Decided>(&message)) {
+    end_early(*decided);
+  }
+}
+
+std::vector<TrialId> Dispatcher::restart() {
+  commands_ = answers_ = acknowledged_ = 0;
+  echoes_.clear();
+  jobs_.restart();
+  std::vector<TrialId> kept;
+  for (const Offer& offer : spare_) kept.push_back(offer.trial);
+  return kept;
+}
+
+std::uint64_t Dispatcher::acknowledged() const {
+  return options_.capabilities.sync ? acknowledged_ : answers_;
+}
+
+}  // namespace attune

@@ -1,0 +1,238 @@
+#include "dispatcher/replay.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/saved_numbers.h"
+
+namespace attune {
+namespace {
+
+constexpr std::array<std::string_view, 3> kHows = {"fresh", "exact", "restart"};
+
+std::string_view name_of_kind(RecordKind kind) {
+  constexpr std::array<std::string_view, 8> kNames = {"header", "snapshot", "begin",  "command",
+                                                      "tune",   "assess",   "answer", "kept"};
+  return kNames.at(static_cast<std::size_t>(kind) - 1);
+}
+
+bool is_counted(std::string_view answer) { return !answer.starts_with("ID"); }
+
+}  // namespace
+
+std::string encode_begin(const Begin& begin) {
+  return dump_json(
+      {{"how", kHows.at(static_cast<std::size_t>(begin.how))}, {"attuned", begin.version}});
+}
+
+Result<Begin> decode_begin(std::string_view payload) {
+  const json object = TRY(parse_json(payload));
+  const json how = TRY(value_at(object, "how"));
+  Begin begin;
+  for (std::size_t i = 0; i < kHows.size(); ++i) {
+    if (how != kHows.at(i)) continue;
+    begin.how = static_cast<BeginHow>(i);
+    begin.version = object.value("attuned", "");
+    return begin;
+  }
+  return fail("how a daemon began: " + dump_json(how) + " is unknown");
+}
+
+Replay::Replay(Dispatcher& dispatcher, WorkerThreads& workers, std::uint64_t received)
+    : dispatcher_(dispatcher), workers_(workers), received_(received) {
+  dispatcher_.attach(*this, *this);
+}
+
+std::unexpected<Error> Replay::failed(const Item& item, const std::string& what) const {
+  return fail(
+      fmt::format("the record \"{}\" at byte {}: {}", name_of_kind(item.kind), item.offset, what));
+}
+
+Result<void> Replay::advance() {
+  next_ = TRY(records_->next());
+  return {};
+}
+
+Result<void> Replay::run(RecordScanner& records) {
+  records_ = &records;
+  TRY(advance());
+  if (next_) after_snapshot_ = next_->offset;
+  while (next_) {
+    const Item item = *next_;
+    TRY(replay(item));
+    if (!trouble_.empty()) return failed(item, trouble_);
+  }
+  settle();
+  if (!trouble_.empty()) return fail(trouble_);
+  return {};
+}
+
+Result<void> Replay::replay(const Item& item) {
+  switch (item.kind) {
+    case RecordKind::snapshot:
+      if (begun_) return failed(item, "a snapshot can only be the second record");
+      TRY(load(item));
+      TRY(advance());
+      if (next_) after_snapshot_ = next_->offset;
+      return {};
+    case RecordKind::kept:
+      keep(0, item.payload);
+      TRY(advance());
+      if (next_) after_snapshot_ = next_->offset;
+      return {};
+    case RecordKind::begin: {
+      const auto begin = decode_begin(item.payload);
+      if (!begin) return failed(item, begin.error().message);
+      TRY(advance());
+      if (begin->how == BeginHow::restart) TRY(restart());
+      begun_ = true;
+      return {};
+    }
+    case RecordKind::command:
+      begun_ = true;
+      ++commands_replayed_;
+      if (item.payload.size() < 2) return failed(item, "a frame without a code");
+      if (!dispatcher_.accept(payload_frame(item.payload))) {
+        while (!dispatcher_.resume()) {
+          if (!step(WorkerName::tune) && !step(WorkerName::assess)) break;
+        }
+      }
+      return {};
+    case RecordKind::tune:
+    case RecordKind::assess:
+      begun_ = true;
+      return take_next(item.kind == RecordKind::tune ? WorkerName::tune : WorkerName::assess);
+    case RecordKind::answer:
+      return failed(item, fmt::format("the answer {} does not follow",
+                                      printable(item.payload.substr(0, 200), 200)));
+    case RecordKind::header:
+      break;
+  }
+  return failed(item, "it cannot stand here");
+}
+
+Result<void> Replay::load(const Item& item) {
+  const json state = TRY(parse_json(item.payload, {.depth = 300, .keys = 10'000'000}));
+  auto load_all = [&]() -> Result<void> {
+    Dispatcher::InFlight said = TRY(dispatcher_.load(state));
+    TRY(workers_.tune().load(TRY(value_at(state, "tuner"))));
+    TRY(workers_.assess().load(TRY(value_at(state, "assessor"))));
+    tune_said_ = std::move(said.tune);
+    assess_said_ = std::move(said.assess);
+    return {};
+  };
+  if (auto loaded = load_all(); !loaded) return failed(item, loaded.error().message);
+  first_kept_ = dispatcher_.answers() + 1;
+  begun_ = true;
+  return {};
+}
+
+// One more message of the worker, if its queue has any.
+bool Replay::step(WorkerName worker) {
+  if (!workers_.step(worker)) return false;
+  auto& said = worker == WorkerName::tune ? tune_said_ : assess_said_;
+  while (auto output = workers_.take()) {
+    if (const auto* bad = std::get_if<Failed>(&output->message)) trouble_ = bad->message;
+    said.push_back(std::move(output->message));
+  }
+  return trouble_.empty();
+}
+
+void Replay::settle() {
+  while (step(WorkerName::assess) || step(WorkerName::tune)) {
+  }
+}
+
+Result<void> Replay::take_next(WorkerName from) {
+  auto& said = from == WorkerName::tune ? tune_said_ : assess_said_;
+  while (said.empty()) {
+    if (!step(from)) {
+      return failed(*next_, trouble_.empty() ? "that worker has nothing to say" : trouble_);
+    }
+  }
+  WorkerMessage message = std::move(said.front());
+  said.pop_front();
+  dispatcher_.on_worker(from, std::move(message));
+  return {};
+}
+
+// The dispatcher does what the journal says that it did, or else.
+void Replay::append(JournalRecord record) {
+  if (!trouble_.empty()) return;
+  const bool counted = record.kind == RecordKind::answer && is_counted(record.payload);
+  if (counted) keep(dispatcher_.answers(), record.payload);
+  if (!next_) {
+    fresh_.push_back(std::move(record));
+    return;
+  }
+  if (next_->kind != record.kind || next_->payload != record.payload) {
+    trouble_ =
+        fmt::format("what follows now is not what followed then: {} {} instead of {} {} at byte {}",
+                    name_of_kind(record.kind), printable(record.payload, 300),
+                    name_of_kind(next_->kind), printable(next_->payload, 300), next_->offset);
+    return;
+  }
+  if (auto advanced = advance(); !advanced) trouble_ = advanced.error().message;
+}
+
+void Replay::fatal(ExitCode, const std::string& message) {
+  if (trouble_.empty()) trouble_ = message;
+}
+
+std::vector<Replay::Leftover> Replay::take_leftovers() {
+  std::vector<Leftover> all;
+  for (auto& message : std::exchange(assess_said_, {})) {
+    all.push_back({WorkerName::assess, std::move(message)});
+  }
+  for (auto& message : std::exchange(tune_said_, {})) {
+    all.push_back({WorkerName::tune, std::move(message)});
+  }
+  return all;
+}
+
+Result<void> Replay::restart() {
+  do {
+    settle();
+    if (!trouble_.empty()) return fail(trouble_);
+    for (Leftover& left : take_leftovers()) dispatcher_.put_aside(std::move(left.message));
+    settle();
+  } while (!tune_said_.empty() || !assess_said_.empty());
+  const std::vector<TrialId> kept = dispatcher_.restart();
+  workers_.tune().restart(dispatcher_.options().capabilities.pause, kept);
+  workers_.assess().restart();
+  kept_.clear();
+  first_kept_ = 1;
+  return {};
+}
+
+// `number` 0: one from before the snapshot.
+void Replay::keep(std::uint64_t number, std::string_view payload) {
+  if (number == 0) {
+    kept_.emplace_back(payload);
+    --first_kept_;
+    return;
+  }
+  if (kept_.empty()) first_kept_ = number;
+  kept_.emplace_back(payload);
+  // What the manager has need not be remembered.
+  while (!kept_.empty() && first_kept_ <= received_) {
+    kept_.pop_front();
+    ++first_kept_;
+  }
+}
+
+std::optional<std::vector<Frame>> Replay::answers_above() const {
+  const std::uint64_t total = dispatcher_.answers();
+  if (received_ > total) return std::nullopt;
+  if (received_ == total) return std::vector<Frame>();
+  if (kept_.empty() || first_kept_ > received_ + 1) return std::nullopt;
+  std::vector<Frame> frames;
+  for (std::uint64_t number = first_kept_; const std::string& payload : kept_) {
+    if (number++ > received_) frames.push_back(payload_frame(payload));
+  }
+  return frames;
+}
+
+}  // namespace attune

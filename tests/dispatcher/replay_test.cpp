@@ -1,0 +1,252 @@
+// A dispatcher whose workers lag behind in every way that threads can, and its journal replayed:
+// from the start and from snapshots, whole and cut off anywhere.
+#include "dispatcher/replay.h"
+
+#include <catch2/catch.hpp>
+
+#include "assessors/registry.h"
+#include "tests/support/busy_manager.h"
+#include "tests/support/memory_journal.h"
+#include "tuners/registry.h"
+
+namespace attune {
+namespace {
+
+const std::string kSpace =
+    R"({"x": {"_type": "uniform", "_value": [0, 1]}, "n": {"_type": "randint", "_value": [1, 9]}})";
+
+struct Algorithms {
+  std::string tuner = "TPE";
+  std::string assessor = "Medianstop";
+  bool include_intermediate = false;
+};
+
+// A dispatcher and workers that step.
+struct Parts {
+  explicit Parts(const Algorithms& which) {
+    auto made = make_tuner(builtin_tuners(), which.tuner, {{"seed", 5}}, {}, 1).value();
+    std::unique_ptr<Assessor> assessor;
+    if (!which.assessor.empty() && !made.wants_reports) {
+      const json arguments = which.assessor == "Medianstop" ? json{{"start_step", 1}} : json();
+      assessor = make_assessor(builtin_assessors(), which.assessor, arguments, {}, 1).value();
+    }
+    DispatcherOptions options{.capabilities = {.sync = true, .reason = true},
+                              .wants_reports = made.wants_reports,
+                              .has_assessor = assessor != nullptr,
+                              .include_intermediate = which.include_intermediate};
+    workers = std::make_unique<WorkerThreads>(
+        TuneWorker(Session(std::move(made.tuner), Objective{"default", made.maximize}, Log()),
+                   Log()),
+        AssessWorker(std::move(assessor), Log()), WorkerThreads::Limits{});
+    dispatcher = std::make_unique<Dispatcher>(options, *workers, Log());
+  }
+  std::unique_ptr<WorkerThreads> workers;
+  std::unique_ptr<Dispatcher> dispatcher;
+};
+
+// Runs a session in which every order of events that the threads allow may come up.
+struct Live : Parts, Sink {
+  Live(const Algorithms& which, std::uint64_t seed)
+      : Parts(which), rng(seed), manager(kSpace, 4, seed) {
+    dispatcher->attach(*this, journal);
+  }
+
+  void run(int commands) {
+    for (int said = 0; said < commands;) {
+      switch (rng.index(5)) {
+        case 0:
+          ++said;
+          REQUIRE(dispatcher->accept(manager.next()));
+          break;
+        case 1:
+          step(WorkerName::tune);
+          break;
+        case 2:
+          step(WorkerName::assess);
+          break;
+        case 3:
+          handle(rng.index(2) == 0 ? WorkerName::tune : WorkerName::assess);
+          break;
+        default:
+          if (said > 3 && !dispatcher->saving() && rng.index(6) == 0) dispatcher->save();
+      }
+    }
+    while (step(WorkerName::tune) || step(WorkerName::assess) || handle(WorkerName::tune) ||
+           handle(WorkerName::assess)) {
+    }
+  }
+
+  bool step(WorkerName worker) {
+    if (!workers->step(worker)) return false;
+    while (auto output = workers->take()) {
+      (output->from == WorkerName::tune ? tune_said : assess_said)
+          .push_back(std::move(output->message));
+    }
+    return true;
+  }
+
+  // io takes the next message of a worker.
+  bool handle(WorkerName worker) {
+    auto& said = worker == WorkerName::tune ? tune_said : assess_said;
+    if (said.empty()) return false;
+    WorkerMessage message = std::move(said.front());
+    said.pop_front();
+    dispatcher->on_worker(worker, std::move(message));
+    return true;
+  }
+
+  void send(Frame frame) override {
+    if (frame.code != "ID") manager.hear(frame);
+  }
+  void fatal(ExitCode, const std::string& message) override { FAIL(message); }
+  void save(json state) override {
+    if (!state["tuner"].is_null()) snapshots.emplace_back(journal.marks.back(), dump_json(state));
+  }
+  void terminate() override {}
+
+  MemoryJournal journal;
+  std::vector<std::pair<std::size_t, std::string>> snapshots;  // after so many records
+  Rng rng;
+  BusyManager manager;
+  std::deque<WorkerMessage> tune_said, assess_said;
+};
+
+std::string encode(std::span<const JournalRecord> records) {
+  std::string bytes;
+  for (const auto& record : records) encode_record(record.kind, record.payload, bytes);
+  return bytes;
+}
+
+std::string header() {
+  std::string bytes;
+  encode_record(RecordKind::header, "{}", bytes);
+  return bytes;
+}
+
+struct Again : Parts {
+  Again(const Algorithms& which, const std::string& bytes, std::uint64_t received = 0)
+      : Parts(which), replay(*dispatcher, *workers, received) {
+    RecordScanner records(bytes);
+    REQUIRE(records.next().value());
+    result = replay.run(records);
+  }
+  Replay replay;
+  Result<void> result;
+};
+
+TEST_CASE("replay: the journal of every tuner and assessor leads to where it ends") {
+  std::vector<Algorithms> all;
+  for (const auto& entry : builtin_tuners().entries()) {
+    if (entry.name != "Batch") all.push_back({entry.name});
+  }
+  for (const auto& entry : builtin_assessors().entries()) all.push_back({"Random", entry.name});
+  all.push_back({"TPE", "Medianstop", true});
+  for (const Algorithms& which : all) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      CAPTURE(which.tuner, which.assessor, which.include_intermediate, seed);
+      Live live(which, seed);
+      live.run(120);
+      const std::span records = live.journal.records;
+      Again whole(which, header() + encode(records));
+      if (!whole.result) FAIL(whole.result.error().message);
+      CHECK(whole.replay.fresh().empty());
+      CHECK(whole.replay.take_leftovers().empty());
+      CHECK(whole.dispatcher->answers() == live.dispatcher->answers());
+      CHECK_FALSE(live.snapshots.empty());
+      for (const auto& [mark, state] : live.snapshots) {
+        std::string bytes = header();
+        encode_record(RecordKind::snapshot, state, bytes);
+        Again from(which, bytes + encode(records.subspan(mark)));
+        if (!from.result)
+          FAIL("from the snapshot at " << mark << ": " << from.result.error().message);
+        CHECK(from.replay.fresh().empty());
+        CHECK(from.replay.take_leftovers().empty());
+        CHECK(from.dispatcher->answers() == live.dispatcher->answers());
+      }
+    }
+  }
+}
+
+TEST_CASE("replay: a journal that ends anywhere, and what follows from it") {
+  const Algorithms which{"TPE", "Medianstop", true};
+  Live live(which, 7);
+  live.run(60);
+  const std::span<const JournalRecord> records = live.journal.records;
+  for (std::size_t size = 0; size <= records.size(); ++size) {
+    CAPTURE(size);
+    Again again(which, header() + encode(records.first(size)));
+    REQUIRE(again.result);
+    // Answers that had not been written are those that came next.
+    const auto& fresh = again.replay.fresh();
+    REQUIRE(size + fresh.size() <= records.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      CHECK(fresh[i].kind == RecordKind::answer);
+      CHECK(fresh[i] == records[size + i]);
+    }
+    const bool whole = size + fresh.size() == records.size();
+    CHECK((whole || records[size + fresh.size()].kind != RecordKind::answer));
+    // The manager that lost its memory is served, too.
+    REQUIRE(again.replay.restart());
+    CHECK(again.dispatcher->commands() == 0);
+  }
+}
+
+TEST_CASE("replay: another answer than the one in the journal is an error that shows both") {
+  const Algorithms which{"Random", ""};
+  Live live(which, 1);
+  live.run(30);
+  std::vector<JournalRecord> records = live.journal.records;
+  const auto trial = std::ranges::find_if(records, [](const JournalRecord& record) {
+    return record.kind == RecordKind::answer && record.payload.starts_with("TR");
+  });
+  REQUIRE(trial != records.end());
+  SECTION("another one") {
+    trial->payload.replace(trial->payload.find("\"x\":"), 4, "\"y\":");
+    Again again(which, header() + encode(records));
+    REQUIRE_FALSE(again.result);
+    CHECK_THAT(again.result.error().message,
+               Catch::Contains("\"y\":") && Catch::Contains("\"x\":"));
+  }
+  SECTION("one is missing") {
+    records.erase(trial);
+    Again again(which, header() + encode(records));
+    REQUIRE_FALSE(again.result);
+    CHECK_THAT(again.result.error().message, Catch::Contains("what follows now"));
+  }
+  SECTION("one more") {
+    records.insert(trial, *trial);
+    Again again(which, header() + encode(records));
+    REQUIRE_FALSE(again.result);
+    CHECK_THAT(again.result.error().message, Catch::Contains("does not follow"));
+  }
+  SECTION("a message that no worker has") {
+    records.insert(records.begin(), {RecordKind::assess, ""});
+    Again again(which, header() + encode(records));
+    REQUIRE_FALSE(again.result);
+    CHECK_THAT(again.result.error().message, Catch::Contains("has nothing to say"));
+  }
+}
+
+TEST_CASE("replay: the answers that the manager has not received are there again") {
+  const Algorithms which{"TPE", "Medianstop"};
+  Live live(which, 3);
+  live.run(80);
+  std::vector<Frame> answers;
+  for (const auto& record : live.journal.records) {
+    if (record.kind != RecordKind::answer) continue;
+    if (const Frame frame = payload_frame(record.payload); frame.code != "ID") {
+      answers.push_back(frame);
+    }
+  }
+  const std::string bytes = header() + encode(live.journal.records);
+  for (std::size_t received = 0; received <= answers.size() + 1; ++received) {
+    Again again(which, bytes, received);
+    REQUIRE(again.result);
+    const auto above = again.replay.answers_above();
+    REQUIRE(above.has_value() == (received <= answers.size()));
+    if (above) CHECK(*above == std::vector(answers.begin() + received, answers.end()));
+  }
+}
+
+}  // namespace
+}  // namespace attune
