@@ -56,11 +56,14 @@ Result<void> load(Crew& crew, const json& state, const Log& log) {
     return fail("it is of another tuner, or of one with other arguments");
   }
   TRY(crew.jobs.load(TRY(object_at(state, "jobs"))));
-  TRY(crew.tune.load(TRY(object_at(state, "tuner")), crew.options.capabilities.pause));
+  crew.jobs.restart();
+  TRY(crew.tune.load(TRY(object_at(state, "tuner"))));
+  crew.tune.restart(crew.options.capabilities.pause, {});
   if (TRY(value_at(state, "assessor_choice")) != crew.identity["assessor_choice"]) {
     log.warning("the checkpoint is of another assessor: the present one begins afresh");
   } else {
     TRY(crew.assess.load(TRY(value_at(state, "assessor"))));
+    crew.assess.restart();
   }
   crew.identity["seed"] = TRY(value_at(state, "seed"));
   if (TRY(value_at(state, kClean)) != true) crew.tune.skip_ahead();
