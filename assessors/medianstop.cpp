@@ -73,11 +73,12 @@ class Medianstop final : public Assessor {
     }
     std::vector<RunningMedian> averages;
     for (const json& item : TRY(array_at(state, "averages"))) {
-      RunningMedian& step = averages.emplace_back();
-      for (const double average : TRY(numbers(item))) {
-        if (!std::isfinite(average)) return fail("Medianstop: averages must be finite");
-        step.insert(average);
+      const auto saved = TRY(numbers(item));
+      auto step = RunningMedian::restore(saved);
+      if (!step || !std::ranges::all_of(saved, [](double x) { return std::isfinite(x); })) {
+        return fail("Medianstop: averages must be finite, and as they were saved");
       }
+      averages.push_back(*std::move(step));
     }
     running_ = std::move(running);
     averages_ = std::move(averages);

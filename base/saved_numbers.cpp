@@ -1,6 +1,7 @@
 #include "base/saved_numbers.h"
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -14,15 +15,20 @@ std::unexpected<Error> wrong(std::string_view key, std::string_view expected, co
               ", not " + std::string(json_type_name(value)));
 }
 
-}  // namespace
-
-Result<json> value_at(const json& object, std::string_view key) {
+// Not a copy: columns are megabytes.
+Result<const json*> find(const json& object, std::string_view key) {
   if (!object.is_object()) {
     return fail("saved state: an object expected, not " + std::string(json_type_name(object)));
   }
   const auto found = object.find(key);
   if (found == object.end()) return fail("saved state: \"" + std::string(key) + "\" is missing");
-  return *found;
+  return &*found;
+}
+
+}  // namespace
+
+Result<json> value_at(const json& object, std::string_view key) {
+  return json(*TRY(find(object, key)));
 }
 
 json save_numbers(std::span<const double> numbers) {
@@ -45,36 +51,40 @@ Result<std::vector<double>> numbers(const json& value) {
   return all;
 }
 
+bool is_whole(double x) { return std::abs(x) <= 0x1p53 && x == std::floor(x); }
+
+bool is_index(double x, double end) { return is_whole(x) && x >= 0 && x < end; }
+
 Result<std::vector<double>> numbers_at(const json& object, std::string_view key) {
-  return numbers(TRY(value_at(object, key)));
+  return numbers(*TRY(find(object, key)));
 }
 
 Result<std::string> text_at(const json& object, std::string_view key) {
-  const json value = TRY(value_at(object, key));
+  const json& value = *TRY(find(object, key));
   if (!value.is_string()) return wrong(key, "a text", value);
   return value.get<std::string>();
 }
 
 Result<json> array_at(const json& object, std::string_view key) {
-  json value = TRY(value_at(object, key));
+  const json& value = *TRY(find(object, key));
   if (!value.is_array()) return wrong(key, "an array", value);
   return value;
 }
 
 Result<json> object_at(const json& object, std::string_view key) {
-  json value = TRY(value_at(object, key));
+  const json& value = *TRY(find(object, key));
   if (!value.is_object()) return wrong(key, "an object", value);
   return value;
 }
 
 Result<std::int64_t> integer_at(const json& object, std::string_view key) {
-  const json value = TRY(value_at(object, key));
+  const json& value = *TRY(find(object, key));
   if (!value.is_number_integer()) return wrong(key, "an integer", value);
   return value.get<std::int64_t>();
 }
 
 Result<double> number_at(const json& object, std::string_view key) {
-  const json value = TRY(value_at(object, key));
+  const json& value = *TRY(find(object, key));
   if (!value.is_number()) return wrong(key, "a number", value);
   return value.get<double>();
 }

@@ -17,6 +17,10 @@ namespace attune {
 json save_numbers(std::span<const double> numbers);
 Result<std::vector<double>> numbers(const json& value);
 
+// Whether a number that was read is an integer that a double holds exactly, or one of [0, end).
+bool is_whole(double x);
+bool is_index(double x, double end);
+
 // The member `key` of an object, of the demanded type; errors name the key.
 Result<json> value_at(const json& object, std::string_view key);
 Result<std::vector<double>> numbers_at(const json& object, std::string_view key);

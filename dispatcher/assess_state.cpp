@@ -67,17 +67,17 @@ Result<std::vector<Report>> load_reports(TrialId trial, const json& state) {
 
 WorkerMessages AssessWorker::on(SaveState& m) {
   if (!assessor_) return {AssessorState{m.number, nullptr}};
-  std::vector<std::pair<TrialId, const History*>> all;
-  for (const Histories* histories : {&histories_, &former_}) {
-    for (const auto& [trial, history] : *histories) all.emplace_back(trial, &history);
-  }
-  std::ranges::sort(all);
   json running = json::array();
-  for (const auto& [trial, history] : all) {
-    std::vector<const Report*> reports;
-    for (const Report& report : history->reports) reports.push_back(&report);
-    for (const auto& [step, report] : history->later) reports.push_back(&report);
-    running.push_back({{"trial", trial}, {"reports", save_reports(reports)}});
+  for (const Histories* histories : {&histories_, &former_}) {
+    for (const auto& [trial, history] : *histories) {
+      std::vector<const Report*> reports;
+      for (const Report& report : history.reports) reports.push_back(&report);
+      for (const auto& [step, report] : history.later) reports.push_back(&report);
+      running.push_back({{"trial", trial},
+                         {"former", histories == &former_},
+                         {"stopped", history.stopped},
+                         {"reports", save_reports(reports)}});
+    }
   }
   json state;
   state["running"] = std::move(running);
@@ -92,19 +92,33 @@ Result<void> AssessWorker::load(const json& state) {
   TRY(assessor_->load(TRY(value_at(state, "assessor"))));
   for (const json& one : TRY(array_at(state, "running"))) {
     const TrialId trial = TRY(integer_at(one, "trial"));
-    // Whether it was being stopped is not kept: if it still reports, that came to nothing.
-    History& history = former_[trial];
+    const json former = TRY(value_at(one, "former"));
+    const json stopped = TRY(value_at(one, "stopped"));
+    if (!former.is_boolean() || !stopped.is_boolean()) {
+      return fail("saved state: \"former\" and \"stopped\" must be true or false");
+    }
+    if (histories_.contains(trial) || former_.contains(trial)) {
+      return fail("saved state: a trial stands twice");
+    }
+    History& history = (former.get<bool>() ? former_ : histories_)[trial];
+    history.stopped = stopped.get<bool>();
+    std::int64_t next = 0;
     for (Report& report : TRY(load_reports(trial, TRY(object_at(one, "reports"))))) {
+      if (report.step < next) return fail("saved state: the steps of a trial must ascend");
+      next = report.step + 1;
       if (report.step == std::ssize(history.reports)) {
         history.reports.push_back(std::move(report));
-      } else if (report.step > std::ssize(history.reports)) {
-        history.later.insert_or_assign(report.step, std::move(report));
       } else {
-        return fail("saved state: a step stands twice");
+        history.later.emplace(report.step, std::move(report));
       }
     }
   }
   return {};
+}
+
+void AssessWorker::restart() {
+  former_.merge(histories_);
+  for (auto& [trial, history] : former_) history.stopped = false;
 }
 
 }  // namespace attune

@@ -4,7 +4,6 @@
 // Works without an assessor too: then it only passes barriers.
 #include <map>
 #include <memory>
-#include <unordered_map>
 
 #include "assessors/assessor.h"
 #include "dispatcher/messages.h"
@@ -18,11 +17,14 @@ class AssessWorker {
 
   WorkerMessages handle(AssessMessage message);
 
-  // Goes on from what an AssessorState message carried. A trial that ran then and reports its first
-  // step again runs anew: the assessor is told that it failed before. One that reports a later step
-  // has gone on. Null: nothing to go on from. Before any other message; on an error the worker
-  // cannot be used any further.
+  // Exactly: goes on from what an AssessorState message carried. Null: nothing to go on from.
+  // Before any other message; on an error the worker cannot be used any further.
   Result<void> load(const json& state);
+
+  // The manager has started anew. A trial that ran and reports its first step again runs anew: the
+  // assessor is told that it failed before. One that reports a later step has gone on, though it
+  // may have been told to stop.
+  void restart();
 
  private:
   struct History {
@@ -31,7 +33,7 @@ class AssessWorker {
     bool stopped = false;                  // decided: more reports change nothing
   };
 
-  using Histories = std::unordered_map<TrialId, History>;
+  using Histories = std::map<TrialId, History>;  // ordered, for the state
 
   WorkerMessages on(IntermediateResult& m);
   History& history_of(TrialId trial, std::int64_t step);
@@ -43,7 +45,7 @@ class AssessWorker {
   Log log_;
   std::string metric_;   // that of the first objective
   Histories histories_;  // of trials that have not ended
-  Histories former_;     // of those before the restart that nothing was heard of since
+  Histories former_;     // of those before a restart that nothing was heard of since
 };
 
 }  // namespace attune

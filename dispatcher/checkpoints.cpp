@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "dispatcher/messages_json.h"
 
 namespace attune {
 
@@ -29,19 +30,40 @@ std::vector<Offer> Checkpoints::released(TrialId from) {
 }
 
 json Checkpoints::save() const {
-  json state = json::array();
+  json newest = json::array(), waiting = json::array();
+  std::vector<double> trials;
   for (const auto& [trial, checkpoint] : newest_) {
-    state.push_back({{"trial", trial}, {"checkpoint", checkpoint}});
+    trials.push_back(static_cast<double>(trial));
+    newest.push_back(checkpoint);
   }
-  return state;
+  for (const auto& [from, offers] : waiting_) {
+    json list = json::array();
+    for (const Offer& offer : offers) list.push_back(save_offer(offer));
+    waiting.push_back({{"from", from}, {"offers", std::move(list)}});
+  }
+  return {{"trials", save_numbers(trials)},
+          {"newest", std::move(newest)},
+          {"waiting", std::move(waiting)}};
 }
 
 Result<void> Checkpoints::load(const json& state) {
-  std::map<TrialId, std::string> loaded;
-  for (const json& one : state) {
-    loaded[TRY(integer_at(one, "trial"))] = TRY(text_at(one, "checkpoint"));
+  Checkpoints loaded;
+  const auto trials = TRY(numbers_at(state, "trials"));
+  const json newest = TRY(array_at(state, "newest"));
+  if (trials.size() != newest.size()) return fail("saved state: columns of different length");
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (!is_whole(trials[i]) || !newest[i].is_string()) {
+      return fail("saved state: an impossible checkpoint");
+    }
+    loaded.newest_[static_cast<TrialId>(trials[i])] = newest[i];
   }
-  newest_ = std::move(loaded);
+  for (const json& one : TRY(array_at(state, "waiting"))) {
+    auto& offers = loaded.waiting_[TRY(integer_at(one, "from"))];
+    for (const json& offer : TRY(array_at(one, "offers"))) {
+      offers.push_back(TRY(load_offer(offer)));
+    }
+  }
+  *this = std::move(loaded);
   return {};
 }
 

@@ -22,8 +22,10 @@ class Checkpoints {
   void wait(TrialId from, Offer offer) { waiting_[from].push_back(std::move(offer)); }
   std::vector<Offer> released(TrialId from);  // in order, once
 
-  json save() const;  // without the offers that wait: after a restart the manager asks again
-  Result<void> load(const json& state);
+  json save() const;
+  Result<void> load(const json& state);  // exactly; on an error nothing changes
+  // The manager has started anew: it asks again for what was offered.
+  void restart() { waiting_.clear(); }
 
  private:
   std::map<TrialId, std::string> newest_;

@@ -11,7 +11,9 @@ TrialId Jobs::take_ids(std::int64_t count) {
   return first;
 }
 
-void Jobs::reserve_through(TrialId id) { next_id_ = std::max(next_id_, id + 1); }
+bool Jobs::reserve_through(TrialId id) {
+  return id + 1 > std::exchange(next_id_, std::max(next_id_, id + 1));
+}
 
 TrialId Jobs::trial_of(TrialId parameter_id) const {
   const auto alias = aliases_.find(parameter_id);
@@ -22,6 +24,12 @@ std::optional<TrialId> Jobs::ours(const ParameterId& id) const {
   const auto* number = std::get_if<std::int64_t>(&id);
   if (!number || *number < 0 || *number >= next_id_) return std::nullopt;
   return trial_of(*number);
+}
+
+Jobs::Entry& Jobs::entry_of(const std::string& name) {
+  const auto [at, is_new] = jobs_.try_emplace(name);
+  if (is_new) in_order_.push_back(&*at);
+  return *at;
 }
 
 Jobs::Entry* Jobs::job_of(TrialId trial) const {
@@ -38,7 +46,7 @@ void Jobs::bind(Entry& job, TrialId trial) {
 Jobs::Bound Jobs::bind_metric(const std::string& name, const ParameterId& parameter_id) {
   const auto own = ours(parameter_id);
   if (name.empty()) return {.trial = own ? *own : next_foreign_--};
-  Entry& entry = *jobs_.try_emplace(name).first;
+  Entry& entry = entry_of(name);
   Job& job = entry.second;
   if (!own && !job.foreign) job.foreign = next_foreign_--;
   Bound bound{.trial = own ? *own : *job.foreign, .ended = job.ended};
@@ -62,7 +70,7 @@ bool Jobs::has_ended(const std::string& name) const {
 
 std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId& parameter_id,
                                      Event event) {
-  Entry& entry = *jobs_.try_emplace(name).first;
+  Entry& entry = entry_of(name);
   Job& job = entry.second;
   if (job.ended) return std::nullopt;
   job.ended = true;
@@ -85,7 +93,7 @@ std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId&
 }
 
 Jobs::Import Jobs::import(const std::string& name) {
-  Job& job = jobs_[name];
+  Job& job = entry_of(name).second;
   const bool known = std::exchange(job.imported, true);
   job.ended = true;
   job.pause = Pause::none;
@@ -132,7 +140,7 @@ std::vector<Decision> Jobs::released(TrialId trial) {
 
 std::optional<std::vector<TrialId>> Jobs::paused(const std::string& name,
                                                  const ParameterId& parameter_id) {
-  Entry& entry = *jobs_.try_emplace(name).first;
+  Entry& entry = entry_of(name);
   Job& job = entry.second;
   if (job.ended) return std::nullopt;
   if (const auto named = ours(parameter_id); job.trials.empty() && named && !job_of(*named)) {
@@ -188,7 +196,7 @@ Jobs::Saving Jobs::saving(TrialId trial) const {
 }
 
 TrialId Jobs::adopt(const std::string& name, TrialId parameter_id, bool paused) {
-  Entry& entry = *jobs_.try_emplace(name).first;
+  Entry& entry = entry_of(name);
   Job& job = entry.second;
   // What the saved table says of the job is the truth, as the alias may have been lost with the
   // last second.
@@ -199,9 +207,26 @@ TrialId Jobs::adopt(const std::string& name, TrialId parameter_id, bool paused) 
   reserve_through(parameter_id);
   if (trial != parameter_id) alias(parameter_id, trial);
   job.ended = job.killed = job.saving = false;
+  job.guess.reset();
   job.pause = paused ? Pause::paused : Pause::none;
   bind(entry, trial);
   return trial;
+}
+
+void Jobs::restart() {
+  for (Entry* const entry : in_order_) {
+    Job& job = entry->second;
+    job.saving = false;
+    job.guess.reset();
+    if (job.pause != Pause::paused) job.pause = Pause::none;
+    if (job.ended) continue;
+    for (const TrialId trial : job.trials) {
+      if (job_of(trial) == entry) job_of_.erase(trial);
+    }
+  }
+  waiting_.clear();
+  misnamed_.clear();
+  checkpoints_.restart();
 }
 
 }  // namespace attune

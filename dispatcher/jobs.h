@@ -27,7 +27,8 @@ class Jobs {
 
   // The ids [first, first + count) now belong to proposals (or recovered trials) of ours.
   TrialId take_ids(std::int64_t count);
-  void reserve_through(TrialId id);  // the next id is at least id + 1
+  // The next id is at least id + 1. Whether this one had never been given out.
+  bool reserve_through(TrialId id);
 
   // From now on this parameter id means that trial: a paused one that goes on under it.
   void alias(TrialId parameter_id, TrialId trial) { aliases_[parameter_id] = trial; }
@@ -102,10 +103,14 @@ class Jobs {
   // After a restart: this job goes on, under this parameter id. Returns the trial that it ran.
   TrialId adopt(const std::string& job, TrialId parameter_id, bool paused);
 
-  // After a load, no trial is bound to a job that ran when the state was saved: it may run again
-  // under another one, or report under the same. On an error nothing changes.
+  // Exactly: what is loaded goes on as what was saved would have. On an error nothing changes.
   json save() const;
   Result<void> load(const json& state);
+
+  // The manager has started anew. No trial is bound to a job that ran: it may run again under
+  // another one, or report under the same. Forgotten is what waited for a job, or was on its way to
+  // one: decisions, pauses, checkpoints, and the offers that start from these.
+  void restart();
 
  private:
   enum class Pause { none, asked, asked_by_kill, paused };
@@ -117,20 +122,25 @@ class Jobs {
     bool imported = false;
     bool saving = false;  // a checkpoint
     Pause pause = Pause::none;
-    std::optional<Event> guess;  // how it ended, on the word of TrialEnd alone
+    std::optional<Event> guess;  // how it ended, on the word of TrialEnd alone; it has one trial
   };
   using Entry = std::pair<const std::string, Job>;  // its address is stable
 
+  Entry& entry_of(const std::string& job);  // a new one, if there is none
   Entry* job_of(TrialId trial) const;
   void bind(Entry& job, TrialId trial);
+  Result<void> load_job(Entry& entry, double flags);
+  Result<void> load_trials(const json& state);
+  Result<void> load_waiting(const json& state);
   std::optional<TrialId> ours(const ParameterId& id) const;
 
   TrialId next_id_ = 0;
   TrialId next_foreign_ = kImportedTrial - 1;
   std::unordered_map<std::string, Job> jobs_;
-  std::unordered_map<TrialId, Entry*> job_of_;  // ended ones too: late decisions are dropped
-  std::map<TrialId, TrialId> aliases_;          // of parameter ids; ordered for save()
-  std::unordered_map<TrialId, std::vector<Decision>> waiting_;  // for the trial's job
+  std::vector<Entry*> in_order_;                      // as they were heard of, for save()
+  std::unordered_map<TrialId, Entry*> job_of_;        // ended ones too: late decisions are dropped
+  std::map<TrialId, TrialId> aliases_;                // of parameter ids; ordered for save()
+  std::map<TrialId, std::vector<Decision>> waiting_;  // for the trial's job; ordered for save()
   Checkpoints checkpoints_;
   std::vector<Event> misnamed_;  // ends that were told of the wrong trial, and are still owed
 };

@@ -51,6 +51,7 @@ struct AdoptTrial {
   TrialId trial = 0;
   json parameters;
   bool paused = false;
+  bool unknown = false;  // an id that was never given out: whoever gave it out was lost
 };
 struct ReviveTrial {  // TrialEnd had named it for another one
   TrialId trial = 0;
@@ -82,11 +83,11 @@ struct Decided {
   Decision decision;
   json last_value;  // of the assessed trial, for NNI_INCLUDE_INTERMEDIATE_RESULTS; else null
 };
-struct TunerState {  // what TuneWorker::load takes; null before the first space
+struct TunerState {  // what TuneWorker::load takes
   std::uint64_t number = 0;
   json state;
 };
-struct AssessorState {
+struct AssessorState {  // what AssessWorker::load takes; null without an assessor
   std::uint64_t number = 0;
   json state;
 };

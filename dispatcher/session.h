@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -92,25 +93,27 @@ class Session {
   };
   Replies import(const std::vector<Imported>& records);
 
-  // A trial that runs without having been proposed here, or after load() runs again, or is paused
-  // still. Not one that has a result.
+  // A trial that runs without having been proposed here, or after restart() runs again, or is
+  // paused still. Not one that has a result.
   Result<Effects> adopt(TrialId trial, const json& parameters, bool is_paused = false);
 
   // The trial was ended by mistake, without a result: it runs on. Does nothing for any other trial.
   void revive(TrialId trial);
 
-  // Everything that shapes later answers, except asks that wait: after a resume the manager asks
-  // again. Null before the first space.
-  json save() const;
-
   // What was proposed after the state was saved is lost: other proposals are to follow.
   void skip_ahead() { tuner_->skip_ahead(); }
 
-  // In place of the first set_space, with that space. The live trials of the saved session are in
-  // doubt: those that are neither imported nor adopted, and report nothing, are told as failed at
-  // the next request. Paused ones only if the manager pauses trials, and so knows of them. On an
-  // error the session cannot be used any further.
-  Result<void> load(Space space, const json& state, bool manager_pauses);
+  // Everything that shapes later answers: what is loaded answers every call as what was saved would
+  // have. Load before any other call, with the space that the saved one had, if any; on an error
+  // the session cannot be used any further.
+  json save() const;
+  Result<void> load(std::optional<Space> space, const json& state);
+
+  // The manager has started anew. Live trials are in doubt: those that are neither imported nor
+  // adopted, and report nothing, are told as failed at the next request; not those in `kept`, which
+  // the manager has yet to hear of. Paused ones only if the manager pauses trials, and so knows of
+  // them. Asks that wait are forgotten: the manager asks again.
+  void restart(bool manager_pauses, std::span<const TrialId> kept);
 
  private:
   enum class State { running, pausing, paused };
@@ -118,7 +121,7 @@ class Session {
     std::optional<Point> point = {};  // nothing: not expressible in the present space
     std::optional<double> budget = {};
     bool told = false;
-    bool in_doubt = false;  // was live in a saved session
+    bool in_doubt = false;  // ran before a restart, and nothing was heard of it since
     State state = State::running;
   };
   struct Ask {
@@ -152,8 +155,12 @@ class Session {
   Trial* live(TrialId trial);
   std::optional<double> loss_of(const Metrics& metrics) const;
   void announce_no_more(const Ask& ask, const std::string& reason, Replies& replies);
+  json save_trials() const;
+  Result<void> load_trials(const json& state);
   json save_held() const;
   Result<void> load_held(const json& state);
+  static json save_asks(std::span<const Ask> asks);
+  static Result<std::vector<Ask>> load_asks(const json& state);
 
   std::unique_ptr<Tuner> tuner_;
   const Objective objective_;

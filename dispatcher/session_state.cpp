@@ -1,5 +1,4 @@
 // Saving a session and going on from what was saved.
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -10,8 +9,9 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kMostTrials = std::size_t{1} << 53;  // as doubles hold them
-constexpr std::size_t kEnds = static_cast<std::size_t>(End::imported) + 1;
+constexpr int kEnds = static_cast<int>(End::imported) + 1;
+// A live trial in one number: bits, then its state.
+constexpr int kHasPoint = 1, kTold = 2, kInDoubt = 4, kStateUnit = 8;
 
 double or_nan(const std::optional<double>& x) { return x.value_or(Point::kInactive); }
 
@@ -51,16 +51,14 @@ json save_history(const std::vector<Outcome>& history) {
   return state;
 }
 
-bool is_index(double x, std::size_t size) {
-  return x >= 0 && x < static_cast<double>(size) && x == std::floor(x);
-}
-
 Result<Metrics> load_metrics(double count, std::size_t& next, const std::vector<std::string>& known,
                              const std::vector<double>& names, const std::vector<double>& values) {
   Metrics metrics;
-  if (!is_index(count, names.size() - next + 1)) return fail("saved state: too few metrics");
+  if (!is_index(count, static_cast<double>(names.size() - next) + 1))
+    return fail("saved state: too few metrics");
   for (const std::size_t end = next + static_cast<std::size_t>(count); next < end; ++next) {
-    if (!is_index(names[next], known.size())) return fail("saved state: a metric without a name");
+    if (!is_index(names[next], static_cast<double>(known.size())))
+      return fail("saved state: a metric without a name");
     metrics.emplace_back(known[static_cast<std::size_t>(names[next])], values[next]);
   }
   return metrics;
@@ -92,8 +90,7 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state)
   std::size_t metric = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (!is_index(ends[i], kEnds)) return fail("saved state: an impossible end");
-    if (!is_index(std::abs(trials[i]), kMostTrials))
-      return fail("saved state: an impossible trial");
+    if (!is_whole(trials[i])) return fail("saved state: an impossible trial");
     history.push_back({.trial = static_cast<TrialId>(trials[i]),
                        .point = std::move(points[i]),
                        .loss = or_nothing(losses[i]),
@@ -106,54 +103,127 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state)
 
 }  // namespace
 
-json Session::save() const {
-  if (!space_) return nullptr;
-  json trials = json::array();
-  for (const auto& [id, trial] : trials_) {
-    trials.push_back({{"trial", id},
-                      {"point", trial.point ? save_point(*trial.point) : json()},
-                      {"budget", save_numbers(std::array{or_nan(trial.budget)})},
-                      {"told", trial.told},
-                      {"state", static_cast<int>(trial.state)}});
+json Session::save_asks(std::span<const Ask> asks) {
+  std::vector<double> numbers;  // three each
+  for (const auto& [id, request, for_job] : asks) {
+    numbers.insert(numbers.end(),
+                   {static_cast<double>(id), static_cast<double>(request), for_job ? 1.0 : 0.0});
   }
+  return save_numbers(numbers);
+}
+
+Result<std::vector<Session::Ask>> Session::load_asks(const json& state) {
+  const auto saved = TRY(numbers(state));
+  if (saved.size() % 3 != 0) return fail("saved state: three numbers an ask expected");
+  std::vector<Ask> asks;
+  for (std::size_t i = 0; i < saved.size(); i += 3) {
+    if (!is_whole(saved[i]) || !is_whole(saved[i + 1]) || !is_index(saved[i + 2], 2)) {
+      return fail("saved state: an impossible ask");
+    }
+    asks.push_back(
+        {static_cast<TrialId>(saved[i]), static_cast<TrialId>(saved[i + 1]), saved[i + 2] == 1});
+  }
+  return asks;
+}
+
+json Session::save_trials() const {
+  std::vector<double> ids, flags, budgets;
+  std::vector<const Point*> points;
+  for (const auto& [id, trial] : trials_) {
+    ids.push_back(static_cast<double>(id));
+    flags.push_back((trial.point ? kHasPoint : 0) + (trial.told ? kTold : 0) +
+                    (trial.in_doubt ? kInDoubt : 0) + kStateUnit * static_cast<int>(trial.state));
+    budgets.push_back(or_nan(trial.budget));
+    if (trial.point) points.push_back(&*trial.point);
+  }
+  return {{"ids", save_numbers(ids)},
+          {"flags", save_numbers(flags)},
+          {"budgets", save_numbers(budgets)},
+          {"points", save_points(points)}};
+}
+
+Result<void> Session::load_trials(const json& state) {
+  const auto ids = TRY(numbers_at(state, "ids"));
+  const auto flags = TRY(numbers_at(state, "flags"));
+  const auto budgets = TRY(numbers_at(state, "budgets"));
+  if (flags.size() != ids.size() || budgets.size() != ids.size()) {
+    return fail("saved state: columns of different length");
+  }
+  std::size_t count = 0;
+  for (const double flag : flags) {
+    constexpr int kStates = static_cast<int>(State::paused) + 1;
+    if (!is_index(flag, kStateUnit * kStates)) {
+      return fail("saved state: an impossible state of a trial");
+    }
+    count += (static_cast<int>(flag) & kHasPoint) != 0 ? 1 : 0;
+  }
+  auto points = TRY(load_points(*space_, TRY(value_at(state, "points")), count));
+  auto point = points.begin();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const int flag = static_cast<int>(flags[i]);
+    Trial trial;
+    if ((flag & kHasPoint) != 0) trial.point = std::move(*point++);
+    trial.budget = or_nothing(budgets[i]);
+    trial.told = (flag & kTold) != 0;
+    trial.in_doubt = (flag & kInDoubt) != 0;
+    set_state(trial, static_cast<State>(flag / kStateUnit));
+    if (trial.told && trial.state != State::running) {
+      return fail("saved state: a trial that is paused has a result");
+    }
+    if (!trial.told) ++untold_;
+    const bool is_new =
+        is_whole(ids[i]) && trials_.emplace(static_cast<TrialId>(ids[i]), std::move(trial)).second;
+    if (!is_new) return fail("saved state: a trial stands twice");
+  }
+  return {};
+}
+
+json Session::save() const {
+  std::vector<double> announced;
+  for (const TrialId request : announced_) announced.push_back(static_cast<double>(request));
   json state;
+  state["pending"] = save_asks(pending_);
+  state["announced"] = save_numbers(announced);
+  state["doubts"] = doubts_;
+  if (!space_) return state;  // then there is nothing else, and the tuner has yet to begin
   state["tuner"] = tuner_->save();
-  state["trials"] = std::move(trials);
+  state["trials"] = save_trials();
   state["held"] = save_held();
   state["history"] = save_history(history_);
   return state;
 }
 
-Result<void> Session::load(Space space, const json& state, bool manager_pauses) {
-  TRY(tuner_->set_space(space));
-  TRY(tuner_->load(TRY(value_at(state, "tuner"))));
-  history_ = TRY(load_history(space, TRY(object_at(state, "history"))));
-  for (const json& saved : TRY(array_at(state, "trials"))) {
-    Trial trial;
-    if (const json point = TRY(value_at(saved, "point")); !point.is_null()) {
-      trial.point = TRY(load_point(space, point));
-    }
-    const auto budget = TRY(numbers_at(saved, "budget"));
-    if (budget.size() != 1) return fail("saved state: one budget a trial expected");
-    trial.budget = or_nothing(budget[0]);
-    trial.told = TRY(value_at(saved, "told")) == true;
-    const std::int64_t number = TRY(integer_at(saved, "state"));
-    if (number < 0 || number > static_cast<int>(State::paused)) {
-      return fail("saved state: an impossible state of a trial");
-    }
-    const bool told = trial.told;
-    const auto paused = static_cast<State>(number) == State::paused;
-    if (told && paused) return fail("saved state: a paused trial has a result");
-    set_state(trial, static_cast<State>(number));
-    trial.in_doubt = !paused || manager_pauses;
-    const bool is_new = trials_.emplace(TRY(integer_at(saved, "trial")), std::move(trial)).second;
-    if (!is_new) return fail("saved state: a trial stands twice");
-    if (!told) ++untold_;
+Result<void> Session::load(std::optional<Space> space, const json& state) {
+  pending_ = TRY(load_asks(TRY(value_at(state, "pending"))));
+  for (const double request : TRY(numbers_at(state, "announced"))) {
+    if (!is_whole(request)) return fail("saved state: an impossible request");
+    announced_.insert(static_cast<TrialId>(request));
   }
+  const json doubts = TRY(value_at(state, "doubts"));
+  if (!doubts.is_boolean()) return fail("saved state: \"doubts\" is neither true nor false");
+  doubts_ = doubts.get<bool>();
+  if (!space) return {};
+  TRY(tuner_->set_space(*space));
   space_ = std::move(space);
-  TRY(load_held(TRY(array_at(state, "held"))));
+  TRY(tuner_->load(TRY(value_at(state, "tuner"))));
+  history_ = TRY(load_history(*space_, TRY(object_at(state, "history"))));
+  TRY(load_trials(TRY(object_at(state, "trials"))));
+  return load_held(TRY(array_at(state, "held")));
+}
+
+void Session::restart(bool manager_pauses, std::span<const TrialId> kept) {
+  for (auto& [id, trial] : trials_) {
+    trial.in_doubt = trial.state != State::paused || manager_pauses;
+  }
+  for (const TrialId id : kept) {
+    if (const auto trial = trials_.find(id); trial != trials_.end()) {
+      trial->second.in_doubt = false;
+    }
+  }
+  for (Held& held : held_) held.ask.reset();
+  pending_.clear();
+  announced_.clear();
   doubts_ = true;
-  return {};
 }
 
 Replies Session::end_doubtful() {

@@ -1,6 +1,9 @@
 #include "dispatcher/tune_worker.h"
 
+#include <utility>
+
 #include "base/saved_numbers.h"
+#include "dispatcher/messages_json.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/sink.h"
 #include "space/constraint.h"
@@ -112,6 +115,11 @@ WorkerMessages TuneWorker::on(TrialsPaused& m) {
 WorkerMessages TuneWorker::on(ImportResults& m) { return address(session_.import(m.records)); }
 
 WorkerMessages TuneWorker::on(AdoptTrial& m) {
+  // What was proposed and forgotten must not be proposed again. Once: the list names all of it.
+  if (m.unknown && !search_space_.is_null() && !std::exchange(skipped_, true)) {
+    log_.warning("trial {} was given out, but is not remembered: other proposals follow", m.trial);
+    session_.skip_ahead();
+  }
   auto adopted = session_.adopt(m.trial, m.parameters, m.paused);
   if (adopted) return address(*std::move(adopted));
   log_.warning("trial {} runs without the tuner's knowledge: {}", m.trial, adopted.error().message);
@@ -124,21 +132,42 @@ WorkerMessages TuneWorker::on(ReviveTrial& m) {
 }
 
 WorkerMessages TuneWorker::on(SaveState& m) {
-  if (search_space_.is_null()) return {TunerState{m.number, nullptr}};
+  json for_job = json::array();
+  for (const auto& [id, ask] : for_job_) {
+    for_job.push_back(
+        {{"id", id}, {"trial_job_id", ask.trial_job_id}, {"parameter_index", ask.parameter_index}});
+  }
   json state;
-  state["search_space"] = search_space_;
+  state["search_space"] = save_json(search_space_);
+  state["for_job"] = std::move(for_job);
+  state["skipped"] = skipped_;
   state["session"] = session_.save();
   WorkerMessages messages;  // an initialiser list would copy the state
   messages.emplace_back(TunerState{m.number, std::move(state)});
   return messages;
 }
 
-Result<void> TuneWorker::load(const json& state, bool manager_pauses) {
-  json search_space = TRY(object_at(state, "search_space"));
-  TRY(session_.load(TRY(make_space(search_space)), TRY(object_at(state, "session")),
-                    manager_pauses));
-  search_space_ = std::move(search_space);
-  return {};
+Result<void> TuneWorker::load(const json& state) {
+  search_space_ = TRY(json_at(state, "search_space"));
+  std::optional<Space> space;
+  if (!search_space_.is_null()) space = TRY(make_space(search_space_));
+  for (const json& one : TRY(array_at(state, "for_job"))) {
+    AskForJob ask;
+    ask.id = TRY(integer_at(one, "id"));
+    ask.trial_job_id = TRY(text_at(one, "trial_job_id"));
+    ask.parameter_index = TRY(integer_at(one, "parameter_index"));
+    for_job_.insert_or_assign(ask.id, std::move(ask));
+  }
+  const json skipped = TRY(value_at(state, "skipped"));
+  if (!skipped.is_boolean()) return fail("saved state: \"skipped\" is neither true nor false");
+  skipped_ = skipped.get<bool>();
+  return session_.load(std::move(space), TRY(object_at(state, "session")));
+}
+
+void TuneWorker::restart(bool manager_pauses, std::span<const TrialId> kept) {
+  session_.restart(manager_pauses, kept);
+  for_job_.clear();
+  skipped_ = false;
 }
 
 WorkerMessages TuneWorker::on(Barrier& m) { return {Passed{m.number}}; }

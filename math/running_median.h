@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace attune {
@@ -30,11 +32,24 @@ class RunningMedian {
   // Element size() / 2 in ascending order. size() > 0.
   double upper_median() const { return high_.front(); }
 
-  // All numbers; inserting them again in any order gives the same medians.
+  // All numbers, as they lie: what restore() makes the same object of. O(n), either way.
   std::vector<double> values() const {
     std::vector<double> all = low_;
     all.insert(all.end(), high_.begin(), high_.end());
     return all;
+  }
+  // Nothing: they did not come from values().
+  static std::optional<RunningMedian> restore(std::span<const double> values) {
+    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    RunningMedian median;
+    median.low_.assign(values.begin(), half);
+    median.high_.assign(half, values.end());
+    const bool apart = median.low_.empty() || median.low_.front() <= median.high_.front();
+    if (!apart || !std::ranges::is_heap(median.low_, std::less<>()) ||
+        !std::ranges::is_heap(median.high_, std::greater<>())) {
+      return std::nullopt;
+    }
+    return median;
   }
 
  private:

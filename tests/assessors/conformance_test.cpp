@@ -93,7 +93,7 @@ TEST_CASE("assessors: same calls, same decisions, saved and loaded anywhere, the
       const auto state = parse_json(dump_json(states[from]));
       REQUIRE(state);
       REQUIRE(loaded->load(*state));
-      CHECK(dump_json(loaded->save()).size() == dump_json(states[from]).size());
+      CHECK(dump_json(loaded->save()) == dump_json(states[from]));
       for (std::size_t i = from; i < script.calls.size(); ++i) {
         REQUIRE(apply(*loaded, script.calls[i]) == decisions[i]);
       }

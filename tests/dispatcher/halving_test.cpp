@@ -51,7 +51,7 @@ struct Search {
   void restart() {
     const json state = parse_json(dump_json(daemon->save())).value();
     daemon = make();
-    REQUIRE(daemon->load(state).has_value());
+    REQUIRE(daemon->restart(state).has_value());
     manager.restart(sender(), kSpace);
   }
 

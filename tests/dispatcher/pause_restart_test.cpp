@@ -1,4 +1,5 @@
 // Paused trials across a restart of the daemon.
+#include "base/saved_numbers.h"
 #include "tests/support/pausing_world.h"
 
 namespace attune {
@@ -14,6 +15,9 @@ std::string resumed_trial(int id, const std::string& job, bool paused,
   if (!checkpoint.empty()) entry["checkpoint"] = checkpoint;
   return dump_json(entry);
 }
+
+// Of trials 0 and 1, both with a point; the second runs.
+json states(int first) { return save_numbers(std::vector<double>{1.0 + 8 * first, 1}); }
 
 TEST_CASE("restart: a paused trial is still paused, and goes on in its job") {
   PausingWorld f;
@@ -51,7 +55,7 @@ TEST_CASE("restart: a trial that goes on under a fresh id is known by it, and by
   CHECK(f.said().ends_with("TR 2 resume A"));
   if (!lost) state = f.daemon->save();
   f.daemon = f.start(f.tuner);
-  REQUIRE(f.daemon->load(through_text(state)).has_value());
+  REQUIRE(f.daemon->restart(through_text(state)).has_value());
   f.daemon->send("IN", kSpace);
   f.daemon->send("AD", "[" + resumed_trial(2, "A", false, "c1") + "]");
   CHECK(f.tuner->adopted.empty());
@@ -117,9 +121,10 @@ TEST_CASE("restart: a damaged state of paused trials is refused") {
   f.daemon->send("GE", "1");
   const json good = through_text(f.daemon->save());
   const std::vector<std::pair<std::string, json>> damages = {
-      {"/jobs/aliases", "AAAAAAAA8D8="},    {"/jobs/checkpoints", json::array({1})},
-      {"/tuner/session/held/0/trial", 1},   {"/tuner/session/held/0/point", ""},
-      {"/tuner/session/trials/0/state", 3}, {"/tuner/session/trials/0/state", 0}};
+      {"/jobs/aliases", "AAAAAAAA8D8="},         {"/jobs/checkpoints", json::array({1})},
+      {"/tuner/session/held/0/trial", 1},        {"/tuner/session/held/0/point", ""},
+      {"/tuner/session/held/0/ask", ""},         {"/tuner/session/trials/flags", states(3)},
+      {"/tuner/session/trials/flags", states(0)}};
   for (const auto& [where, damage] : damages) {
     CAPTURE(where);
     json damaged = good;

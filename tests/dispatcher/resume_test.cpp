@@ -49,7 +49,7 @@ struct Restart {
 
   void restart() {
     after = start(second);
-    REQUIRE(after->load(through_text(before->save())));
+    REQUIRE(after->restart(through_text(before->save())));
     after->send("IN", kSpace);
     CHECK(outlines(after->take()) == "ID");
   }
@@ -92,7 +92,7 @@ TEST_CASE("resume: results that the checkpoint lacks come back through ImportDat
   SECTION("and are known after the next restart") {
     ScriptedTuner* third = nullptr;
     const auto again = Restart::start(third);
-    REQUIRE(again->load(through_text(r.after->save())));
+    REQUIRE(again->restart(through_text(r.after->save())));
     again->send("IN", kSpace);
     again->send("FD", R"([{"parameter":{"x":0.5},"value":"0.2","trialJobId":"B"},
                           {"parameter":{"x":0.75},"value":"0.3","trialJobId":"C"},
@@ -131,7 +131,7 @@ TEST_CASE("resume: a job that goes on under its own id can still be killed") {
   before->send("GE", "1");
   before->send("ME", metric("PERIODICAL", 0, "A", "0.9"));
   const auto after = with_assessor();
-  REQUIRE(after->load(through_text(before->save())));
+  REQUIRE(after->restart(through_text(before->save())));
   after->send("IN", kSpace);
   after->send("ME", metric("PERIODICAL", 0, "A", "0.1"));
   CHECK(outlines(after->take()) == "ID, KI A");
@@ -156,8 +156,7 @@ TEST_CASE(
   }
   const json state = through_text(before->save());
   const auto after = start();
-  REQUIRE(after->load(state));
-  CHECK(through_text(after->save()).at("assessor") == state.at("assessor"));
+  REQUIRE(after->restart(state));
   after->send("IN", kSpace);
   after->send("ME", metric("PERIODICAL", 0, "A", "3", 2));
   after->send("ME", metric("PERIODICAL", 1, "B", "7", 0));
@@ -189,7 +188,7 @@ TEST_CASE("resume: a trial with a result does not run as a new one") {
 TEST_CASE("resume: another search space carries over what fits") {
   Restart r;
   r.after = Restart::start(r.second);
-  REQUIRE(r.after->load(through_text(r.before->save())));
+  REQUIRE(r.after->restart(through_text(r.before->save())));
   r.after->send("IN", R"({"x":{"_type":"uniform","_value":[0,0.6]}})");
   CHECK(r.second->told == Lines{"0 completed 0.1"});
   CHECK(r.second->adopted == std::vector<TrialId>{1});
@@ -212,7 +211,7 @@ TEST_CASE("resume: every registered tuner goes on where it was") {
       }
       one->take();
       const auto two = Stepped::make(entry.name, {{"seed", 6}}, "Medianstop");
-      REQUIRE(two->load(through_text(one->save())));
+      REQUIRE(two->restart(through_text(one->save())));
       two->send("IN", space);
       two->take();
       for (const auto* command : {"5", "7"}) {
@@ -255,10 +254,50 @@ TEST_CASE("resume: a state that is damaged is refused, with the place") {
   CHECK_FALSE(Restart::start(tuner)->load(shorter));
 }
 
-TEST_CASE("nothing is saved before there is a search space") {
+TEST_CASE("resume: requests from before the first search space are answered, or asked again") {
   ScriptedTuner* tuner = nullptr;
-  const auto daemon = Restart::start(tuner);
-  CHECK(daemon->save().is_null());
+  const auto before = Restart::start(tuner);
+  before->send("GE", "2");
+  const json state = through_text(before->save());
+  const auto after = Restart::start(tuner);
+  SECTION("exactly") {
+    REQUIRE(after->load(state));
+    after->send("IN", kSpace);
+    CHECK(outlines(after->take()) == "ID, TR 0, TR 1");
+  }
+  SECTION("the manager has started anew") {
+    REQUIRE(after->restart(state));
+    after->send("IN", kSpace);
+    after->send("GE", "1");
+    CHECK(outlines(after->take()) == "ID, TR 2");
+  }
+}
+
+TEST_CASE("resume: trials that the manager has yet to hear of are not in doubt") {
+  Restart r;
+  r.after = Restart::start(r.second);
+  REQUIRE(r.after->restart(through_text(r.before->save()), {2, 77}));
+  r.after->send("IN", kSpace);
+  r.after->send("GE", "1");
+  CHECK(r.second->told == Lines{"1 failed -"});
+  r.after->send("ME", metric("FINAL", 2, "C", "0.5"));
+  CHECK(r.second->told.back() == "2 completed 0.5");
+}
+
+TEST_CASE("resume: a trial of the manager's own goes on in its job") {
+  ScriptedAssessor* assessor = nullptr;
+  const auto start = [&] {
+    auto owned = std::make_unique<ScriptedAssessor>();
+    assessor = owned.get();
+    return std::make_unique<Stepped>(std::make_unique<ScriptedTuner>(), false, std::move(owned));
+  };
+  const auto before = start();
+  before->send("IN", kSpace);
+  before->send("ME", metric("PERIODICAL", nullptr, "own", "1", 0));
+  const auto after = start();
+  REQUIRE(after->restart(through_text(before->save())));
+  after->send("ME", metric("PERIODICAL", nullptr, "own", "2", 1));
+  CHECK(assessor->calls == Lines{"assess -2: 1 2"});
 }
 
 TEST_CASE("imports: a repeated record without a job is told once") {

@@ -53,8 +53,15 @@ TEST_CASE("the running median is that of the sorted numbers, at every length") {
     REQUIRE(median.upper_median() == all[all.size() / 2]);
   }
   auto values = median.values();
+  const auto restored = RunningMedian::restore(values);
+  REQUIRE(restored);
+  CHECK(restored->values() == values);
+  CHECK(restored->upper_median() == median.upper_median());
+  std::swap(values.front(), values.back());
+  CHECK_FALSE(RunningMedian::restore(values));
   std::ranges::sort(values);
   CHECK(values == all);
+  CHECK(RunningMedian::restore({})->size() == 0);
 }
 
 }  // namespace attune

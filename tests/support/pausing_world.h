@@ -45,7 +45,7 @@ struct PausingWorld {
   void restart() {
     const json state = through_text(daemon->save());
     daemon = start(tuner);
-    REQUIRE(daemon->load(state).has_value());
+    REQUIRE(daemon->restart(state).has_value());
     daemon->send("IN", kSpace);
     daemon->take();
   }

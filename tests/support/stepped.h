@@ -70,13 +70,11 @@ class Stepped : private Queues, private Sink {
     settle();
     return std::exchange(saved, {});
   }
-  // In a fresh one: goes on from what another saved.
-  Result<void> load(const json& state) {
-    Jobs jobs;
-    TRY(jobs.load(state.at("jobs")));
-    begin(std::move(jobs));
-    TRY(tune_.load(state.at("tuner"), options_.capabilities.pause));
-    return assess_.load(state.at("assessor"));
+  // In a fresh one: goes on from what another saved, exactly.
+  Result<void> load(const json& state) { return load(state, std::nullopt); }
+  // As load(), but the manager has started anew; `kept` as in Session::restart.
+  Result<void> restart(const json& state, const std::vector<TrialId>& kept = {}) {
+    return load(state, kept);
   }
 
   json saved;
@@ -85,6 +83,20 @@ class Stepped : private Queues, private Sink {
   std::string failure;
 
  private:
+  Result<void> load(const json& state, const std::optional<std::vector<TrialId>>& restart_keeps) {
+    Jobs jobs;
+    TRY(jobs.load(state.at("jobs")));
+    TRY(tune_.load(state.at("tuner")));
+    TRY(assess_.load(state.at("assessor")));
+    if (restart_keeps) {
+      jobs.restart();
+      tune_.restart(options_.capabilities.pause, *restart_keeps);
+      assess_.restart();
+    }
+    begin(std::move(jobs));
+    return {};
+  }
+
   void begin(Jobs jobs) {
     dispatcher_ =
         std::make_unique<Dispatcher>(options_, std::move(jobs), static_cast<Queues&>(*this),
