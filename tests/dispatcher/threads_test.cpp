@@ -73,7 +73,7 @@ struct Fixture {
   WorkerMessage next() {
     while (true) {
       const int seen = output.count();
-      if (auto output = threads->take()) return std::move(output->message);
+      if (auto taken = threads->take()) return std::move(taken->message);
       output.wait_past(seen);
     }
   }
