@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <utility>
 
 namespace attune {
 namespace {
@@ -16,64 +13,34 @@ std::unexpected<Error> failed(const std::string& what, const std::string& path) 
   return fail(what + " " + path + ": " + std::strerror(errno));
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-  bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
-
-Result<void> write_all(int fd, const std::string& path, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return failed("cannot write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return {};
-}
-
-Result<void> write_and_flush(const std::string& path, std::string_view bytes) {
-  Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (file.get() < 0) return failed("cannot open", path);
-  TRY(write_all(file.get(), path, bytes));
-  if (::fdatasync(file.get()) != 0) return failed("cannot flush", path);
-  if (!file.close()) return failed("cannot close", path);
-  return {};
+Result<void> write_and_flush(FileSystem& files, const std::string& path, std::string_view bytes) {
+  const UniqueFd file = TRY(files.open(path, {.write = true, .create = true, .truncate = true}));
+  TRY(write_all(files, file.get(), path, bytes, 0));
+  return files.flush(file.get(), path);
 }
 
 }  // namespace
 
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+Result<void> write_file_atomically(FileSystem& files, const std::string& path,
+                                   std::string_view bytes) {
   const std::string temporary = path + ".tmp";
-  if (auto written = write_and_flush(temporary, bytes); !written) {
-    ::unlink(temporary.c_str());
+  auto written = write_and_flush(files, temporary, bytes);
+  if (written) written = files.rename(temporary, path);
+  if (!written) {
+    [[maybe_unused]] const auto removed = files.remove(temporary);  // the first error says more
     return written;
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    auto error = failed("cannot rename to", path);
-    ::unlink(temporary.c_str());
-    return error;
-  }
   // Without this a crash of the machine may bring the former file back.
-  std::string directory = std::filesystem::path(path).parent_path().string();
-  if (directory.empty()) directory = ".";
-  const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.get() < 0 || ::fsync(opened.get()) != 0) return failed("cannot flush", directory);
-  return {};
+  return files.flush_directory(directory_of(path));
+}
+
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  return write_file_atomically(real_files(), path, bytes);
 }
 
 Result<std::string> read_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return failed("cannot open", path);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return failed("cannot open", path);
   std::string bytes;
   std::string buffer(1 << 16, '\0');
   while (true) {

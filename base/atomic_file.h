@@ -3,15 +3,18 @@
 #include <string>
 #include <string_view>
 
+#include "base/file_system.h"
 #include "base/result.h"
 
 namespace attune {
 
 // Writes `path`.tmp (mode 0600), flushes it to the disk, renames it over `path`, flushes the
 // directory. On an error the former file is as it was. One writer of a path at a time.
+Result<void> write_file_atomically(FileSystem& files, const std::string& path,
+                                   std::string_view bytes);
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
-// The whole file. Errors name the path.
+// The whole file, also what is no regular one. Errors name the path.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace attune

@@ -11,19 +11,22 @@
 
 namespace attune {
 
-// Errors name the call, the path and the cause. An interrupted call is repeated. No function
-// follows a symbolic link in the last part of a path. Any thread.
+// Errors name the call, the path and the cause. An interrupted call is repeated. The last part of
+// a file's path is never followed as a symbolic link, unless that is asked for; a directory may be
+// one. Any thread.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
   struct Opening {
-    bool write = false;   // else for reading
-    bool create = false;  // mode 0600, when missing
+    bool write = false;   // and for reading; else for reading alone
+    bool create = false;  // when missing
     bool truncate = false;
     bool exclusive = false;  // with create: an error when it exists
+    bool follow = false;     // a symbolic link
+    unsigned mode = 0600;    // of what is created
   };
-  // `path` is kept for messages. Close-on-exec.
+  // Close-on-exec. The other functions take the path for their messages.
   virtual Result<UniqueFd> open(const std::string& path, Opening opening) = 0;
 
   // Bytes that were written or read, perhaps fewer than asked for; reading 0: the end of the file.
@@ -41,16 +44,21 @@ class FileSystem {
   virtual Result<bool> lock(int fd, const std::string& path) = 0;
 
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
-  virtual Result<void> remove(const std::string& path) = 0;            // nothing there: fine
-  virtual Result<void> make_directories(const std::string& path) = 0;  // 0700; there: fine
-  virtual Result<void> flush_directory(const std::string& path) = 0;   // the names in it
+  virtual Result<void> remove(const std::string& path) = 0;  // nothing there: fine
+  // 0700, and on the disk, each with its name in the one above; there: fine.
+  virtual Result<void> make_directories(const std::string& path) = 0;
+  virtual Result<void> flush_directory(const std::string& path) = 0;  // the names in it
 };
 
 FileSystem& real_files();  // without state
 
-// In pieces, as many as it takes.
+std::string directory_of(const std::string& path);  // "." for a bare name
+
+// In pieces, as many as it takes. A range that the file does not have comes shorter.
 Result<void> write_all(FileSystem& files, int fd, const std::string& path, std::string_view bytes,
                        std::uint64_t offset);
+Result<std::string> read_range(FileSystem& files, int fd, const std::string& path,
+                               std::uint64_t from, std::uint64_t to);
 Result<std::string> read_all(FileSystem& files, int fd, const std::string& path);
 
 }  // namespace attune

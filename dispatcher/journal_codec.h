@@ -26,6 +26,17 @@ inline constexpr std::size_t kMostRecordBytes = std::size_t{1} << 30;
 // The payload has at most kMostRecordBytes.
 void encode_record(RecordKind kind, std::string_view payload, std::string& out);
 
+struct RecordHead {
+  std::uint8_t kind = 0;     // perhaps none that we know
+  std::uint32_t length = 0;  // of the payload
+  std::uint32_t sum = 0;
+
+  std::size_t record_size() const { return kRecordHead + length; }
+};
+// Nothing: the bytes begin with no head whose check fits.
+std::optional<RecordHead> read_head(std::string_view bytes);
+bool is_known(std::uint8_t kind);
+
 // What a file's bytes hold, from the first record on.
 class RecordScanner {
  public:
@@ -37,15 +48,20 @@ class RecordScanner {
     std::uint64_t offset;      // of the record in the bytes
   };
   // The next record. Nothing: the end, or a torn tail, which is where end_of_good() is less than
-  // the size: bytes that are no whole record, with no valid record anywhere behind them. An error
-  // names the byte and what is wrong there: damage with valid records behind it, a kind that is
-  // unknown, a first record that is no header; after it only errors follow.
+  // the size: bytes that are no whole record, with no valid record anywhere behind them. (A head
+  // that is good says where its record ends, so that nothing inside of it counts as behind.) An
+  // error names the byte and what is wrong there: damage with valid records behind it, a kind that
+  // is unknown, a first record that is no header, a header or snapshot in another place than the
+  // first or second; after it only errors follow.
   Result<std::optional<Item>> next();
   std::uint64_t end_of_good() const { return good_; }
 
  private:
+  std::unexpected<Error> broken(const std::string& what);
+
   std::string_view bytes_;
   std::uint64_t good_ = 0;
+  std::uint64_t records_ = 0;
   std::string error_;
 };
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/file_system.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "study/study_options.h"
@@ -14,9 +15,11 @@ namespace attune {
 
 class StudyFile {
  public:
-  // A new file; one that exists is an error, unless it is empty.
-  static Result<std::unique_ptr<StudyFile>> create(const std::string& path, Durability durability);
-  static Result<std::unique_ptr<StudyFile>> open(const std::string& path, Durability durability);
+  // A new file; one that exists is an error, unless it is empty. `files` lives longer.
+  static Result<std::unique_ptr<StudyFile>> create(const std::string& path, Durability durability,
+                                                   FileSystem& files = real_files());
+  static Result<std::unique_ptr<StudyFile>> open(const std::string& path, Durability durability,
+                                                 FileSystem& files = real_files());
   // No study may write to `path`, if it exists, while what is returned lives. An error: one does.
   static Result<UniqueFd> keep_out(const std::string& path);
   ~StudyFile();
@@ -25,16 +28,19 @@ class StudyFile {
 
   Result<std::string> read() const;           // all of it
   Result<void> truncate(std::size_t length);  // what follows was torn
-  // With one write; when it fails, nothing of it is left if that can be helped.
+  // With one write, or as few as the system makes of it; when one fails, nothing of it is left if
+  // that can be helped. When the flush fails the lines are there, but perhaps not on the disk.
   Result<void> append(std::string_view lines);
 
  private:
-  StudyFile(UniqueFd fd, std::string path, Durability durability);
-  static Result<std::unique_ptr<StudyFile>> locked(const std::string& path, int flags,
-                                                   Durability durability);
+  StudyFile(FileSystem& files, UniqueFd fd, std::string path, Durability durability);
+  static Result<std::unique_ptr<StudyFile>> locked(FileSystem& files, const std::string& path,
+                                                   bool create, Durability durability);
   Result<void> sync();
 
+  FileSystem& files_;
   UniqueFd fd_;
+  std::uint64_t size_ = 0;  // nobody else writes to it
   std::string path_;
   Durability durability_;
   SystemClock clock_;

@@ -1,0 +1,100 @@
+#include "dispatcher/journal_codec.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/crc32c.h"
+
+namespace attune {
+namespace {
+
+constexpr std::size_t kChecked = 5;  // length and kind
+
+void put(std::uint32_t number, std::string& out) {
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift & 0xFF);
+}
+
+std::uint32_t get(std::string_view bytes, std::size_t at) {
+  std::uint32_t number = 0;
+  for (std::size_t i = 4; i-- > 0;) {
+    number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  }
+  return number;
+}
+
+bool is_whole(const RecordHead& head, std::string_view bytes) {
+  return head.record_size() <= bytes.size() &&
+         crc32c(bytes.substr(kRecordHead, head.length)) == head.sum;
+}
+
+// The first valid record at `from` or behind it. Nearly every byte of a journal is text, which is
+// no kind, and so is passed over without a sum.
+std::optional<std::size_t> find_record(std::string_view bytes, std::size_t from) {
+  for (std::size_t at = from; at + kRecordHead <= bytes.size(); ++at) {
+    if (!is_known(static_cast<std::uint8_t>(bytes[at + 4]))) continue;
+    const auto head = read_head(bytes.substr(at));
+    if (head && is_whole(*head, bytes.substr(at))) return at;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_known(std::uint8_t kind) {
+  return kind >= static_cast<std::uint8_t>(RecordKind::header) &&
+         kind <= static_cast<std::uint8_t>(RecordKind::kept);
+}
+
+void encode_record(RecordKind kind, std::string_view payload, std::string& out) {
+  ATTUNE_CHECK(payload.size() <= kMostRecordBytes);
+  const std::size_t start = out.size();
+  put(static_cast<std::uint32_t>(payload.size()), out);
+  out += static_cast<char>(kind);
+  put(crc32c(std::string_view(out).substr(start, kChecked)), out);
+  put(crc32c(payload), out);
+  out += payload;
+}
+
+std::optional<RecordHead> read_head(std::string_view bytes) {
+  if (bytes.size() < kRecordHead) return {};
+  if (get(bytes, kChecked) != crc32c(bytes.substr(0, kChecked))) return {};
+  const RecordHead head{static_cast<std::uint8_t>(bytes[4]), get(bytes, 0), get(bytes, 9)};
+  if (head.length > kMostRecordBytes) return {};
+  return head;
+}
+
+std::unexpected<Error> RecordScanner::broken(const std::string& what) {
+  error_ = fmt::format("byte {}: {}", good_, what);
+  return fail(error_);
+}
+
+Result<std::optional<RecordScanner::Item>> RecordScanner::next() {
+  if (!error_.empty()) return fail(error_);
+  const std::string_view rest = bytes_.substr(good_);
+  if (rest.empty()) return std::nullopt;
+  const auto head = read_head(rest);
+  if (!head || !is_whole(*head, rest)) {
+    const std::size_t behind = good_ + (head ? head->record_size() : 1);
+    const auto later = find_record(bytes_, behind);
+    if (!later) return std::nullopt;
+    return broken(fmt::format("{}, and there are valid records from byte {} on",
+                              head ? "the payload does not match its sum" : "no record begins here",
+                              *later));
+  }
+  if (!is_known(head->kind)) {
+    return broken(fmt::format("a record of kind {}, which this attuned does not know", head->kind));
+  }
+  const auto kind = static_cast<RecordKind>(head->kind);
+  if ((kind == RecordKind::header) != (records_ == 0)) {
+    return broken(records_ == 0 ? "the first record is no header" : "a second header");
+  }
+  if (kind == RecordKind::snapshot && records_ != 1) {
+    return broken("a snapshot that does not stand right behind the header");
+  }
+  const Item item{kind, rest.substr(kRecordHead, head->length), good_};
+  good_ += head->record_size();
+  ++records_;
+  return item;
+}
+
+}  // namespace attune
