@@ -167,7 +167,7 @@ void Dispatcher::route(AddCustomizedTrialJob& c) {
       message.trial = jobs_.take_ids(1);
     } else if (const auto* old = std::get_if<std::int64_t>(&trial.parameter_id);
                old && *old >= 0 && *old <= kLargestId) {
-      jobs_.reserve_through(*old);
+      message.unknown = jobs_.reserve_through(*old);
       message.trial = jobs_.trial_of(*old);
       if (!trial.trial_job_id.empty()) {
         message.paused = trial.paused && options_.capabilities.pause;

@@ -69,7 +69,8 @@ void Dispatcher::answer(AssessorState& m) {
 
 void Dispatcher::finish_save() {
   if (!saving_->tuner || !saving_->assessor) return;
-  Saving saved = *std::exchange(saving_, std::nullopt);
+  Saving saved = *std::move(saving_);
+  saving_.reset();
   saved.state["tuner"] = *std::move(saved.tuner);
   saved.state["assessor"] = *std::move(saved.assessor);
   saved.state["tune_said"] = std::move(saved.tune_said);

@@ -136,10 +136,12 @@ struct Again : Parts {
 
 TEST_CASE("replay: the journal of every tuner and assessor leads to where it ends") {
   std::vector<Algorithms> all;
-  for (const auto& entry : builtin_tuners().entries()) {
+  const TunerRegistry tuners = builtin_tuners();
+  const AssessorRegistry assessors = builtin_assessors();
+  for (const TunerEntry& entry : tuners.entries()) {
     if (entry.name != "Batch") all.push_back({entry.name});
   }
-  for (const auto& entry : builtin_assessors().entries()) all.push_back({"Random", entry.name});
+  for (const AssessorEntry& entry : assessors.entries()) all.push_back({"Random", entry.name});
   all.push_back({"TPE", "Medianstop", true});
   for (const Algorithms& which : all) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -21,8 +21,8 @@ class Stepped : private Queues, private Sink {
       : options_(with_assessor(options, assessor != nullptr)),
         tune_(Session(std::move(tuner), Objective{"default", maximize}, log), log),
         assess_(std::move(assessor), log),
-        log_(log) {
-    begin({});
+        dispatcher_(std::make_unique<Dispatcher>(options_, static_cast<Queues&>(*this), log)) {
+    dispatcher_->attach(*this, journal);
   }
 
   // With registered algorithms; empty assessor name: none.
@@ -84,23 +84,15 @@ class Stepped : private Queues, private Sink {
 
  private:
   Result<void> load(const json& state, const std::optional<std::vector<TrialId>>& restart_keeps) {
-    Jobs jobs;
-    TRY(jobs.load(state.at("jobs")));
+    const auto said = TRY(dispatcher_->load(state));
+    ATTUNE_CHECK(said.tune.empty() && said.assess.empty());  // save() settles
     TRY(tune_.load(state.at("tuner")));
     TRY(assess_.load(state.at("assessor")));
-    if (restart_keeps) {
-      jobs.restart();
-      tune_.restart(options_.capabilities.pause, *restart_keeps);
-      assess_.restart();
-    }
-    begin(std::move(jobs));
+    if (!restart_keeps) return {};
+    dispatcher_->restart();
+    tune_.restart(options_.capabilities.pause, *restart_keeps);
+    assess_.restart();
     return {};
-  }
-
-  void begin(Jobs jobs) {
-    dispatcher_ =
-        std::make_unique<Dispatcher>(options_, std::move(jobs), static_cast<Queues&>(*this),
-                                     static_cast<Sink&>(*this), journal, log_);
   }
 
   static DispatcherOptions with_assessor(DispatcherOptions options, bool has) {
@@ -148,7 +140,6 @@ class Stepped : private Queues, private Sink {
   std::deque<AssessMessage> assess_queue_;
   TuneWorker tune_;
   AssessWorker assess_;
-  Log log_;
   std::vector<Frame> sent_;
   std::unique_ptr<Dispatcher> dispatcher_;
 };
