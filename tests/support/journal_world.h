@@ -55,7 +55,9 @@ inline std::optional<std::vector<JournalRecord>> records_in(
 struct JournalWorld {
   explicit JournalWorld(Durability durability = Durability::write)
       : path(folder.path / "below" / "attuned.journal"),
-        options{.path = path, .durability = durability} {}
+        options{.path = path, .durability = durability} {
+    files.on_held([this] { bell.ring(); });
+  }
 
   Result<void> create(Log log = {}) {
     auto made = JournalFile::create(files, options, [this] { bell.ring(); }, std::move(log));
@@ -100,10 +102,16 @@ struct JournalWorld {
 
   // Until the helpers have nothing in hand.
   void rest() {
+    journal->poll();
+    rest_until([this] { return !journal->busy(); });
+  }
+  template <class Condition>
+  void rest_until(Condition condition) {
     while (true) {
       const int seen = bell.count();
+      if (condition()) return;
       journal->poll();
-      if (!journal->busy()) return;
+      if (condition()) return;
       bell.wait_past(seen);
     }
   }
