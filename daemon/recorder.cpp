@@ -10,8 +10,6 @@ namespace {
 // After so long what has come since the last snapshot may have cost the tuner much time.
 constexpr std::chrono::seconds kSnapshotAge{60};
 constexpr std::chrono::seconds kPatience{1};
-// Answers that a manager never says it has, see docs/protocol.md.
-constexpr std::uint64_t kKeptBytes = 64u << 20;
 
 }  // namespace
 
@@ -26,9 +24,7 @@ void Recorder::begin(BeginHow how, const Frame& first) {
 }
 
 void Recorder::append(JournalRecord record) {
-  if (!file_) return;
-  if (record.kind == RecordKind::answer) answer_bytes_ += record.payload.size();
-  file_->append(std::move(record));
+  if (file_) file_->append(std::move(record));
 }
 
 bool Recorder::snapshot_due() const {
@@ -41,16 +37,10 @@ bool Recorder::snapshot_due() const {
   return since >= most || (since > 0 && age >= kSnapshotAge);
 }
 
-void Recorder::write_snapshot(const json& state, std::uint64_t answers,
-                              std::uint64_t acknowledged) {
-  marks_.emplace_back(answers, answer_bytes_);
-  while (marks_.front().second + kKeptBytes < answer_bytes_) {
-    acknowledged = std::max(acknowledged, marks_.front().first);
-    marks_.pop_front();
-  }
+void Recorder::write_snapshot(json state, std::uint64_t answers, std::uint64_t acknowledged) {
   tried_at_ = SteadyClock::now();
   tried_bytes_ = file_->bytes_since_snapshot();
-  file_->write_snapshot(header_, state, answers, acknowledged);
+  file_->write_snapshot(header_, std::move(state), answers, acknowledged);
 }
 
 }  // namespace attune

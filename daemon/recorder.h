@@ -2,10 +2,7 @@
 // The journal as the server sees it: a file, or, without a directory, nothing at all. Writes the
 // header when the experiment begins, and decides when a snapshot is due. Io thread only.
 #include <chrono>
-#include <deque>
 #include <memory>
-#include <optional>
-#include <utility>
 
 #include "daemon/journal_file.h"
 #include "daemon/resume.h"
@@ -35,7 +32,7 @@ class Recorder final : public Journal {
 
   // Often enough that a replay is short, seldom enough that writing them costs little.
   bool snapshot_due() const;
-  void write_snapshot(const json& state, std::uint64_t answers, std::uint64_t acknowledged);
+  void write_snapshot(json state, std::uint64_t answers, std::uint64_t acknowledged);
 
  private:
   using SteadyClock = std::chrono::steady_clock;
@@ -46,10 +43,6 @@ class Recorder final : public Journal {
   const std::size_t snapshot_bytes_;
   SteadyClock::time_point tried_at_ = SteadyClock::now();  // a snapshot, the last time
   std::uint64_t tried_bytes_ = 0;                          // as many had come since the former one
-  // The number of answers at each snapshot and the bytes of all since the start: so that the oldest
-  // can be forgotten.
-  std::deque<std::pair<std::uint64_t, std::uint64_t>> marks_;
-  std::uint64_t answer_bytes_ = 0;
 };
 
 }  // namespace attune

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <filesystem>
 #include <limits>
-#include <thread>
 
 #include "base/saved_numbers.h"
 #include "daemon/version.h"
@@ -17,20 +15,6 @@ using std::chrono::milliseconds;
 
 // A daemon that ends has so long at most, see server.cpp.
 constexpr milliseconds kLockPatience{5000};
-constexpr milliseconds kLockPause{20};
-
-Result<UniqueFd> open_locked(FileSystem& files, const std::string& path, const Log& log) {
-  for (milliseconds waited{0};; waited += kLockPause) {
-    UniqueFd file = TRY(files.open(path, {.write = true}));
-    // The other one may have put a new file in its place.
-    if (TRY(files.lock(file.get(), path)) && TRY(files.is_at(file.get(), path))) return file;
-    if (waited == milliseconds(0)) log.info("waiting for another attuned that uses {}", path);
-    if (waited >= kLockPatience) {
-      return fail(path + " is in use by another attuned: end that one, or choose another directory");
-    }
-    std::this_thread::sleep_for(kLockPause);
-  }
-}
 
 // Whether the present daemon is told what the former one was told.
 Result<void> compare(const json& header, const json& present) {
@@ -79,10 +63,8 @@ Result<json> read_header(RecordScanner& records) {
 }
 
 Result<Beginning> resume(const Configuration& configuration, const Algorithms& algorithms,
-                         FileSystem& files, const std::string& path, Beginning::Old& old,
-                         const Log& log) {
-  const std::string bytes = TRY(read_all(files, old.file.get(), path));
-  RecordScanner records(bytes);
+                         const std::string& path, Beginning::Old& old, const Log& log) {
+  RecordScanner records(old.existing.bytes);
   json header = TRY(read_header(records));
   Beginning beginning;
   beginning.crew = TRY(make_crew(as_begun(configuration, header), algorithms, log));
@@ -93,10 +75,10 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
                 received.value_or(std::numeric_limits<std::uint64_t>::max()));
   TRY(replay.run(records));
   old.good = records.end_of_good();
-  old.after_snapshot = replay.after_snapshot();
-  if (old.good < bytes.size()) {
+  old.after_snapshot = old.good - replay.after_snapshot();
+  if (old.good < old.existing.bytes.size()) {
     log.warning("{}: the last {} bytes were not written to their end, and are cut off", path,
-                bytes.size() - old.good);
+                old.existing.bytes.size() - old.good);
   }
   beginning.fresh = replay.fresh();
   beginning.how = received ? BeginHow::exact : BeginHow::restart;
@@ -132,16 +114,16 @@ void keep(FileSystem& files, const std::string& path, const std::string& suffix,
 std::string journal_path(const std::string& directory) { return directory + "/attuned.journal"; }
 
 Result<Beginning> make_beginning(const Configuration& configuration, const Algorithms& algorithms,
-                        FileSystem& files, const Log& log) {
+                                 FileSystem& files, const Log& log) {
   const bool remembers = !configuration.checkpoint_directory.empty();
   const std::string path = journal_path(configuration.checkpoint_directory);
   std::string refused = "there is no directory for it (--checkpoint-dir)";
-  // Not status(): a link that leads nowhere is one too, and is refused when it is opened.
-  if (remembers && std::filesystem::exists(std::filesystem::symlink_status(path))) {
-    Beginning::Old old;
-    old.file = TRY(open_locked(files, path, log));
+  auto existing = std::optional<JournalFile::Existing>();
+  if (remembers) existing = TRY(JournalFile::lock_and_read(files, path, kLockPatience));
+  if (existing) {
+    Beginning::Old old{*std::move(existing)};
     if (configuration.resume) {
-      auto resumed = resume(configuration, algorithms, files, path, old, log);
+      auto resumed = resume(configuration, algorithms, path, old, log);
       if (resumed) {
         resumed->old = std::move(old);
         return resumed;

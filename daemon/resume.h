@@ -19,7 +19,7 @@ struct Beginning {
   BeginHow how = BeginHow::fresh;
   // Of the journal that is gone on with; nothing: a new one begins.
   struct Old {
-    UniqueFd file;                               // locked
+    JournalFile::Existing existing;
     std::uint64_t good = 0, after_snapshot = 0;  // bytes
   };
   std::optional<Old> old;
@@ -34,6 +34,6 @@ struct Beginning {
 // contradicts is no error: the log says why, it is kept as PATH.refused, and what is known comes
 // through the manager's ImportData. An error: the configuration, or another daemon has the journal.
 Result<Beginning> make_beginning(const Configuration& configuration, const Algorithms& algorithms,
-                        FileSystem& files, const Log& log);
+                                 FileSystem& files, const Log& log);
 
 }  // namespace attune

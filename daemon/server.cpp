@@ -32,7 +32,7 @@ Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, std::unique_p
     const JournalFile::Options options{journal_path(configuration.checkpoint_directory),
                                        configuration.durability};
     auto ready = [&wakeup = server->wakeup_] { wakeup.ring(); };
-    file = old ? TRY(JournalFile::open(files, options, std::move(old->file), old->good,
+    file = old ? TRY(JournalFile::open(files, options, std::move(old->existing), old->good,
                                        old->after_snapshot, std::move(ready), log))
                : TRY(JournalFile::create(files, options, std::move(ready), log));
   }
@@ -219,7 +219,7 @@ void Server::tick() {
 
 void Server::save(json state) {
   const std::uint64_t answers = state["answers"].get<std::uint64_t>();
-  recorder_->write_snapshot(state, answers, dispatcher_->acknowledged());
+  recorder_->write_snapshot(std::move(state), answers, dispatcher_->acknowledged());
 }
 
 void Server::transmit(const Frame& frame) {

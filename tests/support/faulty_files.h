@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 
 #include "base/check.h"
@@ -73,10 +74,15 @@ class FaultyFiles final : public FileSystem {
     write_limit_ = bytes;
   }
 
-  // The next call of the kind waits: for await_held() to see it, for release() to let it go.
+  // The next call of the kind waits: it is held until release(). `held` is called then.
   void hold(FileCall call) {
     const std::lock_guard guard(mutex_);
-    hold_ = call;
+    to_hold_.insert(call);
+  }
+  void on_held(std::function<void()> held) { on_held_ = std::move(held); }  // before any call
+  bool held() const {
+    const std::lock_guard guard(mutex_);
+    return held_;
   }
   void await_held() {
     std::unique_lock guard(mutex_);
@@ -84,7 +90,6 @@ class FaultyFiles final : public FileSystem {
   }
   void release() {
     const std::lock_guard guard(mutex_);
-    hold_.reset();
     held_ = false;
     changed_.notify_all();
   }
@@ -173,7 +178,10 @@ class FaultyFiles final : public FileSystem {
     if (auto fault = enter(FileCall::make_directories, path)) {
       return error("make the directory", path, *fault);
     }
-    return real_files().make_directories(path);
+    std::error_code wrong;  // without the real one's flushes
+    std::filesystem::create_directories(path, wrong);
+    if (wrong) return error("make the directory", path, wrong.value());
+    return {};
   }
   Result<void> flush_directory(const std::string& path) override {
     if (auto fault = enter(FileCall::flush_directory, path)) return error("flush", path, *fault);
@@ -196,10 +204,10 @@ class FaultyFiles final : public FileSystem {
     std::unique_lock guard(mutex_);
     made_.push_back({call, path});
     const std::size_t nth = ++counts_[index(call)];
-    if (hold_ == call) {
-      hold_.reset();
+    if (to_hold_.erase(call) > 0) {
       held_ = true;
       changed_.notify_all();
+      if (on_held_) on_held_();
       ATTUNE_CHECK(changed_.wait_for(guard, kDeadline, [this] { return !held_; }));
     }
     if (most) *most = std::min(*most, write_limit_);
@@ -222,8 +230,9 @@ class FaultyFiles final : public FileSystem {
   std::optional<Fault> fault_;
   bool failing_ = false;
   std::size_t write_limit_ = static_cast<std::size_t>(-1);
-  std::optional<FileCall> hold_;
+  std::set<FileCall> to_hold_;
   bool held_ = false;
+  std::function<void()> on_held_;
   std::array<std::size_t, kFileCalls> counts_{};
   std::vector<Made> made_;
   DiskModel disk_;

@@ -1,0 +1,124 @@
+// How another file takes the place of the journal: a shorter one, that begins with a snapshot, or
+// the same anew.
+#include "base/check.h"
+#include "daemon/journal_file_impl.h"
+
+namespace attune {
+namespace {
+
+// With less than this left to copy the files change places: meanwhile nothing is durable.
+constexpr std::uint64_t kSmallRest = 256 << 10;
+constexpr int kMostRounds = 8;
+
+}  // namespace
+
+void JournalFile::Impl::begin_snapshot() {
+  if (new_file_ && new_file_->is_snapshot) return;
+  marked_ = true;
+  mark_ = tail_.appended();
+}
+
+void JournalFile::Impl::write_snapshot(SnapshotContent content) {
+  if (!std::exchange(marked_, false) || new_file_) return;
+  write_out();
+  if (!trouble_.empty() || tail_.written() < mark_) return;  // that comes first
+  new_file_.emplace();
+  new_file_->is_snapshot = true;
+  new_file_->mark = mark_;
+  new_file_->content = std::move(content);
+  start(Step::prepare);
+}
+
+void JournalFile::Impl::rewrite() {
+  // A snapshot that is on its way does as well.
+  if (new_file_ || flusher_.busy()) return;
+  new_file_.emplace();
+  start(Step::change);
+}
+
+void JournalFile::Impl::start(Step step) {
+  NewFile& made = *new_file_;
+  const std::uint64_t copied = made.reach;
+  made.step = step;
+  made.reach = step == Step::prepare ? made.mark : tail_.written();
+  const bool whole = step == Step::prepare || !made.is_snapshot;
+  writer_.start([this, &made, former = tail_.file(),
+                 bytes = whole ? tail_.until(made.reach) : tail_.between(copied, made.reach)] {
+    const auto done = run(made, bytes, former->get());
+    made.error = done ? std::nullopt : std::optional(done.error());
+  });
+}
+
+Result<void> JournalFile::Impl::run(NewFile& made, const JournalBytes& bytes, int former) {
+  const std::string& path = options_.path;
+  if (!made.file) made.file = TRY(Replacement::begin(files_, path, abandoned_));
+  if (made.step == Step::prepare) {
+    TRY(write_snapshot_part(files_, path, *made.content, bytes, options_.kept_bytes, *made.file));
+    made.content.reset();
+    made.begins = made.file->size();
+  } else {
+    TRY(made.file->append(bytes));
+  }
+  if (flushes()) TRY(made.file->flush());
+  if (made.step != Step::change) return {};
+  TRY(made.file->take_place(former));
+  if (!flushes()) return {};
+  auto named = files_.flush_directory(directory_of(path));
+  if (!named) made.unflushed = named.error();
+  return {};
+}
+
+void JournalFile::Impl::stepped() {
+  if (new_file_->error) {
+    gave_up();
+  } else if (new_file_->step == Step::change) {
+    changed();
+  }
+}
+
+void JournalFile::Impl::next_step() {
+  if (tail_.written() - new_file_->reach > kSmallRest && new_file_->rounds < kMostRounds) {
+    ++new_file_->rounds;
+    start(Step::catch_up);
+  } else if (!flusher_.busy()) {
+    start(Step::change);
+  }
+}
+
+void JournalFile::Impl::changed() {
+  const NewFile made = std::move(*new_file_);
+  new_file_.reset();
+  ATTUNE_CHECK(made.reach == tail_.written());
+  auto file = std::make_shared<const UniqueFd>(made.file->release());
+  if (made.is_snapshot) {
+    tail_.move(std::move(file), made.mark, made.begins);
+    since_ = made.mark;
+    snapshot_bytes_ = made.begins;
+    if (std::exchange(snapshot_failing_, false)) log_.info("snapshots are written again");
+  } else {
+    tail_.move(std::move(file));
+  }
+  tail_.forget(made.reach);
+  longer_ = false;
+  broken_.clear();
+  // After a crash of the machine the former file may be back.
+  if (made.unflushed) return broke(made.unflushed->message);
+  named_ = true;
+  synced_ = made.reach;
+  write_out();
+  if (options_.durability == Durability::always) sync();
+}
+
+void JournalFile::Impl::gave_up() {
+  const std::string reason = new_file_->error->message;
+  const bool snapshot = new_file_->is_snapshot;
+  new_file_.reset();
+  if (!snapshot) return broke(reason);
+  if (!abandoned_ && !std::exchange(snapshot_failing_, true)) {
+    log_.error("no snapshot can be written, the journal grows on without one: {}", reason);
+  }
+  write_out();
+  if (options_.durability == Durability::always) sync();
+}
+
+}  // namespace attune

@@ -1,0 +1,136 @@
+#include "daemon/journal_file_impl.h"
+
+namespace attune {
+namespace {
+
+// More than this is not left to the next tick: it stays in memory until it is on the disk.
+constexpr std::uint64_t kMostUnsynced = 8 << 20;
+
+}  // namespace
+
+JournalFile::Impl::Impl(FileSystem& files, Options options, UniqueFd file, std::uint64_t size,
+                        bool longer, std::function<void()> ready, Log log)
+    : files_(files),
+      options_(std::move(options)),
+      log_(std::move(log)),
+      tail_(std::make_shared<const UniqueFd>(std::move(file)), size),
+      longer_(longer),
+      flusher_("journal flush", ready),
+      writer_("journal writer", ready) {}
+
+JournalFile::Impl::~Impl() { abandoned_ = true; }
+
+void JournalFile::Impl::flush() {
+  if (trouble_.empty()) write_out();  // else the next tick() tries: a full disk stays full a while
+  const bool much = flushes() && tail_.written() - synced_ > kMostUnsynced;
+  if (options_.durability == Durability::always || much) sync();
+}
+
+void JournalFile::Impl::tick() {
+  poll();
+  // A write that fails may be the first sign of a file that is not there any more.
+  if (!write_error_.empty() && broken_.empty() && !changing()) {
+    const auto there = files_.is_at(tail_.fd(), options_.path);
+    if (!there) broke(there.error().message);
+    if (there && !*there) broke(options_.path + " was deleted or replaced");
+  }
+  if (!broken_.empty()) return rewrite();
+  write_out();
+  sync();
+}
+
+void JournalFile::Impl::poll() {
+  if (flusher_.take()) synced();
+  if (writer_.take()) stepped();
+  if (waits_to_change()) next_step();
+}
+
+Result<void> JournalFile::Impl::close() {
+  abandoned_ = new_file_ && new_file_->is_snapshot;
+  marked_ = false;
+  // A round finds out what is wrong, one writes the file anew, one flushes.
+  for (int round = 0; round < 4; ++round) {
+    wait();
+    abandoned_ = false;
+    if (!needs_tick()) return {};
+    tick();
+  }
+  wait();
+  if (!needs_tick()) return {};
+  return fail(trouble_.empty() ? options_.path + " is not all on the disk" : trouble_);
+}
+
+void JournalFile::Impl::wait() {
+  while (busy()) {
+    flusher_.wait();
+    poll();
+    writer_.wait();
+    poll();
+  }
+}
+
+void JournalFile::Impl::write_out() {
+  if (changing() || !broken_.empty()) return;
+  const auto written = write_pending();
+  write_error_ = written ? "" : written.error().message;
+  if (!flushes()) tail_.forget(tail_.written());
+  settle();
+}
+
+Result<void> JournalFile::Impl::write_pending() {
+  if (tail_.unwritten().empty()) return {};
+  if (longer_) TRY(files_.truncate(tail_.fd(), options_.path, tail_.offset()));
+  longer_ = false;
+  while (!tail_.unwritten().empty()) {
+    const std::size_t n =
+        TRY(files_.write_at(tail_.fd(), options_.path, tail_.unwritten(), tail_.offset()));
+    if (n == 0) return fail("cannot write " + options_.path + ": not a byte of it was taken");
+    tail_.wrote(n);
+  }
+  return {};
+}
+
+void JournalFile::Impl::sync() {
+  // A change of files that waits for the flusher would wait for ever if there was always a flush.
+  if (flusher_.busy() || changing() || waits_to_change() || !broken_.empty()) return;
+  if (synced_ >= tail_.written()) return;
+  sync_to_ = tail_.written();
+  flusher_.start([this, file = tail_.file(), named = named_] {
+    const auto done = bring_to_disk(file->get(), named);
+    sync_error_ = done ? std::nullopt : std::optional(done.error());
+  });
+}
+
+Result<void> JournalFile::Impl::bring_to_disk(int fd, bool named) const {
+  if (flushes()) TRY(files_.flush(fd, options_.path));
+  if (flushes() && !named) TRY(files_.flush_directory(directory_of(options_.path)));
+  if (TRY(files_.is_at(fd, options_.path))) return {};
+  return fail(options_.path + " was deleted or replaced");
+}
+
+void JournalFile::Impl::synced() {
+  if (sync_error_) return broke(sync_error_->message);
+  synced_ = sync_to_;
+  named_ = true;
+  if (flushes()) tail_.forget(synced_);
+  if (options_.durability == Durability::always) sync();  // what was written meanwhile
+}
+
+void JournalFile::Impl::broke(const std::string& reason) {
+  broken_ = reason;
+  settle();
+}
+
+void JournalFile::Impl::settle() {
+  std::string now;
+  if (!broken_.empty()) {
+    now = broken_ + "; the journal is written anew, which is tried each second";
+  } else if (!write_error_.empty()) {
+    now = write_error_ + "; make room, or make it writable: it is tried again each second";
+  }
+  if (trouble_.empty() && !now.empty()) log_.error("nothing new can be remembered: {}", now);
+  if (!trouble_.empty() && now.empty()) log_.info("{} is written again, and whole", options_.path);
+  trouble_ = std::move(now);
+}
+
+}  // namespace attune

@@ -1,0 +1,104 @@
+#include "daemon/journal_snapshot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "base/crc32c.h"
+#include "dispatcher/journal_codec.h"
+#include "dispatcher/journal_numbers.h"
+
+namespace attune {
+namespace {
+
+constexpr std::size_t kWindow = 1 << 20;
+
+// Calls `each` with kind and payload of every record, reading the file in pieces.
+template <class Each>
+Result<void> for_each_record(FileSystem& files, const std::string& path, const JournalBytes& from,
+                             Each each) {
+  std::string window;
+  std::uint64_t read = from.from;  // up to here of the file
+  bool all = false;
+  for (std::size_t at = 0;;) {
+    const std::string_view rest = std::string_view(window).substr(at);
+    const auto head = read_head(rest);
+    const bool whole = head && head->record_size() <= rest.size();
+    const auto payload = whole ? rest.substr(kRecordHead, head->length) : std::string_view();
+    if (whole && crc32c(payload) == head->sum) {
+      each(static_cast<RecordKind>(head->kind), payload);
+      at += head->record_size();
+      continue;
+    }
+    if (all && rest.empty()) return {};
+    if (all || whole || (!head && rest.size() >= kRecordHead)) {
+      return fail(fmt::format("{}: damaged at byte {}", path,
+                              read + (all ? from.memory.size() : 0) - rest.size()));
+    }
+    window.erase(0, at);
+    at = 0;
+    const std::size_t more = std::max(kWindow, head ? head->record_size() : 0);
+    const std::string piece =
+        TRY(read_range(files, from.file->get(), path, read, std::min(read + more, from.to)));
+    read += piece.size();
+    window += piece;
+    if (read == from.to || piece.empty()) {
+      window += from.memory;
+      all = true;
+    }
+  }
+}
+
+// The numbered answers at the end, as many as there is room for.
+struct LastAnswers {
+  std::size_t room;
+  std::deque<std::string> answers = {};
+  std::size_t bytes = 0;
+
+  void add(std::string_view payload) {
+    answers.emplace_back(payload);
+    bytes += payload.size();
+    while (bytes > room) drop_first();
+  }
+  void drop_first() {
+    bytes -= answers.front().size();
+    answers.pop_front();
+  }
+};
+
+}  // namespace
+
+Result<void> write_snapshot_part(FileSystem& files, const std::string& path,
+                                 const SnapshotContent& content, const JournalBytes& former,
+                                 std::size_t kept_bytes, Replacement& to) {
+  std::string bytes;
+  for (const auto& [kind, value] : {std::pair(RecordKind::header, &content.header),
+                                    std::pair(RecordKind::snapshot, &content.state)}) {
+    const std::string text = dump_json(*value);
+    if (text.size() > kMostRecordBytes) {
+      return fail(fmt::format("{}: a snapshot of {} bytes, more than a record can have", path,
+                              text.size()));
+    }
+    encode_record(kind, text, bytes);
+  }
+  TRY(to.append(bytes));
+  bytes.clear();
+
+  LastAnswers last{kept_bytes};
+  TRY(for_each_record(files, path, former, [&](RecordKind kind, std::string_view payload) {
+    const bool answer = kind == RecordKind::answer || kind == RecordKind::kept;
+    if (answer && is_numbered(kind, payload)) last.add(payload);
+  }));
+  const std::uint64_t open = content.answers - std::min(content.answers, content.acknowledged);
+  while (last.answers.size() > open) last.drop_first();
+  for (const auto& answer : last.answers) {
+    encode_record(RecordKind::kept, answer, bytes);
+    if (bytes.size() < kWindow) continue;
+    TRY(to.append(bytes));
+    bytes.clear();
+  }
+  return to.append(bytes);
+}
+
+}  // namespace attune

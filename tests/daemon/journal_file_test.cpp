@@ -1,0 +1,556 @@
+#include "daemon/journal_file.h"
+
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "tests/support/journal_world.h"
+
+namespace attune {
+namespace {
+
+void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::size_t count_in(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+unsigned mode_of(const std::string& path) {
+  struct stat status{};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status.st_mode & 0777;
+}
+
+std::vector<std::string> payloads(const JournalWorld& world, RecordKind kind) {
+  const auto records = records_in(world.bytes());
+  REQUIRE(records);
+  std::vector<std::string> found;
+  for (const auto& record : *records) {
+    if (record.kind == kind) found.push_back(record.payload);
+  }
+  return found;
+}
+
+TEST_CASE("journal file: what is flushed is in it and what is not is not") {
+  for (const Durability durability : kDurabilities) {
+    CAPTURE(static_cast<int>(durability));
+    JournalWorld world(durability);
+    REQUIRE(world.create());
+    CHECK(mode_of(world.path) == 0600);
+    world.exchange();
+    CHECK(world.bytes() == "");
+    CHECK(world.journal->backlog() == world.journal->position());
+    CHECK(world.journal->durable() == 0);
+    CHECK(world.journal->needs_tick());
+    world.journal->flush();
+    CHECK(world.journal->backlog() == 0);
+    CHECK(records_in(world.bytes()) == world.appended);
+    world.rest();
+    CHECK(world.journal->durable() == world.journal->position());
+    CHECK(world.files.count(FileCall::flush) == (durability == Durability::always ? 1 : 0));
+    world.tick();
+    CHECK_FALSE(world.journal->needs_tick());
+    CHECK(world.files.count(FileCall::flush) == (durability == Durability::never ? 0 : 1));
+    CHECK(world.all_on_disk() == (durability != Durability::never));
+    world.tick();  // nothing new: nothing to do
+    CHECK(world.files.count(FileCall::flush) == (durability == Durability::never ? 0 : 1));
+    world.exchange();
+    REQUIRE(world.journal->close());
+    CHECK(records_in(world.bytes()) == world.appended);
+  }
+}
+
+TEST_CASE("journal file: flushes gather while one runs") {
+  JournalWorld world(Durability::always);
+  REQUIRE(world.create());
+  world.exchange();
+  world.files.hold(FileCall::flush);
+  world.journal->flush();
+  world.files.await_held();
+  const std::uint64_t first = world.journal->position();
+  for (int i = 0; i < 20; ++i) {
+    world.exchange();
+    world.journal->flush();
+    world.journal->poll();
+    CHECK(world.journal->durable() == 0);
+  }
+  world.files.release();
+  world.rest_until([&] { return world.journal->durable() > 0; });
+  CHECK(world.journal->durable() == first);
+  world.rest();
+  CHECK(world.journal->durable() == world.journal->position());
+  CHECK(world.files.count(FileCall::flush) == 2);
+}
+
+TEST_CASE("journal file: much that is written does not wait for the tick") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  world.append(RecordKind::header, std::string(9 << 20, 'x'));
+  world.journal->flush();
+  world.rest();
+  CHECK(world.files.count(FileCall::flush) == 1);
+}
+
+TEST_CASE("journal file: another one goes on where the good part ends") {
+  for (const Durability durability : kDurabilities) {
+    CAPTURE(static_cast<int>(durability));
+    JournalWorld world(durability);
+    REQUIRE(world.create());
+    world.exchange();
+    REQUIRE(world.journal->close());
+    const std::string good = *world.bytes();
+    world.journal.reset();
+    write_bytes(world.path, good + "torn");
+    REQUIRE(world.reopen(good.size(), 7));
+    CHECK(world.journal->position() == good.size());
+    CHECK(world.journal->bytes_since_snapshot() == 7);
+    CHECK(world.journal->snapshot_bytes() == good.size() - 7);
+    CHECK(world.bytes() == good + "torn");
+    world.exchange();
+    world.journal->flush();
+    CHECK(records_in(world.bytes()) == world.appended);
+    // What the former daemon has written may not be on the disk.
+    CHECK((world.journal->durable() == 0) == (durability == Durability::always));
+    world.rest();
+    CHECK(world.journal->durable() == world.journal->position());
+    REQUIRE(world.journal->close());
+    if (durability != Durability::never) CHECK(world.all_on_disk());
+  }
+}
+
+TEST_CASE("journal file: one that goes on without a word is made durable too") {
+  JournalWorld world(Durability::always);
+  REQUIRE(world.create());
+  world.exchange();
+  REQUIRE(world.journal->close());
+  REQUIRE(world.reopen(world.bytes()->size(), 0));
+  world.journal->flush();
+  world.rest();
+  CHECK(world.journal->durable() == world.journal->position());
+}
+
+TEST_CASE("journal file: a new one takes the place of what was there with its first flush") {
+  JournalWorld world;
+  std::filesystem::create_directories(directory_of(world.path));
+  const std::string former(10'000, 'x');
+  write_bytes(world.path, former);
+  REQUIRE(world.create());
+  world.exchange();
+  CHECK(world.bytes() == former);
+  world.journal->flush();
+  CHECK(records_in(world.bytes()) == world.appended);
+}
+
+TEST_CASE("journal file: for one daemon at a time") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  world.exchange();
+  world.journal->flush();
+  const auto second = JournalFile::create(real_files(), world.options, [] {}, {});
+  REQUIRE_FALSE(second);
+  CHECK_THAT(second.error().message, Catch::StartsWith(world.path + " is in use by another"));
+  const auto reader = JournalFile::lock_and_read(real_files(), world.path);
+  REQUIRE_FALSE(reader);
+  CHECK_THAT(reader.error().message, Catch::StartsWith(world.path + " is in use by another"));
+  // A snapshot is another file: it has the lock as well.
+  world.begin_snapshot();
+  world.write_snapshot(0);
+  world.rest();
+  CHECK(world.journal->snapshot_bytes() > 0);
+  CHECK_FALSE(JournalFile::lock_and_read(real_files(), world.path));
+  world.journal.reset();
+  const auto later = JournalFile::lock_and_read(real_files(), world.path);
+  REQUIRE(later);
+  REQUIRE(*later);
+  CHECK(records_in((*later)->bytes) == world.expected(*records_in((*later)->bytes)));
+}
+
+TEST_CASE("journal file: a symbolic link is refused and nothing is no error") {
+  JournalWorld world;
+  const auto none = JournalFile::lock_and_read(world.files, world.path);
+  REQUIRE(none);
+  CHECK_FALSE(*none);
+  std::filesystem::create_directories(directory_of(world.path));
+  std::filesystem::create_symlink("elsewhere", world.path);
+  const auto created = world.create();
+  REQUIRE_FALSE(created);
+  CHECK_THAT(created.error().message, Catch::Contains(world.path + ": it is a symbolic link"));
+  const auto read = JournalFile::lock_and_read(world.files, world.path);
+  REQUIRE_FALSE(read);
+  CHECK_THAT(read.error().message, Catch::Contains("it is a symbolic link"));
+  CHECK_FALSE(std::filesystem::exists(directory_of(world.path) + "/elsewhere"));
+}
+
+TEST_CASE("journal file: a full disk is said once and its end once") {
+  JournalWorld world;
+  const std::string log_file = world.folder.path / "log";
+  REQUIRE(world.create(Log::to_file(log_file, LogLevel::info, false).value()));
+  world.exchange();
+  world.journal->flush();
+  world.tick();
+  const std::uint64_t durable = world.journal->durable();
+  world.files.fail_next(FileCall::write, ENOSPC, true);
+  for (int i = 0; i < 3; ++i) {
+    world.exchange();
+    world.journal->flush();
+    CHECK_THAT(world.journal->trouble(),
+               Catch::StartsWith("cannot write " + world.path + ": No space left on device; make"));
+    CHECK(world.journal->needs_tick());
+    CHECK(world.journal->durable() == durable);
+    world.tick();
+  }
+  // No write of a full disk between the ticks: one by each of them, and the first one.
+  CHECK(world.files.count(FileCall::write) == 1 + 1 + 3);
+  CHECK(world.journal->backlog() == world.journal->position() - durable);
+  world.files.heal();
+  world.tick();
+  CHECK(world.journal->trouble().empty());
+  CHECK(world.journal->durable() == world.journal->position());
+  CHECK(records_in(world.bytes()) == world.appended);
+  const std::string log = read_file(log_file).value();
+  CHECK(count_in(log, "ERROR") == 1);
+  CHECK(count_in(log, "nothing new can be remembered: cannot write") == 1);
+  CHECK(count_in(log, "is written again, and whole") == 1);
+}
+
+TEST_CASE("journal file: what a failed flush has lost is written into a new file") {
+  for (const Durability durability : {Durability::write, Durability::always}) {
+    CAPTURE(static_cast<int>(durability));
+    JournalWorld world(durability);
+    REQUIRE(world.create());
+    world.exchange();
+    world.journal->flush();
+    world.tick();
+    const std::uint64_t durable = world.journal->durable();
+    world.exchange();
+    world.files.fail_next(FileCall::flush, EIO);
+    world.journal->flush();
+    if (durability == Durability::always) {
+      world.rest();
+      CHECK(world.journal->durable() == durable);
+    } else {
+      world.tick();
+    }
+    CHECK_THAT(world.journal->trouble(),
+               Catch::StartsWith("cannot flush " + world.path + ": Input/output error; the"));
+    world.exchange();
+    world.journal->flush();
+    CHECK(world.journal->backlog() > 0);  // that file gets nothing more
+    const auto former = real_files().open(world.path, {}).value();
+    world.tick();
+    CHECK(world.journal->trouble().empty());
+    CHECK(real_files().is_at(former.get(), world.path) == false);
+    world.tick();
+    CHECK(world.journal->durable() == world.journal->position());
+    CHECK(records_in(world.bytes()) == world.appended);
+    CHECK(world.all_on_disk());
+  }
+}
+
+TEST_CASE("journal file: one that is deleted with its directory is written anew") {
+  for (const Durability durability : kDurabilities) {
+    CAPTURE(static_cast<int>(durability));
+    JournalWorld world(durability);
+    REQUIRE(world.create());
+    world.exchange();
+    world.journal->flush();
+    world.tick();
+    std::filesystem::remove_all(directory_of(world.path));
+    world.tick();  // nothing was written: nobody looks
+    CHECK(world.journal->trouble().empty());
+    world.exchange();
+    world.journal->flush();
+    if (durability == Durability::always) {
+      world.rest();  // looks with each flush
+    } else {
+      world.tick();
+    }
+    CHECK_THAT(world.journal->trouble(), Catch::Contains("the journal is written anew"));
+    CHECK_FALSE(world.bytes());
+    world.exchange();
+    world.tick();
+    CHECK(world.journal->trouble().empty());
+    CHECK(records_in(world.bytes()) == world.appended);
+    CHECK(mode_of(world.path) == 0600);
+    REQUIRE(world.journal->close());
+  }
+}
+
+TEST_CASE("journal file: a full disk and then a deleted file") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  world.exchange();
+  world.journal->flush();
+  world.files.fail_next(FileCall::write, ENOSPC, true);
+  world.exchange();
+  world.journal->flush();
+  std::filesystem::remove(world.path);
+  world.tick();
+  CHECK_FALSE(world.journal->trouble().empty());
+  CHECK_FALSE(world.bytes());
+  world.files.heal();
+  world.tick();
+  CHECK(world.journal->trouble().empty());
+  CHECK(records_in(world.bytes()) == world.appended);
+}
+
+TEST_CASE("journal file: another file in its place gives way unless somebody has it") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  world.exchange();
+  world.journal->flush();
+  write_bytes(world.path + "2", "of another daemon");
+  std::filesystem::rename(world.path + "2", world.path);
+  auto other = JournalFile::lock_and_read(real_files(), world.path).value();
+  REQUIRE(other);
+  for (int i = 0; i < 3; ++i) world.tick();
+  CHECK_THAT(world.journal->trouble(), Catch::Contains(world.path + " is in use by another"));
+  CHECK(world.bytes() == "of another daemon");
+  CHECK_FALSE(std::filesystem::exists(world.path + ".new"));
+  world.exchange();
+  other.reset();
+  world.tick();
+  CHECK(world.journal->trouble().empty());
+  CHECK(records_in(world.bytes()) == world.appended);
+}
+
+TEST_CASE("journal file: a symbolic link in its place is replaced and not followed") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  world.exchange();
+  world.journal->flush();
+  write_bytes(world.path + ".elsewhere", "mine");
+  std::filesystem::remove(world.path);
+  std::filesystem::create_symlink("attuned.journal.elsewhere", world.path);
+  std::filesystem::create_symlink("attuned.journal.elsewhere", world.path + ".new");
+  for (int i = 0; i < 2; ++i) world.tick();
+  CHECK(world.journal->trouble().empty());
+  CHECK(records_in(world.bytes()) == world.appended);
+  CHECK(read_file(world.path + ".elsewhere") == "mine");
+}
+
+TEST_CASE("journal file: a snapshot replaces what went before it") {
+  for (const Durability durability : kDurabilities) {
+    CAPTURE(static_cast<int>(durability));
+    JournalWorld world(durability);
+    REQUIRE(world.create());
+    for (int i = 0; i < 5; ++i) world.exchange();
+    world.journal->flush();
+    CHECK(world.journal->snapshot_bytes() == 0);
+    world.begin_snapshot();
+    CHECK(world.journal->writing_snapshot());
+    world.exchange();
+    const std::uint64_t before = world.journal->position();
+    write_bytes(world.path + ".new", "of a daemon that was killed");
+    world.write_snapshot(3);
+    CHECK(world.journal->writing_snapshot());
+    world.rest();
+    CHECK_FALSE(world.journal->writing_snapshot());
+    CHECK(world.journal->position() == before);
+    CHECK(world.journal->bytes_since_snapshot() == world.ends.back() - world.ends[15]);
+    CHECK(world.bytes()->size() ==
+          world.journal->snapshot_bytes() + world.journal->bytes_since_snapshot());
+    CHECK(payloads(world, RecordKind::kept) == std::vector<std::string>{"TR4", "TR5"});
+    CHECK(mode_of(world.path) == 0600);
+    CHECK_FALSE(std::filesystem::exists(world.path + ".new"));
+    world.exchange();
+    world.journal->flush();
+    world.rest();
+    CHECK(world.kept_promise());
+    CHECK(world.journal->durable() == world.journal->position());
+
+    // The next one keeps what this one has kept, and a later daemon goes on with it.
+    REQUIRE(world.journal->close());
+    const auto since = world.journal->bytes_since_snapshot();
+    REQUIRE(world.reopen(world.bytes()->size(), since));
+    CHECK(world.journal->bytes_since_snapshot() == since);
+    const std::size_t offset = world.journal->position() - world.ends.back();
+    for (auto& end : world.ends) end += offset;
+    world.exchange();
+    world.begin_snapshot();
+    world.write_snapshot(4);
+    world.exchange();
+    REQUIRE(world.journal->writing_snapshot());
+    world.rest();
+    CHECK(payloads(world, RecordKind::kept) ==
+          std::vector<std::string>{"TR5", "TR6", "TR7", "TR8"});
+    REQUIRE(world.journal->close());
+    CHECK(world.holds(world.bytes(), world.journal->position()));
+  }
+}
+
+TEST_CASE("journal file: only answers with a number are kept and no more than there is room for") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  world.append(RecordKind::header, "{}");
+  world.append(RecordKind::answer, "ID");
+  for (int i = 1; i <= 9; ++i) {
+    ++world.answers;
+    world.append(RecordKind::answer, "TR" + std::to_string(i));
+    world.append(RecordKind::answer, R"(NO{"parameter_id":1,"transient":true})");
+    world.append(RecordKind::answer, "ERno");
+    world.append(RecordKind::command, "TR of nobody");
+  }
+  ++world.answers;
+  world.append(RecordKind::answer, R"(NO{"parameters":"\"transient\""})");
+  world.begin_snapshot();
+  world.write_snapshot(7);
+  world.rest();
+  CHECK(payloads(world, RecordKind::kept) ==
+        std::vector<std::string>{"TR8", "TR9", R"(NO{"parameters":"\"transient\""})"});
+  // All of them acknowledged, and more than there are.
+  world.begin_snapshot();
+  world.write_snapshot(10);
+  world.rest();
+  CHECK(payloads(world, RecordKind::kept).empty());
+
+  JournalWorld small;
+  small.options.kept_bytes = 10;
+  REQUIRE(small.create());
+  for (int i = 0; i < 7; ++i) small.exchange();
+  small.begin_snapshot();
+  small.write_snapshot(0);
+  small.rest();
+  CHECK(payloads(small, RecordKind::kept) == std::vector<std::string>{"TR5", "TR6", "TR7"});
+}
+
+TEST_CASE("journal file: records go on while a snapshot is written") {
+  for (const Durability durability : kDurabilities) {
+    CAPTURE(static_cast<int>(durability));
+    JournalWorld world(durability);
+    REQUIRE(world.create());
+    world.exchange();
+    world.journal->flush();
+    world.rest();
+    world.begin_snapshot();
+    world.files.hold(FileCall::lock);  // of the new file
+    world.files.hold(FileCall::rename);
+    world.write_snapshot(0);
+    world.files.await_held();
+    for (int i = 0; i < 30; ++i) {
+      world.exchange();
+      world.append(RecordKind::command, "FD" + std::string(30'000, 'x'));
+      world.journal->flush();
+      world.journal->poll();
+      REQUIRE(world.kept_promise());
+    }
+    if (durability != Durability::always) {
+      CHECK(world.journal->durable() == world.journal->position());
+    }
+    world.files.release();
+    world.rest_until([&] { return world.files.held(); });
+    const std::uint64_t durable = world.journal->durable();
+    world.exchange();
+    world.journal->flush();
+    world.journal->poll();
+    world.journal->tick();
+    CHECK(world.journal->durable() == durable);
+    CHECK(world.journal->backlog() == world.journal->position() - durable);
+    CHECK(world.journal->trouble().empty());
+    REQUIRE(world.kept_promise());
+    world.files.release();
+    world.rest();
+    CHECK(world.journal->durable() == world.journal->position());
+    REQUIRE(world.kept_promise());
+    CHECK(records_in(world.bytes())->at(1).kind == RecordKind::snapshot);
+    CHECK(world.holds(world.bytes(), world.journal->position()));
+  }
+}
+
+TEST_CASE("journal file: a snapshot that cannot be written leaves all as it was") {
+  for (const FileCall call : {FileCall::rename, FileCall::flush, FileCall::open, FileCall::read}) {
+    CAPTURE(static_cast<int>(call));
+    JournalWorld world;
+    const std::string log_file = world.folder.path / "log";
+    REQUIRE(world.create(Log::to_file(log_file, LogLevel::info, false).value()));
+    world.exchange();
+    world.journal->flush();
+    world.tick();
+    world.files.fail_next(call, ENOSPC, true);
+    for (int i = 0; i < 3; ++i) {
+      world.begin_snapshot();
+      world.exchange();
+      world.write_snapshot(0);
+      world.rest();
+      CHECK_FALSE(world.journal->writing_snapshot());
+      CHECK(world.journal->trouble().empty());
+      CHECK(world.journal->durable() == world.journal->position());
+      CHECK(records_in(world.bytes()) == world.appended);
+      CHECK_FALSE(std::filesystem::exists(world.path + ".new"));
+    }
+    world.files.heal();
+    world.begin_snapshot();
+    world.write_snapshot(0);
+    world.rest();
+    CHECK(records_in(world.bytes())->at(1).kind == RecordKind::snapshot);
+    const std::string log = read_file(log_file).value();
+    CHECK(count_in(log, "no snapshot can be written") == 1);
+    CHECK(count_in(log, "snapshots are written again") == 1);
+  }
+}
+
+TEST_CASE("journal file: a damaged journal is not taken into a snapshot") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  for (int i = 0; i < 3; ++i) world.exchange();
+  world.journal->flush();
+  world.tick();  // what is not on the disk would be taken from memory
+  std::fstream file(world.path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(world.ends[3] - 1));
+  file.put('X');
+  file.close();
+  world.begin_snapshot();
+  world.write_snapshot(0);
+  world.rest();
+  CHECK(world.journal->trouble().empty());
+  CHECK_FALSE(records_in(world.bytes()));  // it is what it was
+}
+
+TEST_CASE("journal file: a snapshot in hand is given up at the end") {
+  for (const bool close : {true, false}) {
+    CAPTURE(close);
+    JournalWorld world;
+    REQUIRE(world.create());
+    world.exchange();
+    world.journal->flush();
+    world.begin_snapshot();
+    world.files.hold(FileCall::lock);
+    world.write_snapshot(0);
+    world.files.await_held();
+    bool closed = false;
+    std::thread ending([&] {
+      closed = !close || world.journal->close().has_value();
+      if (!close) world.journal.reset();
+    });
+    world.files.release();
+    ending.join();
+    CHECK(closed);
+    CHECK_FALSE(std::filesystem::exists(world.path + ".new"));
+    const auto records = records_in(world.bytes());
+    REQUIRE(records);
+    CHECK(*records == world.expected(*records));
+  }
+}
+
+TEST_CASE("journal file: begun and never brought a snapshot is no harm") {
+  JournalWorld world;
+  REQUIRE(world.create());
+  world.exchange();
+  world.write_snapshot(0);  // none has begun
+  world.rest();
+  world.begin_snapshot();
+  world.exchange();
+  world.begin_snapshot();
+  world.exchange();
+  world.write_snapshot(0);
+  world.rest();
+  CHECK(payloads(world, RecordKind::kept) == std::vector<std::string>{"TR1", "TR2"});
+  CHECK(world.holds(world.bytes(), world.journal->position()));
+}
+
+}  // namespace
+}  // namespace attune
