@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "dispatcher/journal_numbers.h"
 
 namespace attune {
 namespace {
@@ -17,8 +18,6 @@ std::string_view name_of_kind(RecordKind kind) {
                                                       "tune",   "assess",   "answer", "kept"};
   return kNames.at(static_cast<std::size_t>(kind) - 1);
 }
-
-bool is_counted(std::string_view answer) { return !answer.starts_with("ID"); }
 
 }  // namespace
 
@@ -58,7 +57,6 @@ Result<void> Replay::advance() {
 Result<void> Replay::run(RecordScanner& records) {
   records_ = &records;
   TRY(advance());
-  if (next_) after_snapshot_ = next_->offset;
   while (next_) {
     const Item item = *next_;
     TRY(replay(item));
@@ -75,12 +73,12 @@ Result<void> Replay::replay(const Item& item) {
       if (begun_) return failed(item, "a snapshot can only be the second record");
       TRY(load(item));
       TRY(advance());
-      if (next_) after_snapshot_ = next_->offset;
+      after_snapshot_ = next_ ? next_->offset : records_->end_of_good();
       return {};
     case RecordKind::kept:
       keep(0, item.payload);
       TRY(advance());
-      if (next_) after_snapshot_ = next_->offset;
+      after_snapshot_ = next_ ? next_->offset : records_->end_of_good();
       return {};
     case RecordKind::begin: {
       const auto begin = decode_begin(item.payload);
@@ -161,7 +159,7 @@ Result<void> Replay::take_next(WorkerName from) {
 // The dispatcher does what the journal says that it did, or else.
 void Replay::append(JournalRecord record) {
   if (!trouble_.empty()) return;
-  const bool counted = record.kind == RecordKind::answer && is_counted(record.payload);
+  const bool counted = record.kind == RecordKind::answer && is_numbered(record.kind, record.payload);
   if (counted) keep(dispatcher_.answers(), record.payload);
   if (!next_) {
     fresh_.push_back(std::move(record));

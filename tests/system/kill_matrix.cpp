@@ -149,10 +149,13 @@ void spin(std::chrono::microseconds time) {
   }
 }
 
-std::vector<Frame> stream(const std::vector<Frame>& answers, bool kills) {
+// The answers of the tuner's worker ("TR"), the assessor's ("KI"), and to PINGs ("PO"), which need
+// both: only the order within each does not depend on timing.
+std::vector<Frame> stream(const std::vector<Frame>& answers, const std::string& of) {
   std::vector<Frame> result;
   for (const Frame& frame : answers) {
-    if ((frame.code == "KI") == kills) result.push_back(frame);
+    const bool other = frame.code == "KI" || frame.code == "PO";
+    if ((other ? frame.code : "TR") == of) result.push_back(frame);
   }
   return result;
 }
@@ -213,9 +216,8 @@ std::string try_kill(const Settings& settings, const Session& session, std::size
   send(conversation, session, through, session.commands.size(), session.commands.size());
   conversation.end();
   ++tally.runs;
-  for (const bool kills : {false, true}) {
-    const auto text =
-        difference(stream(conversation.answers, kills), stream(session.answers, kills));
+  for (const char* of : {"TR", "KI", "PO"}) {
+    const auto text = difference(stream(conversation.answers, of), stream(session.answers, of));
     if (!text.empty()) return text + "\n" + conversation.log();
   }
   return {};
