@@ -150,7 +150,7 @@ Result<int> repair(FileSystem& files, const JournalCommand& command, std::FILE* 
         "--skip-damaged: records behind a hole are of no use. A daemon goes on by doing again what "
         "the journal says, and every answer follows from all the commands before it; without one "
         "of them the others would be answered differently. Without --skip-damaged repair keeps "
-        "what stands before the hole, and the manager sends again what comes later");
+        "what stands before the hole; the manager sends again what comes later, or its results");
   }
   // The lock keeps daemons out until the new file has its place.
   const UniqueFd file = TRY(open_locked(files, path, /*create=*/false));
