@@ -89,6 +89,32 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
       "commands.");
 }
 
+// attuned journal dump|verify|repair FILE
+void declare_journal(CLI::App& app, Options& options) {
+  using Action = JournalCommand::Action;
+  auto* journal = app.add_subcommand("journal", "Look at a journal, or repair it");
+  journal->require_subcommand(1);
+  JournalCommand& command = options.journal;
+  const auto add = [&](const char* name, Action action, const char* help) {
+    auto* made = journal->add_subcommand(name, help);
+    made->add_option("FILE", command.file, "attuned.journal")->required();
+    made->callback([&options, action] {
+      options.run = Options::Run::journal;
+      options.journal.action = action;
+    });
+    return made;
+  };
+  auto* dump = add("dump", Action::dump,
+                   "Print one record a line: byte, kind, number of the command or answer, payload");
+  dump->add_flag("--full", command.full, "Do not shorten long payloads");
+  dump->add_flag("--json", command.as_json, "One JSON object a line");
+  add("verify", Action::verify,
+      "Read all of it and say what it holds; exit code 1 when it is damaged");
+  auto* repair = add("repair", Action::repair,
+                     "Keep what stands before the damage; the original is kept as FILE.damaged");
+  repair->add_flag("--skip-damaged", command.skip_damaged)->group("");  // refused, with the reason
+}
+
 Result<json> parse_argument(const std::string& option, const std::string& text) {
   if (text.empty()) return json::object();
   auto value = parse_json(text);
@@ -156,6 +182,7 @@ std::expected<Result<void>, Usage> read_options(
   CLI::App app("attuned, the tuning daemon: proposes configurations, stops bad trials early");
   Arguments arguments;
   declare(app, arguments, options);
+  declare_journal(app, options);
   app.allow_extras();
   try {
     app.parse(argc, argv);
@@ -166,6 +193,7 @@ std::expected<Result<void>, Usage> read_options(
   } catch (const CLI::ParseError& error) {
     return std::unexpected(Usage{2, std::string("attuned: ") + error.what() + "; see --help\n"});
   }
+  if (options.run == Options::Run::journal) return Result<void>();
   if (arguments.exp_params.empty() && !app.remaining().empty()) {
     return std::unexpected(
         Usage{2, "attuned: unknown argument " + app.remaining().front() + "; see --help\n"});

@@ -6,13 +6,15 @@
 
 #include "base/result.h"
 #include "daemon/configuration.h"
+#include "daemon/journal_command.h"
 
 namespace attune {
 
 struct Options {
-  enum class Run { daemon, list, print_config };
+  enum class Run { daemon, list, print_config, journal };
   Run run = Run::daemon;
-  bool as_json = false;  // with list
+  bool as_json = false;    // with list
+  JournalCommand journal;  // with journal
   Configuration configuration;
 };
 

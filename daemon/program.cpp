@@ -105,6 +105,9 @@ int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_
     std::fputs(read.error().text.c_str(), read.error().exit_code == 0 ? stdout : stderr);
     return read.error().exit_code;
   }
+  if (options.run == Options::Run::journal) {
+    return run_journal_command(real_files(), options.journal, stdout, stderr);
+  }
   if (options.run == Options::Run::list) {
     const auto& [tuners, assessors] = algorithms;
     const std::string text = options.as_json ? list_as_json(tuners, assessors).dump(2) + "\n"

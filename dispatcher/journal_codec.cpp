@@ -27,17 +27,6 @@ bool is_whole(const RecordHead& head, std::string_view bytes) {
          crc32c(bytes.substr(kRecordHead, head.length)) == head.sum;
 }
 
-// The first valid record at `from` or behind it. Nearly every byte of a journal is text, which is
-// no kind, and so is passed over without a sum.
-std::optional<std::size_t> find_record(std::string_view bytes, std::size_t from) {
-  for (std::size_t at = from; at + kRecordHead <= bytes.size(); ++at) {
-    if (!is_known(static_cast<std::uint8_t>(bytes[at + 4]))) continue;
-    const auto head = read_head(bytes.substr(at));
-    if (head && is_whole(*head, bytes.substr(at))) return at;
-  }
-  return {};
-}
-
 }  // namespace
 
 bool is_known(std::uint8_t kind) {
@@ -61,6 +50,16 @@ std::optional<RecordHead> read_head(std::string_view bytes) {
   const RecordHead head{static_cast<std::uint8_t>(bytes[4]), get(bytes, 0), get(bytes, 9)};
   if (head.length > kMostRecordBytes) return {};
   return head;
+}
+
+std::optional<std::size_t> find_record(std::string_view bytes, std::size_t from) {
+  for (std::size_t at = from; at + kRecordHead <= bytes.size(); ++at) {
+    // Nearly every byte of a journal is text, which is no kind, and is passed over without a sum.
+    if (!is_known(static_cast<std::uint8_t>(bytes[at + 4]))) continue;
+    const auto head = read_head(bytes.substr(at));
+    if (head && is_whole(*head, bytes.substr(at))) return at;
+  }
+  return {};
 }
 
 std::unexpected<Error> RecordScanner::broken(const std::string& what) {

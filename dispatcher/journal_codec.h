@@ -36,6 +36,9 @@ struct RecordHead {
 // Nothing: the bytes begin with no head whose check fits.
 std::optional<RecordHead> read_head(std::string_view bytes);
 bool is_known(std::uint8_t kind);
+// Where the first whole, valid record of a known kind begins, at `from` or behind it. It may lie in
+// the payload of another one that is damaged.
+std::optional<std::size_t> find_record(std::string_view bytes, std::size_t from);
 
 // What a file's bytes hold, from the first record on.
 class RecordScanner {

@@ -1,0 +1,60 @@
+#include "daemon/journal_reading.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/json.h"
+#include "dispatcher/journal_numbers.h"
+
+namespace attune {
+namespace {
+
+std::uint64_t count_in(std::string_view snapshot, const char* member) {
+  const auto state = parse_json(snapshot, {.depth = 300, .keys = 1'000'000});
+  if (!state || !state->is_object()) return 0;
+  const json count = state->value(member, json());
+  return count.is_number_unsigned() ? count.get<std::uint64_t>() : 0;
+}
+
+// The last of the kept answers has the number of the snapshot.
+void number_kept(std::uint64_t last, JournalReading& reading) {
+  std::uint64_t number = last - std::min(last, reading.kept);
+  for (auto& record : reading.records) {
+    if (record.item.kind == RecordKind::kept) record.number = ++number;
+  }
+}
+
+}  // namespace
+
+JournalReading read_journal(std::string_view bytes) {
+  JournalReading reading;
+  RecordScanner scanner(bytes);
+  while (true) {
+    const auto next = scanner.next();
+    if (!next) reading.damage = next.error().message;
+    if (!next || !*next) break;
+    NumberedRecord record{**next, {}};
+    const auto& [kind, payload, offset] = record.item;
+    if (kind == RecordKind::snapshot) {
+      reading.commands = reading.snapshot_commands = count_in(payload, "commands");
+      reading.answers = reading.snapshot_answers = count_in(payload, "answers");
+    } else if (kind == RecordKind::kept) {
+      ++reading.kept;
+    } else if (is_numbered(kind, payload)) {
+      auto& count = kind == RecordKind::command ? reading.commands : reading.answers;
+      record.number = ++count;
+    }
+    reading.records.push_back(record);
+  }
+  reading.good = scanner.end_of_good();
+  number_kept(reading.snapshot_answers, reading);
+  return reading;
+}
+
+std::string_view kind_name(RecordKind kind) {
+  constexpr std::array<std::string_view, 9> kNames = {
+      "", "header", "snapshot", "begin", "command", "tune", "assess", "answer", "kept"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+}  // namespace attune

@@ -1,0 +1,30 @@
+#pragma once
+// A journal read from its bytes, with the numbers of commands and answers.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dispatcher/journal_codec.h"
+
+namespace attune {
+
+struct NumberedRecord {
+  RecordScanner::Item item;
+  std::optional<std::uint64_t> number;  // of a command or answer that has one
+};
+
+struct JournalReading {
+  std::vector<NumberedRecord> records;                        // into the bytes
+  std::uint64_t good = 0;                                     // bytes that they take
+  std::uint64_t commands = 0, answers = 0;                    // the last numbers
+  std::uint64_t snapshot_commands = 0, snapshot_answers = 0;  // of them before the snapshot
+  std::uint64_t kept = 0;  // answers from before the snapshot that are there
+  std::string damage;      // what is wrong at `good`; empty: at most a torn tail
+};
+
+// Numbers begin with 1, or with what the snapshot says ("commands", "answers").
+JournalReading read_journal(std::string_view bytes);
+
+std::string_view kind_name(RecordKind kind);
+
+}  // namespace attune
