@@ -1,6 +1,6 @@
 // Any commands, one a line (two letters of code, then the payload), to a daemon under plain NNI and
 // to one that pauses: no trial is given out twice, no job is killed twice, none goes on that was
-// not paused, and the state that is saved at the end can be loaded.
+// not paused, and a daemon that is saved and loaded after every command answers the same.
 #include <set>
 
 #include "tests/fuzz/fuzz.h"
@@ -61,6 +61,7 @@ class Checker {
 
 static void run(std::string_view input, std::unique_ptr<Stepped> (*start)()) {
   const auto daemon = start();
+  auto copy = start();
   Checker checker;
   while (!input.empty() && daemon->exit_code == kExitOk && checker.given() < 200) {
     const std::string_view line = input.substr(0, input.find('\n'));
@@ -69,11 +70,15 @@ static void run(std::string_view input, std::unique_ptr<Stepped> (*start)()) {
     const Frame frame{std::string(line.substr(0, 2)), std::string(line.substr(2))};
     checker.told(frame);
     daemon->send(frame.code, frame.payload);
-    for (const Frame& answer : daemon->take()) checker.answered(answer);
+    copy->send(frame.code, frame.payload);
+    const auto answers = daemon->take();
+    ATTUNE_CHECK(copy->take() == answers);
+    for (const Frame& answer : answers) checker.answered(answer);
+    if (daemon->exit_code != kExitOk) return;
+    const json state = parse_json(dump_json(copy->save())).value();
+    copy = start();
+    ATTUNE_CHECK(copy->load(state));
   }
-  if (daemon->exit_code != kExitOk) return;
-  const json state = daemon->save();
-  if (!state.is_null()) ATTUNE_CHECK(start()->load(parse_json(dump_json(state)).value()));
 }
 
 FUZZ_TARGET(input) {

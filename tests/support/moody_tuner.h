@@ -56,7 +56,10 @@ class MoodyTuner : public Tuner {
   Result<void> load(const json& state) override {
     rng_ = TRY(rng_from_json(TRY(array_at(state, "rng"))));
     live_.clear();
-    for (const json& id : TRY(array_at(state, "live"))) live_.push_back(id);
+    for (const json& id : TRY(array_at(state, "live"))) {
+      if (!id.is_number_integer()) return fail("saved state: live trials must be integers");
+      live_.push_back(id);
+    }
     return {};
   }
 
