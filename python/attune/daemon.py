@@ -66,6 +66,9 @@ class Daemon:
         os.set_blocking(self._to.fileno(), False)
         self._unsent = bytearray()
         self._unread = bytearray()
+        # As docs/protocol.md, "Exactly once", counts them.
+        self.sent = 0
+        self.received = 0
         self._farewell = ''  # of ER
         self._error = ''  # once it is dead
         self.died = False  # by itself, and not by close()
@@ -84,6 +87,7 @@ class Daemon:
         """
         for code, payload in commands:
             data = payload.encode()
+            self.sent += code != 'IN'
             self._unsent += b'%s%014d%s' % (code.encode(), len(data), data)
         while self._unsent:
             if self._error:
@@ -107,6 +111,7 @@ class Daemon:
             elif frame[0] == 'ER':
                 self._farewell = frame[1]
             else:
+                self.received += frame[0] != 'ID'
                 return frame
 
     def last_said(self) -> str:

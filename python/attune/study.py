@@ -18,8 +18,8 @@ from . import files, values
 from .daemon import Daemon, DaemonError, find_attuned
 from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
 
-_VERSION = 1  # of the files of save()
-_STATE = 'attuned.checkpoint'
+_VERSION = 2  # of the files of save()
+_JOURNAL = 'attuned.journal'
 _MOST = 100_000  # trials that attuned accepts to be asked for at once
 
 
@@ -190,28 +190,24 @@ class Study:
         """Writes everything into one file, for load(); replaced whole or not at all.
 
         Trials that run stay running, here and where it is loaded. OSError: the disk. DaemonError:
-        attuned could not write its state, or not in time.
+        attuned has died, or could not write its journal.
         """
         with self._changed:
             self._synchronize()
-            self._unsettled = True
-            self._daemon.close()  # its state is complete when it has ended
-            try:
-                document = {'attune_study': _VERSION, 'settings': self._settings,
-                            'exhausted': self._exhausted, 'requested': self._requested,
-                            'trials': [vars(trial) for trial in self._trials],
-                            'ready': [vars(trial) for trial in self._ready],
-                            'state': _read_state(self._folder)}
-                files.write_whole(pathlib.Path(path), json.dumps(document).encode())
-            finally:
-                self._resume()
+            document = {'attune_study': _VERSION, 'settings': self._settings,
+                        'exhausted': self._exhausted, 'requested': self._requested,
+                        'trials': [vars(trial) for trial in self._trials],
+                        'ready': [vars(trial) for trial in self._ready],
+                        'sent': self._daemon.sent, 'received': self._daemon.received,
+                        'journal': _read_journal(self._folder)}
+            files.write_whole(pathlib.Path(path), json.dumps(document).encode())
 
     @classmethod
     def load(cls, path: Union[str, 'os.PathLike[str]'], attuned: Optional[str] = None) -> 'Study':
         """The study that save() wrote: it goes on with the answers that it would have given.
 
-        Exactly so with the same version of attuned; with another that cannot read the state, with
-        all results and running trials told anew. ValueError: not such a file.
+        Exactly so with the same version of attuned; one that answers otherwise than its journal says
+        is told all results and running trials anew. ValueError: not such a file.
         """
         text = pathlib.Path(path).read_bytes()
         try:
@@ -227,9 +223,14 @@ class Study:
         study._requested = document['requested']
         study._trials = [StudyTrial(**record) for record in document['trials']]
         study._ready = deque(StudyTrial(**record) for record in document['ready'])
-        with open(os.path.join(study._folder, _STATE), 'w', encoding='utf-8', newline='') as file:
-            file.write(document['state'])
-        study._resume()
+        with open(os.path.join(study._folder, _JOURNAL), 'wb') as file:
+            file.write(base64.b64decode(document['journal']))
+        sent, received = document['sent'], document['received']
+        if study._start(resume=True, received=received) == sent:
+            study._daemon.sent += sent
+            study._daemon.received += received
+        else:
+            study._tell_all()
         return study
 
     def close(self) -> None:
@@ -246,7 +247,12 @@ class Study:
 
     # ---- attuned ---------------------------------------------------------------------------------
 
-    def _start(self, resume: bool = False) -> None:
+    def _start(self, resume: bool = False, received: Optional[int] = None) -> Optional[int]:
+        """A new attuned; with `resume` with the memory of the former one.
+
+        `received`: how many answers that one was heard to give; it then goes on as if nothing had
+        happened, and how many commands it knows of is returned. None: it has to be told.
+        """
         settings = self._settings
         experiment = {
             'tuner': {'name': settings['tuner'],
@@ -255,18 +261,22 @@ class Study:
             'trialConcurrency': settings['concurrency'],
             'capabilities': ['sync', 'reason', 'error'],
         }
+        if received is not None:
+            experiment['resume'] = {'received': received}
         if settings['assessor'] is not None:
             experiment['assessor'] = {'name': settings['assessor'],
                                       'classArgs': settings['assessor_args']}
         words = ['--exp_params', base64.b64encode(json.dumps(experiment).encode()).decode(),
                  '--log-file', '/dev/stderr', '--log-level', 'error',
-                 '--checkpoint-dir', self._folder]
+                 '--checkpoint-dir', self._folder, '--durability', 'never']
         try:
             self._daemons[:] = [Daemon(self._program, words + ['--resume'] * resume)]
             self._daemon.send(('IN', json.dumps(settings['space'])), ('PI', 'begin'))
             # What is no search space at all is ignored, with a line in the log.
-            if self._daemon.receive()[0] == 'ID':
+            code, payload = self._daemon.receive()
+            if code == 'ID':
                 self._daemon.receive()  # the answer to PI
+                return json.loads(payload)['through'] if payload else None
             else:
                 self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
                 self._daemon.receive()  # raises that
@@ -277,8 +287,12 @@ class Study:
 
     def _resume(self) -> None:
         """A new attuned in the place of the one that has ended, with what that one knew."""
-        owed, self._requested = self._requested, 0
         self._start(resume=True)
+        self._tell_all()
+
+    def _tell_all(self) -> None:
+        """What attuned may not know, or not for sure: results, running trials, requests."""
+        owed, self._requested = self._requested, 0
         told = [{'parameter': json.loads(trial.proposal)['parameters'], 'value': trial.metrics,
                  'trialJobId': trial.job} for trial in self._trials if trial.status == 'completed']
         running = [{**json.loads(trial.proposal), 'trial_job_id': trial.job}
@@ -379,13 +393,9 @@ def _discard(daemons: List[Daemon], folder: str, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read_state(folder: str) -> str:
-    """What attuned has saved at its end. DaemonError: it has not, or not in time."""
+def _read_journal(folder: str) -> str:
+    """attuned's memory, in base64. It is whole: an answer leaves after its record is written."""
     try:
-        with open(os.path.join(folder, _STATE), encoding='utf-8', newline='') as file:
-            state = file.read()
-        if json.loads(state.partition('\n')[2])['clean']:
-            return state
-    except (OSError, ValueError):
-        pass
-    raise DaemonError('attuned has not saved its state')
+        return base64.b64encode(pathlib.Path(folder, _JOURNAL).read_bytes()).decode()
+    except OSError as error:
+        raise DaemonError(f'attuned could not write its journal: {error.strerror}') from error

@@ -1,14 +1,13 @@
-// The real daemon is killed and started again with what it had saved.
+// The real daemon is ended or killed, and another one goes on where its journal ends.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "base/atomic_file.h"
-#include "base/saved_numbers.h"
-#include "daemon/checkpoint.h"
+#include "dispatcher/journal_codec.h"
 #include "tests/support/daemon_process.h"
-#include "tests/support/file_event.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/transcript_text.h"
 
 namespace attune {
@@ -16,26 +15,22 @@ namespace {
 
 const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
-// A directory for checkpoints that both daemons use.
+// A directory for the journal that both daemons use.
 struct Experiment {
-  Experiment() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "attune-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()));
-    directory = pattern;
-  }
-  ~Experiment() { std::filesystem::remove_all(directory); }
-  Experiment(const Experiment&) = delete;
-  Experiment& operator=(const Experiment&) = delete;
-
   DaemonProcess start(const std::string& mode,
-                      json tuner = {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}}) const {
+                      json tuner = {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
+                      std::optional<int> received = {}) const {
     json experiment = {{"tuner", std::move(tuner)}, {"assessor", {{"name", "Medianstop"}}}};
+    if (received) experiment["resume"] = {{"received", *received}};
     return DaemonProcess(DaemonProcess::exp_params(experiment),
-                         {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", directory}});
+                         {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}});
   }
-  std::string file() const { return directory + "/attuned.checkpoint"; }
+  DaemonProcess go_on(int received) const {
+    return start("resume", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}}, received);
+  }
+  std::string file() const { return (folder.path / "attuned.journal").string(); }
 
-  std::string directory;
+  TemporaryFolder folder;
 };
 
 std::string metric(int id, const std::string& value) {
@@ -78,17 +73,28 @@ std::string uninterrupted() {
   return next_trial(daemon);
 }
 
-TEST_CASE("resume after Terminate or end of input: the answers go on as if nothing had happened") {
+TEST_CASE("resume under a manager that starts anew: the answers go on as if nothing had happened") {
   const Experiment experiment;
   DaemonProcess before = experiment.start("start");
   before.send("IN", kSpace);
   before.sync();
   run_trials(before, 0, 40);
-  SECTION("Terminate") { before.send("TE"); }
-  SECTION("end of input") { before.close_in(); }
-  SECTION("SIGTERM") { before.signal(SIGTERM); }
-  REQUIRE(before.wait() == 0);
-
+  SECTION("Terminate") {
+    before.send("TE");
+    CHECK(before.wait() == 0);
+  }
+  SECTION("end of input") {
+    before.close_in();
+    CHECK(before.wait() == 0);
+  }
+  SECTION("SIGTERM") {
+    before.signal(SIGTERM);
+    CHECK(before.wait() == 0);
+  }
+  SECTION("SIGKILL") {
+    before.signal(SIGKILL);
+    CHECK(before.wait() == 128 + SIGKILL);
+  }
   DaemonProcess one = experiment.start("resume");
   one.send("IN", kSpace);
   one.send("FD", "[]");
@@ -97,7 +103,7 @@ TEST_CASE("resume after Terminate or end of input: the answers go on as if nothi
   CHECK(answer == uninterrupted());
   one.signal(SIGKILL);
   one.wait();
-  // What a crash may have let slip is not proposed a second time.
+  // What has left is not proposed a second time.
   DaemonProcess two = experiment.start("resume");
   two.send("IN", kSpace);
   two.sync();
@@ -106,7 +112,7 @@ TEST_CASE("resume after Terminate or end of input: the answers go on as if nothi
   CHECK(parse_json(other)->at("parameters") != parse_json(answer)->at("parameters"));
 }
 
-TEST_CASE("resume: what came with Terminate is in the state, but requests") {
+TEST_CASE("resume: what came with Terminate is known, and what had not left goes first") {
   const Experiment experiment;
   DaemonProcess before = experiment.start("start");
   before.send("IN", kSpace);
@@ -121,61 +127,46 @@ TEST_CASE("resume: what came with Terminate is in the state, but requests") {
   }
   before.write(bytes);
   REQUIRE(before.wait() == 0);
+  const bool had_left = before.receive_all().size() == 1;
 
-  const json state = decode_checkpoint(read_file(experiment.file()).value()).value();
-  CHECK(state["clean"] == true);
   DaemonProcess after = experiment.start("resume");
   after.send("IN", kSpace);
   after.send("FD", R"([{"parameter":{"x":0.5},"value":"4","trialJobId":"other"}])");
-  after.send("GE", "1");
-  after.sync();
+  after.send("GE", "2");
+  CHECK(outlines(after.sync()) == (had_left ? "ID, TR 3, TR 4" : "ID, TR 2, TR 3"));
   CHECK_THAT(after.log(), Catch::Contains("1 results of jobs that were imported before"));
-  CHECK_THAT(after.log(),
-             Catch::Contains("1 trials did not survive"));  // the second, not the first
-  CHECK(numbers_at(state["tuner"]["session"]["history"], "losses") == std::vector<double>{0.5, 4});
+  // The second one, and the third if the manager was told of it.
+  CHECK_THAT(after.log(), Catch::Contains(had_left ? "2 trials did not" : "1 trials did not"));
 }
 
-TEST_CASE("resume: a manager that does not read costs no state") {
+TEST_CASE("resume: a manager that does not read costs nothing that it said") {
   const Experiment experiment;
   auto arguments = DaemonProcess::exp_params({{"tuner", {{"name", "Random"}}}});
   arguments.insert(arguments.end(),
-                   {"--max-queue", "4096", "--checkpoint-dir", experiment.directory});
-  DaemonProcess daemon(arguments);
-  daemon.send("IN", kSpace);
-  daemon.sync();
-  daemon.send("GE", "20000");
-  daemon.signal(SIGTERM);
-  CHECK(daemon.wait() == 0);
-  const json state = decode_checkpoint(read_file(experiment.file()).value()).value();
-  CHECK(state["clean"] == true);
+                   {"--max-queue", "4096", "--checkpoint-dir", experiment.folder.path.string()});
+  {
+    DaemonProcess daemon(arguments);
+    daemon.send("IN", kSpace);
+    daemon.sync();
+    daemon.send("GE", "20000");
+    daemon.signal(SIGTERM);
+    CHECK(daemon.wait() == 0);
+  }
+  arguments.emplace_back("--resume");
+  DaemonProcess after(arguments);
+  after.send("IN", kSpace);
+  CHECK(outlines(after.sync()) == "ID");
+  CHECK_THAT(after.log(), Catch::Contains("resumed from " + experiment.file()));
 }
 
-TEST_CASE("a first signal after the end has begun hurries it, and loses no state") {
+TEST_CASE("resume after kill -9: results that FD brings are recognised") {
   const Experiment experiment;
-  DaemonProcess daemon = experiment.start("start");
-  daemon.send("IN", kSpace);
-  daemon.sync();
-  run_trials(daemon, 0, 3);
-  daemon.close_in();
-  daemon.signal(SIGTERM);
-  CHECK(daemon.wait() == 0);
-  CHECK(decode_checkpoint(read_file(experiment.file()).value()));
-}
-
-TEST_CASE("resume after kill -9: at most the last second is missing, and comes back by import") {
-  const Experiment experiment;
-  FileEvent written(experiment.directory, "attuned.checkpoint");
   DaemonProcess before = experiment.start("start");
   before.send("IN", kSpace);
   before.sync();
   run_trials(before, 0, 30);
   before.send("GE", "1");
   before.sync();
-  json state;
-  do {  // until all of that is in the file
-    written.wait();
-    state = decode_checkpoint(read_file(experiment.file()).value()).value();
-  } while (state["jobs"]["next"] != 31);
   before.signal(SIGKILL);
   CHECK(before.wait() == 128 + SIGKILL);
 
@@ -191,7 +182,56 @@ TEST_CASE("resume after kill -9: at most the last second is missing, and comes b
   CHECK_THAT(after.log(), Catch::Contains("1 trials did not survive the restart"));
 }
 
-TEST_CASE("resume without a usable checkpoint: a warning with the cause, then imports") {
+TEST_CASE("exactly: the manager hears again what it has not received") {
+  const Experiment experiment;
+  std::vector<Frame> said;
+  {
+    DaemonProcess before = experiment.start("start");
+    before.send("IN", kSpace);
+    before.send("GE", "3");
+    said = before.sync();  // ID, three TR, and the PO that sync() takes
+    before.signal(SIGKILL);
+    before.wait();
+  }
+  REQUIRE(said.size() == 4);
+  const int received = GENERATE(0, 1, 3, 4);
+  DaemonProcess after = experiment.go_on(received);
+  after.send("IN", "its space is not looked at");
+  const auto again = after.sync();
+  REQUIRE(again.size() == 5 - std::size_t(received));
+  CHECK(again[0] == Frame{"ID", R"({"through":2})"});
+  for (std::size_t i = 1; i < again.size(); ++i) {
+    const std::size_t number = std::size_t(received) + i - 1;
+    if (number < 3) CHECK(again[i] == said[number + 1]);
+    if (number == 3) CHECK(again[i] == Frame{"PO", "sync-1"});
+  }
+}
+
+TEST_CASE("exactly: with more answers than the daemon knows of it cannot be, and both begin anew") {
+  const Experiment experiment;
+  {
+    DaemonProcess before = experiment.start("start");
+    before.send("IN", kSpace);
+    before.send("GE", "3");
+    before.sync();
+    before.signal(SIGKILL);
+    before.wait();
+  }
+  DaemonProcess after = experiment.go_on(5);
+  after.send("IN", kSpace);
+  after.send("GE", "1");
+  CHECK(outlines(after.sync()) == "ID, TR 0");
+  CHECK_THAT(after.log(), Catch::Contains("the manager has received 5 answers; 4 are known"));
+}
+
+TEST_CASE("exactly: from the very beginning") {
+  const Experiment experiment;
+  DaemonProcess after = experiment.go_on(0);
+  after.send("IN", kSpace);
+  CHECK(after.sync() == std::vector{Frame{"ID", R"({"through":0})"}});
+}
+
+TEST_CASE("resume without a usable journal: a warning with the cause, then imports") {
   const Experiment experiment;
   std::string cause;
   auto write = [&](const std::string& bytes) { std::ofstream(experiment.file()) << bytes; };
@@ -207,55 +247,107 @@ TEST_CASE("resume without a usable checkpoint: a warning with the cause, then im
   const std::string good = read_file(experiment.file()).value();
   SECTION("none") {
     std::filesystem::remove(experiment.file());
-    cause = "No such file";
+    cause = "does not exist";
   }
   SECTION("not one of ours") {
     write("hello\n");
-    cause = "it is not a checkpoint";
-  }
-  SECTION("torn") {
-    write(good.substr(0, good.size() / 2));
-    cause = "damaged";
+    cause = "empty";
   }
   SECTION("a flipped byte") {
     std::string flipped = good;
     flipped[flipped.size() / 2] ^= 1;
     write(flipped);
-    cause = "damaged";
+    cause = "at byte";
   }
   SECTION("of a later version") {
-    write("attuned checkpoint 2 00000000 0\n");
-    cause = "format 2";
+    std::string bytes;
+    encode_record(RecordKind::header, R"({"format":2,"attuned":"9.0"})", bytes);
+    write(bytes);
+    cause = "format 2 of attuned \"9.0\"";
   }
   SECTION("of another tuner") {
     tuner = {{"name", "Random"}};
-    cause = "another tuner";
+    cause = "its tuner was";
   }
   DaemonProcess after = experiment.start("resume", tuner);
   after.send("IN", kSpace);
   after.send("FD", R"([{"parameter":{"x":0.5},"value":"4","trialJobId":"T1"}])");
   after.send("GE", "1");
   CHECK(outlines(after.sync()) == "ID, TR 0");
-  CHECK_THAT(after.log(), Catch::Contains("no checkpoint is used") && Catch::Contains(cause));
+  CHECK_THAT(after.log(), Catch::Contains("nothing is gone on from") && Catch::Contains(cause));
   CHECK_THAT(after.log(), Catch::Contains("imported 1 of 1 results"));
   // It is kept: perhaps only an argument was wrong.
-  CHECK(std::filesystem::exists(experiment.file() + ".refused") == (cause != "No such file"));
+  CHECK(std::filesystem::exists(experiment.file() + ".refused") == (cause != "does not exist"));
 }
 
-TEST_CASE("a checkpoint that cannot be written is an error in the log, and no reason to stop") {
+TEST_CASE("resume: a torn end is cut off with a warning") {
+  const Experiment experiment;
+  {
+    DaemonProcess before = experiment.start("start");
+    before.send("IN", kSpace);
+    before.sync();
+    run_trials(before, 0, 3);
+    before.signal(SIGKILL);
+    before.wait();
+  }
+  std::filesystem::resize_file(experiment.file(),
+                               std::filesystem::file_size(experiment.file()) - 3);
+  DaemonProcess after = experiment.start("resume");
+  after.send("IN", kSpace);
+  CHECK(outlines(after.sync()) == "ID");
+  CHECK_THAT(after.log(), Catch::Contains("were not written to their end"));
+  CHECK_THAT(after.log(), Catch::Contains("resumed from"));
+}
+
+TEST_CASE("a journal that is there when an experiment begins is kept") {
+  const Experiment experiment;
+  for (int i = 0; i < 2; ++i) {
+    DaemonProcess daemon = experiment.start("start");
+    daemon.send("IN", kSpace);
+    daemon.sync();
+    daemon.send("TE");
+    REQUIRE(daemon.wait() == 0);
+  }
+  CHECK(std::filesystem::exists(experiment.file() + ".previous"));
+}
+
+TEST_CASE("a journal that cannot be begun is an error that names the place") {
   const Experiment experiment;
   // A file where the directory should be.
-  const std::string blocked = experiment.directory + "/file";
+  const std::string blocked = (experiment.folder.path / "file").string();
   std::ofstream(blocked) << "x";
   DaemonProcess daemon(DaemonProcess::exp_params({{"tuner", {{"name", "Random"}}}}),
                        {{"NNI_CHECKPOINT_DIRECTORY", blocked}});
-  daemon.send("IN", kSpace);
-  daemon.sync();
-  run_trials(daemon, 0, 2);
-  daemon.send("TE");
-  CHECK(daemon.wait() == 0);
-  CHECK_THAT(daemon.log(), Catch::Contains("checkpoint not written") &&
-                               Catch::Contains(blocked + "/attuned.checkpoint.tmp"));
+  CHECK(daemon.wait() == 2);
+  CHECK_THAT(daemon.log(), Catch::Contains(blocked));
+}
+
+TEST_CASE("a directory that is deleted while the daemon runs is made again with everything") {
+  const Experiment experiment;
+  DaemonProcess before = experiment.start("start");
+  before.send("IN", kSpace);
+  before.sync();
+  run_trials(before, 0, 10);
+  std::filesystem::remove_all(experiment.folder.path);
+  run_trials(before, 10, 10);
+  before.send("TE");
+  CHECK(before.wait() == 0);
+  DaemonProcess after = experiment.start("resume");
+  after.send("IN", kSpace);
+  CHECK(outlines(after.sync()) == "ID");
+  after.send("GE", "1");
+  CHECK(outlines(after.sync()) == "TR 20");
+}
+
+TEST_CASE("two daemons do not use one journal") {
+  const Experiment experiment;
+  DaemonProcess one = experiment.start("start");
+  one.send("IN", kSpace);
+  one.sync();
+  DaemonProcess two = experiment.start("resume");
+  CHECK(two.wait() == 2);
+  CHECK_THAT(two.log(), Catch::Contains("in use by another process"));
+  CHECK(next_trial(one).contains("\"parameter_id\":0"));
 }
 
 }  // namespace
