@@ -83,16 +83,10 @@ void Dispatcher::route(const UpdateSearchSpace& c) { to_tuner(SetSpace{c.search_
 
 void Dispatcher::route(const RequestTrialJobs& c) {
   if (c.count <= 0) return;
-  std::int64_t count = std::min(c.count, options_.max_request);
+  const std::int64_t count = std::min(c.count, options_.max_request);
   if (count < c.count) {
     log_.error("RequestTrialJobs asks for {} trials: only {} are given at once", c.count, count);
   }
-  for (; count > 0 && !spare_.empty(); --count) {
-    Offer offer = std::move(spare_.front());
-    spare_.pop_front();
-    answer(offer);
-  }
-  if (count == 0) return;
   const TrialId request = jobs_.take_ids(count);
   // In pieces, so that Terminate need not wait for the whole, nor all answers lie in memory.
   for (std::int64_t done = 0; done < count; done += kAskAtOnce) {

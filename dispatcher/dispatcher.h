@@ -69,11 +69,10 @@ class Dispatcher {
   Result<InFlight> load(const json& state);
 
   // The manager starts anew: what it has asked is forgotten, and counts begin again. What a worker
-  // has said and nobody will hear any more is to be given to put_aside() before: configurations
-  // that never left go to the next requests. Returns their trials, for the workers' restart(),
-  // which follows.
-  void put_aside(WorkerMessage message);
-  std::vector<TrialId> restart();
+  // has said and nobody will hear any more is to be given to put_aside() before. Of it
+  // configurations come back that go to the next requests: the tune worker's restart() takes them.
+  std::optional<Offer> put_aside(WorkerMessage message);
+  void restart();
 
   // As docs/protocol.md, "Exactly once", counts them.
   std::uint64_t commands() const { return commands_; }
@@ -139,7 +138,6 @@ class Dispatcher {
   };
   std::map<std::uint64_t, Echo> echoes_;  // by their barrier
   std::uint64_t barriers_ = 0;
-  std::deque<Offer> spare_;  // never left
   struct Saving {
     json state;
     std::optional<json> tuner, assessor;                          // what they answered

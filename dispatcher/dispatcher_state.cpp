@@ -32,15 +32,12 @@ void Dispatcher::save() {
   for (const auto& [number, echo] : echoes_) {
     echoes.push_back({{"number", number}, {"token", echo.token}, {"missing", echo.missing}});
   }
-  json spare = json::array();
-  for (const Offer& offer : spare_) spare.push_back(save_message(offer));
   json state;  // member by member: an initialiser list would copy
   state["commands"] = commands_;
   state["answers"] = answers_;
   state["acknowledged"] = acknowledged_;
   state["barriers"] = barriers_;
   state["echoes"] = std::move(echoes);
-  state["spare"] = std::move(spare);
   state["jobs"] = jobs_.save();
   saving_.emplace().state = std::move(state);
   journal_->begin_snapshot();
@@ -90,11 +87,6 @@ Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
     if (!token.is_string() || missing < 1 || missing > 2) return fail("saved state: an odd echo");
     echoes_.emplace(number, Echo{token.get<std::string>(), static_cast<int>(missing)});
   }
-  for (WorkerMessage& message : TRY(load_messages(state, "spare"))) {
-    auto* offer = std::get_if<Offer>(&message);
-    if (!offer) return fail("saved state: what is spare is a configuration");
-    spare_.push_back(std::move(*offer));
-  }
   TRY(jobs_.load(TRY(object_at(state, "jobs"))));
   InFlight said;
   said.tune = TRY(load_messages(state, "tune_said"));
@@ -102,22 +94,18 @@ Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
   return said;
 }
 
-void Dispatcher::put_aside(WorkerMessage message) {
-  if (auto* offer = std::get_if<Offer>(&message)) {
-    // A paused trial that was to go on is taken care of by the session.
-    if (offer->trial == offer->asked) spare_.push_back(std::move(*offer));
-  } else if (const auto* decided = std::get_if<Decided>(&message)) {
-    end_early(*decided);
-  }
+std::optional<Offer> Dispatcher::put_aside(WorkerMessage message) {
+  if (const auto* decided = std::get_if<Decided>(&message)) end_early(*decided);
+  auto* offer = std::get_if<Offer>(&message);
+  // A paused trial that was to go on is taken care of by the session.
+  if (!offer || offer->trial != offer->asked) return std::nullopt;
+  return std::move(*offer);
 }
 
-std::vector<TrialId> Dispatcher::restart() {
+void Dispatcher::restart() {
   commands_ = answers_ = acknowledged_ = 0;
   echoes_.clear();
   jobs_.restart();
-  std::vector<TrialId> kept;
-  for (const Offer& offer : spare_) kept.push_back(offer.trial);
-  return kept;
 }
 
 std::uint64_t Dispatcher::acknowledged() const {

@@ -159,7 +159,8 @@ Result<void> Replay::take_next(WorkerName from) {
 // The dispatcher does what the journal says that it did, or else.
 void Replay::append(JournalRecord record) {
   if (!trouble_.empty()) return;
-  const bool counted = record.kind == RecordKind::answer && is_numbered(record.kind, record.payload);
+  const bool counted =
+      record.kind == RecordKind::answer && is_numbered(record.kind, record.payload);
   if (counted) keep(dispatcher_.answers(), record.payload);
   if (!next_) {
     fresh_.push_back(std::move(record));
@@ -191,14 +192,19 @@ std::vector<Replay::Leftover> Replay::take_leftovers() {
 }
 
 Result<void> Replay::restart() {
+  std::vector<Offer> spare;
   do {
     settle();
     if (!trouble_.empty()) return fail(trouble_);
-    for (Leftover& left : take_leftovers()) dispatcher_.put_aside(std::move(left.message));
+    for (Leftover& left : take_leftovers()) {
+      if (auto offer = dispatcher_.put_aside(std::move(left.message))) {
+        spare.push_back(*std::move(offer));
+      }
+    }
     settle();
   } while (!tune_said_.empty() || !assess_said_.empty());
-  const std::vector<TrialId> kept = dispatcher_.restart();
-  workers_.tune().restart(dispatcher_.options().capabilities.pause, kept);
+  dispatcher_.restart();
+  workers_.tune().restart(dispatcher_.options().capabilities.pause, std::move(spare));
   workers_.assess().restart();
   kept_.clear();
   first_kept_ = 1;

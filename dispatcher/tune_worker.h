@@ -2,7 +2,6 @@
 // Handles the default queue: everything that concerns the tuner. One owner thread; no queue, no
 // clock: what it answers is a function of the messages handled so far, across a save and load.
 #include <map>
-#include <span>
 
 #include "dispatcher/messages.h"
 
@@ -20,8 +19,9 @@ class TuneWorker {
   // Exactly: goes on from what a TunerState message carried. Before any other message; on an error
   // the worker cannot be used any further.
   Result<void> load(const json& state);
-  // The manager has started anew: as Session::restart, and running jobs ask again.
-  void restart(bool manager_pauses, std::span<const TrialId> kept);
+  // The manager has started anew: as Session::restart, and running jobs ask again. `spare` has what
+  // was proposed and never left: it answers the first requests.
+  void restart(bool manager_pauses, std::vector<Offer> spare);
   void skip_ahead() { session_.skip_ahead(); }  // after load: as Session::skip_ahead
 
  private:
@@ -46,6 +46,7 @@ class TuneWorker {
   std::vector<std::string> constraints_;
   json search_space_;                     // as the manager wrote it; null before the first
   std::map<TrialId, AskForJob> for_job_;  // asks of running jobs that are not answered yet
+  std::vector<Offer> spare_;              // the next one last
   bool skipped_ = false;                  // ahead, for trials of which the memory was lost
 };
 

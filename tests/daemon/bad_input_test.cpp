@@ -41,8 +41,8 @@ struct Row {
 
 TEST_CASE("a bad command is one line in the log, and the next command is answered") {
   const auto row = GENERATE(values<Row>({
-      {frame("ZZ", "{\"a\":1}"), {"command 2", "unknown", "ZZ", "{\"a\":1}"}},
-      {frame("GE", "{nope"), {"command 2", "RequestTrialJobs", "{nope"}},
+      {frame("ZZ", "{\"a\":1}"), {"command 1", "unknown", "ZZ", "{\"a\":1}"}},
+      {frame("GE", "{nope"), {"command 1", "RequestTrialJobs", "{nope"}},
       {frame("GE", "\"2\""), {"RequestTrialJobs", "an integer expected", "\"2\""}},
       {frame("GE", ""), {"RequestTrialJobs", "payload of 0 bytes"}},
       {frame("GE", "99999999999999999999"), {"RequestTrialJobs", "an integer expected"}},

@@ -72,8 +72,8 @@ class Stepped : private Queues, private Sink {
   }
   // In a fresh one: goes on from what another saved, exactly.
   Result<void> load(const json& state) { return load(state, std::nullopt); }
-  // As load(), but the manager has started anew; `kept` as in Session::restart.
-  Result<void> restart(const json& state, const std::vector<TrialId>& kept = {}) {
+  // As load(), but the manager has started anew; `kept` as in TuneWorker::restart.
+  Result<void> restart(const json& state, const std::vector<Offer>& kept = {}) {
     return load(state, kept);
   }
 
@@ -83,7 +83,7 @@ class Stepped : private Queues, private Sink {
   std::string failure;
 
  private:
-  Result<void> load(const json& state, const std::optional<std::vector<TrialId>>& restart_keeps) {
+  Result<void> load(const json& state, const std::optional<std::vector<Offer>>& restart_keeps) {
     const auto said = TRY(dispatcher_->load(state));
     ATTUNE_CHECK(said.tune.empty() && said.assess.empty());  // save() settles
     TRY(tune_.load(state.at("tuner")));
