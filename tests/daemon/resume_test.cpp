@@ -133,7 +133,7 @@ TEST_CASE("resume: what came with Terminate is known, and what had not left goes
   after.send("IN", kSpace);
   after.send("FD", R"([{"parameter":{"x":0.5},"value":"4","trialJobId":"other"}])");
   after.send("GE", "2");
-  CHECK(outlines(after.sync()) == (had_left ? "ID, TR 3, TR 4" : "ID, TR 2, TR 3"));
+  CHECK(outlines(after.sync()) == (had_left ? "ID, TR 3, TR 4" : "ID, TR 2, TR 4"));
   CHECK_THAT(after.log(), Catch::Contains("1 results of jobs that were imported before"));
   // The second one, and the third if the manager was told of it.
   CHECK_THAT(after.log(), Catch::Contains(had_left ? "2 trials did not" : "1 trials did not"));

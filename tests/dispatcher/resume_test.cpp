@@ -273,12 +273,15 @@ TEST_CASE("resume: requests from before the first search space are answered, or 
   }
 }
 
-TEST_CASE("resume: trials that the manager has yet to hear of are not in doubt") {
+TEST_CASE("resume: configurations that never left answer the first requests, and are not in doubt") {
   Restart r;
   r.after = Restart::start(r.second);
-  REQUIRE(r.after->restart(through_text(r.before->save()), {2, 77}));
+  REQUIRE(r.after->restart(through_text(r.before->save()), {{2, 2, {{"x", 0.25}}, {}}}));
   r.after->send("IN", kSpace);
-  r.after->send("GE", "1");
+  r.after->send("GE", "2");
+  const auto frames = r.after->take();
+  REQUIRE(outlines(frames) == "ID, TR 2, TR 4");
+  CHECK(parse_json(frames[1].payload)->at("parameters").at("x") == 0.25);
   CHECK(r.second->told == Lines{"1 failed -"});
   r.after->send("ME", metric("FINAL", 2, "C", "0.5"));
   CHECK(r.second->told.back() == "2 completed 0.5");
