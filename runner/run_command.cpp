@@ -151,7 +151,12 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
     RetryRule& rule = experiment.trial.retries[*failure];
     rule = {*parsed, std::max(rule.limit, 1)};
   }
-  setup.restored = TRY(restored_state(reader, stored, experiment));
+  std::optional<RunnerState> state;
+  if (auto conversation = TRY(reader.conversation(stored))) {
+    setup.left = std::move(conversation->outbox);
+    state = std::move(conversation->manager);
+  }
+  setup.restored = TRY(restored_state(reader, stored, experiment, std::move(state)));
   setup.succeeded = TRY(reader.best(stored, 1));
   TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {
     setup.initial_points_done += trial.source == TrialSource::initial ? 1 : 0;

@@ -147,7 +147,26 @@ CREATE TABLE events (
 CREATE INDEX events_by_experiment ON events (experiment);
 )sql";
 
-constexpr std::array kSteps = {kVersion1};
+// The conversation with the daemon (runner/outbox.h): what it may not have heard yet, how much was
+// said and heard, and what the manager remembers besides its trials.
+constexpr std::string_view kVersion2 = R"sql(
+CREATE TABLE conversations (
+  experiment INTEGER PRIMARY KEY REFERENCES experiments,
+  commands INTEGER NOT NULL,
+  acknowledged INTEGER NOT NULL,
+  answers INTEGER NOT NULL,
+  manager TEXT NOT NULL
+) STRICT;
+CREATE TABLE outbox (
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  number INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  PRIMARY KEY (experiment, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
 Result<UniqueFd> hold(const std::filesystem::path& folder) {

@@ -62,7 +62,7 @@ struct SqlStatement::Handle {
   std::string file;
   SQLite::Statement statement;
 
-  void bind(std::initializer_list<SqlValue> values);
+  void bind(std::span<const SqlValue> values);
   template <class Body>
   auto guarded(const Body& body) -> Result<decltype(body())>;
 };
@@ -87,7 +87,7 @@ SqlStatement::SqlStatement(SqlStatement&&) noexcept = default;
 SqlStatement& SqlStatement::operator=(SqlStatement&&) noexcept = default;
 SqlStatement::~SqlStatement() = default;
 
-void SqlStatement::Handle::bind(std::initializer_list<SqlValue> values) {
+void SqlStatement::Handle::bind(std::span<const SqlValue> values) {
   int index = 0;
   for (const SqlValue& value : values) {
     ++index;
@@ -122,7 +122,7 @@ auto SqlStatement::Handle::guarded(const Body& body) -> Result<decltype(body())>
   }
 }
 
-Result<int> SqlStatement::run(std::initializer_list<SqlValue> values) {
+Result<int> SqlStatement::run(std::span<const SqlValue> values) {
   return handle_->guarded([&] {
     handle_->bind(values);
     return handle_->statement.exec();
@@ -132,7 +132,7 @@ Result<int> SqlStatement::run(std::initializer_list<SqlValue> values) {
 Result<void> SqlStatement::query(std::initializer_list<SqlValue> values,
                                  const std::function<bool(const SqlRow&)>& row) {
   return handle_->guarded([&] {
-    handle_->bind(values);
+    handle_->bind(std::span(values.begin(), values.size()));
     const SqlRow present(&handle_->statement);
     while (handle_->statement.executeStep()) {
       if (!row(present)) break;
@@ -192,6 +192,18 @@ Result<std::int64_t> Database::integer(const std::string& sql) {
     return handle_->database.execAndGet(sql).getInt64();
   } catch (const SQLite::Exception& error) {
     return failed(handle_->file, error.getErrorCode(), error.what());
+  }
+}
+
+bool Database::failure_may_pass() const {
+  switch (handle_->database.getErrorCode() & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:  // the files beside it
+      return true;
+    default:
+      return false;
   }
 }
 
