@@ -61,6 +61,7 @@ struct Database::Handle {
 struct SqlStatement::Handle {
   std::string file;
   SQLite::Statement statement;
+  int failure = 0;  // code of the last one
 
   void bind(std::span<const SqlValue> values);
   template <class Body>
@@ -118,7 +119,8 @@ auto SqlStatement::Handle::guarded(const Body& body) -> Result<decltype(body())>
     }
   } catch (const SQLite::Exception& error) {
     statement.tryReset();
-    return failed(file, error.getErrorCode(), error.what());
+    failure = error.getErrorCode();
+    return failed(file, failure, error.what());
   }
 }
 
@@ -138,6 +140,18 @@ Result<void> SqlStatement::query(std::initializer_list<SqlValue> values,
       if (!row(present)) break;
     }
   });
+}
+
+bool SqlStatement::failure_may_pass() const {
+  switch (handle_->failure & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:  // the files beside it
+      return true;
+    default:
+      return false;
+  }
 }
 
 Database::Database(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
@@ -180,7 +194,7 @@ Result<void> Database::execute(const std::string& sql) {
 Result<SqlStatement> Database::prepare(const std::string& sql) {
   try {
     auto handle = std::make_unique<SqlStatement::Handle>(
-        SqlStatement::Handle{handle_->file, SQLite::Statement(handle_->database, sql)});
+        SqlStatement::Handle{handle_->file, SQLite::Statement(handle_->database, sql), 0});
     return SqlStatement(std::move(handle));
   } catch (const SQLite::Exception& error) {
     return failed(handle_->file, error.getErrorCode(), error.what());
@@ -192,18 +206,6 @@ Result<std::int64_t> Database::integer(const std::string& sql) {
     return handle_->database.execAndGet(sql).getInt64();
   } catch (const SQLite::Exception& error) {
     return failed(handle_->file, error.getErrorCode(), error.what());
-  }
-}
-
-bool Database::failure_may_pass() const {
-  switch (handle_->database.getErrorCode() & 0xff) {
-    case SQLITE_FULL:
-    case SQLITE_IOERR:
-    case SQLITE_READONLY:
-    case SQLITE_CANTOPEN:  // the files beside it
-      return true;
-    default:
-      return false;
   }
 }
 

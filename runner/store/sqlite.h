@@ -85,6 +85,9 @@ class SqlStatement {
   // A query; `row` is called for each row until it says false. It must not use this statement.
   Result<void> query(std::initializer_list<SqlValue> values,
                      const std::function<bool(const SqlRow&)>& row);
+  // Whether what the last failure was about may pass by itself: a full or failing disk, a file
+  // system that was mounted read-only.
+  bool failure_may_pass() const;
 
  private:
   std::unique_ptr<Handle> handle_;
@@ -107,9 +110,6 @@ class Database {
   Result<SqlStatement> prepare(const std::string& sql);
   Result<std::int64_t> integer(const std::string& sql);  // the first column of the only row
   std::int64_t last_row() const;                         // the rowid of the last INSERT
-  // Whether what the last call failed with may pass by itself: a full or failing disk, a file system
-  // that was mounted read-only.
-  bool failure_may_pass() const;
 
  private:
   struct Handle;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "protocol/codec.h"
 #include "runner/store/schema.h"
 #include "runner/store/stored_values.h"
+#include "runner/store/transaction.h"
 
 namespace attune {
 namespace {
@@ -47,30 +47,20 @@ struct Store::State {
     int attempt = 0;  // the newest
   };
   struct Statements {
-    SqlStatement begin, commit;
     SqlStatement find, add_trial, change, change_status, save_parameters, add_attempt, end_attempt,
         add_report, add_decision, add_checkpoint, set_checkpoint, seen, drop_checkpoint, add_import,
         add_event, update_file, add_command, drop_commands, set_conversation, forget_commands,
         forget_conversation;
   };
-  struct Change {
-    SqlStatement* statement;
-    std::vector<KeptSqlValue> values;
-  };
 
   fs::path working_directory;
   Database database;
   Statements sql;
+  Transaction transaction;
   std::int64_t experiment = 0;
   std::string objective = {};
-  bool open = false;                 // a transaction
-  double seen = 0;                   // what seen_at has
-  std::optional<Error> broken = {};  // the first failure for good; nothing is written after it
+  double seen = 0;                                    // what seen_at has
   std::unordered_map<std::string, Known> known = {};  // trials that have not ended, by job id
-
-  bool patient = false;
-  std::vector<Change> changes = {};     // with patient: since the last commit
-  bool stalled = false;                 // they wait for a commit that can do them
   std::vector<std::string> ended = {};  // trials, since the last commit: no longer to be known
 
   std::optional<Outbox::Counts> counts = {};
@@ -78,41 +68,8 @@ struct Store::State {
   bool conversation_changed = false;
   std::function<void()> on_commit = {};
 
-  // Of what was done since the last commit nothing is left: SQLite may have rolled back by itself,
-  // and half of what belongs together must not be committed.
-  std::unexpected<Error> failed(Error error) {
-    stalled = patient && database.failure_may_pass();
-    std::ignore = database.execute("ROLLBACK");
-    open = false;
-    if (!stalled) broken = error;
-    return std::unexpected(std::move(error));
-  }
-
-  Result<void> write(SqlStatement& statement, std::span<const SqlValue> values) {
-    if (!open) {
-      if (auto begun = sql.begin.run({}); !begun) return failed(begun.error());
-      open = true;
-    }
-    if (auto done = statement.run(values); !done) return failed(done.error());
-    return {};
-  }
-
   Result<void> change_row(SqlStatement& statement, std::initializer_list<SqlValue> values) {
-    if (broken) return std::unexpected(*broken);
-    if (patient) changes.push_back({&statement, {values.begin(), values.end()}});
-    if (stalled) return {};
-    auto written = write(statement, std::span(values.begin(), values.size()));
-    return stalled ? Result<void>() : written;  // commit() says so
-  }
-
-  Result<void> write_changes() {
-    std::vector<SqlValue> values;
-    for (const Change& change : changes) {
-      values.clear();
-      for (const KeptSqlValue& value : change.values) values.push_back(value.get());
-      TRY(write(*change.statement, values));
-    }
-    return {};
+    return transaction.change(statement, values);
   }
 
   Result<void> commit() {
@@ -121,13 +78,7 @@ struct Store::State {
       TRY(change_row(sql.set_conversation, {experiment, counts->commands, counts->acknowledged,
                                             counts->answers, manager}));
     }
-    if (broken) return std::unexpected(*broken);
-    if (stalled) TRY(write_changes());
-    if (!open) return {};
-    if (auto done = sql.commit.run({}); !done) return failed(done.error());
-    open = false;
-    stalled = false;
-    changes.clear();
+    if (!TRY(transaction.commit())) return {};
     for (const std::string& job_id : std::exchange(ended, {})) known.erase(job_id);
     if (on_commit) on_commit();
     return {};
@@ -179,8 +130,6 @@ Result<Store> Store::open(const fs::path& working_directory, double busy_seconds
     return statement ? *std::move(statement) : SqlStatement();
   };
   State::Statements sql{
-      .begin = prepare("BEGIN IMMEDIATE"),
-      .commit = prepare("COMMIT"),
       .find = prepare("SELECT trial, (SELECT coalesce(max(report) + 1, 0) FROM reports AS r WHERE "
                       "r.experiment = t.experiment AND r.trial = t.trial), status, attempts "
                       "FROM trials AS t WHERE experiment = ? AND job_id = ?"),
@@ -224,8 +173,9 @@ Result<Store> Store::open(const fs::path& working_directory, double busy_seconds
       .forget_conversation = prepare("DELETE FROM conversations WHERE experiment = ?"),
   };
   if (failure) return std::unexpected(*std::move(failure));
-  return Store(
-      std::make_unique<State>(State{working_directory, std::move(database), std::move(sql)}));
+  Transaction transaction = TRY(Transaction::on(database));
+  return Store(std::make_unique<State>(
+      State{working_directory, std::move(database), std::move(sql), std::move(transaction)}));
 }
 
 Result<void> Store::begin(const NewExperiment& experiment, double time) {
@@ -275,9 +225,7 @@ Result<void> Store::update_file(const json& file) {
 
 Result<void> Store::end(const Outcome& outcome, double time) {
   // A last try: how it ended is worth more than what could not be written.
-  state_->broken.reset();
-  state_->stalled = state_->patient = false;
-  state_->changes.clear();
+  state_->transaction.give_up();
   state_->conversation_changed = false;
   auto update = TRY(state_->database.prepare(
       "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4, seen_at = ?4 "
@@ -429,12 +377,10 @@ Result<void> Store::forget_conversation() {
   return state_->change_row(state_->sql.forget_conversation, {state_->experiment});
 }
 
-void Store::on_commit(std::function<void()> committed) {
-  state_->on_commit = std::move(committed);
-}
+void Store::on_commit(std::function<void()> committed) { state_->on_commit = std::move(committed); }
 
 Result<void> Store::commit() { return state_->commit(); }
-void Store::be_patient() { state_->patient = true; }
-bool Store::stalled() const { return state_->stalled; }
+void Store::be_patient() { state_->transaction.be_patient(); }
+bool Store::stalled() const { return state_->transaction.stalled(); }
 
 }  // namespace attune
