@@ -80,7 +80,8 @@ Result<Conversation::Begun> Conversation::go_on(std::uint64_t through) {
 // and has no number.
 void Conversation::leave_out_terminate() {
   if (earlier_ <= counts_.acknowledged) return;
-  const auto at = commands_.begin() + static_cast<std::ptrdiff_t>(earlier_ - counts_.acknowledged - 1);
+  const auto at =
+      commands_.begin() + static_cast<std::ptrdiff_t>(earlier_ - counts_.acknowledged - 1);
   if (at->code != "TE") return;
   std::deque<Frame> later(at + 1, commands_.end());
   commands_.erase(at, commands_.end());

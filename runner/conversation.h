@@ -27,10 +27,10 @@ class Conversation {
   void begin_life() { open_ = false; }  // a daemon starts, and listens after its ID
   bool is_open() const { return open_; }
   enum class Begun { exactly, anew };
-  // Its ID; `asked`: it was told received(). `exactly`: take() gives what it has to hear, next comes what is said from now on.
-  // `anew`: it knows nothing. What this manager has said before its first daemon began is said to
-  // it, nothing else.
-  // An error: it is the daemon of another conversation.
+  // Its ID; `asked`: it was told received(). `exactly`: take() gives what it has to hear, next
+  // comes what is said from now on. `anew`: it knows nothing. What this manager has said before its
+  // first daemon began is said to it, nothing else. An error: it is the daemon of another
+  // conversation.
   Result<Begun> begin(const Initialized& initialized, bool asked);
 
   void say(Frame command);

@@ -46,16 +46,16 @@ Result<void> DaemonDecider::launch() {
   launch.exit_grace = options_.exit_grace;
   launch.arguments = {options_.program.string(), "--exp_params",
                       base64_encode(dump_json(parameters))};
-  launch.environment = child_environment(
-      options_.environment,
-      {{"SDK_PROCESS", "dispatcher"},
-       {"NNI_MODE", options_.resume ? "resume" : "start"},
-       {"NNI_CHECKPOINT_DIRECTORY", (options_.directory / "checkpoint").string()},
-       {"NNI_LOG_DIRECTORY", launch.log_directory.string()},
-       {"NNI_LOG_LEVEL", options_.log_level},
-       {"NNI_INCLUDE_INTERMEDIATE_RESULTS",
-        options_.include_intermediate_results ? "true" : "false"},
-       {"CUDA_VISIBLE_DEVICES", ""}});
+  launch.environment =
+      child_environment(options_.environment,
+                        {{"SDK_PROCESS", "dispatcher"},
+                         {"NNI_MODE", options_.resume ? "resume" : "start"},
+                         {"NNI_CHECKPOINT_DIRECTORY", (options_.directory / "checkpoint").string()},
+                         {"NNI_LOG_DIRECTORY", launch.log_directory.string()},
+                         {"NNI_LOG_LEVEL", options_.log_level},
+                         {"NNI_INCLUDE_INTERMEDIATE_RESULTS",
+                          options_.include_intermediate_results ? "true" : "false"},
+                         {"CUDA_VISIBLE_DEVICES", ""}});
   DaemonLink::Events events;
   events.frame = [this](const Frame& frame) { handle(frame); };
   events.written = [this] { look_at_room(); };
@@ -189,8 +189,7 @@ void DaemonDecider::pass_on() {
 }
 
 void DaemonDecider::look_at_room() {
-  const std::size_t unsent =
-      link_->unsent() + (conversation_ ? conversation_->untaken_bytes() : 0);
+  const std::size_t unsent = link_->unsent() + (conversation_ ? conversation_->untaken_bytes() : 0);
   if (!congested_ || unsent >= kRoom) return;
   congested_ = false;
   listener_->on_room();

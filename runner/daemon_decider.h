@@ -110,12 +110,12 @@ class DaemonDecider final : public Decider {
   bool congested_ = false;
   std::map<std::string, Running> running_;  // by job id; paused ones too
 
-  bool exact_ = false;    // the daemon that lives was asked to go on exactly
-  bool begun_ = false;    // a daemon has answered Initialize, in this life of the manager
-  bool closing_ = false;  // Terminate was sent
-  bool ended_ = false;    // nothing follows
-  bool relaunching_ = false;            // once everything is kept
-  std::deque<double> restarts_;         // when, in seconds of clock_
+  bool exact_ = false;           // the daemon that lives was asked to go on exactly
+  bool begun_ = false;           // a daemon has answered Initialize, in this life of the manager
+  bool closing_ = false;         // Terminate was sent
+  bool ended_ = false;           // nothing follows
+  bool relaunching_ = false;     // once everything is kept
+  std::deque<double> restarts_;  // when, in seconds of clock_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
 };
 

@@ -32,8 +32,8 @@ Result<Pipe> make_pipe() {
 // What waits on it is aborted. close() itself can fail, which helps nobody here.
 void hang_up(asio::posix::stream_descriptor& pipe) { const UniqueFd closed(pipe.release()); }
 
-// 0: it was content; 2 and 3: what it was given, or sent, is not what it should be (docs/protocol.md,
-// "Exit codes"). The next one would find the same.
+// 0: it was content; 2 and 3: what it was given, or sent, is not what it should be
+// (docs/protocol.md, "Exit codes"). The next one would find the same.
 bool is_breakdown(const ExitStatus& exit) {
   return exit.signal != 0 || (exit.code != 0 && exit.code != 2 && exit.code != 3);
 }
@@ -176,8 +176,8 @@ void DaemonLink::settle() {
   }
   if (!lost_.empty() && words_.empty()) end.text += ": " + lost_;
   const std::string words = words_.empty() ? last_lines(stderr_path(), 5) : words_;
-  end.text += words.empty() ? "; it left no message, see " + launch_.log_directory.string()
-                            : ": " + words;
+  end.text +=
+      words.empty() ? "; it left no message, see " + launch_.log_directory.string() : ": " + words;
   end.died = exit_ && lost_.empty() && is_breakdown(*exit_);
   events_.end(std::move(end));
 }

@@ -24,7 +24,7 @@
 namespace attune {
 
 struct DaemonEnd {
-  bool asked = false;  // by end()
+  bool asked = false;              // by end()
   std::optional<ExitStatus> exit;  // nothing: it lived on, and was killed
   std::string text;                // what happened, with its own words where it left some
 
@@ -43,7 +43,7 @@ class DaemonLink {
   };
   struct Events {
     std::function<void(const Frame&)> frame;
-    std::function<void()> written;  // something
+    std::function<void()> written;       // something
     std::function<void(DaemonEnd)> end;  // once, the last
   };
   // The caller ignores SIGPIPE.

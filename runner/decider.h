@@ -58,7 +58,7 @@ class Decider {
     virtual void on_save(const std::string& job_id) = 0;      // answered by on_checkpoint()
     virtual void on_drop(const std::string& checkpoint) = 0;  // no rule can need it any more
     virtual void on_synced(const std::string& token) = 0;
-    virtual void on_room() = 0;                // congested() was true and no longer is
+    virtual void on_room() = 0;                            // congested() was true and no longer is
     virtual void on_warning(const std::string& text) = 0;  // for the user; it goes on
     virtual void on_failure(Error error) = 0;  // it died; nothing follows, nothing can be asked
     virtual void on_closed() = 0;              // after close(); nothing follows

@@ -142,6 +142,14 @@ class Loop {
 
 }  // namespace
 
+// Log itself would follow a symbolic link, and make the file for everybody.
+Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level) {
+  const std::filesystem::path file = directory / "log" / "runner.log";
+  TRY(make_directories(file.parent_path()));
+  TRY(open_private(file, O_WRONLY | O_CREAT | O_APPEND));
+  return TRY(Log::to_file(file.string(), TRY(parse_log_level(level)), false)).named("runner");
+}
+
 DaemonOptions daemon_options(const SessionSetup& setup) {
   const Experiment& experiment = setup.experiment;
   DaemonOptions options;
@@ -201,19 +209,12 @@ Result<std::vector<ImportData::Record>> stored_results(const RunFacts& facts) {
   return ended_results(reader, stored);
 }
 
-// spdlog would follow a symbolic link, and make the file for everybody.
-Result<Log> open_log(const std::filesystem::path& file, const std::string& level) {
-  TRY(open_private(file, O_WRONLY | O_CREAT | O_APPEND));
-  return Log::to_file(file.string(), TRY(parse_log_level(level)), false);
-}
-
 }  // namespace
 
 Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   const std::filesystem::path directory = setup.facts.directory;
   const SystemClock clock;
-  const Log log =
-      TRY(open_log(directory / "log" / "runner.log", setup.experiment.log_level)).named("runner");
+  const Log log = TRY(open_runner_log(directory, setup.experiment.log_level));
   setup.shown.max_trials = setup.experiment.max_trial_number;
   setup.shown.max_seconds = setup.experiment.max_experiment_seconds;
   setup.shown.metric = setup.facts.objective.metric;

@@ -27,9 +27,11 @@ Result<void> make_directories(const std::filesystem::path& path) {
 Result<UniqueFd> open_private(const std::filesystem::path& path, int flags) {
   UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   const int error = errno;
-  struct stat status {};
-  if ((!fd && error == ELOOP) || (fd && (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))))
-    return fail(fmt::format("{} is no regular file: who has put it there? Remove it", path.string()));
+  struct stat status{};
+  if ((!fd && error == ELOOP) ||
+      (fd && (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))))
+    return fail(
+        fmt::format("{} is no regular file: who has put it there? Remove it", path.string()));
   if (!fd) return fail(fmt::format("cannot open {}: {}", path.string(), strerror(error)));
   return fd;
 }
@@ -38,15 +40,17 @@ Result<void> check_file_name(std::string_view what, std::string_view name) {
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
-  const bool good = !name.empty() && name.size() <= 100 && plain(name.front()) &&
-                    std::ranges::all_of(name, [&](char c) { return plain(c) || c == '-' || c == '.'; });
+  const bool good =
+      !name.empty() && name.size() <= 100 && plain(name.front()) &&
+      std::ranges::all_of(name, [&](char c) { return plain(c) || c == '-' || c == '.'; });
   if (good) return {};
   std::string shown(name.substr(0, 100));
   std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return fail(fmt::format(
-      "{} \"{}\" cannot be used: 1 to 100 letters, digits, '-', '_' and '.' are, not beginning with "
-      "'-' or '.'",
-      what, shown));
+  return fail(
+      fmt::format("{} \"{}\" cannot be used: 1 to 100 letters, digits, '-', '_' and '.' are, not "
+                  "beginning with "
+                  "'-' or '.'",
+                  what, shown));
 }
 
 std::string last_lines(const std::filesystem::path& path, int count) {

@@ -12,8 +12,8 @@ namespace attune {
 // Makes the folder, and those above it that are missing: 0700.
 Result<void> make_directories(const std::filesystem::path& path);
 
-// open(2), close-on-exec, mode 0600 when it is made. A symbolic link, a FIFO, or whatever else is no
-// regular file in its place is refused: somebody else may have put it there.
+// open(2), close-on-exec, mode 0600 when it is made. A symbolic link, a FIFO, or whatever else is
+// no regular file in its place is refused: somebody else may have put it there.
 Result<UniqueFd> open_private(const std::filesystem::path& path, int flags);
 
 // Whether a text that comes from outside (a file, the command line, the daemon, a trial) can name a

@@ -5,12 +5,13 @@
 
 #include "protocol/codec.h"
 #include "protocol/frame.h"
+#include "runner/files.h"
 
 namespace attune {
 namespace {
 
-// A value that is no number is told to the decider, too. A late one that was not ignored is the last
-// word of a trial that the user has stopped.
+// A value that is no number is told to the decider, too. A late one that was not ignored is the
+// last word of a trial that the user has stopped.
 bool counts(const StoredReport& report) {
   return report.type != "request_parameter" &&
          (report.ignored.empty() || report.ignored.starts_with("it has no finite"));
@@ -127,8 +128,8 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
   if (runs) trial.start_from = attempt.from_checkpoint;
   // Killed between the end of its last attempt and the save that comes with it.
   const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
-  trial.save_first = !knows_saving && !runs && stopped &&
-                     (newest == nullptr || newest->attempt < attempt.attempt);
+  trial.save_first =
+      !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
   if (!runs && attempt.detail.starts_with(TrialRunner::kStartFailed)) trial.start_failures = 1;
   trial.started = trial.last_result = attempt.started;
   if (runs) trial.asked = asked_of(whole, attempt.started);
@@ -143,6 +144,23 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
     trial.final_after_ask = trial.final_after_ask || report.late;
   }
   return trial;
+}
+
+// All of them name folders.
+Result<void> check_names(const TrialRunner::Restored& restored) {
+  const auto checkpoint = [](const std::string& id) {
+    return id.empty() ? Result<void>() : check_file_name("the checkpoint", id);
+  };
+  for (const TrialRunner::Restored::Trial& trial : restored.live) {
+    TRY(check_file_name("the trial", trial.record.job_id));
+    TRY(checkpoint(trial.start_from));
+    TRY(checkpoint(trial.record.checkpoint));
+  }
+  for (const TrialRunner::Restored::Checkpoint& kept : restored.checkpoints)
+    TRY(checkpoint(kept.id));
+  if (!restored.state) return {};
+  for (const std::string& id : restored.state->saving) TRY(checkpoint(id));
+  return {};
 }
 
 }  // namespace
@@ -181,6 +199,7 @@ Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredEx
   restored.next_sequence = TRY(reader.next_sequence(stored));
   restored.seconds = stored.seconds;
   restored.state = std::move(state);
+  TRY(check_names(restored));
   return restored;
 }
 

@@ -238,23 +238,23 @@ class TrialRunner final : public Decider::Listener {
   Restored restored_;
   std::deque<TrialEvent> inbox_;
   std::map<std::string, int> ended_saving_;  // trials that have ended: their checkpoints under way
-  std::set<std::string> saving_;     // checkpoints under way
-  std::set<std::string> to_answer_;  // of them, those that the decider waits for
-  std::vector<std::string> drops_;   // checkpoints that go once it is kept that they do
-  std::optional<RunnerState> told_;  // the state that the observer knows
+  std::set<std::string> saving_;             // checkpoints under way
+  std::set<std::string> to_answer_;          // of them, those that the decider waits for
+  std::vector<std::string> drops_;           // checkpoints that go once it is kept that they do
+  std::optional<RunnerState> told_;          // the state that the observer knows
   std::int64_t next_sequence_ = 0;
-  std::int64_t scored_ = 0;  // trials that succeeded with a score
-  std::string misnamed_;     // of a trial without: what it reports instead
-  bool woken_ = false;       // the backend may have something
-  bool exhausted_ = false;   // the last answer was "no more", and no trial has ended since
-  bool postponed_ = false;   // the decider has said that it cannot answer for now
-  bool begun_ = false;       // the decider knows what there is, and so do we
+  std::int64_t scored_ = 0;    // trials that succeeded with a score
+  std::string misnamed_;       // of a trial without: what it reports instead
+  bool woken_ = false;         // the backend may have something
+  bool exhausted_ = false;     // the last answer was "no more", and no trial has ended since
+  bool postponed_ = false;     // the decider has said that it cannot answer for now
+  bool begun_ = false;         // the decider knows what there is, and so do we
   bool decider_lost_ = false;  // for good: what it is told is lost
   bool interrupted_ = false;
-  bool closed_ = false;          // the decider has ended
-  bool detached_ = false;        // trials that run are left to a later manager
-  int declined_ = 0;             // proposals in a row
-  std::optional<Outcome> over_;  // set: nothing more is started
+  bool closed_ = false;                  // the decider has ended
+  bool detached_ = false;                // trials that run are left to a later manager
+  int declined_ = 0;                     // proposals in a row
+  std::optional<Outcome> over_;          // set: nothing more is started
   std::optional<double> stalled_since_;  // nothing can be remembered
   double retry_at_ = 0;                  // with stalled_since_
 };

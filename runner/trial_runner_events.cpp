@@ -195,8 +195,8 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
 
 // Whether a checkpoint is due after a result; `stop`: the trial ends with it.
 bool TrialRunner::saves_after(const LiveTrial& trial, const Metrics& metrics, bool stop) {
-  const double iteration = value_of(metrics, "training_iteration")
-                               .value_or(static_cast<double>(trial.record.reports));
+  const double iteration =
+      value_of(metrics, "training_iteration").value_or(static_cast<double>(trial.record.reports));
   const std::int64_t frequency = trial.rules->checkpoint_frequency;
   return (stop && trial.rules->checkpoint_at_end) ||
          (frequency > 0 && static_cast<std::int64_t>(iteration) % frequency == 0);

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/unique_fd.h"
+#include "runner/files.h"
 
 namespace attune {
 namespace {
@@ -202,12 +203,11 @@ std::span<const std::string_view> schema_steps() { return kSteps; }
 
 Result<Database> open_for_writing(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps, double busy_seconds) {
-  std::error_code error;
-  std::filesystem::create_directories(working_directory, error);
-  if (error)
-    return fail(fmt::format("cannot make {}: {}", working_directory.string(), error.message()));
+  TRY(make_directories(working_directory));
   const UniqueFd held = TRY(hold(working_directory));
   const std::filesystem::path file = working_directory / kStoreFile;
+  // SQLite gives the files beside it the same permissions.
+  TRY(open_private(file, O_RDWR | O_CREAT));
   Database database = TRY(Database::open(file, Database::Mode::create, busy_seconds));
   auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
   // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at

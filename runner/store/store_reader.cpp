@@ -349,7 +349,8 @@ Result<std::optional<StoredConversation>> StoreReader::conversation(
       "SELECT commands, acknowledged, answers, manager FROM conversations WHERE experiment = ?"));
   TRY(counts.query({experiment.number}, [&](const SqlRow& row) {
     found.emplace();
-    found->outbox.counts = {static_cast<Number>(row.integer(0)), static_cast<Number>(row.integer(1)),
+    found->outbox.counts = {static_cast<Number>(row.integer(0)),
+                            static_cast<Number>(row.integer(1)),
                             static_cast<Number>(row.integer(2))};
     manager = row.text(3);
     return false;

@@ -84,12 +84,9 @@ std::optional<Ending> ending_of(std::string_view text) {
 }
 
 std::string state_column(const RunnerState& state) {
-  json object = {{"requests", state.requests},
-                 {"exhausted", state.exhausted},
-                 {"declined", state.declined},
-                 {"saving", state.saving},
-                 {"answers", state.answers},
-                 {"since_best", state.since_best}};
+  json object = {{"requests", state.requests}, {"exhausted", state.exhausted},
+                 {"declined", state.declined}, {"saving", state.saving},
+                 {"answers", state.answers},   {"since_best", state.since_best}};
   if (state.best) object["best"] = *state.best;
   return dump_json(object);  // scores are finite
 }
@@ -112,7 +109,8 @@ Result<RunnerState> runner_state_of(const std::string& text) {
       return fail("a request lacks " + dump_json(lacks) + " proposals");
     state.requests.push_back(lacks.get<int>());
   }
-  for (const auto& [name, ids] : {std::pair("saving", &state.saving), {"answers", &state.answers}}) {
+  for (const auto& [name, ids] :
+       {std::pair("saving", &state.saving), {"answers", &state.answers}}) {
     for (const json& id : list(name)) {
       if (!id.is_string()) return fail("a checkpoint is called " + dump_json(id));
       ids->push_back(id.get<std::string>());

@@ -3,8 +3,8 @@
 #include <signal.h>
 
 #include <catch2/catch.hpp>
-#include <functional>
 #include <fstream>
+#include <functional>
 
 #include "runner/daemon_decider.h"
 #include "tests/runner/memory_outbox.h"
@@ -203,7 +203,8 @@ TEST_CASE("daemon resume: one that dies with every few commands is started again
 
 TEST_CASE("daemon resume: a manager that is killed loses nothing and hears nothing twice") {
   const Texts expected = undisturbed();
-  // Where in each step: before what it says is kept, before it is sent, before what it hears is kept.
+  // Where in each step: before what it says is kept, before it is sent, before what it hears is
+  // kept.
   const int moment = GENERATE(0, 1, 2);
   CAPTURE(moment);
   Manager manager(kLimit);
@@ -258,12 +259,13 @@ TEST_CASE("daemon resume: one that remembers something else is refused") {
   REQUIRE(manager.run_until([&] { return !manager.failure.empty(); }));
   CAPTURE(manager.failure);
   CHECK(manager.failure.find(
-            lie == "+1" ? fmt::format("it remembers {} commands of this experiment, and it has been "
-                                      "sent no more than {}",
-                                      count + 1, count)
-                        : fmt::format("it remembers {} commands of this experiment, and it has "
-                                      "acknowledged {}",
-                                      count - 1, count)) != std::string::npos);
+            lie == "+1"
+                ? fmt::format("it remembers {} commands of this experiment, and it has been "
+                              "sent no more than {}",
+                              count + 1, count)
+                : fmt::format("it remembers {} commands of this experiment, and it has "
+                              "acknowledged {}",
+                              count - 1, count)) != std::string::npos);
   CHECK(manager.failure.find("remove the journal") != std::string::npos);
   CHECK(manager.resumed == 0);
 }
@@ -298,7 +300,8 @@ TEST_CASE("daemon resume: what is said while nobody listens is bounded, and not 
   REQUIRE(manager.run_until([&] { return manager.anew == 1; }));
   const std::string text = metric("t0", 5) + std::string(100'000, ' ');
   int said = 0;
-  for (; !manager.decider->congested() && said < 1000; ++said) manager.decider->on_result("t0", text);
+  for (; !manager.decider->congested() && said < 1000; ++said)
+    manager.decider->on_result("t0", text);
   CHECK(said < 1000);
   manager.commit();
   REQUIRE(manager.run_until([&] { return manager.rooms > 0; }));

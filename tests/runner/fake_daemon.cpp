@@ -10,8 +10,8 @@
 //   stops-reading     answers Initialize, then reads nothing more, whatever comes
 //   ignores-terminate works, but stays after Terminate and the end of its input
 //
-// With FAKE_JOURNAL (a file) it remembers: resumed exactly, it goes on where the commands in it end.
-// What then goes wrong is in these:
+// With FAKE_JOURNAL (a file) it remembers: resumed exactly, it goes on where the commands in it
+// end. What then goes wrong is in these:
 //   FAKE_DIE      "before N" or "after N": kills itself with each N-th command, when that is in the
 //                 journal, and before or after it is answered
 //   FAKE_EXIT     the exit code to die with instead

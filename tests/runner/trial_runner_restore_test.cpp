@@ -84,7 +84,8 @@ TEST_CASE("restore: what was being saved is saved again, and whoever waits for i
   CHECK(w.backend.deleted == Calls{"t0000-3", "t0001-1", "t0007-2"});
   CHECK(w.notes.state.saving == Calls{"t0000-4", "t0001-2", "t0007-3"});
   CHECK(w.notes.state.answers == Calls{"t0000-4"});
-  for (const auto& [job, id] : {std::pair("t0000", "t0000-4"), {"t0001", "t0001-2"}, {"t0007", "t0007-3"}})
+  for (const auto& [job, id] :
+       {std::pair("t0000", "t0000-4"), {"t0001", "t0001-2"}, {"t0007", "t0007-3"}})
     w.backend.events.push_back(CheckpointStored{job, id, 10, ""});
   w.pump();
   CHECK(w.decider.take() == Calls{"saved t0000 t0000-4", "paused t0001 t0001-2"});
@@ -141,9 +142,8 @@ TEST_CASE("restore: a decision that was not carried out is, with what belongs to
     resume(w, state);
     w.end("t0000", Ending::stopped);
     w.pump();
-    CHECK(w.notes.all["t0000"].status == (state.live[0].final_after_ask
-                                              ? TrialStatus::succeeded
-                                              : TrialStatus::user_canceled));
+    CHECK(w.notes.all["t0000"].status ==
+          (state.live[0].final_after_ask ? TrialStatus::succeeded : TrialStatus::user_canceled));
   }
 }
 
