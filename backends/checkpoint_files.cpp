@@ -69,9 +69,9 @@ bool is_letter_or_digit(char c) {
 }  // namespace
 
 bool is_checkpoint_id(std::string_view id) {
-  return !id.empty() && id.size() <= 100 && std::ranges::all_of(id, [](char c) {
-    return is_letter_or_digit(c) || c == '-' || c == '_';
-  });
+  return !id.empty() && id.size() <= 100 && id.front() != '-' &&
+         std::ranges::all_of(id,
+                             [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
 }
 
 struct CheckpointFiles::Task {

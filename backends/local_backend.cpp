@@ -212,12 +212,15 @@ void LocalBackend::force_end_later(Attempt& attempt) {
 
 Result<void> LocalBackend::give_parameter(const std::string& job_id, std::int64_t index,
                                           const std::string& text) {
+  if (!is_job_id(job_id)) return fail("a job id consists of letters and digits");
   const TrialFolder files = TRY(TrialFolder::open(folder(job_id)));
   return files.write(fmt::format("parameter_{}.cfg", index), text);
 }
 
 void LocalBackend::save_checkpoint(const std::string& job_id, const std::string& checkpoint) {
-  checkpoints_.save(job_id, folder(job_id) / "checkpoint", checkpoint);
+  // Without a place to take it from there is "nothing saved".
+  const auto from = is_job_id(job_id) ? folder(job_id) / "checkpoint" : std::filesystem::path();
+  checkpoints_.save(job_id, from, checkpoint);
 }
 
 void LocalBackend::copy_checkpoint(const std::string& from, const std::string& to) {

@@ -25,16 +25,29 @@ std::string CheckpointKeeper::next_id(const std::string& job_id) {
   return fmt::format("{}-{}", job_id, ++owners_[job_id].saves);
 }
 
-CheckpointKeeper::Ids CheckpointKeeper::saved(const std::string& job_id, const std::string& id,
-                                              double bytes) {
-  Ids gone;
-  if (known_.contains(id)) return gone;
+void CheckpointKeeper::restore(const std::string& job_id, const std::string& id, double bytes,
+                               bool ended) {
+  if (known_.contains(id)) return;
+  reserve(job_id, id);
   Owner& owner = owners_[job_id];
-  owner.saves = std::max(owner.saves, number_of(id));  // one of an earlier session
+  owner.ended = ended;
   owner.ids.push_back(id);
   known_[id] = {job_id, bytes, ++order_};
   by_age_[order_] = id;
   bytes_ += bytes;
+}
+
+void CheckpointKeeper::reserve(const std::string& job_id, const std::string& id) {
+  Owner& owner = owners_[job_id];
+  owner.saves = std::max(owner.saves, number_of(id));
+}
+
+CheckpointKeeper::Ids CheckpointKeeper::saved(const std::string& job_id, const std::string& id,
+                                              double bytes) {
+  Ids gone;
+  if (known_.contains(id)) return gone;
+  const auto owner = owners_.find(job_id);
+  restore(job_id, id, bytes, owner != owners_.end() && owner->second.ended);
   thin(job_id, gone);
   keep_to_budget(gone);
   return gone;

@@ -26,6 +26,11 @@ class CheckpointKeeper {
   // A new id: "t0007-2".
   std::string next_id(const std::string& job_id);
 
+  // What an earlier session has kept, oldest first; everything is as it was then. Ids up to this
+  // one of the trial are not given out again.
+  void restore(const std::string& job_id, const std::string& id, double bytes, bool ended);
+  void reserve(const std::string& job_id, const std::string& id);
+
   // Each of these returns the checkpoints to delete; they are forgotten here.
   Ids saved(const std::string& job_id, const std::string& id, double bytes);
   Ids ended(const std::string& job_id);  // the trial will not be started again

@@ -10,6 +10,7 @@ namespace attune {
 Result<json> ControlHandler::handle(const json& request) {
   const ControlRequest parsed = TRY(parse_control_request(request));
   auto answer = std::visit([this](const auto& r) { return carry_out(r); }, parsed);
+  runner_.tell_state();
   TRY(store_.commit());  // what was answered has happened
   return answer;
 }

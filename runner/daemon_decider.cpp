@@ -1,95 +1,71 @@
 #include "runner/daemon_decider.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/write.hpp>
+#include <utility>
 
 #include "base/base64.h"
 #include "base/check.h"
-#include "base/unique_fd.h"
 #include "protocol/codec.h"
 #include "runner/files.h"
 
 namespace attune {
 namespace {
 
-namespace asio = boost::asio;
-
 constexpr std::size_t kCongested = 1 << 20;  // bytes not yet taken by the daemon
 constexpr std::size_t kRoom = 256 << 10;
-// How long the exit status may lag behind the end of the stream, and the other way round.
-constexpr auto kSettleTime = std::chrono::seconds(2);
-
-struct Pipe {
-  UniqueFd read, write;
-};
-Result<Pipe> make_pipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0)
-    return fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
-
-// What waits on it is aborted. close() itself can fail, which helps nobody here.
-void hang_up(asio::posix::stream_descriptor& pipe) { const UniqueFd closed(pipe.release()); }
 
 }  // namespace
 
-DaemonDecider::DaemonDecider(asio::io_context& io, DaemonOptions options, Log log)
-    : io_(io),
-      options_(std::move(options)),
-      log_(std::move(log)),
-      to_(io),
-      from_(io),
-      patience_(io),
-      input_(64 << 10) {}
+DaemonDecider::DaemonDecider(boost::asio::io_context& io, DaemonOptions options, Log log)
+    : io_(io), options_(std::move(options)), log_(std::move(log)), ping_timer_(io) {
+  if (options_.outbox == nullptr) return;
+  conversation_.emplace(*options_.outbox, std::exchange(options_.left, {}));
+  options_.outbox->on_commit([this] { on_kept(); });
+}
 
-DaemonDecider::~DaemonDecider() = default;
+DaemonDecider::~DaemonDecider() {
+  if (options_.outbox != nullptr) options_.outbox->on_commit(nullptr);
+}
 
 Result<void> DaemonDecider::start(Listener& listener) {
   listener_ = &listener;
-  const auto log_directory = options_.directory / "log";
-  const auto checkpoint_directory = options_.directory / "checkpoint";
-  TRY(make_directories(log_directory));
-  TRY(make_directories(checkpoint_directory));
-  Pipe commands = TRY(make_pipe());
-  Pipe answers = TRY(make_pipe());
-  const UniqueFd errors(
-      ::open(stderr_path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!errors)
-    return fail(fmt::format("cannot open {}: {}", stderr_path().string(), strerror(errno)));
+  TRY(make_directories(options_.directory / "log"));
+  TRY(make_directories(options_.directory / "checkpoint"));
+  return launch();
+}
 
-  ProcessSpec spec;
-  spec.arguments = {options_.program.string(), "--exp_params",
-                    base64_encode(dump_json(options_.parameters))};
-  spec.environment = child_environment(options_.environment,
-                                       {{"SDK_PROCESS", "dispatcher"},
-                                        {"NNI_MODE", options_.resume ? "resume" : "start"},
-                                        {"NNI_CHECKPOINT_DIRECTORY", checkpoint_directory.string()},
-                                        {"NNI_LOG_DIRECTORY", log_directory.string()},
-                                        {"NNI_LOG_LEVEL", options_.log_level},
-                                        {"NNI_INCLUDE_INTERMEDIATE_RESULTS",
-                                         options_.include_intermediate_results ? "true" : "false"},
-                                        {"CUDA_VISIBLE_DEVICES", ""}});
-  spec.directory = log_directory;
-  spec.descriptors = {
-      {1, errors.get()}, {2, errors.get()}, {3, commands.read.get()}, {4, answers.write.get()}};
-  process_ = TRY(ChildProcess::spawn(io_, spec, [this](ExitStatus status) {
-    exit_ = status;
-    lost("");
-  }));
-  to_.assign(commands.write.release());
-  from_.assign(answers.read.release());
-  to_.non_blocking(true);
-  from_.non_blocking(true);
-  read_more();
-  send(encode(Initialize{options_.search_space}));
+Result<void> DaemonDecider::launch() {
+  json parameters = options_.parameters;
+  const auto received = conversation_ ? conversation_->received() : std::nullopt;
+  exact_ = options_.resume && received;
+  if (exact_) parameters["resume"] = {{"received", *received}};
+  if (conversation_) conversation_->begin_life();
+  DaemonLink::Launch launch;
+  launch.log_directory = options_.directory / "log";
+  launch.exit_grace = options_.exit_grace;
+  launch.arguments = {options_.program.string(), "--exp_params",
+                      base64_encode(dump_json(parameters))};
+  launch.environment =
+      child_environment(options_.environment,
+                        {{"SDK_PROCESS", "dispatcher"},
+                         {"NNI_MODE", options_.resume ? "resume" : "start"},
+                         {"NNI_CHECKPOINT_DIRECTORY", (options_.directory / "checkpoint").string()},
+                         {"NNI_LOG_DIRECTORY", launch.log_directory.string()},
+                         {"NNI_LOG_LEVEL", options_.log_level},
+                         {"NNI_INCLUDE_INTERMEDIATE_RESULTS",
+                          options_.include_intermediate_results ? "true" : "false"},
+                         {"CUDA_VISIBLE_DEVICES", ""}});
+  DaemonLink::Events events;
+  events.frame = [this](const Frame& frame) { handle(frame); };
+  events.written = [this] { look_at_room(); };
+  events.end = [this](DaemonEnd end) { on_end(std::move(end)); };
+  link_ = TRY(DaemonLink::start(io_, std::move(launch), std::move(events), log_));
+  link_->send(encode(Initialize{options_.search_space}));  // has no number
   return {};
 }
+
+// ---- what is said
 
 void DaemonDecider::next(int count) { send(encode(RequestTrialJobs{count})); }
 
@@ -108,7 +84,7 @@ Action DaemonDecider::on_result(const std::string& job_id, const std::string& me
       found->second.result = metric->value;
     }
   }
-  send(frame);
+  send(std::move(frame));
   return Action::keep_going;
 }
 
@@ -151,16 +127,24 @@ void DaemonDecider::import(const std::vector<ImportData::Record>& records) {
 
 void DaemonDecider::readopt(const std::vector<Resumed>& trials) {
   AddCustomizedTrialJob command{.trials = {}, .resumed = true};
+  recall(trials);
   for (const auto& [job_id, trial, paused, checkpoint, result] : trials) {
-    on_add(job_id, trial);
-    if (running_[job_id].customized) running_[job_id].result = result;
     command.trials.push_back(
         {trial.parameter_id, "resumed", trial.parameters, job_id, paused, checkpoint});
   }
   send(encode(command));
 }
 
+void DaemonDecider::recall(const std::vector<Resumed>& trials) {
+  for (const Resumed& resumed : trials) {
+    on_add(resumed.job_id, resumed.trial);
+    Running& trial = running_[resumed.job_id];
+    if (trial.customized) trial.result = resumed.result;
+  }
+}
+
 void DaemonDecider::update_search_space(const json& search_space) {
+  options_.search_space = search_space;  // of the next daemon's Initialize
   send(encode(UpdateSearchSpace{search_space}));
 }
 
@@ -180,75 +164,73 @@ void DaemonDecider::send_event(const std::string& job_id, const std::string& tex
   send(Frame{"EN", dump_json(payload)});
 }
 
-void DaemonDecider::send(const Frame& frame) {
-  if (!lost_.empty() || stream_ended_ || input_closed_ || exit_ || settled_) return;
-  log_.trace("> {} {}", frame.code, frame.payload);
-  if (auto encoded = encode_frame(frame, Framing{}, queued_); !encoded) {
-    lost(encoded.error().message);
-    return;
+void DaemonDecider::send(Frame frame) {
+  if (closing_) return;
+  if (conversation_) {
+    conversation_->say(std::move(frame));
+    ping_later();
+  } else if (link_ && !ended_) {
+    link_->send(frame);
   }
-  congested_ = congested_ || queued_.size() > kCongested;
-  if (writing_.empty()) write_more();
+  const std::size_t unsent =
+      (link_ ? link_->unsent() : 0) + (conversation_ ? conversation_->untaken_bytes() : 0);
+  congested_ = congested_ || unsent > kCongested;
 }
 
-void DaemonDecider::write_more() {
-  writing_.swap(queued_);
-  if (writing_.empty()) return;
-  asio::async_write(
-      to_, asio::buffer(writing_),
-      [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error, std::size_t) {
-        if (alive.expired() || error == asio::error::operation_aborted) return;
-        writing_.clear();
-        if (error) {  // it is dying; what it still says is worth waiting for
-          input_closed_ = true;
-          lost("");
-          return;
-        }
-        const bool room = congested_ && queued_.size() < kRoom;
-        if (room) congested_ = false;
-        write_more();
-        if (room && !settled_) listener_->on_room();
+void DaemonDecider::on_kept() {
+  conversation_->kept();
+  if (std::exchange(relaunching_, false)) relaunch();
+  pass_on();
+}
+
+void DaemonDecider::pass_on() {
+  if (!link_ || ended_) return;
+  while (const auto command = conversation_->take()) link_->send(*command);
+}
+
+void DaemonDecider::look_at_room() {
+  const std::size_t unsent = link_->unsent() + (conversation_ ? conversation_->untaken_bytes() : 0);
+  if (!congested_ || unsent >= kRoom) return;
+  congested_ = false;
+  listener_->on_room();
+}
+
+void DaemonDecider::ping_later() {
+  if (ping_armed_ || closing_ || !conversation_->is_open() || !conversation_->wants_ping()) return;
+  ping_armed_ = true;
+  ping_timer_.expires_after(options_.ping_every);
+  ping_timer_.async_wait(
+      [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+        if (error || alive.expired()) return;
+        ping_armed_ = false;
+        // It leaves with the next commit.
+        if (!closing_ && !ended_ && conversation_->is_open()) conversation_->ping();
       });
 }
 
-void DaemonDecider::read_more() {
-  from_.async_read_some(
-      asio::buffer(input_), [this, alive = std::weak_ptr(alive_)](
-                                const boost::system::error_code& error, std::size_t size) {
-        if (alive.expired() || error == asio::error::operation_aborted || settled_) return;
-        if (error) {
-          stream_ended_ = true;
-          lost("");
-          return;
-        }
-        decoder_.feed(std::string_view(input_.data(), size));
-        while (lost_.empty() && !settled_) {
-          auto frame = decoder_.next();
-          if (!frame) {
-            lost(frame.error().message);
-          } else if (!*frame) {
-            break;
-          } else {
-            handle(**frame);
-          }
-          if (alive.expired()) return;  // the listener may end everything
-        }
-        if (!settled_) read_more();
-      });
-}
+// ---- what is heard
 
 void DaemonDecider::handle(const Frame& frame) {
-  log_.trace("< {} {}", frame.code, frame.payload);
   const auto command = decode(frame);
   if (!command) {
-    lost(fmt::format("it sent {} that cannot be understood: {}", printable(frame.code),
-                     command.error().message));
+    link_->break_off(fmt::format("it sent {} that cannot be understood: {}", printable(frame.code),
+                                 command.error().message));
     return;
   }
   handle(*command, frame.payload);
 }
 
 void DaemonDecider::handle(const Command& command, const std::string& payload) {
+  if (const auto* error = std::get_if<DaemonError>(&command)) {
+    link_->break_off("it reported an error", error->text);
+    return;
+  }
+  if (conversation_ && closing_) return;  // for a later manager, which will hear it again
+  if (const auto* initialized = std::get_if<Initialized>(&command)) return begin(*initialized);
+  const auto* none = std::get_if<NoMoreTrialJobs>(&command);
+  if (none && none->transient) return listener_->on_postponed(none->reason);
+  // Before it is acted upon: what the listener keeps at once is kept together with the number.
+  if (conversation_) conversation_->heard();
   if (const auto* trial = std::get_if<NewTrialJob>(&command)) {
     listener_->on_proposal({trial->parameter_id, trial->parameters, payload,
                             trial->resume_trial_job_id, trial->checkpoint_from});
@@ -264,75 +246,93 @@ void DaemonDecider::handle(const Command& command, const std::string& payload) {
     std::optional<ProposedTrial> proposal;
     if (!more->parameters.is_null()) proposal = {more->parameter_id, more->parameters, payload};
     listener_->on_parameter(more->trial_job_id, more->parameter_index, std::move(proposal));
-  } else if (const auto* none = std::get_if<NoMoreTrialJobs>(&command)) {
+  } else if (none) {
     listener_->on_exhausted(none->reason);
   } else if (const auto* pong = std::get_if<Pong>(&command)) {
+    if (conversation_ && conversation_->acknowledged(*pong)) return ping_later();
     listener_->on_synced(pong->token);
-  } else if (std::holds_alternative<Initialized>(command)) {
-    listener_->on_ready();
-  } else if (const auto* error = std::get_if<DaemonError>(&command)) {
-    error_text_ = error->text;
-    lost("it reported an error");
   } else {
-    lost(fmt::format("it sent {}, which this manager did not ask for", name_of(code_of(command))));
+    link_->break_off(
+        fmt::format("it sent {}, which this manager did not ask for", name_of(code_of(command))));
   }
 }
 
-void DaemonDecider::lost(std::string what) {
-  if (settled_) return;
-  if (lost_.empty()) lost_ = std::move(what);
-  // Whoever hears nothing more from us ends by itself: its input ends here.
-  if (!lost_.empty() || stream_ended_ || input_closed_) hang_up(to_);
-  if (exit_ && (stream_ended_ || !lost_.empty())) {
-    settle();
+void DaemonDecider::begin(const Initialized& initialized) {
+  const bool again = std::exchange(begun_, true);
+  if (!conversation_) return listener_->on_ready();
+  const auto begun = conversation_->begin(initialized, exact_);
+  if (!begun) {
+    link_->break_off(begun.error().message, begun.error().message);
     return;
   }
-  patience_.expires_after(closing_ ? options_.exit_grace : kSettleTime);
-  patience_.async_wait(
-      [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
-        if (!error && !alive.expired()) settle();
-      });
-}
-
-void DaemonDecider::settle() {
-  if (std::exchange(settled_, true)) return;
-  hang_up(to_);
-  hang_up(from_);
-  patience_.cancel();
-  process_->kill();
-  if (closing_) {
-    if (!exit_) log_.warning("{} did not end in time and was killed", options_.program.string());
-    listener_->on_closed();
+  ping_later();
+  if (*begun == Conversation::Begun::exactly) {
+    pass_on();
+    if (!again) listener_->on_resumed();
     return;
   }
-  std::string message = options_.program.filename().string();
-  if (exit_) {
-    message += " ended early (" + to_text(*exit_) + ")";
-  } else if (lost_.empty()) {
-    message += " closed its pipe";
-  } else {
-    message += " failed";
+  if (exact_) {
+    listener_->on_warning(
+        "attuned could not go on where it was, and begins afresh with the results that there are: "
+        "what it proposes from now on is not what it would have proposed (log/dispatcher.log says "
+        "why)");
   }
-  if (!lost_.empty() && error_text_.empty()) message += ": " + lost_;
-  const std::string words = last_words();
-  message += words.empty() ? "; it left no message, see " + (options_.directory / "log").string()
-                           : ": " + words;
-  listener_->on_failure(Error{std::move(message)});
+  running_.clear();
+  listener_->on_ready();
 }
 
-std::string DaemonDecider::last_words() const {
-  return error_text_.empty() ? last_lines(stderr_path(), 5) : error_text_;
+// ---- its end
+
+void DaemonDecider::on_end(DaemonEnd end) {
+  if (ended_) return;
+  if (end.asked) {
+    ended_ = true;
+    return listener_->on_closed();
+  }
+  const bool shared = conversation_ && conversation_->received() && (options_.resume || begun_);
+  if (end.died && shared && may_restart()) {
+    listener_->on_warning(end.text + "; it is started again, and goes on where it was");
+    options_.resume = true;
+    // What it is told that we have heard must be kept.
+    relaunching_ = !conversation_->all_kept();
+    if (!relaunching_) relaunch();
+    return;
+  }
+  ended_ = true;
+  listener_->on_failure(Error{std::move(end.text)});
+}
+
+bool DaemonDecider::may_restart() {
+  const double now = clock_.now();
+  while (!restarts_.empty() && restarts_.front() <= now - options_.restart_seconds)
+    restarts_.pop_front();
+  if (std::ssize(restarts_) >= options_.most_restarts) return false;
+  restarts_.push_back(now);
+  return true;
+}
+
+void DaemonDecider::relaunch() {
+  former_ = std::move(link_);
+  if (auto launched = launch(); !launched) {
+    ended_ = true;
+    listener_->on_failure(std::move(launched.error()));
+  }
 }
 
 void DaemonDecider::close() {
-  if (settled_ || std::exchange(closing_, true)) return;
-  send(encode(Terminate{}));
-  lost("");
+  if (ended_ || closing_) return;
+  // To a daemon that has not begun nothing can be said but that there is nothing more.
+  const bool listens = !conversation_ || conversation_->is_open();
+  if (listens) send(encode(Terminate{}));
+  closing_ = true;
+  if (link_ && !std::exchange(relaunching_, false)) return link_->end(!listens);
+  ended_ = true;
+  listener_->on_closed();
 }
 
 void DaemonDecider::kill() {
-  settled_ = true;
-  if (process_) process_->kill();
+  ended_ = true;
+  if (link_) link_->kill();
 }
 
 }  // namespace attune

@@ -1,6 +1,10 @@
 #pragma once
 // A Decider that lives in another process: attuned, spawned and spoken to over two pipes exactly as
-// NNI's manager does it (protocol/). Nothing here blocks; what cannot be written yet is queued.
+// NNI's manager does it (protocol/, DaemonLink).
+//
+// With an Outbox the conversation survives both sides (Conversation): what is said leaves after the
+// commit that keeps it, and a daemon that was killed is started again and goes on as if nothing had
+// happened. Without one (simulations) everything is sent at once.
 //
 // Trials of the user's own are unknown to the daemon while they run; the result of one that ended
 // well is imported, as NNI's own manager does after a restart.
@@ -8,21 +12,21 @@
 // Its death, an ER, bytes that are no command and an unasked-for end of the stream all become one
 // on_failure that says what happened, with the daemon's own words where it left some.
 #include <chrono>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "backends/process.h"
+#include "base/clock.h"
 #include "base/log.h"
-#include "protocol/frame.h"
+#include "runner/conversation.h"
+#include "runner/daemon_link.h"
 #include "runner/decider.h"
 
 namespace attune {
@@ -37,6 +41,12 @@ struct DaemonOptions {
   std::filesystem::path directory;       // of the experiment; log/ and checkpoint/ are made in it
   std::vector<std::string> environment;  // "NAME=value": what the daemon inherits
   std::chrono::milliseconds exit_grace{5000};  // to end after Terminate; then it is killed
+  Outbox* outbox = nullptr;                    // outlives the decider; null: nothing is kept
+  std::optional<Outbox::Left> left = {};       // with outbox and resume: by an earlier manager
+  // A daemon that breaks down is started again, at most so often in so many seconds.
+  int most_restarts = 3;
+  double restart_seconds = 600;
+  std::chrono::milliseconds ping_every{1000};
 };
 
 // The caller ignores SIGPIPE. Not thread safe: `io` has one thread, which makes all calls.
@@ -58,14 +68,17 @@ class DaemonDecider final : public Decider {
   void on_checkpoint(const std::string& job_id, const std::string& checkpoint) override;
   void import(const std::vector<ImportData::Record>& records) override;
   void readopt(const std::vector<Resumed>& trials) override;
+  void recall(const std::vector<Resumed>& trials) override;
   void update_search_space(const json& search_space) override;
   void sync(const std::string& token) override;
+  bool remembers() const override { return conversation_.has_value(); }
   bool congested() const override { return congested_; }
   void close() override;
   void kill() override;
 
  private:
-  void send(const Frame& frame);
+  Result<void> launch();
+  void send(Frame frame);
   void send_event(const std::string& job_id, const std::string& text, TrialEnd::Event event,
                   const std::string& checkpoint = "");
   struct Running {
@@ -74,36 +87,35 @@ class DaemonDecider final : public Decider {
     json parameters, result;  // of a customized one; null until its final result
   };
   Running take(const std::string& job_id);
-  void write_more();
-  void read_more();
   void handle(const Frame& frame);
   void handle(const Command& command, const std::string& payload);
-  void lost(std::string what);  // the conversation is over; wait a moment for the exit status
-  void settle();                // reports the end once everything about it is known
-  std::string last_words() const;
-  std::filesystem::path stderr_path() const {
-    return options_.directory / "log" / "attuned.stderr";
-  }
+  void begin(const Initialized& initialized);
+  void on_kept();
+  void pass_on();  // what may leave
+  void look_at_room();
+  void ping_later();
+  void on_end(DaemonEnd end);
+  bool may_restart();
+  void relaunch();
 
   boost::asio::io_context& io_;
   DaemonOptions options_;
   Log log_;
   Listener* listener_ = nullptr;
-  std::unique_ptr<ChildProcess> process_;
-  boost::asio::posix::stream_descriptor to_, from_;
-  boost::asio::steady_timer patience_;
-  std::vector<char> input_;
-  FrameDecoder decoder_{Framing{}};
-  std::string queued_, writing_;
+  SystemClock clock_;
+  std::optional<Conversation> conversation_;
+  std::unique_ptr<DaemonLink> link_, former_;  // the former one may be in one of its handlers
+  boost::asio::steady_timer ping_timer_;
+  bool ping_armed_ = false;
   bool congested_ = false;
   std::map<std::string, Running> running_;  // by job id; paused ones too
 
-  bool closing_ = false;       // Terminate was sent
-  bool stream_ended_ = false;  // it will say nothing more
-  bool input_closed_ = false;  // it will hear nothing more
-  bool settled_ = false;
-  std::optional<ExitStatus> exit_;
-  std::string lost_, error_text_;  // why the conversation broke off; the text of an ER
+  bool exact_ = false;           // the daemon that lives was asked to go on exactly
+  bool begun_ = false;           // a daemon has answered Initialize, in this life of the manager
+  bool closing_ = false;         // Terminate was sent
+  bool ended_ = false;           // nothing follows
+  bool relaunching_ = false;     // once everything is kept
+  std::deque<double> restarts_;  // when, in seconds of clock_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
 };
 

@@ -38,10 +38,17 @@ class Decider {
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual void on_ready() = 0;  // once; everything else may be called from now on
+    // Everything else may be called from now on. It knows of nothing: results and trials that there
+    // are come by import() and readopt(). Again: it has lost its memory, and requests with it.
+    virtual void on_ready() = 0;
+    // Instead: it goes on as if it had never ended. Trials that there are come by recall();
+    // requests that were open are.
+    virtual void on_resumed() = 0;
     virtual void on_proposal(ProposedTrial proposal) = 0;
     // One request of next() gets no more proposals. A later one may, if trials ended meanwhile.
     virtual void on_exhausted(const std::string& reason) = 0;
+    // It cannot answer requests for now; they stay, and are answered when that is over.
+    virtual void on_postponed(const std::string& reason) = 0;
     // The answer to a REQUEST_PARAMETER of on_result(); nothing: there are no more.
     virtual void on_parameter(const std::string& job_id, std::int64_t index,
                               std::optional<ProposedTrial> proposal) = 0;
@@ -51,7 +58,8 @@ class Decider {
     virtual void on_save(const std::string& job_id) = 0;      // answered by on_checkpoint()
     virtual void on_drop(const std::string& checkpoint) = 0;  // no rule can need it any more
     virtual void on_synced(const std::string& token) = 0;
-    virtual void on_room() = 0;                // congested() was true and no longer is
+    virtual void on_room() = 0;                            // congested() was true and no longer is
+    virtual void on_warning(const std::string& text) = 0;  // for the user; it goes on
     virtual void on_failure(Error error) = 0;  // it died; nothing follows, nothing can be asked
     virtual void on_closed() = 0;              // after close(); nothing follows
   };
@@ -95,11 +103,16 @@ class Decider {
     json result = nullptr;   // that it had reported as its final one
   };
   virtual void readopt(const std::vector<Resumed>& trials) = 0;
+  // The same where the decider knows of them (on_resumed): nothing is told.
+  virtual void recall(const std::vector<Resumed>& trials) = 0;
   virtual void update_search_space(const json& search_space) = 0;
 
   // on_synced(token) comes once everything said before has been dealt with, and every decision
   // about it has come.
   virtual void sync(const std::string& token) = 0;
+
+  // What it is told after its failure, or after kill(), is not lost: a later one will hear it.
+  virtual bool remembers() const { return false; }
 
   // So much is unsent that no more results should be given for now; on_room follows.
   virtual bool congested() const = 0;

@@ -1,5 +1,6 @@
 #include "runner/experiment_session.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
@@ -19,8 +20,11 @@
 #include "runner/control_handler.h"
 #include "runner/control_server.h"
 #include "runner/daemon_decider.h"
+#include "runner/files.h"
 #include "runner/observer_list.h"
 #include "runner/store/store_observer.h"
+#include "runner/store/store_outbox.h"
+#include "runner/store/store_reader.h"
 
 namespace attune {
 namespace {
@@ -138,6 +142,14 @@ class Loop {
 
 }  // namespace
 
+// Log itself would follow a symbolic link, and make the file for everybody.
+Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level) {
+  const std::filesystem::path file = directory / "log" / "runner.log";
+  TRY(make_directories(file.parent_path()));
+  TRY(open_private(file, O_WRONLY | O_CREAT | O_APPEND));
+  return TRY(Log::to_file(file.string(), TRY(parse_log_level(level)), false)).named("runner");
+}
+
 DaemonOptions daemon_options(const SessionSetup& setup) {
   const Experiment& experiment = setup.experiment;
   DaemonOptions options;
@@ -189,12 +201,20 @@ RunnerOptions runner_options(const Experiment& experiment, const Objective& obje
   return options;
 }
 
+namespace {
+
+Result<std::vector<ImportData::Record>> stored_results(const RunFacts& facts) {
+  StoreReader reader = TRY(StoreReader::open(facts.directory));
+  const StoredExperiment stored = TRY(reader.find(facts.experiment_id));
+  return ended_results(reader, stored);
+}
+
+}  // namespace
+
 Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   const std::filesystem::path directory = setup.facts.directory;
   const SystemClock clock;
-  Log log = TRY(Log::to_file((directory / "log" / "runner.log").string(),
-                             TRY(parse_log_level(setup.experiment.log_level)), false))
-                .named("runner");
+  const Log log = TRY(open_runner_log(directory, setup.experiment.log_level));
   setup.shown.max_trials = setup.experiment.max_trial_number;
   setup.shown.max_seconds = setup.experiment.max_experiment_seconds;
   setup.shown.metric = setup.facts.objective.metric;
@@ -203,7 +223,12 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
 
   asio::io_context io;
   TrialRunner* runner_pointer = nullptr;
-  DaemonDecider decider(io, daemon_options(setup), log.named("daemon"));
+  store.be_patient();
+  StoreOutbox outbox(store);
+  DaemonOptions daemon = daemon_options(setup);
+  daemon.outbox = &outbox;
+  daemon.left = std::move(setup.left);
+  DaemonDecider decider(io, std::move(daemon), log.named("daemon"));
   const auto backend = TRY(LocalBackend::create(io, backend_options(setup),
                                                 [&runner_pointer] { runner_pointer->wake(); }));
   backend->set_path(directory);
@@ -216,8 +241,9 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
     reporter.go_on_from(tally);
   }
   ObserverList observers({&memory, &reporter});
-  TrialRunner runner(runner_options(setup.experiment, setup.facts.objective), decider, *backend,
-                     clock, observers, log);
+  RunnerOptions options = runner_options(setup.experiment, setup.facts.objective);
+  options.results = [&setup] { return stored_results(setup.facts); };
+  TrialRunner runner(std::move(options), decider, *backend, clock, observers, log);
   runner_pointer = &runner;
   ControlHandler control(runner, setup.experiment, store, clock);
   const auto server = TRY(ControlServer::listen(

@@ -2,6 +2,7 @@
 // One session of an experiment: the manager's world from the first trial, or the first that is
 // taken over, to the end. For `attune run` and `attune resume`.
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,17 @@ struct SessionSetup {
   std::filesystem::path shim;            // attune-shim
   std::vector<std::string> environment;  // what daemon and trials inherit
   bool resume = false;
-  TrialRunner::Restored restored;  // with resume
-  std::vector<Again> again;        // with resume
+  TrialRunner::Restored restored;    // with resume
+  std::optional<Outbox::Left> left;  // with resume: the conversation of the manager before
+  std::vector<Again> again;          // with resume
   std::size_t initial_points_done = 0;
   std::vector<TrialRecord> succeeded;  // in earlier sessions, as far as the best may be among them
   ProgressOptions shown;
   std::vector<std::string> messages;  // to be shown first
 };
 
+// <experiment>/log/runner.log.
+Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level);
 DaemonOptions daemon_options(const SessionSetup& setup);
 RunnerOptions runner_options(const Experiment& experiment, const Objective& objective);
 

@@ -1,17 +1,56 @@
 #include "runner/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 namespace attune {
 
 Result<void> make_directories(const std::filesystem::path& path) {
   std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return fail(fmt::format("cannot make {}: {}", path.string(), error.message()));
+  if (std::filesystem::is_directory(path, error)) return {};
+  const auto parent = path.parent_path();
+  if (!parent.empty() && parent != path) TRY(make_directories(parent));
+  // "a/" is a, and its parent has made it.
+  if (path.has_filename() && ::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    return fail(fmt::format("cannot make {}: {}", path.string(), strerror(errno)));
+  if (!std::filesystem::is_directory(path, error))
+    return fail(fmt::format("cannot make {}: there is a file of that name", path.string()));
   return {};
+}
+
+Result<UniqueFd> open_private(const std::filesystem::path& path, int flags) {
+  UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  const int error = errno;
+  struct stat status{};
+  if ((!fd && error == ELOOP) ||
+      (fd && (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode))))
+    return fail(
+        fmt::format("{} is no regular file: who has put it there? Remove it", path.string()));
+  if (!fd) return fail(fmt::format("cannot open {}: {}", path.string(), strerror(error)));
+  return fd;
+}
+
+Result<void> check_file_name(std::string_view what, std::string_view name) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const bool good =
+      !name.empty() && name.size() <= 100 && plain(name.front()) &&
+      std::ranges::all_of(name, [&](char c) { return plain(c) || c == '-' || c == '.'; });
+  if (good) return {};
+  std::string shown(name.substr(0, 100));
+  std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return fail(
+      fmt::format("{} \"{}\" cannot be used: 1 to 100 letters, digits, '-', '_' and '.' are, not "
+                  "beginning with "
+                  "'-' or '.'",
+                  what, shown));
 }
 
 std::string last_lines(const std::filesystem::path& path, int count) {

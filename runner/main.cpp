@@ -79,6 +79,7 @@ int execute(const CommandOptions& options) {
 int main(int argc, char** argv) {
   try {
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);  // ulimit -f: a write that fails says so itself
     const auto options = attune::parse_command_line(argc, argv);
     if (!options) {
       fmt::print(options.error().exit_code == 0 ? stdout : stderr, "{}", options.error().text);

@@ -14,7 +14,7 @@ class ObserverList final : public TrialObserver {
   void on_trial_added(const TrialRecord& t) override {
     for (auto* o : observers_) o->on_trial_added(t);
   }
-  Result<void> on_attempt(const TrialRecord& t, const std::string& from) override {
+  Result<Kept> on_attempt(const TrialRecord& t, const std::string& from) override {
     return each([&](TrialObserver& o) { return o.on_attempt(t, from); });
   }
   void on_report(const TrialRecord& t, const TrialReport& r, const std::string& ignored) override {
@@ -41,10 +41,13 @@ class ObserverList final : public TrialObserver {
   void on_tally(const Tally& tally) override {
     for (auto* o : observers_) o->on_tally(tally);
   }
+  void on_state(const RunnerState& state) override {
+    for (auto* o : observers_) o->on_state(state);
+  }
   void on_event(const std::string& kind, const std::string& text) override {
     for (auto* o : observers_) o->on_event(kind, text);
   }
-  Result<void> on_idle() override {
+  Result<Kept> on_idle() override {
     return each([](TrialObserver& o) { return o.on_idle(); });
   }
   void on_done(const Outcome& outcome) override {
@@ -53,12 +56,13 @@ class ObserverList final : public TrialObserver {
 
  private:
   template <class Call>
-  Result<void> each(Call&& call) {
-    Result<void> first;
+  Result<Kept> each(Call&& call) {
+    Result<Kept> worst = Kept{};
     for (auto* o : observers_) {
-      if (auto done = call(*o); !done && first) first = std::move(done);
+      auto kept = call(*o);
+      if (worst && (!kept || worst->trouble.empty())) worst = std::move(kept);
     }
-    return first;
+    return worst;
   }
 
   std::vector<TrialObserver*> observers_;

@@ -36,6 +36,7 @@ void Reporter::on_trial_changed(const TrialRecord& trial) {
 }
 
 void Reporter::on_event(const std::string& kind, const std::string& text) {
+  if (kind == "notice") progress_.message(text);
   if (kind != "warning" || ++warnings_ > kMaxWarnings) return;
   progress_.message("warning: " + text);
   if (warnings_ == kMaxWarnings)

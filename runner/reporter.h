@@ -28,9 +28,9 @@ class Reporter final : public TrialObserver {
   }
 
   void on_tally(const Tally& tally) override;
-  Result<void> on_attempt(const TrialRecord&, const std::string&) override {
+  Result<Kept> on_attempt(const TrialRecord&, const std::string&) override {
     attempts_ = true;
-    return {};
+    return Kept{};
   }
   void on_trial_changed(const TrialRecord& trial) override;
   void on_event(const std::string& kind, const std::string& text) override;

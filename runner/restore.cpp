@@ -5,13 +5,15 @@
 
 #include "protocol/codec.h"
 #include "protocol/frame.h"
+#include "runner/files.h"
 
 namespace attune {
 namespace {
 
-// A value that is no number is told to the decider, too.
+// A value that is no number is told to the decider, too. A late one that was not ignored is the
+// last word of a trial that the user has stopped.
 bool counts(const StoredReport& report) {
-  return !report.late && report.type != "request_parameter" &&
+  return report.type != "request_parameter" &&
          (report.ignored.empty() || report.ignored.starts_with("it has no finite"));
 }
 
@@ -22,20 +24,26 @@ bool needs_reports(const StopRules& rules) {
          !rules.reach_down.empty();
 }
 
+// As the runner counted when it happened.
 void replay(TuningStatus& status, const StoredTrial& trial) {
   const std::string& job = trial.trial.job_id;
-  double last = trial.trial.start_time;
-  for (const StoredReport& report : trial.reports) {
-    if (!counts(report)) continue;
-    const auto command = decode(Frame{"ME", report.text});
-    const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
-    if (metric == nullptr) continue;
-    status.on_report(job, metrics_of(metric->value), std::max(report.time - last, 0.0));
-    last = report.time;
+  auto report = trial.reports.begin();
+  for (const StoredAttempt& attempt : trial.attempts) {
+    double last = attempt.started;
+    for (; report != trial.reports.end() && report->attempt <= attempt.attempt; ++report) {
+      if (!counts(*report)) continue;
+      const auto command = decode(Frame{"ME", report->text});
+      const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
+      if (metric == nullptr) continue;
+      const Metrics metrics = metrics_of(metric->value);
+      const auto said = std::ranges::find(metrics, "time_this_iter_s", &Metrics::value_type::first);
+      status.on_report(job, metrics,
+                       said != metrics.end() ? said->second : std::max(report->time - last, 0.0));
+      last = report->time;
+    }
+    if (attempt.ended) status.on_attempt_end(std::max(*attempt.ended - last, 0.0));
   }
-  if (!has_ended(trial.trial.status)) return;
-  status.on_attempt_end(std::max(trial.trial.end_time - last, 0.0));
-  status.on_end(job);
+  if (has_ended(trial.trial.status)) status.on_end(job);
 }
 
 void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Experiment& experiment,
@@ -69,6 +77,7 @@ void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Expe
 }
 
 // What was decided about the attempt that runs. That the experiment ended is no decision about it.
+// An end goes before a pause, so that the last one holds.
 std::optional<EndAsked> asked_of(const StoredTrial& whole, double since) {
   using Kind = EndAsked::Kind;
   for (auto decision = whole.decisions.rbegin(); decision != whole.decisions.rend(); ++decision) {
@@ -77,8 +86,9 @@ std::optional<EndAsked> asked_of(const StoredTrial& whole, double since) {
     if (decision->action != "stop") continue;
     if (decision->by == "user") return EndAsked{Kind::by_user, decision->reason};
     if (decision->by != "runner") return EndAsked{Kind::early_stop, decision->reason};
-    if (!whole.trial.final_metric.is_null()) return EndAsked{Kind::complete, decision->reason};
-    break;
+    if (decision->reason == TrialRunner::kExperimentEnded) continue;
+    const bool complete = decision->reason == TrialRunner::kOwnCriterion;
+    return EndAsked{complete ? Kind::complete : Kind::fail, decision->reason};
   }
   return std::nullopt;
 }
@@ -88,41 +98,76 @@ const StoredCheckpoint* find_checkpoint(const StoredTrial& whole, const std::str
   return found == whole.checkpoints.end() ? nullptr : &*found;
 }
 
-TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole) {
+// What the next attempt of a trial that waits starts from.
+std::string next_start(const TrialRecord& record, const std::optional<StoredAttempt>& last) {
+  if (!last) return record.proposed.checkpoint_from;
+  // Its start was kept, and did not come off.
+  if (last->attempt >= record.attempts) return last->from_checkpoint;
+  // The decider may have let it go on from another one.
+  const bool resumed = last->ending == Ending::paused && !record.proposed.resume_job.empty();
+  if (resumed && !record.proposed.checkpoint_from.empty()) return record.proposed.checkpoint_from;
+  return record.checkpoint;
+}
+
+TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
+                                        bool knows_saving) {
   TrialRunner::Restored::Trial trial;
-  for (const StoredParameter& parameter : unfinished.parameters)
+  for (const StoredParameter& parameter : whole.parameters)
     trial.ids.push_back(parameter.proposed.parameter_id);
+  for (const StoredCheckpoint& checkpoint : whole.checkpoints)
+    trial.checkpoints.push_back(checkpoint.checkpoint);
   trial.position = unfinished.position;
   trial.record = std::move(unfinished.trial);
   const TrialRecord& record = trial.record;
   const bool runs = record.status == TrialStatus::running;
   const StoredCheckpoint* newest = find_checkpoint(whole, record.checkpoint);
   if (newest != nullptr) trial.reports_saved = newest->reports;
-  if (!unfinished.attempt) {
-    trial.start_from = record.proposed.checkpoint_from;
-    return trial;
-  }
+  trial.start_from = next_start(record, unfinished.attempt);
+  if (!unfinished.attempt) return trial;
   const StoredAttempt& attempt = *unfinished.attempt;
-  trial.start_from = runs ? attempt.from_checkpoint : record.checkpoint;
+  if (runs) trial.start_from = attempt.from_checkpoint;
   // Killed between the end of its last attempt and the save that comes with it.
   const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
-  trial.save_first = !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
-  if (!runs) return trial;
-  trial.asked = asked_of(whole, attempt.started);
-  if (const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint))
-    trial.reports_before = from->reports;
+  trial.save_first =
+      !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
+  if (!runs && attempt.detail.starts_with(TrialRunner::kStartFailed)) trial.start_failures = 1;
+  trial.started = trial.last_result = attempt.started;
+  if (runs) trial.asked = asked_of(whole, attempt.started);
+  const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint);
+  if (from != nullptr) trial.reports_before = from->reports;
   for (const StoredReport& report : whole.reports) {
     if (report.attempt != attempt.attempt || !counts(report)) continue;
+    trial.last_result = report.time;
     if (report.type == "periodical") ++trial.attempt_reports;
-    if (report.type == "final") trial.final_text = report.text;
+    if (report.type != "final") continue;
+    trial.final_text = report.text;
+    trial.final_after_ask = trial.final_after_ask || report.late;
   }
   return trial;
+}
+
+// All of them name folders.
+Result<void> check_names(const TrialRunner::Restored& restored) {
+  const auto checkpoint = [](const std::string& id) {
+    return id.empty() ? Result<void>() : check_file_name("the checkpoint", id);
+  };
+  for (const TrialRunner::Restored::Trial& trial : restored.live) {
+    TRY(check_file_name("the trial", trial.record.job_id));
+    TRY(checkpoint(trial.start_from));
+    TRY(checkpoint(trial.record.checkpoint));
+  }
+  for (const TrialRunner::Restored::Checkpoint& kept : restored.checkpoints)
+    TRY(checkpoint(kept.id));
+  if (!restored.state) return {};
+  for (const std::string& id : restored.state->saving) TRY(checkpoint(id));
+  return {};
 }
 
 }  // namespace
 
 Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredExperiment& stored,
-                                             const Experiment& experiment) {
+                                             const Experiment& experiment,
+                                             std::optional<RunnerState> state) {
   TrialRunner::Restored restored;
   const Objective objective{stored.objective, stored.maximize};
   const bool reports = needs_reports(experiment.stop);
@@ -137,19 +182,15 @@ Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredEx
       }
       replay(restored.status, *whole);
     }
-    if (trial.status == TrialStatus::succeeded && !trial.final_metric.is_null()) {
-      restored.ended.push_back({trial.proposed.parameters, trial.final_metric, trial.job_id});
-    }
     return true;
   }));
   TRY(broken);
-  for (ImportData::Record& record : TRY(reader.imports(stored)))
-    restored.ended.push_back(std::move(record));
+  restored.ended = TRY(ended_results(reader, stored));
   std::set<std::string> live;
   for (UnfinishedTrial& trial : TRY(reader.unfinished(stored))) {
     live.insert(trial.trial.job_id);
     const StoredTrial whole = TRY(reader.whole_trial(stored, trial.trial.job_id));
-    restored.live.push_back(live_trial(std::move(trial), whole));
+    restored.live.push_back(live_trial(std::move(trial), whole, state.has_value()));
   }
   for (const StoredCheckpoint& kept : TRY(reader.kept_checkpoints(stored))) {
     const bool ended = !live.contains(kept.job_id);
@@ -157,7 +198,24 @@ Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredEx
   }
   restored.next_sequence = TRY(reader.next_sequence(stored));
   restored.seconds = stored.seconds;
+  restored.state = std::move(state);
+  TRY(check_names(restored));
   return restored;
+}
+
+Result<std::vector<ImportData::Record>> ended_results(StoreReader& reader,
+                                                      const StoredExperiment& stored) {
+  std::vector<ImportData::Record> results;
+  TrialFilter succeeded;
+  succeeded.statuses = {TrialStatus::succeeded};
+  TRY(reader.trials(stored, succeeded, [&](const TrialRecord& trial) {
+    if (!trial.final_metric.is_null())
+      results.push_back({trial.proposed.parameters, trial.final_metric, trial.job_id});
+    return true;
+  }));
+  for (ImportData::Record& record : TRY(reader.imports(stored)))
+    results.push_back(std::move(record));
+  return results;
 }
 
 Result<std::vector<Again>> to_try_again(StoreReader& reader, const StoredExperiment& stored,

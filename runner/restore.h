@@ -7,8 +7,15 @@
 
 namespace attune {
 
+// `state`: of StoreReader::conversation(), if there is one.
 Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredExperiment& stored,
-                                             const Experiment& experiment);
+                                             const Experiment& experiment,
+                                             std::optional<RunnerState> state);
+
+// The results of all trials that have ended, and those that were imported: what a decider is told
+// that knows nothing.
+Result<std::vector<ImportData::Record>> ended_results(StoreReader& reader,
+                                                      const StoredExperiment& stored);
 
 // `attune resume --retry failed=restart`: what trials that ended so had tried, to be tried again by
 // new trials. (The old ones stay what they are: the tuner has been told of their end.)

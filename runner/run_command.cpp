@@ -135,6 +135,9 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   if (options.max_trials) experiment.max_trial_number = options.max_trials;
   if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
   if (options.max_seconds) experiment.max_experiment_seconds = options.max_seconds;
+  if (!stored.directory.is_absolute())
+    return fail(fmt::format("the folder of experiment {} is {}, which is no absolute path",
+                            stored.id, stored.directory.string()));
   SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
   setup.facts = {
       stored.id, stored.directory.string(), {stored.objective, stored.maximize}, stored.seed};
@@ -151,7 +154,12 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
     RetryRule& rule = experiment.trial.retries[*failure];
     rule = {*parsed, std::max(rule.limit, 1)};
   }
-  setup.restored = TRY(restored_state(reader, stored, experiment));
+  std::optional<RunnerState> state;
+  if (auto conversation = TRY(reader.conversation(stored))) {
+    setup.left = std::move(conversation->outbox);
+    state = std::move(conversation->manager);
+  }
+  setup.restored = TRY(restored_state(reader, stored, experiment, std::move(state)));
   setup.succeeded = TRY(reader.best(stored, 1));
   TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {
     setup.initial_points_done += trial.source == TrialSource::initial ? 1 : 0;

@@ -55,9 +55,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   asio::io_context io;
   const Experiment& file = setup.session.experiment;
   const std::filesystem::path directory = setup.session.facts.directory;
-  Log log = TRY(Log::to_file((directory / "log" / "runner.log").string(),
-                             TRY(parse_log_level(file.log_level)), false))
-                .named("runner");
+  const Log log = TRY(open_runner_log(directory, file.log_level));
   DaemonDecider daemon(io, daemon_options(setup.session), log.named("daemon"));
   SyncedDecider decider(daemon);
   SimulatedBackend backend(settings.backend, std::move(curves), clock);

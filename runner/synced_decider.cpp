@@ -90,6 +90,11 @@ void SyncedDecider::on_ready() {
   listener_->on_ready();
 }
 
+void SyncedDecider::on_resumed() {
+  ready_ = true;
+  listener_->on_resumed();
+}
+
 void SyncedDecider::on_proposal(ProposedTrial proposal) {
   others_.push_back([this, proposal = std::move(proposal)] { listener_->on_proposal(proposal); });
 }
@@ -97,6 +102,9 @@ void SyncedDecider::on_proposal(ProposedTrial proposal) {
 void SyncedDecider::on_exhausted(const std::string& reason) {
   others_.push_back([this, reason] { listener_->on_exhausted(reason); });
 }
+
+void SyncedDecider::on_postponed(const std::string& reason) { listener_->on_postponed(reason); }
+void SyncedDecider::on_warning(const std::string& text) { listener_->on_warning(text); }
 
 void SyncedDecider::on_parameter(const std::string& job_id, std::int64_t index,
                                  std::optional<ProposedTrial> proposal) {

@@ -36,16 +36,21 @@ class SyncedDecider final : public Decider, private Decider::Listener {
   void on_checkpoint(const std::string& job_id, const std::string& checkpoint) override;
   void import(const std::vector<ImportData::Record>& records) override;
   void readopt(const std::vector<Resumed>& trials) override;
+  void recall(const std::vector<Resumed>& trials) override { decider_.recall(trials); }
   void update_search_space(const json& search_space) override;
   void sync(const std::string& token) override { decider_.sync(token); }
+  bool remembers() const override { return decider_.remembers(); }
   bool congested() const override { return decider_.congested(); }
   void close() override;
   void kill() override;
 
  private:
   void on_ready() override;
+  void on_resumed() override;
   void on_proposal(ProposedTrial proposal) override;
   void on_exhausted(const std::string& reason) override;
+  void on_postponed(const std::string& reason) override;
+  void on_warning(const std::string& text) override;
   void on_parameter(const std::string& job_id, std::int64_t index,
                     std::optional<ProposedTrial> proposal) override;
   void on_stop(const std::string& job_id, const std::string& reason) override;

@@ -6,6 +6,7 @@
 #include "backends/trial_backend.h"
 #include "base/result.h"
 #include "base/trial.h"
+#include "runner/runner_state.h"
 #include "runner/trial_record.h"
 
 namespace attune {
@@ -23,15 +24,23 @@ struct DecisionRecord {
   std::string reason;
 };
 
+// Whether what was said so far will be remembered.
+struct Kept {
+  // Empty: it will. Else why it cannot be made durable for now: nothing that needs it may be done,
+  // nothing is lost while this process lives, and the next on_idle() tries again.
+  std::string trouble;
+};
+
 class TrialObserver {
  public:
   virtual ~TrialObserver() = default;
 
   virtual void on_trial_added(const TrialRecord&) {}
   // Before the backend starts attempt `trial.attempts - 1`: what an observer must remember before
-  // anything runs is remembered when it returns. An error ends the experiment, nothing is started.
-  virtual Result<void> on_attempt(const TrialRecord&, const std::string& /*from_checkpoint*/) {
-    return {};
+  // anything runs is remembered when it returns. With trouble or an error nothing is started; an
+  // error ends the experiment.
+  virtual Result<Kept> on_attempt(const TrialRecord&, const std::string& /*from_checkpoint*/) {
+    return Kept{};
   }
   // A report that counted, or, when report.late or `ignored`, one that did not, and why.
   virtual void on_report(const TrialRecord&, const TrialReport&, const std::string& /*ignored*/) {}
@@ -44,11 +53,13 @@ class TrialObserver {
   // After any change of the record: status, reason, metrics.
   virtual void on_trial_changed(const TrialRecord&) {}
   virtual void on_tally(const Tally&) {}
-  // "warning", "import", "update", "interrupted", ...: what is no trial's own affair.
+  // Before on_idle() and on_attempt(), when it has changed.
+  virtual void on_state(const RunnerState&) {}
+  // "warning", "notice", "update", "interrupted", ...: what is no trial's own affair.
   virtual void on_event(const std::string& /*kind*/, const std::string& /*text*/) {}
   // The runner has handled all that there was: the moment to make it durable. An error ends the
   // experiment.
-  virtual Result<void> on_idle() { return {}; }
+  virtual Result<Kept> on_idle() { return Kept{}; }
   virtual void on_done(const Outcome&) {}  // once, last; nothing runs any more
 };
 

@@ -42,7 +42,10 @@ void TrialRunner::start() {
 }
 
 void TrialRunner::pump() {
-  while (phase_ == Phase::running && !over_) {
+  if (stalled_since_ && !over_) {
+    if (clock_.now() < retry_at_ || (!keep() && !over_)) return;
+  }
+  while (phase_ == Phase::running && !over_ && !stalled_since_) {
     act_on_time();
     if (over_) break;
     const auto stepped = step();
@@ -53,15 +56,70 @@ void TrialRunner::pump() {
     }
   }
   if (over_) wind_down();
-  if (phase_ == Phase::done) return;
-  if (auto kept = observer_.on_idle(); !kept) {
-    stop_experiment({Outcome::Kind::failed, kept.error().message});
+  if (phase_ != Phase::done) keep();
+}
+
+// ---- what is remembered
+
+void TrialRunner::tell_state() {
+  if (!begun_) return;  // what is known is still what an earlier manager has left
+  RunnerState state{{requests_.begin(), requests_.end()},
+                    exhausted_,
+                    declined_,
+                    {saving_.begin(), saving_.end()},
+                    {to_answer_.begin(), to_answer_.end()},
+                    status_.best(),
+                    status_.scores_since_best()};
+  if (told_ == state) return;
+  observer_.on_state(state);
+  told_ = std::move(state);
+}
+
+bool TrialRunner::keep() {
+  tell_state();
+  return note(observer_.on_idle());
+}
+
+// Whether it is kept.
+bool TrialRunner::note(const Result<Kept>& kept) {
+  if (!kept) {
+    leave_trials(kept.error().message);
+    return false;
+  }
+  const double now = clock_.now();
+  if (!kept->trouble.empty()) {
+    retry_at_ = now + options_.memory_retry_seconds;
+    if (!stalled_since_) {
+      stalled_since_ = now;
+      warn(fmt::format("nothing is started until this can be written: {}", kept->trouble));
+    } else if (now >= *stalled_since_ + options_.memory_patience_seconds) {
+      leave_trials(kept->trouble);
+    }
+    return false;
+  }
+  if (stalled_since_.has_value()) {
+    stalled_since_.reset();
+    notice("the store can be written again; the experiment goes on");
+  }
+  for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
+  return true;
+}
+
+// Nothing can be remembered. What trials do meanwhile they remember themselves.
+void TrialRunner::leave_trials(const std::string& why) {
+  if (std::exchange(detached_, true)) return;
+  const std::string reason =
+      why + "; no trial was stopped for it: they run on, and attune resume takes them over";
+  if (over_) {
+    over_->reason += "; " + reason;
+  } else {
+    stop_experiment({Outcome::Kind::failed, reason});
   }
 }
 
 Result<TrialRunner::Step> TrialRunner::step() {
   if (over_) return fail("step() was called after all trials had finished");
-  if (phase_ == Phase::starting) return Step::waiting;
+  if (phase_ == Phase::starting || stalled_since_) return Step::waiting;
   settle();
   replenish();
   Step done = Step::progressed;
@@ -117,10 +175,11 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.reports_before = goes_on ? trial.reports_saved : 0;
   trial.attempt_reports = 0;
   set_status(trial, TrialStatus::running);
-  if (auto kept = observer_.on_attempt(record, trial.start_from); !kept) {
+  tell_state();
+  const auto kept = observer_.on_attempt(record, trial.start_from);
+  if (!note(kept)) {
     --record.attempts;
-    set_status(trial, TrialStatus::pending, kept.error().message);
-    stop_experiment({Outcome::Kind::failed, kept.error().message});
+    set_status(trial, TrialStatus::pending, kept ? kept->trouble : kept.error().message);
     return;
   }
   const auto started =
@@ -145,7 +204,7 @@ void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
   TrialFinished finished;
   finished.job_id = trial.record.job_id;
   finished.how = Ending::failed;
-  finished.detail = "it could not be started: " + why;
+  finished.detail = fmt::format("{}: {}", kStartFailed, why);
   finished.time = clock_.wall();
   observer_.on_attempt_end(trial.record, finished);
   if (++trial.start_failures >= 2) {
@@ -162,7 +221,7 @@ void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
 
 Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
   const bool coming = !requests_.empty();
-  bool busy = table_.running() > 0 || checkpoints_under_way_ > 0;
+  bool busy = table_.running() > 0 || !saving_.empty();
   if (!busy) {
     for (const auto& [sequence, trial] : table_.in(TrialStatus::pending)) {
       busy = true;
@@ -174,8 +233,9 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
           trial->record.job_id, table_.why_waits(*trial)));
     }
   }
-  if (busy || !coming) asked_at_.reset();
-  if (!busy && coming && !asked_at_) asked_at_ = clock_.now();
+  const bool waits = !busy && coming && !postponed_;
+  if (!waits) asked_at_.reset();
+  if (waits && !asked_at_) asked_at_ = clock_.now();
   if (!busy && !coming && exhausted_ && table_.paused() > 0) {
     const bool limited = options_.max_trials && tally_.added() >= *options_.max_trials;
     if (limited) return Step::waiting;  // check_over() ends it
@@ -188,6 +248,7 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
 }
 
 std::optional<double> TrialRunner::next_deadline() const {
+  if (stalled_since_ && !over_) return retry_at_;
   if (phase_ != Phase::running || over_) return std::nullopt;
   std::optional<double> next = table_.next_deadline();
   const auto consider = [&](double time) { next = std::min(next.value_or(time), time); };
@@ -223,7 +284,7 @@ void TrialRunner::check_over() {
     over_ = {Outcome::Kind::completed, "stop: " + *met};
     return;
   }
-  if (!requests_.empty() || checkpoints_under_way_ > 0) return;
+  if (!requests_.empty() || !saving_.empty()) return;
   const bool all_added = options_.max_trials && tally_.added() >= *options_.max_trials;
   // Those that nobody will go on with do not keep the experiment from its end.
   const bool idle = table_.running() == 0 && table_.pending() == 0 &&
@@ -243,27 +304,28 @@ void TrialRunner::wind_down() {
   if (phase_ <= Phase::running) {
     phase_ = Phase::stopping;
     log_.info("the experiment stops: {}", over_->reason);
-    requests_.clear();
+    if (stalled_since_) leave_trials("what happens cannot be written");
     const bool completed = over_->kind == Outcome::Kind::completed;
     const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
     for (const auto& [sequence, trial] : running)
-      ask_end(*trial, EndAsked::Kind::interrupt, "the experiment ended", "runner");
+      ask_end(*trial, EndAsked::Kind::interrupt, kExperimentEnded, "runner");
     // Of an experiment that may be resumed, trials that wait go on waiting.
     for (const TrialStatus status : {TrialStatus::pending, TrialStatus::paused}) {
       for (const auto& [sequence, trial] : TrialTable::Order(table_.in(status))) {
         if (!completed) continue;
         const bool pending = status == TrialStatus::pending;
         conclude(*trial, pending ? TrialStatus::user_canceled : TrialStatus::early_stopped,
-                 pending ? "the experiment ended" : "paused, and the tuner did not go on with it");
+                 pending ? kExperimentEnded : "paused, and the tuner did not go on with it");
       }
     }
   }
-  while (fetch()) handle_next();
-  const bool idle = table_.running() == 0 && checkpoints_under_way_ == 0;
+  // What the decider is not told any more must stay unread: a later manager tells it.
+  while (phase_ == Phase::stopping && !detached_ && fetch()) handle_next();
+  const bool idle = table_.running() == 0 && saving_.empty();
   if (phase_ == Phase::stopping && (idle || detached_)) {
     phase_ = Phase::closing;
-    if (auto kept = observer_.on_idle(); !kept) over_->reason += "; " + kept.error().message;
-    decider_lost_ ? void(closed_ = true) : decider_.close();
+    keep();
+    if (!closed_) decider_.close();
   }
   if (phase_ == Phase::closing && closed_) finish();
 }
@@ -277,7 +339,7 @@ void TrialRunner::interrupt(const std::string& reason) {
   }
   backend_.kill_all();
   decider_.kill();
-  decider_lost_ = true;
+  decider_lost_ = !decider_.remembers();
   closed_ = true;
 }
 
@@ -294,10 +356,11 @@ void TrialRunner::finish() {
     over_ = {Outcome::Kind::failed, std::move(why)};
   }
   observer_.on_done(*over_);
+  for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
 }
 
 void TrialRunner::on_failure(Error error) {
-  decider_lost_ = true;
+  decider_lost_ = !decider_.remembers();
   closed_ = true;
   stop_experiment({Outcome::Kind::failed, std::move(error.message)});
 }

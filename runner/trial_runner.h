@@ -7,6 +7,7 @@
 // tests and simulations step it. One thread makes all calls. The cost of an event does not depend
 // on the number of trials that have ended.
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "base/log.h"
 #include "runner/checkpoint_keeper.h"
 #include "runner/decider.h"
+#include "runner/runner_state.h"
 #include "runner/trial_observer.h"
 #include "runner/trial_table.h"
 #include "runner/tuning_status.h"
@@ -39,10 +41,19 @@ struct RunnerOptions {
   StopRules stop;
   double start_retry_seconds = 2;  // a start that failed is tried once more after so long
   double proposal_seconds = 600;   // with nothing else to do, a proposal is waited for so long
+  // What happens cannot be remembered: how often it is tried again, and how long. Then the
+  // experiment ends without its trials, which run on.
+  double memory_retry_seconds = 1, memory_patience_seconds = 600;
+  // Results of all trials that have ended, for a decider that has lost its memory.
+  std::function<Result<std::vector<ImportData::Record>>()> results = {};
 };
 
 class TrialRunner final : public Decider::Listener {
  public:
+  // Reasons of decisions that are taken here; a later manager knows the decision by them.
+  static constexpr const char* kOwnCriterion = "its own criterion";
+  static constexpr const char* kExperimentEnded = "the experiment ended";
+  static constexpr const char* kStartFailed = "it could not be started";
   // The experiment is given up when so many trials, or as many as run at once, have failed and none
   // has ended otherwise.
   static constexpr int kHopelessFailures = 5;
@@ -62,6 +73,10 @@ class TrialRunner final : public Decider::Listener {
       std::int64_t reports_before = 0, attempt_reports = 0;  // as in LiveTrial
       std::int64_t reports_saved = 0;                        // before the newest checkpoint
       bool save_first = false;  // its last attempt has ended, and what it saved was not kept yet
+      bool final_after_ask = false;
+      double started = 0, last_result = 0;  // of its last attempt, as TrialReport::time; 0: unknown
+      int start_failures = 0;
+      std::vector<std::string> checkpoints;  // all that it ever had
     };
     struct Checkpoint {
       std::string job_id, id;
@@ -76,10 +91,14 @@ class TrialRunner final : public Decider::Listener {
     std::int64_t scored = 0;  // that succeeded with a score
     double seconds = 0;       // that earlier sessions took
     TuningStatus status;
+    std::optional<RunnerState> state;  // nothing: of an experiment that kept none
   };
   void restore(Restored state);
 
   void start();
+
+  // To the observer, which may be about to keep everything. pump() does it by itself.
+  void tell_state();
 
   // The backend has something: its `wake`.
   void wake() { woken_ = true; }
@@ -121,8 +140,10 @@ class TrialRunner final : public Decider::Listener {
 
   // Decider::Listener
   void on_ready() override;
+  void on_resumed() override;
   void on_proposal(ProposedTrial proposal) override;
   void on_exhausted(const std::string& reason) override;
+  void on_postponed(const std::string& reason) override;
   void on_parameter(const std::string& job_id, std::int64_t index,
                     std::optional<ProposedTrial> proposal) override;
   void on_stop(const std::string& job_id, const std::string& reason) override;
@@ -131,6 +152,7 @@ class TrialRunner final : public Decider::Listener {
   void on_drop(const std::string& checkpoint) override;
   void on_synced(const std::string&) override {}
   void on_room() override {}
+  void on_warning(const std::string& text) override { warn(text); }
   void on_failure(Error error) override;
   void on_closed() override;
 
@@ -148,6 +170,9 @@ class TrialRunner final : public Decider::Listener {
   void stop_experiment(Outcome outcome);
   void wind_down();
   void finish();
+  bool keep();
+  bool note(const Result<Kept>& kept);
+  void leave_trials(const std::string& why);
   int unanswered() const;
   std::int64_t wanted() const;
 
@@ -167,6 +192,7 @@ class TrialRunner final : public Decider::Listener {
   void conclude(LiveTrial& trial, TrialStatus status, std::string reason);
   void tell_decider(const TrialRecord& trial);
   void give_up_if_hopeless(const TrialRecord& last);
+  static bool saves_after(const LiveTrial& trial, const Metrics& metrics, bool stop);
   Result<bool> meets_criterion(const TrialRules& rules, const Metrics& metrics) const;
 
   // trial_runner_checkpoints.cpp
@@ -175,16 +201,23 @@ class TrialRunner final : public Decider::Listener {
   void plan_start(LiveTrial& trial, std::string checkpoint);
   void drop(const CheckpointKeeper::Ids& checkpoints);
 
+  // trial_runner_restore.cpp: what an earlier manager has left
+  void go_on(bool known);
+  LiveTrial& add_restored(Restored::Trial& old);
+  void adopt(LiveTrial& trial, const Restored::Trial& old);
+  void save_again(const RunnerState& state, bool known);
+  void tell_again();
+
   // trial_runner_requests.cpp: what others want of trials
   LiveTrial& add(TrialRecord record, std::shared_ptr<const TrialRules> rules);
   void resume_paused(ProposedTrial proposal);
   void decline(const ProposedTrial& proposal);
   void ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason, const char* by);
-  void go_on();
-  void adopt(LiveTrial& trial, const Restored::Trial& old);
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
   void update_tally();
   void warn(const std::string& text);
+  void notice(const std::string& text);
+  void proposes_again();
 
   RunnerOptions options_;
   const std::shared_ptr<const TrialRules> rules_;
@@ -205,19 +238,25 @@ class TrialRunner final : public Decider::Listener {
   Restored restored_;
   std::deque<TrialEvent> inbox_;
   std::map<std::string, int> ended_saving_;  // trials that have ended: their checkpoints under way
-  int checkpoints_under_way_ = 0;
-  std::set<std::string> to_answer_;  // checkpoints that the decider waits for
+  std::set<std::string> saving_;             // checkpoints under way
+  std::set<std::string> to_answer_;          // of them, those that the decider waits for
+  std::vector<std::string> drops_;           // checkpoints that go once it is kept that they do
+  std::optional<RunnerState> told_;          // the state that the observer knows
   std::int64_t next_sequence_ = 0;
-  std::int64_t scored_ = 0;  // trials that succeeded with a score
-  std::string misnamed_;     // of a trial without: what it reports instead
-  bool woken_ = false;       // the backend may have something
-  bool exhausted_ = false;   // the last answer was "no more", and no trial has ended since
-  bool decider_lost_ = false;
+  std::int64_t scored_ = 0;    // trials that succeeded with a score
+  std::string misnamed_;       // of a trial without: what it reports instead
+  bool woken_ = false;         // the backend may have something
+  bool exhausted_ = false;     // the last answer was "no more", and no trial has ended since
+  bool postponed_ = false;     // the decider has said that it cannot answer for now
+  bool begun_ = false;         // the decider knows what there is, and so do we
+  bool decider_lost_ = false;  // for good: what it is told is lost
   bool interrupted_ = false;
-  bool closed_ = false;          // the decider has ended
-  bool detached_ = false;        // trials that run are left to a later manager
-  int declined_ = 0;             // proposals in a row
-  std::optional<Outcome> over_;  // set: nothing more is started
+  bool closed_ = false;                  // the decider has ended
+  bool detached_ = false;                // trials that run are left to a later manager
+  int declined_ = 0;                     // proposals in a row
+  std::optional<Outcome> over_;          // set: nothing more is started
+  std::optional<double> stalled_since_;  // nothing can be remembered
+  double retry_at_ = 0;                  // with stalled_since_
 };
 
 }  // namespace attune

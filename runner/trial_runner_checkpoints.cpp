@@ -10,14 +10,14 @@ namespace attune {
 std::string TrialRunner::save(LiveTrial& trial) {
   trial.reports_saving = trial.reports_before + trial.attempt_reports;
   ++trial.saving;
-  ++checkpoints_under_way_;
   std::string id = keeper_.next_id(trial.record.job_id);
+  saving_.insert(id);
   backend_.save_checkpoint(trial.record.job_id, id);
   return id;
 }
 
 void TrialRunner::handle(const CheckpointStored& saved) {
-  --checkpoints_under_way_;
+  saving_.erase(saved.checkpoint);
   const bool good = saved.error.empty();
   LiveTrial* trial = table_.find(saved.job_id);
   CheckpointStored known = saved;
@@ -65,9 +65,10 @@ void TrialRunner::plan_start(LiveTrial& trial, std::string checkpoint) {
   drop(keeper_.unpin(before));
 }
 
+// What is deleted before that is known might be missing to a later manager.
 void TrialRunner::drop(const CheckpointKeeper::Ids& checkpoints) {
   for (const std::string& id : checkpoints) {
-    backend_.delete_checkpoint(id);
+    drops_.push_back(id);
     observer_.on_checkpoint_dropped(id);
   }
 }

@@ -136,7 +136,10 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
   const double since = std::max(report.time - trial.last_result, 0.0);
   trial.last_result = report.time;
   status_.on_report(record.job_id, metrics, value_of(metrics, "time_this_iter_s").value_or(since));
-  judge(trial, report, metrics);
+  if (!trial.asked) return judge(trial, report, metrics);
+  TrialReport last_word = report;  // it may have been on its way when the trial was stopped
+  last_word.late = true;
+  judge(trial, last_word, metrics);
 }
 
 void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics) {
@@ -178,20 +181,25 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
   observer_.on_trial_changed(record);
   if (final) return;  // it ends by itself
   const bool stop = complete || action == Action::stop;
-  const double iteration =
-      value_of(metrics, "training_iteration").value_or(static_cast<double>(record.reports));
-  const std::int64_t frequency = trial.rules->checkpoint_frequency;
-  const bool due = (stop && trial.rules->checkpoint_at_end) ||
-                   (frequency > 0 && static_cast<std::int64_t>(iteration) % frequency == 0);
+  const bool due = saves_after(trial, metrics, stop);
   if (stop) {
     trial.save_at_end = due;
-    if (complete) ask_end(trial, EndAsked::Kind::complete, "its own criterion", "runner");
+    if (complete) ask_end(trial, EndAsked::Kind::complete, kOwnCriterion, "runner");
     if (!complete) ask_end(trial, EndAsked::Kind::early_stop, "the decider said so", "decider");
   } else if (action == Action::pause) {
     ask_end(trial, EndAsked::Kind::pause, "the decider said so", "decider");
   } else if (due || action == Action::checkpoint) {
     save(trial);
   }
+}
+
+// Whether a checkpoint is due after a result; `stop`: the trial ends with it.
+bool TrialRunner::saves_after(const LiveTrial& trial, const Metrics& metrics, bool stop) {
+  const double iteration =
+      value_of(metrics, "training_iteration").value_or(static_cast<double>(trial.record.reports));
+  const std::int64_t frequency = trial.rules->checkpoint_frequency;
+  return (stop && trial.rules->checkpoint_at_end) ||
+         (frequency > 0 && static_cast<std::int64_t>(iteration) % frequency == 0);
 }
 
 // After Ray Tune's should_stop(): `done`, or any threshold that is reached, whatever the direction.

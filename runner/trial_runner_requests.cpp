@@ -1,8 +1,7 @@
-// What others want of trials: the decider, the user, and an earlier manager of the experiment.
+// What others want of trials: the decider and the user.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "protocol/codec.h"
@@ -18,17 +17,36 @@ constexpr int kMostDeclined = 1000;
 // ---- the decider
 
 void TrialRunner::on_ready() {
+  if (phase_ == Phase::running && !over_) return tell_again();
   if (phase_ != Phase::starting || over_) return;
   phase_ = Phase::running;
-  if (!restored_.ended.empty()) decider_.import(std::exchange(restored_.ended, {}));
-  if (!restored_.live.empty()) go_on();
+  if (!restored_.ended.empty()) decider_.import(restored_.ended);
+  go_on(false);
+  replenish();
+  check_over();
+}
+
+void TrialRunner::on_resumed() {
+  if (phase_ != Phase::starting || over_) return;
+  phase_ = Phase::running;
+  if (restored_.state) {
+    requests_.assign(restored_.state->requests.begin(), restored_.state->requests.end());
+    exhausted_ = restored_.state->exhausted;
+    declined_ = restored_.state->declined;
+  }
+  go_on(true);
   replenish();
   check_over();
 }
 
 void TrialRunner::on_proposal(ProposedTrial proposal) {
   if (!requests_.empty() && --requests_.front() == 0) requests_.pop_front();
-  if (over_) return;
+  proposes_again();
+  // A later decider will not know that nothing was made of it. An experiment that may go on makes a
+  // trial of it, which waits.
+  const bool completed = over_ && over_->kind == Outcome::Kind::completed;
+  if (over_ && !decider_.remembers()) return;
+  if (completed) return proposal.resume_job.empty() ? decline(proposal) : void();
   exhausted_ = false;
   if (!proposal.resume_job.empty()) return resume_paused(std::move(proposal));
   if (options_.max_trials && tally_.added() >= *options_.max_trials) return decline(proposal);
@@ -65,9 +83,18 @@ void TrialRunner::resume_paused(ProposedTrial proposal) {
 
 void TrialRunner::on_exhausted(const std::string& reason) {
   log_.info("no more trials for now: {}", reason.empty() ? "no reason given" : reason);
+  proposes_again();
   if (!requests_.empty()) requests_.pop_front();
   exhausted_ = true;
   check_over();
+}
+
+void TrialRunner::on_postponed(const std::string& reason) {
+  if (!std::exchange(postponed_, true)) warn("the tuner proposes nothing for now: " + reason);
+}
+
+void TrialRunner::proposes_again() {
+  if (std::exchange(postponed_, false)) notice("the tuner proposes again");
 }
 
 void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,
@@ -192,9 +219,8 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string rea
   }
   trial.asked = EndAsked{kind, std::move(reason)};
   table_.set_deadline(trial, 0);
-  // A later manager must know why the trial ended; the first failure comes back from every
-  // on_idle().
-  if (kind != Kind::interrupt) std::ignore = observer_.on_idle();
+  // A later manager must know why the trial ended.
+  if (kind != Kind::interrupt) keep();
   if (pause) {
     backend_.pause(job_id);
   } else {
@@ -221,83 +247,9 @@ void TrialRunner::warn(const std::string& text) {
   observer_.on_event("warning", text);
 }
 
-// ---- after a restart
-
-void TrialRunner::restore(Restored state) {
-  restored_ = std::move(state);
-  tally_ = restored_.tally;
-  next_sequence_ = restored_.next_sequence;
-  scored_ = restored_.scored;
-  earlier_seconds_ = restored_.seconds;
-  status_ = std::move(restored_.status);
-}
-
-void TrialRunner::go_on() {
-  for (const Restored::Checkpoint& kept : restored_.checkpoints) {
-    drop(keeper_.saved(kept.job_id, kept.id, kept.bytes));
-    if (kept.ended) drop(keeper_.ended(kept.job_id));
-  }
-  std::vector<Decider::Resumed> resumed;
-  std::vector<std::pair<LiveTrial*, Restored::Trial*>> running;
-  for (Restored::Trial& old : restored_.live) {
-    LiveTrial trial;
-    trial.record = std::move(old.record);
-    trial.ids = std::move(old.ids);
-    trial.ids.push_back(trial.record.proposed.parameter_id);
-    trial.rules = rules_;
-    trial.last_result = clock_.wall();
-    trial.reports_before = old.reports_before;
-    trial.attempt_reports = old.attempt_reports;
-    trial.reports_saved = old.reports_saved;
-    LiveTrial& added = table_.add(std::move(trial));
-    const TrialRecord& record = added.record;
-    plan_start(added, old.start_from);
-    resumed.push_back({record.job_id, record.proposed, record.status == TrialStatus::paused,
-                       record.checkpoint, record.final_metric});
-    if (record.status == TrialStatus::running) running.push_back({&added, &old});
-    if (old.save_first) added.pausing = save(added);
-  }
-  decider_.readopt(resumed);
-  // The decider may have died before it read them; a second final result changes nothing there.
-  for (std::size_t i = 0; i < resumed.size(); ++i) {
-    const std::string& final_text = restored_.live[i].final_text;
-    if (!final_text.empty()) decider_.on_result(resumed[i].job_id, final_text);
-  }
-  update_tally();
-  for (const auto& [trial, old] : running) adopt(*trial, *old);
-  restored_.live.clear();
-}
-
-void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
-  TrialRecord& record = trial.record;
-  const auto adopted =
-      backend_.adopt({record.job_id, record.sequence, record.attempts - 1, record.proposed.text,
-                      trial.rules->resources, trial.start_from},
-                     old.position);
-  if (!adopted) {
-    // It may run on, and so may the others: a later manager can do better.
-    detached_ = true;
-    stop_experiment({Outcome::Kind::failed,
-                     fmt::format("trial {} cannot be taken over: {}; no trial was stopped: attune "
-                                 "resume goes on",
-                                 record.job_id, adopted.error().message)});
-  } else if (*adopted == TrialBackend::Adoption::not_started) {
-    --record.attempts;
-    set_status(trial, TrialStatus::pending, "its start was cut short");
-  } else {
-    log_.info("trial={} is taken over", record.job_id);
-    woken_ = true;
-    // What it had of maxTrialDuration is not known to the second: it starts anew.
-    if (options_.max_trial_seconds)
-      table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
-    if (!old.asked) return;
-    trial.asked = old.asked;
-    if (old.asked->kind == EndAsked::Kind::pause) {
-      backend_.pause(record.job_id);
-    } else {
-      backend_.stop(record.job_id);
-    }
-  }
+void TrialRunner::notice(const std::string& text) {
+  log_.info("{}", text);
+  observer_.on_event("notice", text);
 }
 
 }  // namespace attune

@@ -41,6 +41,12 @@ class TuningStatus {
   // The objective of a trial that has completed. For the plateau rule: `maximize` as the objective.
   void on_score(double score, bool maximize, double tolerance);
 
+  // Of an earlier session: the order in which its trials ended is not known any more.
+  void set_plateau(std::optional<double> best, std::int64_t since_best) {
+    best_ = best;
+    since_best_ = since_best;
+  }
+
   std::int64_t started() const { return started_; }
   std::int64_t completed() const { return completed_; }
   std::int64_t failed() const { return failed_; }

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <thread>
 
+#include "runner/files.h"
+
 namespace attune {
 namespace {
 
@@ -26,8 +28,7 @@ struct flock whole_file() {
 Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "lock";
   // Close-on-exec: trials outlive their manager and must not hold its lock.
-  UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!fd) return fail(fmt::format("cannot open {}: {}", file.string(), strerror(errno)));
+  UniqueFd fd = TRY(open_private(file, O_RDWR | O_CREAT));
   // A manager that was killed while it started a process lives on in that one until it executes its
   // program, which closes the lock. Nothing tells when, and waiting for the lock has no time limit.
   for (int tries = 0; tries < kTries; ++tries) {
@@ -45,7 +46,7 @@ Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directo
 }
 
 bool ExperimentLock::is_held(const std::filesystem::path& directory) {
-  const UniqueFd fd(::open((directory / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd fd(::open((directory / "lock").c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct flock lock = whole_file();
   return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/unique_fd.h"
+#include "runner/files.h"
 
 namespace attune {
 namespace {
@@ -147,7 +148,26 @@ CREATE TABLE events (
 CREATE INDEX events_by_experiment ON events (experiment);
 )sql";
 
-constexpr std::array kSteps = {kVersion1};
+// The conversation with the daemon (runner/outbox.h): what it may not have heard yet, how much was
+// said and heard, and what the manager remembers besides its trials.
+constexpr std::string_view kVersion2 = R"sql(
+CREATE TABLE conversations (
+  experiment INTEGER PRIMARY KEY REFERENCES experiments,
+  commands INTEGER NOT NULL,
+  acknowledged INTEGER NOT NULL,
+  answers INTEGER NOT NULL,
+  manager TEXT NOT NULL
+) STRICT;
+CREATE TABLE outbox (
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  number INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  PRIMARY KEY (experiment, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
 Result<UniqueFd> hold(const std::filesystem::path& folder) {
@@ -183,12 +203,11 @@ std::span<const std::string_view> schema_steps() { return kSteps; }
 
 Result<Database> open_for_writing(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps, double busy_seconds) {
-  std::error_code error;
-  std::filesystem::create_directories(working_directory, error);
-  if (error)
-    return fail(fmt::format("cannot make {}: {}", working_directory.string(), error.message()));
+  TRY(make_directories(working_directory));
   const UniqueFd held = TRY(hold(working_directory));
   const std::filesystem::path file = working_directory / kStoreFile;
+  // SQLite gives the files beside it the same permissions.
+  TRY(open_private(file, O_RDWR | O_CREAT));
   Database database = TRY(Database::open(file, Database::Mode::create, busy_seconds));
   auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
   // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at

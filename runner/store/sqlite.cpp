@@ -61,8 +61,9 @@ struct Database::Handle {
 struct SqlStatement::Handle {
   std::string file;
   SQLite::Statement statement;
+  int failure = 0;  // code of the last one
 
-  void bind(std::initializer_list<SqlValue> values);
+  void bind(std::span<const SqlValue> values);
   template <class Body>
   auto guarded(const Body& body) -> Result<decltype(body())>;
 };
@@ -87,7 +88,7 @@ SqlStatement::SqlStatement(SqlStatement&&) noexcept = default;
 SqlStatement& SqlStatement::operator=(SqlStatement&&) noexcept = default;
 SqlStatement::~SqlStatement() = default;
 
-void SqlStatement::Handle::bind(std::initializer_list<SqlValue> values) {
+void SqlStatement::Handle::bind(std::span<const SqlValue> values) {
   int index = 0;
   for (const SqlValue& value : values) {
     ++index;
@@ -118,11 +119,12 @@ auto SqlStatement::Handle::guarded(const Body& body) -> Result<decltype(body())>
     }
   } catch (const SQLite::Exception& error) {
     statement.tryReset();
-    return failed(file, error.getErrorCode(), error.what());
+    failure = error.getErrorCode();
+    return failed(file, failure, error.what());
   }
 }
 
-Result<int> SqlStatement::run(std::initializer_list<SqlValue> values) {
+Result<int> SqlStatement::run(std::span<const SqlValue> values) {
   return handle_->guarded([&] {
     handle_->bind(values);
     return handle_->statement.exec();
@@ -132,12 +134,24 @@ Result<int> SqlStatement::run(std::initializer_list<SqlValue> values) {
 Result<void> SqlStatement::query(std::initializer_list<SqlValue> values,
                                  const std::function<bool(const SqlRow&)>& row) {
   return handle_->guarded([&] {
-    handle_->bind(values);
+    handle_->bind(std::span(values.begin(), values.size()));
     const SqlRow present(&handle_->statement);
     while (handle_->statement.executeStep()) {
       if (!row(present)) break;
     }
   });
+}
+
+bool SqlStatement::failure_may_pass() const {
+  switch (handle_->failure & 0xff) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:  // the files beside it
+      return true;
+    default:
+      return false;
+  }
 }
 
 Database::Database(std::unique_ptr<Handle> handle) : handle_(std::move(handle)) {}
@@ -180,7 +194,7 @@ Result<void> Database::execute(const std::string& sql) {
 Result<SqlStatement> Database::prepare(const std::string& sql) {
   try {
     auto handle = std::make_unique<SqlStatement::Handle>(
-        SqlStatement::Handle{handle_->file, SQLite::Statement(handle_->database, sql)});
+        SqlStatement::Handle{handle_->file, SQLite::Statement(handle_->database, sql), 0});
     return SqlStatement(std::move(handle));
   } catch (const SQLite::Exception& error) {
     return failed(handle_->file, error.getErrorCode(), error.what());

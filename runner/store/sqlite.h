@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -37,6 +38,22 @@ class SqlValue {
   std::variant<std::monostate, std::int64_t, double, const std::string*> value_;
 };
 
+// The same with a text of its own.
+class KeptSqlValue {
+ public:
+  explicit KeptSqlValue(const SqlValue& value) : value_(value) {
+    if (const auto* text = std::get_if<const std::string*>(&value.get())) text_ = **text;
+  }
+  SqlValue get() const {
+    const bool is_text = std::holds_alternative<const std::string*>(value_.get());
+    return is_text ? SqlValue(text_) : value_;
+  }
+
+ private:
+  SqlValue value_;
+  std::string text_;
+};
+
 // A row of a result; columns count from 0. NULL reads as 0 or as the empty text.
 class SqlRow {
  public:
@@ -61,10 +78,16 @@ class SqlStatement {
   ~SqlStatement();
 
   // A change; yields the number of rows that it changed.
-  Result<int> run(std::initializer_list<SqlValue> values);
+  Result<int> run(std::initializer_list<SqlValue> values) {
+    return run(std::span(values.begin(), values.size()));
+  }
+  Result<int> run(std::span<const SqlValue> values);
   // A query; `row` is called for each row until it says false. It must not use this statement.
   Result<void> query(std::initializer_list<SqlValue> values,
                      const std::function<bool(const SqlRow&)>& row);
+  // Whether what the last failure was about may pass by itself: a full or failing disk, a file
+  // system that was mounted read-only.
+  bool failure_may_pass() const;
 
  private:
   std::unique_ptr<Handle> handle_;

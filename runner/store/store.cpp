@@ -9,6 +9,7 @@
 #include "protocol/codec.h"
 #include "runner/store/schema.h"
 #include "runner/store/stored_values.h"
+#include "runner/store/transaction.h"
 
 namespace attune {
 namespace {
@@ -46,37 +47,40 @@ struct Store::State {
     int attempt = 0;  // the newest
   };
   struct Statements {
-    SqlStatement begin, commit;
     SqlStatement find, add_trial, change, change_status, save_parameters, add_attempt, end_attempt,
         add_report, add_decision, add_checkpoint, set_checkpoint, seen, drop_checkpoint, add_import,
-        add_event;
+        add_event, update_file, add_command, drop_commands, set_conversation, forget_commands,
+        forget_conversation;
   };
 
   fs::path working_directory;
   Database database;
   Statements sql;
+  Transaction transaction;
   std::int64_t experiment = 0;
   std::string objective = {};
-  bool open = false;                 // a transaction
-  double seen = 0;                   // what seen_at has
-  std::optional<Error> broken = {};  // the first failure; nothing is written after it
+  double seen = 0;                                    // what seen_at has
   std::unordered_map<std::string, Known> known = {};  // trials that have not ended, by job id
+  std::vector<std::string> ended = {};  // trials, since the last commit: no longer to be known
 
-  std::unexpected<Error> fail_for_good(Error error) {
-    // SQLite may have rolled back by itself; half of what belongs together must not be committed.
-    std::ignore = database.execute("ROLLBACK");
-    open = false;
-    broken = error;
-    return std::unexpected(std::move(error));
-  }
+  std::optional<Outbox::Counts> counts = {};
+  std::string manager = "{}";
+  bool conversation_changed = false;
+  std::function<void()> on_commit = {};
 
   Result<void> change_row(SqlStatement& statement, std::initializer_list<SqlValue> values) {
-    if (broken) return std::unexpected(*broken);
-    if (!open) {
-      if (auto begun = sql.begin.run({}); !begun) return fail_for_good(begun.error());
-      open = true;
+    return transaction.change(statement, values);
+  }
+
+  Result<void> commit() {
+    if (conversation_changed && counts) {
+      conversation_changed = false;
+      TRY(change_row(sql.set_conversation, {experiment, counts->commands, counts->acknowledged,
+                                            counts->answers, manager}));
     }
-    if (auto done = statement.run(values); !done) return fail_for_good(done.error());
+    if (!TRY(transaction.commit())) return {};
+    for (const std::string& job_id : std::exchange(ended, {})) known.erase(job_id);
+    if (on_commit) on_commit();
     return {};
   }
 
@@ -126,8 +130,6 @@ Result<Store> Store::open(const fs::path& working_directory, double busy_seconds
     return statement ? *std::move(statement) : SqlStatement();
   };
   State::Statements sql{
-      .begin = prepare("BEGIN IMMEDIATE"),
-      .commit = prepare("COMMIT"),
       .find = prepare("SELECT trial, (SELECT coalesce(max(report) + 1, 0) FROM reports AS r WHERE "
                       "r.experiment = t.experiment AND r.trial = t.trial), status, attempts "
                       "FROM trials AS t WHERE experiment = ? AND job_id = ?"),
@@ -162,10 +164,18 @@ Result<Store> Store::open(const fs::path& working_directory, double busy_seconds
       .add_import = prepare("INSERT INTO imports (experiment, time, job_id, parameters, value) "
                             "VALUES (?, ?, ?, ?, ?)"),
       .add_event = prepare("INSERT INTO events (experiment, time, kind, text) VALUES (?, ?, ?, ?)"),
+      .update_file = prepare("UPDATE experiments SET file = ?2 WHERE experiment = ?1"),
+      .add_command = prepare("INSERT INTO outbox VALUES (?, ?, ?, ?)"),
+      .drop_commands =
+          prepare("DELETE FROM outbox WHERE experiment = ? AND number BETWEEN ? AND ?"),
+      .set_conversation = prepare("INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?)"),
+      .forget_commands = prepare("DELETE FROM outbox WHERE experiment = ?"),
+      .forget_conversation = prepare("DELETE FROM conversations WHERE experiment = ?"),
   };
   if (failure) return std::unexpected(*std::move(failure));
-  return Store(
-      std::make_unique<State>(State{working_directory, std::move(database), std::move(sql)}));
+  Transaction transaction = TRY(Transaction::on(database));
+  return Store(std::make_unique<State>(
+      State{working_directory, std::move(database), std::move(sql), std::move(transaction)}));
 }
 
 Result<void> Store::begin(const NewExperiment& experiment, double time) {
@@ -192,6 +202,12 @@ Result<void> Store::resume(const std::string& id, double time) {
     state_->objective = row.text(1);
     return false;
   }));
+  auto manager =
+      TRY(state_->database.prepare("SELECT manager FROM conversations WHERE experiment = ?"));
+  TRY(manager.query({state_->experiment}, [&](const SqlRow& row) {
+    state_->manager = row.text(0);  // until the new manager says otherwise
+    return false;
+  }));
   if (state_->experiment == 0)
     return fail(fmt::format("{}: no experiment {}; attune list shows those that there are",
                             (state_->working_directory / kStoreFile).string(), id));
@@ -204,13 +220,13 @@ Result<void> Store::resume(const std::string& id, double time) {
 }
 
 Result<void> Store::update_file(const json& file) {
-  auto update =
-      TRY(state_->database.prepare("UPDATE experiments SET file = ?2 WHERE experiment = ?1"));
-  return state_->change_row(update, {state_->experiment, dump_json(file)});
+  return state_->change_row(state_->sql.update_file, {state_->experiment, dump_json(file)});
 }
 
 Result<void> Store::end(const Outcome& outcome, double time) {
-  state_->broken.reset();  // a last try: how it ended is worth more than consistency of nothing
+  // A last try: how it ended is worth more than what could not be written.
+  state_->transaction.give_up();
+  state_->conversation_changed = false;
   auto update = TRY(state_->database.prepare(
       "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4, seen_at = ?4 "
       "WHERE experiment = ?1"));
@@ -255,7 +271,8 @@ Result<void> Store::change_trial(const TrialRecord& trial) {
     if (trial.status == TrialStatus::running || has_ended(trial.status)) return {};
     return state_->save_parameters(trial.sequence, 0, trial.attempts, trial.proposed);
   }));
-  if (has_ended(trial.status)) state_->known.erase(trial.job_id);
+  // Not yet from memory: the file may not have it for a while.
+  if (has_ended(trial.status)) state_->ended.push_back(trial.job_id);
   return {};
 }
 
@@ -335,12 +352,35 @@ Result<void> Store::seen(double time) {
   return state_->change_row(state_->sql.seen, {state_->experiment, time});
 }
 
-Result<void> Store::commit() {
-  if (state_->broken) return std::unexpected(*state_->broken);
-  if (!state_->open) return {};
-  if (auto done = state_->sql.commit.run({}); !done) return state_->fail_for_good(done.error());
-  state_->open = false;
-  return {};
+Result<void> Store::add_command(std::uint64_t number, const Frame& command) {
+  return state_->change_row(state_->sql.add_command,
+                            {state_->experiment, number, command.code, command.payload});
 }
+
+Result<void> Store::drop_commands(std::uint64_t first, std::uint64_t last) {
+  return state_->change_row(state_->sql.drop_commands, {state_->experiment, first, last});
+}
+
+void Store::set_counts(const Outbox::Counts& counts) {
+  state_->counts = counts;
+  state_->conversation_changed = true;
+}
+
+void Store::set_state(const RunnerState& state) {
+  state_->manager = state_column(state);
+  state_->conversation_changed = true;
+}
+
+Result<void> Store::forget_conversation() {
+  state_->counts.reset();
+  TRY(state_->change_row(state_->sql.forget_commands, {state_->experiment}));
+  return state_->change_row(state_->sql.forget_conversation, {state_->experiment});
+}
+
+void Store::on_commit(std::function<void()> committed) { state_->on_commit = std::move(committed); }
+
+Result<void> Store::commit() { return state_->commit(); }
+void Store::be_patient() { state_->transaction.be_patient(); }
+bool Store::stalled() const { return state_->transaction.stalled(); }
 
 }  // namespace attune

@@ -4,10 +4,14 @@
 // Changes gather in a transaction that the first of them opens and commit() ends. What was
 // committed survives kill -9; the rest never happened. Whoever acts on a change commits before.
 //
+// A failure is for good: the calls after it fail, too. With be_patient() one that may pass (a full
+// disk) is not: the changes are remembered, and each commit() tries again to write them.
+//
 // One thread owns a Store. Managers of several experiments share a file: each waits for the others
 // up to `busy_seconds`, so a transaction must be short.
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +19,7 @@
 #include "backends/trial_backend.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "runner/outbox.h"
 #include "runner/trial_observer.h"
 #include "runner/trial_record.h"
 
@@ -70,7 +75,19 @@ class Store {
   Result<void> add_imports(const std::vector<ImportData::Record>& records, double time);
   Result<void> add_event(const std::string& kind, const std::string& text, double time);
 
+  // The conversation with the daemon, see Outbox. Counts and state are written by the next commit
+  // that comes; without counts the experiment has no conversation, and its state is not kept.
+  Result<void> add_command(std::uint64_t number, const Frame& command);
+  Result<void> drop_commands(std::uint64_t first, std::uint64_t last);
+  void set_counts(const Outbox::Counts& counts);
+  void set_state(const RunnerState& state);
+  Result<void> forget_conversation();
+  void on_commit(std::function<void()> committed);  // called by each commit that wrote something
+
   Result<void> commit();  // nothing when nothing changed
+  void be_patient();
+  // commit() has failed for a reason that may pass.
+  bool stalled() const;
 
  private:
   struct State;

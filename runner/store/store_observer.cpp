@@ -12,7 +12,7 @@ void StoreObserver::on_trial_added(const TrialRecord& trial) {
   note(store_.add_trial(trial, clock_.wall()));
 }
 
-Result<void> StoreObserver::on_attempt(const TrialRecord& trial,
+Result<Kept> StoreObserver::on_attempt(const TrialRecord& trial,
                                        const std::string& from_checkpoint) {
   note(store_.add_attempt(trial, from_checkpoint, clock_.wall()));
   note(store_.change_trial(trial));
@@ -51,19 +51,32 @@ void StoreObserver::on_event(const std::string& kind, const std::string& text) {
   note(store_.add_event(kind, text, clock_.wall()));
 }
 
-Result<void> StoreObserver::on_idle() {
+// A simulation has no conversation that could be taken up again.
+void StoreObserver::on_state(const RunnerState& state) {
+  if (pace_ == nullptr) store_.set_state(state);
+}
+
+Result<Kept> StoreObserver::commit() {
+  auto committed = store_.commit();
+  if (!committed && store_.stalled()) return Kept{committed.error().message};
+  note(std::move(committed));
+  if (!failure_) return std::unexpected(failure_.error());
+  return Kept{};
+}
+
+Result<Kept> StoreObserver::on_idle() {
   if (pace_ != nullptr) {
     const double now = pace_->now();
-    if (now - committed_ < kPaceSeconds) return failure_;
-    committed_ = now;
+    const bool due = now - committed_ >= kPaceSeconds;
+    if (due) committed_ = now;
+    if (!due && failure_) return Kept{};
   }
   note(store_.seen(clock_.wall()));
-  note(store_.commit());
-  return failure_;
+  return commit();
 }
 
 void StoreObserver::on_done(const Outcome& outcome) {
-  note(store_.commit());
+  if (auto committed = store_.commit(); !committed) note(std::move(committed));
   end_result_ = store_.end(outcome, clock_.wall());
   if (end_result_) end_result_ = failure_;
 }

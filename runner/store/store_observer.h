@@ -1,6 +1,7 @@
 #pragma once
 // Writes everything that the trial runner says into a Store. Durable when on_idle() and
-// on_attempt() return. The first failure is returned by the next of these, and by all later ones.
+// on_attempt() return, unless they have trouble. The first failure that cannot pass is returned by
+// the next of these, and by all later ones.
 #include "base/clock.h"
 #include "runner/store/store.h"
 #include "runner/trial_observer.h"
@@ -17,7 +18,7 @@ class StoreObserver final : public TrialObserver {
       : store_(store), clock_(clock), pace_(pace) {}
 
   void on_trial_added(const TrialRecord& trial) override;
-  Result<void> on_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
+  Result<Kept> on_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
   void on_report(const TrialRecord& trial, const TrialReport& report,
                  const std::string& ignored) override;
   void on_attempt_end(const TrialRecord& trial, const TrialFinished& end) override;
@@ -28,7 +29,8 @@ class StoreObserver final : public TrialObserver {
   void on_checkpoint_dropped(const std::string& checkpoint) override;
   void on_trial_changed(const TrialRecord& trial) override;
   void on_event(const std::string& kind, const std::string& text) override;
-  Result<void> on_idle() override;
+  void on_state(const RunnerState& state) override;
+  Result<Kept> on_idle() override;
   void on_done(const Outcome& outcome) override;
 
   // Of on_done(), which cannot return one.
@@ -36,6 +38,7 @@ class StoreObserver final : public TrialObserver {
 
  private:
   void note(Result<void> result);
+  Result<Kept> commit();
 
   Store& store_;
   const Clock& clock_;

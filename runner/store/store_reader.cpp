@@ -340,4 +340,42 @@ Result<std::vector<ImportData::Record>> StoreReader::imports(const StoredExperim
       });
 }
 
+Result<std::optional<StoredConversation>> StoreReader::conversation(
+    const StoredExperiment& experiment) {
+  using Number = std::uint64_t;
+  std::optional<StoredConversation> found;
+  std::string manager;
+  auto counts = TRY(state_->database.prepare(
+      "SELECT commands, acknowledged, answers, manager FROM conversations WHERE experiment = ?"));
+  TRY(counts.query({experiment.number}, [&](const SqlRow& row) {
+    found.emplace();
+    found->outbox.counts = {static_cast<Number>(row.integer(0)),
+                            static_cast<Number>(row.integer(1)),
+                            static_cast<Number>(row.integer(2))};
+    manager = row.text(3);
+    return false;
+  }));
+  if (!found) return found;
+  const auto damaged = [&](const std::string& what) {
+    return fail(fmt::format("{}: the conversation of experiment {} is damaged: {}",
+                            state_->file.string(), experiment.id, what));
+  };
+  auto state = runner_state_of(manager);
+  if (!state) return damaged(state.error().message);
+  found->manager = *std::move(state);
+  found->outbox.commands = TRY(state_->all(
+      "SELECT number, code, payload FROM outbox WHERE experiment = ? ORDER BY number",
+      {experiment.number}, [](const SqlRow& row) {
+        return std::pair(static_cast<Number>(row.integer(0)), Frame{row.text(1), row.text(2)});
+      }));
+  Number next = found->outbox.counts.acknowledged;
+  for (const auto& [number, command] : found->outbox.commands) {
+    if (number != ++next) return damaged(fmt::format("command {} is missing", next));
+  }
+  if (next != found->outbox.counts.commands)
+    return damaged(fmt::format("{} commands were said, and command {} is missing",
+                               found->outbox.counts.commands, next + 1));
+  return found;
+}
+
 }  // namespace attune

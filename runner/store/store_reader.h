@@ -14,6 +14,8 @@
 #include "backends/trial_backend.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "runner/outbox.h"
+#include "runner/runner_state.h"
 #include "runner/trial_record.h"
 
 namespace attune {
@@ -104,6 +106,12 @@ struct UnfinishedTrial {
   std::vector<StoredParameter> parameters;  // those of multi-phase, by index from 1
 };
 
+// What was said between an experiment's manager and its daemon, as of the last commit.
+struct StoredConversation {
+  Outbox::Left outbox;
+  RunnerState manager;
+};
+
 struct TrialFilter {
   std::vector<TrialStatus> statuses;  // empty: all
   enum class Order { sequence, newest, best } order = Order::sequence;
@@ -147,6 +155,8 @@ class StoreReader {
   Result<std::vector<UnfinishedTrial>> unfinished(const StoredExperiment& experiment);
   Result<std::vector<StoredCheckpoint>> kept_checkpoints(const StoredExperiment& experiment);
   Result<std::vector<ImportData::Record>> imports(const StoredExperiment& experiment);
+  // Nothing: it had none, or began before there were any.
+  Result<std::optional<StoredConversation>> conversation(const StoredExperiment& experiment);
 
  private:
   struct State;

@@ -1,6 +1,7 @@
 #include "runner/store/stored_values.h"
 
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "base/python_json.h"
@@ -80,6 +81,47 @@ std::optional<Ending> ending_of(std::string_view text) {
     if (each == text) return ending;
   }
   return std::nullopt;
+}
+
+std::string state_column(const RunnerState& state) {
+  json object = {{"requests", state.requests}, {"exhausted", state.exhausted},
+                 {"declined", state.declined}, {"saving", state.saving},
+                 {"answers", state.answers},   {"since_best", state.since_best}};
+  if (state.best) object["best"] = *state.best;
+  return dump_json(object);  // scores are finite
+}
+
+Result<RunnerState> runner_state_of(const std::string& text) {
+  const json object = TRY(parse_json(text));
+  RunnerState state;
+  const auto number = [](const json& value) { return value.is_number_integer(); };
+  const auto count = [&](const char* name) -> std::int64_t {
+    const auto found = object.find(name);
+    return found != object.end() && number(*found) ? found->get<std::int64_t>() : 0;
+  };
+  const auto list = [&](const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_array() ? *found : json::array();
+  };
+  if (!object.is_object()) return fail("the manager's state is no object");
+  for (const json& lacks : list("requests")) {
+    if (!number(lacks) || lacks < 1 || lacks > std::numeric_limits<int>::max())
+      return fail("a request lacks " + dump_json(lacks) + " proposals");
+    state.requests.push_back(lacks.get<int>());
+  }
+  for (const auto& [name, ids] :
+       {std::pair("saving", &state.saving), {"answers", &state.answers}}) {
+    for (const json& id : list(name)) {
+      if (!id.is_string()) return fail("a checkpoint is called " + dump_json(id));
+      ids->push_back(id.get<std::string>());
+    }
+  }
+  state.exhausted = object.value("exhausted", json()) == true;
+  state.declined = static_cast<int>(count("declined"));
+  state.since_best = count("since_best");
+  if (const auto best = object.find("best"); best != object.end() && best->is_number())
+    state.best = best->get<double>();
+  return state;
 }
 
 ParameterId parameter_id_of(const json& value) {

@@ -7,6 +7,7 @@
 #include "backends/trial_backend.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "runner/runner_state.h"
 #include "runner/trial_record.h"
 
 namespace attune {
@@ -24,6 +25,10 @@ std::string_view to_text(ReportMetricData::Type type);  // "periodical"
 std::optional<TrialStatus> trial_status_of(std::string_view text);
 std::optional<TrialSource> trial_source_of(std::string_view text);
 std::optional<Ending> ending_of(std::string_view text);
+
+// What conversations.manager holds.
+std::string state_column(const RunnerState& state);
+Result<RunnerState> runner_state_of(const std::string& text);
 
 ParameterId parameter_id_of(const json& value);
 

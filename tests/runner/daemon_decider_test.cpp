@@ -39,7 +39,13 @@ class Fixture : public Decider::Listener {
     std::filesystem::remove_all(directory);
   }
 
-  void on_ready() override { ready = true; }
+  void on_ready() override {
+    ready = true;
+    ++begun_anew;
+  }
+  void on_resumed() override { resumed = true; }
+  void on_postponed(const std::string& why) override { said.push_back("postponed: " + why); }
+  void on_warning(const std::string& text) override { warnings.push_back(text); }
   void on_proposal(ProposedTrial proposal) override { proposals.push_back(std::move(proposal)); }
   void on_exhausted(const std::string& why) override { exhausted.push_back(why); }
   void on_stop(const std::string& job, const std::string& why) override {
@@ -98,7 +104,9 @@ class Fixture : public Decider::Listener {
   boost::asio::io_context io;
   std::filesystem::path directory;
   std::unique_ptr<DaemonDecider> decider;
-  bool ready = false, closed = false;
+  bool ready = false, resumed = false, closed = false;
+  int begun_anew = 0;
+  std::vector<std::string> warnings;
   std::vector<ProposedTrial> proposals;
   std::vector<std::string> exhausted, stops, failures, said;
   int rooms = 0, tokens = 0;

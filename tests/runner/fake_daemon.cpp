@@ -9,15 +9,29 @@
 //   closes            closes its output and stays
 //   stops-reading     answers Initialize, then reads nothing more, whatever comes
 //   ignores-terminate works, but stays after Terminate and the end of its input
+//
+// With FAKE_JOURNAL (a file) it remembers: resumed exactly, it goes on where the commands in it
+// end. What then goes wrong is in these:
+//   FAKE_DIE      "before N" or "after N": kills itself with each N-th command, when that is in the
+//                 journal, and before or after it is answered
+//   FAKE_EXIT     the exit code to die with instead
+//   FAKE_THROUGH  what it says to remember: "+1" and "-1" more and less than is true; "none": that
+//                 it cannot go on
+//   FAKE_FULL     it cannot remember what it would answer to so many requests for trials, until the
+//                 next command comes
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/base64.h"
+#include "base/json.h"
 #include "protocol/codec.h"
 #include "protocol/frame.h"
 
@@ -34,7 +48,7 @@ void put(const std::string& bytes) {
   if (::write(4, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) ::_exit(9);
 }
 
-void send(const Frame& frame) {
+void put_frame(const Frame& frame) {
   std::string bytes;
   if (!encode_frame(frame, Framing{}, bytes)) ::_exit(9);
   put(bytes);
@@ -45,14 +59,28 @@ void send(const Frame& frame) {
   while (true) ::pause();
 }
 
+[[noreturn]] void die() {
+  if (const std::string code = word("FAKE_EXIT", ""); !code.empty()) ::_exit(std::stoi(code));
+  ::raise(SIGKILL);
+  ::_exit(9);
+}
+
 class Works {
  public:
+  // Answers up to this number are not sent: they were, by an earlier one.
+  void hush(std::uint64_t answers) { silent_ = answers; }
+
   // False: it is over.
   bool handle(const Command& command) {
-    if (std::holds_alternative<Initialize>(command)) {
-      send({"ID", ""});
-    } else if (const auto* request = std::get_if<RequestTrialJobs>(&command)) {
-      propose(request->count);
+    if (late_ > 0) propose(std::exchange(late_, 0));
+    if (const auto* request = std::get_if<RequestTrialJobs>(&command)) {
+      if (full_ > 0) {
+        --full_;
+        late_ = request->count;
+        put_frame(encode(NoMoreTrialJobs{{}, "the disk is full", true}));
+      } else {
+        propose(request->count);
+      }
     } else if (const auto* metric = std::get_if<ReportMetricData>(&command)) {
       judge(*metric);
     } else if (const auto* end = std::get_if<TrialEnd>(&command)) {
@@ -68,6 +96,10 @@ class Works {
   }
 
  private:
+  void send(const Frame& frame) {
+    if (++answers_ > silent_) put_frame(frame);
+  }
+
   void judge(const ReportMetricData& metric) {
     const std::string& job = metric.trial_job_id;
     if (metric.type == ReportMetricData::Type::request_parameter) {
@@ -100,14 +132,56 @@ class Works {
     if (count > 0) send(encode(NoMoreTrialJobs{{}, "the limit is reached"}));
   }
 
+  std::uint64_t answers_ = 0, silent_ = 0;
+  int full_ = std::atoi(word("FAKE_FULL", "0").c_str());
+  std::int64_t late_ = 0;  // asked for while it was full
   int next_ = 0;
   std::pair<std::string, std::string> paused_;  // job and checkpoint
   int limit_ = std::atoi(word("FAKE_LIMIT", "1000000").c_str());
 };
 
-void converse(const std::string& mode) {
+// The commands that came so far, a line each, and what becomes of the daemon by them.
+class Remembers {
+ public:
+  // The answer to Initialize, and all that follows from the commands before it.
+  void begin(Works& works, const std::optional<std::uint64_t>& received) {
+    const std::string lie = word("FAKE_THROUGH", "");
+    const bool resumes = received && !path_.empty() && lie != "none";
+    std::vector<Command> commands;
+    if (resumes) {
+      std::ifstream file(path_);
+      for (std::string line; std::getline(file, line);)
+        commands.push_back(decode({line.substr(0, 2), line.substr(2)}).value());
+    }
+    count_ = commands.size();
+    file_.open(path_.empty() ? "/dev/null" : path_, resumes ? std::ios::app : std::ios::trunc);
+    if (!resumes) return put_frame({"ID", ""});
+    works.hush(*received);
+    const std::uint64_t through = count_ + (lie == "+1" ? 1 : 0) - (lie == "-1" ? 1 : 0);
+    put_frame(encode(Initialized{through}));
+    for (const Command& command : commands) works.handle(command);
+  }
+  void note(const Frame& frame) {
+    file_ << frame.code << frame.payload << std::endl;
+    ++count_;
+  }
+  void maybe_die(const char* when) {
+    if (deadly_ > 0 && when_ == when && count_ % deadly_ == 0) die();
+  }
+
+ private:
+  std::string path_ = word("FAKE_JOURNAL", "");
+  std::string how_ = word("FAKE_DIE", "");
+  std::string when_ = how_.substr(0, how_.find(' '));
+  std::uint64_t deadly_ = how_.empty() ? 0 : std::stoull(how_.substr(how_.find(' ')));
+  std::uint64_t count_ = 0;
+  std::ofstream file_;
+};
+
+void converse(const std::string& mode, const std::optional<std::uint64_t>& received) {
   FrameDecoder decoder{Framing{}};
   Works works;
+  Remembers memory;
   std::ofstream log(word("FAKE_LOG", "/dev/null"), std::ios::app);
   log << "mode " << word("NNI_MODE", "") << std::endl;
   char buffer[4096];
@@ -125,7 +199,14 @@ void converse(const std::string& mode) {
         ::_exit(6);
       const auto command = decode(**frame);
       if (!command) ::_exit(7);
-      if (!works.handle(*command)) return;
+      if (std::holds_alternative<Initialize>(*command)) {
+        memory.begin(works, received);
+      } else {
+        memory.note(**frame);
+        memory.maybe_die("before");
+        if (!works.handle(*command)) return;
+        memory.maybe_die("after");
+      }
       if (mode == "stops-reading") stay();
     }
   }
@@ -139,13 +220,20 @@ int main(int argc, char** argv) {
         R"({{"tuners": [{{"name": "TPE", "aliases": ["Parzen"], "optimize_mode": "minimize"}}]}})");
     return 0;
   }
+  std::optional<std::uint64_t> received;
+  if (argc > 2 && std::string(argv[1]) == "--exp_params") {
+    const auto parameters = parse_json(base64_decode(argv[2]).value()).value();
+    const json resume = parameters.value("resume", json::object());
+    if (resume.contains("received") && word("NNI_MODE", "") == "resume")
+      received = resume["received"].get<std::uint64_t>();
+  }
   const std::string mode = word("FAKE_DAEMON", "works");
   if (mode == "dies") {
     fmt::print(stderr, "no such tuner\n");
     return 3;
   }
   if (mode == "error") {
-    send({"ER", "the space is empty"});
+    put_frame({"ER", "the space is empty"});
     return 2;
   }
   if (mode == "garbage") put("hello world, this is not a frame\n");
@@ -153,6 +241,6 @@ int main(int argc, char** argv) {
     ::close(4);
     stay();
   }
-  converse(mode);
+  converse(mode, received);
   if (mode == "ignores-terminate") stay();
 }

@@ -91,6 +91,7 @@ class RayDecider final : public Decider {
   void on_checkpoint(const std::string&, const std::string&) override {}
   void import(const std::vector<ImportData::Record>&) override {}
   void readopt(const std::vector<Resumed>&) override {}
+  void recall(const std::vector<Resumed>&) override {}
   void update_search_space(const json&) override {}
   void sync(const std::string&) override {}
   bool congested() const override { return false; }

@@ -52,6 +52,10 @@ class ScriptedDecider final : public Decider {
     for (const Resumed& t : trials)
       calls.push_back("readopt " + t.job_id + (t.paused ? " paused" : ""));
   }
+  void recall(const std::vector<Resumed>& trials) override {
+    for (const Resumed& t : trials) calls.push_back("recall " + t.job_id);
+  }
+  bool remembers() const override { return memory; }
   void update_search_space(const json&) override { calls.push_back("space"); }
   void sync(const std::string&) override {}
   bool congested() const override { return full; }
@@ -69,6 +73,7 @@ class ScriptedDecider final : public Decider {
   std::int64_t proposed = 0;
   bool answers_at_once = false;
   bool full = false;
+  bool memory = false;
 };
 
 class FakeBackend final : public TrialBackend {
@@ -124,10 +129,8 @@ class FakeBackend final : public TrialBackend {
 
 struct Notes final : TrialObserver {
   void on_tally(const Tally& t) override { tally = t; }
-  Result<void> on_attempt(const TrialRecord&, const std::string&) override {
-    if (!error.empty()) return fail(error);
-    return {};
-  }
+  Result<Kept> on_attempt(const TrialRecord&, const std::string&) override { return on_idle(); }
+  void on_state(const RunnerState& s) override { state = s; }
   void on_report(const TrialRecord& trial, const TrialReport&, const std::string& why) override {
     if (!why.empty()) ignored.push_back(trial.job_id + ": " + why);
   }
@@ -140,19 +143,21 @@ struct Notes final : TrialObserver {
   }
   void on_event(const std::string& kind, const std::string& text) override {
     if (kind == "warning") warnings.push_back(text);
+    if (kind == "notice") notices.push_back(text);
   }
-  Result<void> on_idle() override {
+  Result<Kept> on_idle() override {
     if (!error.empty()) return fail(error);
-    return {};
+    return Kept{trouble};
   }
   void on_done(const Outcome& o) override { outcome = o; }
 
   Tally tally;
   std::vector<TrialRecord> trials;  // in the order of their ends
   std::map<std::string, TrialRecord> all;
-  std::vector<std::string> warnings, decisions, ignored;
+  std::vector<std::string> warnings, notices, decisions, ignored;
   std::optional<Outcome> outcome;
-  std::string error;
+  std::string error, trouble;  // of whoever should remember
+  RunnerState state;
 };
 
 struct World {

@@ -53,6 +53,7 @@ class SlowDecider final : public Decider {
   void on_checkpoint(const std::string&, const std::string&) override {}
   void import(const std::vector<ImportData::Record>&) override {}
   void readopt(const std::vector<Resumed>&) override {}
+  void recall(const std::vector<Resumed>&) override {}
   void update_search_space(const json&) override {}
   void sync(const std::string& token) override {
     ++syncs;
@@ -132,6 +133,9 @@ class SmallRunner final : public Decider::Listener {
   bool done() const { return closed; }
 
   void on_ready() override { decider_.next(3); }
+  void on_resumed() override { decider_.next(3); }
+  void on_postponed(const std::string&) override {}
+  void on_warning(const std::string&) override {}
   void on_proposal(ProposedTrial proposal) override {
     const std::string job = fmt::format("t{}", started++);
     log += fmt::format("{} start {} {}\n", clock_.now(), job, proposal.text);

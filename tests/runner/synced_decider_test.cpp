@@ -32,6 +32,7 @@ class Inner final : public Decider {
   }
   void import(const std::vector<ImportData::Record>&) override { told.emplace_back("import"); }
   void readopt(const std::vector<Resumed>&) override { told.emplace_back("readopt"); }
+  void recall(const std::vector<Resumed>&) override { told.emplace_back("recall"); }
   void update_search_space(const json&) override { told.emplace_back("space"); }
   void sync(const std::string& token) override { tokens.push_back(token); }
   bool congested() const override { return true; }
@@ -45,6 +46,9 @@ class Inner final : public Decider {
 class Recorder final : public Decider::Listener {
  public:
   void on_ready() override { heard.emplace_back("ready"); }
+  void on_resumed() override { heard.emplace_back("resumed"); }
+  void on_postponed(const std::string& reason) override { heard.push_back("postponed " + reason); }
+  void on_warning(const std::string& text) override { heard.push_back("warning " + text); }
   void on_proposal(ProposedTrial proposal) override {
     heard.push_back("proposal " + proposal.text);
   }

@@ -144,6 +144,8 @@ TEST_CASE("runner: checkpoints by frequency, at the end, on request, and old one
   CHECK(w.backend.deleted == Calls{"t0000-1", "t0000-2", "t0000-3"});
   CHECK(w.backend.released == Calls{"t0000"});
   w.decider.listener->on_drop("t0000-4");
+  CHECK(w.backend.deleted.back() == "t0000-3");  // not before it is kept that it is
+  w.pump();
   CHECK(w.backend.deleted.back() == "t0000-4");
 }
 
