@@ -37,7 +37,7 @@ void JournalFile::Impl::rewrite() {
 }
 
 void JournalFile::Impl::start(Step step) {
-  NewFile& made = *new_file_;
+  NewJournal& made = *new_file_;
   const std::uint64_t copied = made.reach;
   made.step = step;
   made.reach = step == Step::prepare ? made.mark : tail_.written();
@@ -49,7 +49,7 @@ void JournalFile::Impl::start(Step step) {
   });
 }
 
-Result<void> JournalFile::Impl::run(NewFile& made, const JournalBytes& bytes, int former) {
+Result<void> JournalFile::Impl::run(NewJournal& made, const JournalBytes& bytes, int former) {
   const std::string& path = options_.path;
   if (!made.file) made.file = TRY(Replacement::begin(files_, path, abandoned_));
   if (made.step == Step::prepare) {
@@ -86,7 +86,7 @@ void JournalFile::Impl::next_step() {
 }
 
 void JournalFile::Impl::changed() {
-  const NewFile made = std::move(*new_file_);
+  const NewJournal made = std::move(*new_file_);
   new_file_.reset();
   ATTUNE_CHECK(made.reach == tail_.written());
   auto file = std::make_shared<const UniqueFd>(made.file->release());

@@ -16,7 +16,7 @@ JournalFile::Impl::Impl(FileSystem& files, Options options, UniqueFd file, std::
       tail_(std::make_shared<const UniqueFd>(std::move(file)), size),
       longer_(longer),
       flusher_("journal flush", ready),
-      writer_("journal writer", ready) {}
+      writer_("journal writer", std::move(ready)) {}
 
 JournalFile::Impl::~Impl() { abandoned_ = true; }
 

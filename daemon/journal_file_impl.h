@@ -13,6 +13,23 @@
 
 namespace attune {
 
+// A file on its way. The writer has what is in the second half while it is busy.
+struct NewJournal {
+  enum class Step { prepare, catch_up, change };
+
+  bool is_snapshot = false;  // else it is the present file anew
+  std::uint64_t mark = 0;    // position of what follows the snapshot
+  Step step = Step::prepare;
+  int rounds = 0;           // of catching up
+  std::uint64_t reach = 0;  // the position to which the step copies
+
+  std::optional<SnapshotContent> content;  // until it is written
+  std::unique_ptr<Replacement> file;
+  std::uint64_t begins = 0;        // bytes of it before `mark`
+  std::optional<Error> error;      // of the last step
+  std::optional<Error> unflushed;  // it has its place, but perhaps not on the disk
+};
+
 class JournalFile::Impl {
  public:
   Impl(FileSystem& files, Options options, UniqueFd file, std::uint64_t size, bool longer,
@@ -46,22 +63,7 @@ class JournalFile::Impl {
   }
 
  private:
-  enum class Step { prepare, catch_up, change };
-
-  // A file on its way. The writer has what is in the second half while it is busy.
-  struct NewFile {
-    bool is_snapshot = false;  // else it is the present file anew
-    std::uint64_t mark = 0;    // position of what follows the snapshot
-    Step step = Step::prepare;
-    int rounds = 0;           // of catching up
-    std::uint64_t reach = 0;  // the position to which the step copies
-
-    std::optional<SnapshotContent> content;  // until it is written
-    std::unique_ptr<Replacement> file;
-    std::uint64_t begins = 0;        // bytes of it before `mark`
-    std::optional<Error> error;      // of the last step
-    std::optional<Error> unflushed;  // it has its place, but perhaps not on the disk
-  };
+  using Step = NewJournal::Step;
 
   bool flushes() const { return options_.durability != Durability::never; }
   bool changing() const { return new_file_ && new_file_->step == Step::change; }
@@ -79,7 +81,7 @@ class JournalFile::Impl {
   // journal_file_change.cpp
   void rewrite();
   void start(Step step);
-  Result<void> run(NewFile& made, const JournalBytes& bytes, int former);  // on the writer
+  Result<void> run(NewJournal& made, const JournalBytes& bytes, int former);  // on the writer
   void stepped();
   void next_step();
   void changed();
@@ -102,7 +104,7 @@ class JournalFile::Impl {
   bool marked_ = false;  // a snapshot has begun, at mark_
   std::uint64_t mark_ = 0;
   bool snapshot_failing_ = false;
-  std::optional<NewFile> new_file_;
+  std::optional<NewJournal> new_file_;
   std::atomic<bool> abandoned_ = false;
 
   // Of the flusher's job.
