@@ -11,6 +11,10 @@ for preset in dev asan tsan release; do
   scripts/build.sh "$preset"
   scripts/run_tests.sh "$preset"
 done
+echo "== kill -9 of attuned after every command of 200, and after some of 5,000, for every algorithm"
+scripts/kill_matrix.sh
+echo "== soak: two million commands, 10^5 trials with 100 metrics each, 5,000 at once"
+python3 -B tests/system/soak.py build/release/bin/attuned
 echo "== kill -9 of the manager, 20 times, with 40 trials that run"
 for seed in 1 2 3; do
   python3 -B tests/system/kill_manager_test.py build/release/bin/attune --seed "$seed"

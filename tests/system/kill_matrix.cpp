@@ -24,7 +24,7 @@ namespace {
 
 struct Settings {
   std::string tuner = "TPE", tuner_args = R"({"seed": 3})";
-  std::string assessor, assessor_args = "{}";
+  std::string assessor, assessor_args;  // empty: such that it does stop trials
   std::string space =
       R"({"x": {"_type": "uniform", "_value": [0, 1]}, "n": {"_type": "randint", "_value": [1, 9]},
           "layer": {"_type": "choice", "_value": [
@@ -38,6 +38,12 @@ struct Settings {
   bool include_intermediate = false;
 };
 
+json assessor_arguments(const Settings& settings) {
+  if (!settings.assessor_args.empty()) return parse_json(settings.assessor_args).value();
+  if (settings.assessor == "Curvefitting") return {{"epoch_num", 6}, {"start_step", 2}};
+  return json::object();
+}
+
 // A daemon and what the manager remembers of the conversation with all of its lives.
 class Conversation {
  public:
@@ -50,7 +56,7 @@ class Conversation {
          {{"name", settings_.tuner}, {"classArgs", parse_json(settings_.tuner_args).value()}}}};
     if (!settings_.assessor.empty()) {
       experiment["assessor"] = {{"name", settings_.assessor},
-                                {"classArgs", parse_json(settings_.assessor_args).value()}};
+                                {"classArgs", assessor_arguments(settings_)}};
     }
     if (resume) experiment["resume"] = {{"received", answers.size()}};
     auto arguments = DaemonProcess::exp_params(experiment);
