@@ -11,6 +11,7 @@
 #include "runner/preparation.h"
 #include "runner/restore.h"
 #include "runner/store/experiment_lock.h"
+#include "runner/store/schema.h"
 
 namespace attune {
 namespace {
@@ -123,6 +124,7 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
 }
 
 Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings) {
+  TRY(bring_up_to_date(options.which.directory));
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment stored = TRY(reader.find(options.which.experiment));
   Experiment experiment = TRY(

@@ -221,6 +221,14 @@ Result<Database> open_for_writing(const std::filesystem::path& working_directory
   return database;
 }
 
+Result<void> bring_up_to_date(const std::filesystem::path& folder, double busy_seconds) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(folder / kStoreFile, error);
+  if (error) return {};
+  TRY(open_for_writing(file.parent_path(), schema_steps(), busy_seconds));
+  return {};
+}
+
 Result<Database> open_for_reading(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps) {
   const std::filesystem::path file = working_directory / kStoreFile;

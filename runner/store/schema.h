@@ -23,8 +23,12 @@ std::span<const std::string_view> schema_steps();
 Result<Database> open_for_writing(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps, double busy_seconds);
 
-// The same to read. An older version than `steps` reach is refused too: who only reads migrates
-// nothing.
+// Brings the file up to the newest version that is there, or that the link in the folder of an
+// experiment leads to. Nothing when there is none.
+Result<void> bring_up_to_date(const std::filesystem::path& folder, double busy_seconds = 10);
+
+// To read, otherwise as open_for_writing(). An older version than `steps` reach is refused too: who
+// only reads migrates nothing.
 Result<Database> open_for_reading(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps);
 

@@ -66,6 +66,7 @@ class ProgramFolder {
     spec.arguments = {ATTUNE};
     spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
     spec.environment = {"PATH=/usr/bin:/bin"};
+    spec.environment.insert(spec.environment.end(), environment.begin(), environment.end());
     spec.directory = path;
     spec.descriptors = {{1, out.get()}, {2, err.get()}};
     return ChildProcess::spawn(io, spec, std::move(on_exit)).value();
@@ -96,6 +97,7 @@ class ProgramFolder {
   }
 
   std::filesystem::path path;
+  std::vector<std::string> environment = {};  // of attune and its daemon, beside PATH
 };
 
 }  // namespace attune

@@ -1,6 +1,8 @@
-"""kill -9 of the manager while many trials run, again and again; then `attune resume` to the end.
+"""kill -9 of the manager while many trials run, again and again, and now and then of the daemon;
+then `attune resume` to the end.
 
-Nothing may be lost, nothing may run twice, nothing may be left over:
+Nothing may be lost, nothing may run twice, nothing may be left over, and the tuner must have proposed
+what it proposes to a manager that lives:
     kill_manager_test.py ATTUNE [--trials 120] [--running 40] [--kills 20] [--seed 1]
 """
 import argparse
@@ -9,6 +11,7 @@ import os
 import pathlib
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -67,6 +70,70 @@ def processes_in(folder):
     return [pid for pid in found if pid != os.getpid()]
 
 
+def daemon_of(manager):
+    """The pid of its attuned, or None."""
+    try:
+        children = pathlib.Path(f'/proc/{manager.pid}/task/{manager.pid}/children').read_text()
+        for pid in map(int, children.split()):
+            if b'attuned' in pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().split(b'\0')[0]:
+                return pid
+    except OSError:
+        pass
+    return None
+
+
+def undisturbed(attune, trials):
+    """What the tuner proposes, by parameter id. It draws without looking at results."""
+    frames = ''.join(f'{code}{len(text):014d}{text}' for code, text in (
+        ('IN', json.dumps(EXPERIMENT['searchSpace'])), ('GE', str(trials)), ('TE', '')))
+    tuner = EXPERIMENT['tuner']
+    answers = subprocess.run(
+        [pathlib.Path(attune).parent / 'attuned', '--tuner', tuner['name'], '--tuner-args',
+         json.dumps(tuner['classArgs']), '--in-fd', '0', '--out-fd', '1', '--drain'],
+        input=frames.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+    proposals = {}
+    while answers:
+        code, size = answers[:2], int(answers[2:16])
+        if code == b'TR':
+            payload = json.loads(answers[16:16 + size])
+            proposals[payload['parameter_id']] = payload['parameters']
+        answers = answers[16 + size:]
+    return proposals
+
+
+def check_conversation(attune, folder, trials):
+    """Whether the daemon has gone on exactly each time, and what is wrong if it says that it has."""
+    with sqlite3.connect(f'file:{folder}/exp/attune.sqlite?mode=ro', uri=True) as store:
+        afresh = store.execute("SELECT count(*) FROM events WHERE text LIKE '%begins afresh%'")
+        if afresh.fetchone()[0] > 0:
+            return False, []
+        problems = []
+        rows = store.execute('SELECT job_id, parameter_id, parameters FROM trials JOIN parameters '
+                             'USING (experiment, trial) ORDER BY trial').fetchall()
+        proposed = {int(parameter_id): json.loads(text) for _, parameter_id, text in rows}
+        if len(proposed) != trials:
+            problems.append(f'{len(proposed)} parameter ids, not {trials}')
+        expected = undisturbed(attune, trials)
+        different = sorted(i for i in proposed if proposed[i] != expected.get(i))
+        if different:
+            problems.append(f'proposals that an undisturbed tuner does not make: {different[:5]}')
+        commands, acknowledged = store.execute(
+            'SELECT commands, acknowledged FROM conversations').fetchone()
+        numbers = [n for n, in store.execute('SELECT number FROM outbox ORDER BY number')]
+        if numbers != list(range(acknowledged + 1, commands + 1)):
+            problems.append(f'{commands} commands, {acknowledged} acknowledged, kept: {numbers}')
+        finals = store.execute("SELECT trial, count(*) FROM reports WHERE type = 'final' "
+                               "GROUP BY trial HAVING count(*) != 1").fetchall()
+        if finals:
+            problems.append(f'trials without exactly one final result: {finals[:5]}')
+    # It accepts what it remembers and what the manager remembers as one conversation: its last word.
+    again = subprocess.run([attune, 'resume', '--dir', 'exp', '--quiet', '--json'], cwd=folder,
+                           capture_output=True, text=True)
+    if again.returncode != 0 or json.loads(again.stdout)['trials']['succeeded'] != trials:
+        problems.append(f'one more resume: exit code {again.returncode}: {again.stderr}')
+    return True, problems
+
+
 def check(attune, folder, trials):
     exported = subprocess.run([attune, 'export', '--dir', 'exp', '--format', 'jsonl'], cwd=folder,
                               check=True, capture_output=True, text=True).stdout
@@ -96,6 +163,7 @@ def main():
     parser.add_argument('--trials', type=int, default=120)
     parser.add_argument('--running', type=int, default=40)
     parser.add_argument('--kills', type=int, default=20)
+    parser.add_argument('--daemon-kills', type=int, default=3)
     parser.add_argument('--seed', type=int, default=1)
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
@@ -107,7 +175,7 @@ def main():
             'trialCommand': f'exec {sys.executable} {folder}/trial.py',
             'trialConcurrency': arguments.running, 'maxTrialNumber': arguments.trials}))
         command = ['run', 'e.json', '--dir', 'exp', '--quiet']
-        killed = 0
+        killed = daemons = 0
         # The moments of the kills are spread over the experiment, by what has begun.
         moments = sorted(rng.sample(range(1, arguments.trials), min(arguments.kills,
                                                                     arguments.trials - 1)))
@@ -117,6 +185,12 @@ def main():
             time.sleep(rng.random() * 0.02)  # not always at the same point of its work
             if manager.poll() is not None:
                 break
+            if daemons < arguments.daemon_kills and rng.random() < 0.5:
+                daemon = daemon_of(manager)
+                if daemon is not None:
+                    os.kill(daemon, signal.SIGKILL)
+                    daemons += 1
+                    time.sleep(rng.random() * 0.05)  # it is started again, or about to be
             manager.send_signal(signal.SIGKILL)
             manager.communicate()
             killed += 1
@@ -126,9 +200,12 @@ def main():
         last = run(folder, attune, command)
         _, errors = last.communicate(timeout=300)
         problems = check(attune, folder, arguments.trials)
+        exact, wrong = check_conversation(attune, folder, arguments.trials)
+        problems += wrong
         if last.returncode != 0:
             problems.insert(0, f'exit code {last.returncode}: {errors}')
-    print(f'{killed} kills, {arguments.trials} trials, {arguments.running} at once: '
+    print(f'{killed} kills of the manager, {daemons} of the daemon, '
+          f'{"" if exact else "which began afresh, "}{arguments.trials} trials, {arguments.running} at once: '
           f'{"nothing lost, nothing twice" if not problems else "NOT GOOD"}')
     for problem in problems:
         print(f'  {problem}')
