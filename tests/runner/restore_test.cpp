@@ -173,9 +173,9 @@ TEST_CASE("restore: how long trials have run is counted attempt by attempt") {
 
 TEST_CASE("restore: a start that failed is tried once more, no more") {
   Left left;
-  left.observer.on_attempt_end(left.trial,
-                               {"t0000", Ending::failed,
-                                std::string(TrialRunner::kStartFailed) + ": no space", 2000, 0, 0});
+  left.observer.on_attempt_end(
+      left.trial,
+      {"t0000", Ending::failed, std::string(TrialRunner::kStartFailed) + ": no space", 2000, 0, 0});
   left.change(TrialStatus::pending);
   CHECK(left.restore().start_failures == 1);
 }
