@@ -115,9 +115,8 @@ TEST_CASE("attune run: a disk that is full for a while costs no trial") {
   ::mkfifo((folder.path / "line").c_str(), 0600);
   const UniqueFd line(::open((folder.path / "line").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   const UniqueFd go(::open((folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
-  folder.write(
-      "[ $NNI_TRIAL_SEQ_ID = 0 ] && { echo ready > line; read x < go; }; report FINAL 1",
-      "trialConcurrency: 1\nmaxTrialNumber: 3\n");
+  folder.write("[ $NNI_TRIAL_SEQ_ID = 0 ] && { echo ready > line; read x < go; }; report FINAL 1",
+               "trialConcurrency: 1\nmaxTrialNumber: 3\n");
   boost::asio::io_context io;
   std::optional<ExitStatus> exit;
   const auto process = folder.spawn(io, {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON},

@@ -4,8 +4,12 @@ then `attune resume` to the end.
 Nothing may be lost, nothing may run twice, nothing may be left over, and the tuner must have proposed
 what it proposes to a manager that lives:
     kill_manager_test.py ATTUNE [--trials 120] [--running 40] [--kills 20] [--seed 1]
+
+With --fake FAKE_DAEMON (at most 45 trials) also what the daemon has heard is checked, which it
+writes into a file: every result once.
 """
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -34,7 +38,7 @@ def report(kind, sequence, value):
 x = configuration['parameters']['x']
 for step in range(REPORTS):
     report('PERIODICAL', step, x + step)
-    time.sleep(0.05 + x / 20)  # the work
+    time.sleep(0.05 + x % 1 / 20)  # the work
 report('FINAL', 0, x)
 '''
 REPORTS = 4
@@ -70,20 +74,43 @@ def processes_in(folder):
     return [pid for pid in found if pid != os.getpid()]
 
 
+def check_journal(journal, trials):
+    """What the fake daemon has heard, in all its lives."""
+    heard = collections.Counter()
+    for line in journal.read_text().splitlines():
+        code, payload = line[:2], line[2:]
+        if code in ('ME', 'EN'):
+            command = json.loads(payload)
+            heard[(command['trial_job_id'], command.get('type', command.get('event')))] += 1
+        elif code in ('FD', 'AD'):
+            heard[code] += 1
+    expected = {(f't{i:04}', kind): count for i in range(trials)
+                for kind, count in (('PERIODICAL', REPORTS), ('FINAL', 1), ('SUCCEEDED', 1))}
+    return [f'the daemon has heard {what} {heard[what]} times, not {expected.get(what, 0)}'
+            for what in sorted(heard | expected, key=str) if heard[what] != expected.get(what, 0)]
+
+
 def daemon_of(manager):
     """The pid of its attuned, or None."""
     try:
         children = pathlib.Path(f'/proc/{manager.pid}/task/{manager.pid}/children').read_text()
         for pid in map(int, children.split()):
-            if b'attuned' in pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().split(b'\0')[0]:
+            name = pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().split(b'\0')[0]
+            if pathlib.Path(name.decode()).name in ('attuned', 'fake_daemon'):
                 return pid
     except OSError:
         pass
     return None
 
 
-def undisturbed(attune, trials):
+def daemon(fake):
+    return ['--daemon', str(fake.resolve())] if fake else []
+
+
+def undisturbed(attune, trials, fake):
     """What the tuner proposes, by parameter id. It draws without looking at results."""
+    if fake:
+        return {i: {'x': i} for i in range(trials)}
     frames = ''.join(f'{code}{len(text):014d}{text}' for code, text in (
         ('IN', json.dumps(EXPERIMENT['searchSpace'])), ('GE', str(trials)), ('TE', '')))
     tuner = EXPERIMENT['tuner']
@@ -101,7 +128,7 @@ def undisturbed(attune, trials):
     return proposals
 
 
-def check_conversation(attune, folder, trials):
+def check_conversation(attune, folder, trials, fake):
     """Whether the daemon has gone on exactly each time, and what is wrong if it says that it has."""
     with sqlite3.connect(f'file:{folder}/exp/attune.sqlite?mode=ro', uri=True) as store:
         afresh = store.execute("SELECT count(*) FROM events WHERE text LIKE '%begins afresh%'")
@@ -113,7 +140,7 @@ def check_conversation(attune, folder, trials):
         proposed = {int(parameter_id): json.loads(text) for _, parameter_id, text in rows}
         if len(proposed) != trials:
             problems.append(f'{len(proposed)} parameter ids, not {trials}')
-        expected = undisturbed(attune, trials)
+        expected = undisturbed(attune, trials, fake)
         different = sorted(i for i in proposed if proposed[i] != expected.get(i))
         if different:
             problems.append(f'proposals that an undisturbed tuner does not make: {different[:5]}')
@@ -127,8 +154,8 @@ def check_conversation(attune, folder, trials):
         if finals:
             problems.append(f'trials without exactly one final result: {finals[:5]}')
     # It accepts what it remembers and what the manager remembers as one conversation: its last word.
-    again = subprocess.run([attune, 'resume', '--dir', 'exp', '--quiet', '--json'], cwd=folder,
-                           capture_output=True, text=True)
+    again = subprocess.run([attune, 'resume', '--dir', 'exp', '--quiet', '--json', *daemon(fake)],
+                           cwd=folder, capture_output=True, text=True)
     if again.returncode != 0 or json.loads(again.stdout)['trials']['succeeded'] != trials:
         problems.append(f'one more resume: exit code {again.returncode}: {again.stderr}')
     return True, problems
@@ -163,6 +190,7 @@ def main():
     parser.add_argument('--trials', type=int, default=120)
     parser.add_argument('--running', type=int, default=40)
     parser.add_argument('--kills', type=int, default=20)
+    parser.add_argument('--fake', type=pathlib.Path)
     parser.add_argument('--daemon-kills', type=int, default=3)
     parser.add_argument('--seed', type=int, default=1)
     arguments = parser.parse_args()
@@ -174,7 +202,9 @@ def main():
         (folder / 'e.json').write_text(json.dumps(EXPERIMENT | {
             'trialCommand': f'exec {sys.executable} {folder}/trial.py',
             'trialConcurrency': arguments.running, 'maxTrialNumber': arguments.trials}))
-        command = ['run', 'e.json', '--dir', 'exp', '--quiet']
+        os.environ['FAKE_JOURNAL'] = str(folder / 'journal')
+        begin = ['run', 'e.json', '--dir', 'exp', '--quiet', *daemon(arguments.fake)]
+        command = begin
         killed = daemons = 0
         # The moments of the kills are spread over the experiment, by what has begun.
         moments = sorted(rng.sample(range(1, arguments.trials), min(arguments.kills,
@@ -186,22 +216,26 @@ def main():
             if manager.poll() is not None:
                 break
             if daemons < arguments.daemon_kills and rng.random() < 0.5:
-                daemon = daemon_of(manager)
-                if daemon is not None:
-                    os.kill(daemon, signal.SIGKILL)
+                pid = daemon_of(manager)
+                if pid is not None:
+                    os.kill(pid, signal.SIGKILL)
                     daemons += 1
                     time.sleep(rng.random() * 0.05)  # it is started again, or about to be
             manager.send_signal(signal.SIGKILL)
             manager.communicate()
             killed += 1
-            command = ['resume', '--dir', 'exp', '--quiet']
+            command = ['resume', '--dir', 'exp', '--quiet', *daemon(arguments.fake)]
             if not (folder / 'exp/attune.sqlite').exists():
-                command = ['run', 'e.json', '--dir', 'exp', '--quiet']
+                command = begin
         last = run(folder, attune, command)
         _, errors = last.communicate(timeout=300)
         problems = check(attune, folder, arguments.trials)
-        exact, wrong = check_conversation(attune, folder, arguments.trials)
+        if arguments.fake:
+            problems += check_journal(folder / 'journal', arguments.trials)
+        exact, wrong = check_conversation(attune, folder, arguments.trials, arguments.fake)
         problems += wrong
+        if arguments.fake and not exact:
+            problems.append('a daemon that remembers has begun afresh')
         if last.returncode != 0:
             problems.insert(0, f'exit code {last.returncode}: {errors}')
     print(f'{killed} kills of the manager, {daemons} of the daemon, '

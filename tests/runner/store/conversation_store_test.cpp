@@ -76,7 +76,8 @@ TEST_CASE("outbox: what the manager remembers stays until the next one says othe
     StoreObserver observer(store, clock);
     observer.on_state(state);
     REQUIRE(observer.on_idle().has_value());
-    CHECK_FALSE(found(folder).has_value());  // without a conversation there is nothing to go on with
+    CHECK_FALSE(
+        found(folder).has_value());  // without a conversation there is nothing to go on with
     StoreOutbox(store).set_counts({0, 0, 0});
     REQUIRE(observer.on_idle().has_value());
     CHECK(found(folder)->manager == state);
@@ -117,11 +118,12 @@ TEST_CASE("schema: a store from before there were conversations is brought up to
   std::filesystem::create_directories(folder.path / "abcd2345");
   {
     Database database = open_for_writing(folder.path, schema_steps().first(1), 1).value();
-    REQUIRE(database
-                .execute("INSERT INTO experiments (id, name, directory, status, objective, "
-                         "maximize, seed, file, manager_pid, manager_started_at, started_at) VALUES "
-                         "('abcd2345', '', '/nowhere', 'failed', 'default', 0, 1, '{}', 1, 1, 1)")
-                .has_value());
+    REQUIRE(
+        database
+            .execute("INSERT INTO experiments (id, name, directory, status, objective, "
+                     "maximize, seed, file, manager_pid, manager_started_at, started_at) VALUES "
+                     "('abcd2345', '', '/nowhere', 'failed', 'default', 0, 1, '{}', 1, 1, 1)")
+            .has_value());
     CHECK(database.integer("PRAGMA user_version").value() == 1);
   }
   CHECK(StoreReader::open(folder.path).error().message.find("older attune") != std::string::npos);
@@ -234,7 +236,7 @@ TEST_CASE("store: its files are for their owner, and no link is followed") {
     REQUIRE(store.add_event("notice", "x", 1).has_value());
     REQUIRE(store.commit().has_value());
     for (const char* name : {"attune.sqlite", "attune.sqlite-wal", "attune.sqlite-shm"}) {
-      struct stat status {};
+      struct stat status{};
       CAPTURE(name);
       REQUIRE(::stat((folder.path / "new" / name).c_str(), &status) == 0);
       CHECK((status.st_mode & 0777) == 0600);

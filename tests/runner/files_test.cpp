@@ -1,0 +1,71 @@
+// Files for their owner, and names that stay names.
+#include "runner/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/support/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+unsigned mode_of(const fs::path& path) {
+  struct stat status{};
+  REQUIRE(::lstat(path.c_str(), &status) == 0);
+  return status.st_mode & 0777;
+}
+
+TEST_CASE("files: folders and files are made for their owner") {
+  const TemporaryFolder folder;
+  const mode_t before = ::umask(0);
+  const auto made = make_directories(folder.path / "a" / "b/");
+  const auto file = open_private(folder.path / "a" / "file", O_WRONLY | O_CREAT);
+  ::umask(before);
+  REQUIRE(made.has_value());
+  REQUIRE(file.has_value());
+  CHECK(mode_of(folder.path / "a") == 0700);
+  CHECK(mode_of(folder.path / "a" / "b") == 0700);
+  CHECK(mode_of(folder.path / "a" / "file") == 0600);
+  CHECK(make_directories(folder.path / "a" / "b").has_value());  // it is there
+  CHECK_FALSE(make_directories(folder.path / "a" / "file").has_value());
+  CHECK_FALSE(make_directories(folder.path / "a" / "file" / "b").has_value());
+}
+
+TEST_CASE("files: what is no regular file is not opened") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path / "precious") << "x";
+  fs::create_symlink(folder.path / "precious", folder.path / "link");
+  fs::create_symlink(folder.path / "nothing", folder.path / "dangling");
+  REQUIRE(::mkfifo((folder.path / "fifo").c_str(), 0600) == 0);
+  for (const char* name : {"link", "dangling", "fifo", "."}) {
+    CAPTURE(name);
+    CHECK_FALSE(open_private(folder.path / name, O_RDWR | O_CREAT | O_TRUNC).has_value());
+  }
+  CHECK(fs::file_size(folder.path / "precious") == 1);
+  CHECK_FALSE(fs::exists(folder.path / "nothing"));
+  CHECK(open_private(folder.path / "missing", O_RDWR).error().message.find("cannot open") == 0);
+}
+
+TEST_CASE("files: names that may become paths") {
+  for (const char* good : {"t0012", "t0012-3", "abcd2345", "a.b", "_x", "7"}) {
+    CAPTURE(good);
+    CHECK(check_file_name("the trial", good).has_value());
+  }
+  using namespace std::string_view_literals;
+  for (const std::string_view bad : {""sv, "."sv, ".."sv, "-rf"sv, ".x"sv, "a/b"sv, "/"sv, "a\0b"sv,
+                                     "a b"sv, "a\nb"sv, "\xc3\xa4"sv}) {
+    CAPTURE(bad);
+    CHECK_FALSE(check_file_name("the trial", bad).has_value());
+  }
+  CHECK_FALSE(check_file_name("the trial", std::string(101, 'x')).has_value());
+  CHECK(check_file_name("the trial", "a\nb").error().message.find("the trial \"a?b\"") == 0);
+}
+
+}  // namespace
+}  // namespace attune

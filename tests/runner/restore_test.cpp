@@ -1,0 +1,198 @@
+// What a new manager makes of what the store has of a trial.
+#include "runner/restore.h"
+
+#include <catch2/catch.hpp>
+
+#include "protocol/codec.h"
+#include "runner/store/store_observer.h"
+#include "tests/runner/store/stored_experiment.h"
+#include "tests/support/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+// A trial whose first attempt has begun at 2000.
+struct Left {
+  Left() {
+    observer.on_trial_added(trial);
+    begin_attempt();
+  }
+  void begin_attempt(const std::string& from = "") {
+    trial.status = TrialStatus::running;
+    ++trial.attempts;
+    REQUIRE(observer.on_attempt(trial, from).has_value());
+  }
+  void report(std::int64_t sequence, ReportMetricData::Type type, bool late = false,
+              const std::string& ignored = "") {
+    TrialReport report = report_of(trial, sequence, 1.0, 10);
+    report.metric.type = type;
+    report.late = late;
+    report.time = clock.wall();
+    report.text = encode(report.metric).payload;
+    observer.on_report(trial, report, ignored);
+  }
+  void end_attempt(Ending how, TrialStatus status) {
+    observer.on_attempt_end(trial, {"t0000", how, "", clock.wall(), 0, 0});
+    change(status);
+  }
+  void change(TrialStatus status) {
+    trial.status = status;
+    observer.on_trial_changed(trial);
+  }
+  void decide(const std::string& action, const std::string& by, const std::string& reason) {
+    observer.on_decision({"t0000", action, by, reason});
+  }
+  Result<TrialRunner::Restored> try_restore(std::optional<RunnerState> state = RunnerState{}) {
+    REQUIRE(observer.on_idle().has_value());
+    StoreReader reader = StoreReader::open(folder.path).value();
+    return restored_state(reader, reader.find("").value(), experiment, std::move(state));
+  }
+  TrialRunner::Restored::Trial restore(std::optional<RunnerState> state = RunnerState{}) {
+    auto restored = try_restore(std::move(state)).value();
+    REQUIRE(restored.live.size() == 1);
+    return restored.live.front();
+  }
+
+  TemporaryFolder folder;
+  ManualClock clock{2000};
+  Store store = begin_experiment(folder.path, "abcd2345");
+  StoreObserver observer{store, clock};
+  Experiment experiment;
+  TrialRecord trial = pending_trial(0);
+};
+
+TEST_CASE("restore: what was decided about the attempt that runs") {
+  using Kind = EndAsked::Kind;
+  Left left;
+  const auto asked = [&]() -> std::optional<Kind> {
+    const auto found = left.restore().asked;
+    return found ? std::optional(found->kind) : std::nullopt;
+  };
+  CHECK_FALSE(asked().has_value());
+  SECTION("its result cannot be judged") {
+    left.decide("stop", "runner", "its result has no \"loss\"");
+    CHECK(asked() == Kind::fail);
+  }
+  SECTION("it is complete") {
+    left.decide("stop", "runner", TrialRunner::kOwnCriterion);
+    CHECK(asked() == Kind::complete);
+  }
+  SECTION("a limit") {
+    left.decide("stop", "limit", "maxTrialDuration is over");
+    CHECK(asked() == Kind::early_stop);
+  }
+  SECTION("that the experiment ends is none, and the pause before it holds") {
+    left.decide("stop", "runner", TrialRunner::kExperimentEnded);
+    CHECK_FALSE(asked().has_value());
+    left.decide("pause", "decider", "rung is full");
+    left.decide("stop", "runner", TrialRunner::kExperimentEnded);
+    CHECK(asked() == Kind::pause);
+    left.decide("stop", "user", "attune kill");
+    CHECK(asked() == Kind::by_user);
+  }
+  SECTION("of an earlier attempt") {
+    left.decide("pause", "decider", "rung is full");
+    left.clock.advance(1);
+    left.end_attempt(Ending::paused, TrialStatus::paused);
+    left.begin_attempt();
+    CHECK_FALSE(asked().has_value());
+  }
+}
+
+TEST_CASE("restore: the last word of a trial that the user has stopped") {
+  Left left;
+  left.report(0, ReportMetricData::Type::final);
+  left.decide("stop", "user", "attune kill");
+  CHECK_FALSE(left.restore().final_after_ask);
+  left.report(1, ReportMetricData::Type::final, true, "after the decision");
+  CHECK_FALSE(left.restore().final_after_ask);
+  left.report(2, ReportMetricData::Type::final, true);
+  CHECK(left.restore().final_after_ask);
+}
+
+TEST_CASE("restore: what the next attempt starts from") {
+  Left left;
+  left.observer.on_checkpoint({"t0000", "t0000-1", 10, "", 3});
+  left.trial.checkpoint = "t0000-1";
+  left.end_attempt(Ending::paused, TrialStatus::paused);
+  SECTION("its own newest checkpoint") {
+    left.change(TrialStatus::pending);
+    CHECK(left.restore().start_from == "t0000-1");
+  }
+  SECTION("that of another trial, which the decider has named") {
+    left.trial.proposed = {std::int64_t{7}, {{"x", 1}}, "again", "t0000", "t0005-2"};
+    left.change(TrialStatus::pending);
+    const auto trial = left.restore();
+    CHECK(trial.start_from == "t0005-2");
+    // Results under either number are its own.
+    CHECK(trial.ids == std::vector<ParameterId>{std::int64_t{0}, std::int64_t{7}});
+  }
+  SECTION("that of a start that was kept and did not come off") {
+    left.begin_attempt("");
+    --left.trial.attempts;
+    left.change(TrialStatus::pending);
+    CHECK(left.restore().start_from.empty());
+  }
+  CHECK(left.restore().reports_saved == 3);
+}
+
+TEST_CASE("restore: counts of reports, and when the last one came") {
+  Left left;
+  left.clock.advance(5);
+  left.report(0, ReportMetricData::Type::periodical);
+  left.clock.advance(5);
+  left.report(1, ReportMetricData::Type::periodical);
+  auto trial = left.restore();
+  CHECK(trial.attempt_reports == 2);
+  CHECK(trial.last_result == left.clock.wall());
+  CHECK(trial.started == 2000);
+  // Also of one that is paused, and is being saved.
+  left.end_attempt(Ending::paused, TrialStatus::paused);
+  RunnerState state;
+  state.saving = {"t0000-1"};
+  trial = left.restore(state);
+  CHECK(trial.attempt_reports == 2);
+  CHECK_FALSE(trial.save_first);
+  CHECK(left.restore(std::nullopt).save_first);  // of an experiment that kept no state
+}
+
+TEST_CASE("restore: how long trials have run is counted attempt by attempt") {
+  Left left;
+  left.experiment.stop.max_trial_seconds = 1e9;
+  left.clock.advance(3);
+  left.report(0, ReportMetricData::Type::periodical);
+  left.clock.advance(2);
+  left.end_attempt(Ending::paused, TrialStatus::paused);
+  left.clock.advance(1000);  // paused
+  left.begin_attempt();
+  left.clock.advance(4);
+  left.report(1, ReportMetricData::Type::periodical);
+  CHECK(left.try_restore()->status.trial_seconds() == Approx(9));
+  CHECK(left.try_restore()->status.evaluations() == 2);
+}
+
+TEST_CASE("restore: a start that failed is tried once more, no more") {
+  Left left;
+  left.observer.on_attempt_end(
+      left.trial,
+      {"t0000", Ending::failed, std::string(TrialRunner::kStartFailed) + ": no space", 2000, 0, 0});
+  left.change(TrialStatus::pending);
+  CHECK(left.restore().start_failures == 1);
+}
+
+TEST_CASE("restore: names that lead elsewhere are refused") {
+  const std::string name = GENERATE("../t0000", "/etc", "-rf", "a/b", ".hidden", "..");
+  CAPTURE(name);
+  Left left;
+  RunnerState state;
+  state.saving = {name};
+  CHECK_FALSE(left.try_restore(state).has_value());
+  left.trial.checkpoint = name;
+  left.change(TrialStatus::running);
+  const auto restored = left.try_restore();
+  REQUIRE_FALSE(restored.has_value());
+  CHECK(restored.error().message.find("cannot be used") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune
