@@ -273,7 +273,8 @@ TEST_CASE("resume: requests from before the first search space are answered, or 
   }
 }
 
-TEST_CASE("resume: configurations that never left answer the first requests, and are not in doubt") {
+TEST_CASE(
+    "resume: configurations that never left answer the first requests, and are not in doubt") {
   Restart r;
   r.after = Restart::start(r.second);
   REQUIRE(r.after->restart(through_text(r.before->save()), {{2, 2, {{"x", 0.25}}, {}}}));

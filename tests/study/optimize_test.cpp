@@ -172,7 +172,8 @@ TEST_CASE("optimize: how calls end") {
   must(study.optimize(function, {.trials = 6}));
   CHECK(study.trial(0)->reason == "out of range");
   CHECK_THAT(study.trial(1)->reason, Catch::Contains("no std::exception"));
-  CHECK_THAT(study.trial(2)->reason, Catch::Contains("a report is a number or an object of named values"));
+  CHECK_THAT(study.trial(2)->reason,
+             Catch::Contains("a report is a number or an object of named values"));
   CHECK_THAT(study.trial(3)->reason, Catch::Contains("\"default\""));
   CHECK(study.trial(4)->metrics.size() == 2);
   CHECK(study.count(TrialState::failed) == 4);
