@@ -74,15 +74,19 @@ TEST_CASE("journal file: another one goes on where the good part ends") {
     REQUIRE(world.journal->close());
     const std::string good = *world.bytes();
     world.journal.reset();
-    write_bytes(world.path, good + "torn");
+    // Longer than what comes next, and with good records in it: none of it may stay behind that.
+    std::string torn = "torn";
+    for (int i = 0; i < 20; ++i) encode_record(RecordKind::command, "GE1", torn);
+    write_bytes(world.path, good + torn);
     REQUIRE(world.reopen(good.size(), 7));
     CHECK(world.journal->position() == good.size());
     CHECK(world.journal->bytes_since_snapshot() == 7);
     CHECK(world.journal->snapshot_bytes() == good.size() - 7);
-    CHECK(world.bytes() == good + "torn");
+    CHECK(world.bytes() == good + torn);
     world.exchange();
     world.journal->flush();
     CHECK(records_in(world.bytes()) == world.appended);
+    CHECK(world.bytes()->size() == world.journal->position());
     // What the former daemon has written may not be on the disk.
     CHECK((world.journal->durable() == 0) == (durability == Durability::always));
     world.rest();
@@ -113,6 +117,7 @@ TEST_CASE("journal file: a new one takes the place of what was there with its fi
   CHECK(world.bytes() == former);
   world.journal->flush();
   CHECK(records_in(world.bytes()) == world.appended);
+  CHECK(world.bytes()->size() == world.journal->position());
 }
 
 TEST_CASE("journal file: for one daemon at a time") {

@@ -389,6 +389,8 @@ TEST_CASE("exact state: any commands, saved and loaded after each, are answered 
       const auto loaded = copy->load(state);
       if (!loaded) FAIL(loaded.error().message);
       REQUIRE(dump_json(copy->save()) == dump_json(state));
+      // Not everything that is remembered shows in the answers that follow.
+      if (i % 10 == 0) REQUIRE(dump_json(original->save()) == dump_json(state));
     }
   }
 }
