@@ -20,48 +20,82 @@ std::string around(std::string_view text, std::size_t at) {
   return std::string(text.substr(from, 40));
 }
 
-// One pass before parsing: hostile nesting or a huge object must cost neither the stack nor
-// quadratic time.
-Result<void> check_limits(std::string_view text, const JsonLimits& limits) {
-  std::vector<int> keys;  // colons seen in each open bracket
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') {
-        ++i;
-      } else if (c == '"') {
-        in_string = false;
+// One pass before parsing: hostile nesting, a huge object or millions of tiny values must cost
+// neither the stack nor quadratic time nor memory.
+class LimitCheck {
+ public:
+  LimitCheck(std::string_view text, const JsonLimits& limits) : text_(text), limits_(limits) {}
+
+  Result<void> run() {
+    while (at_ < text_.size()) {
+      switch (text_[at_]) {
+        case '"':
+          TRY(skip_string());
+          continue;
+        case '[':
+        case '{':
+          if (open_.size() >= limits_.depth)
+            return beyond("nested deeper than", "levels", limits_.depth);
+          open_.push_back({text_[at_] == '{', 0});
+          ++values_;
+          break;
+        case ']':
+        case '}':
+          if (!open_.empty()) open_.pop_back();
+          break;
+        case ':':
+          if (in(true) && ++open_.back().parts > limits_.keys) {
+            return beyond("object with more than", "keys", limits_.keys);
+          }
+          break;
+        case ',':
+          // One comma fewer than elements; that of the last one is not worth a second look.
+          if (in(false) && ++open_.back().parts >= limits_.elements) {
+            return beyond("array with more than", "elements", limits_.elements);
+          }
+          ++values_;
+          break;
+        default:
+          break;
       }
-      continue;
+      if (values_ > limits_.values) return beyond("with more than", "values", limits_.values);
+      ++at_;
     }
-    switch (c) {
-      case '"':
-        in_string = true;
-        break;
-      case '[':
-      case '{':
-        if (std::ssize(keys) >= limits.depth) {
-          return fail("JSON nested deeper than " + std::to_string(limits.depth) +
-                      " levels at byte " + std::to_string(i));
-        }
-        keys.push_back(0);
-        break;
-      case ']':
-      case '}':
-        if (!keys.empty()) keys.pop_back();
-        break;
-      case ':':
-        if (!keys.empty() && ++keys.back() > limits.keys) {
-          return fail("JSON object with more than " + std::to_string(limits.keys) +
-                      " keys at byte " + std::to_string(i));
-        }
-        break;
-      default:
-        break;
-    }
+    return {};
   }
-  return {};
+
+ private:
+  struct Bracket {
+    bool object;
+    std::size_t parts;  // colons of an object, commas of an array
+  };
+
+  bool in(bool object) const { return !open_.empty() && open_.back().object == object; }
+
+  Result<void> skip_string() {
+    const std::size_t begin = at_++;
+    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+    at_ = std::min(at_ + 1, text_.size());
+    const std::size_t size = at_ - begin;  // quotes included
+    if (size <= 2 || size - 2 <= limits_.string_bytes) return {};
+    at_ = begin;
+    return beyond("with a string of more than", "bytes", limits_.string_bytes);
+  }
+
+  std::unexpected<Error> beyond(const char* what, const char* unit, std::size_t limit) const {
+    return fail(std::string("JSON ") + what + " " + std::to_string(limit) + " " + unit +
+                " at byte " + std::to_string(at_));
+  }
+
+  const std::string_view text_;
+  const JsonLimits& limits_;
+  std::size_t at_ = 0;
+  std::size_t values_ = 1;
+  std::vector<Bracket> open_;
+};
+
+Result<void> check_limits(std::string_view text, const JsonLimits& limits) {
+  return LimitCheck(text, limits).run();
 }
 
 bool starts_number(char c) { return c == '-' || (c >= '0' && c <= '9'); }
@@ -182,6 +216,23 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
 
 std::string dump_json(const json& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
+}
+
+std::size_t memory_of(const json& value) {
+  std::size_t bytes = 0;
+  if (value.is_string()) {
+    bytes = sizeof(std::string) + value.get_ref<const std::string&>().capacity();
+  } else if (value.is_object()) {
+    bytes = sizeof(json::object_t);
+    for (const auto& [name, member] : value.items()) {
+      bytes += sizeof(json::object_t::value_type) + name.capacity() + memory_of(member);
+    }
+  } else if (value.is_array()) {
+    bytes = sizeof(json::array_t);
+    for (const json& element : value) bytes += sizeof(json) + memory_of(element);
+  }
+  constexpr std::size_t kBlock = 16;  // what the allocator needs for itself
+  return bytes == 0 ? 0 : bytes + kBlock;
 }
 
 json to_json(const Rng& rng) {

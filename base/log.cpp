@@ -1,13 +1,23 @@
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+
+#include "base/line_rate.h"
 
 namespace attune {
 namespace {
@@ -57,6 +67,60 @@ class ThreadName : public spdlog::custom_flag_formatter {
   }
 };
 
+// spdlog's own follows symbolic links and takes the mode from the umask.
+class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit FileSink(std::FILE* file) : file_(file) {}
+  ~FileSink() override { std::fclose(file_); }
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    std::fwrite(line.data(), 1, line.size(), file_);
+  }
+  void flush_() override { std::fflush(file_); }
+
+  std::FILE* const file_;
+};
+
+// Like mkdir -p, but for the owner only.
+void make_directories(const std::filesystem::path& path) {
+  if (path.empty() || ::mkdir(path.c_str(), 0700) == 0 || errno != ENOENT) return;
+  make_directories(path.parent_path());
+  ::mkdir(path.c_str(), 0700);
+}
+
+Result<std::FILE*> open_file(const std::string& path) {
+  make_directories(std::filesystem::path(path).parent_path());  // open() says what is wrong with it
+  const int follow =
+      path.starts_with("/dev/") ? 0 : O_NOFOLLOW;  // /dev/stderr is the system's link
+  const int fd =
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | follow, 0600);
+  const bool link = fd < 0 && errno == ELOOP;
+  std::FILE* const file = fd < 0 ? nullptr : ::fdopen(fd, "a");
+  if (file) return file;
+  return fail(
+      "cannot write the log file " + path + ": " +
+      (link ? "it is a symbolic link; give the path of the file itself" : std::strerror(errno)));
+}
+
+constexpr std::size_t kLongestLine = 4096;
+
+// Ids and texts of others stand in messages: they must neither look like lines of ours nor move the
+// cursor of whoever reads them.
+std::string one_line(std::string_view message) {
+  std::string line;
+  for (const char c : message.substr(0, kLongestLine)) {
+    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    line += control ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  if (message.size() > kLongestLine) line += fmt::format("... ({} bytes)", message.size());
+  return line;
+}
+
 std::shared_ptr<spdlog::logger> make_logger(std::vector<spdlog::sink_ptr> sinks, LogLevel level) {
   auto logger = std::make_shared<spdlog::logger>("attune", sinks.begin(), sinks.end());
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
@@ -87,11 +151,7 @@ Log Log::to_stderr(LogLevel level) {
 
 Result<Log> Log::to_file(const std::string& path, LogLevel level, bool echo_errors) {
   std::vector<spdlog::sink_ptr> sinks;
-  try {
-    sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, /*truncate=*/false));
-  } catch (const spdlog::spdlog_ex& error) {
-    return fail(std::string("cannot write the log file: ") + error.what());
-  }
+  sinks.push_back(std::make_shared<FileSink>(TRY(open_file(path))));
   if (echo_errors) {
     sinks.push_back(std::make_shared<spdlog::sinks::stderr_sink_mt>());
     sinks.back()->set_level(spdlog::level::err);
@@ -100,14 +160,37 @@ Result<Log> Log::to_file(const std::string& path, LogLevel level, bool echo_erro
 }
 
 Log Log::named(std::string_view room) const {
-  return logger_ ? Log(logger_->clone(std::string(room))) : Log();
+  if (!logger_) return {};
+  Log log(logger_->clone(std::string(room)));
+  log.rate_ = rate_;
+  return log;
+}
+
+Log Log::limited(int lines_a_second) const {
+  Log log = *this;
+  log.rate_ = std::make_shared<LineRate>(lines_a_second);
+  return log;
+}
+
+bool Log::admit(const void* kind, const char*& note) const {
+  switch (rate_->ask(kind, std::time(nullptr))) {
+    case LineRate::Verdict::leave_out:
+      return false;
+    case LineRate::Verdict::write_last:
+      note = " (more such lines are left out in this second)";
+      return true;
+    case LineRate::Verdict::write:
+      return true;
+  }
+  return true;
 }
 
 bool Log::enabled(LogLevel level) const { return logger_ && logger_->should_log(to_spdlog(level)); }
 
 void Log::write(LogLevel level, std::string_view message) const {
-  if (logger_)
-    logger_->log(to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+  if (!logger_) return;
+  const std::string line = one_line(message);
+  logger_->log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 
 void Log::flush() const {

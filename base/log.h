@@ -16,6 +16,8 @@ class logger;
 
 namespace attune {
 
+class LineRate;
+
 enum class LogLevel { trace, debug, info, warning, error, off };
 
 // trace, debug, info, warning (warn), error, fatal (critical), off; nothing for any other text.
@@ -27,11 +29,18 @@ class Log {
   Log() = default;
 
   static Log to_stderr(LogLevel level);
-  // Appends to `path`, making its directories; errors also go to stderr when `echo_errors`.
+  // Appends to `path`, making it and its directories, for the owner only; errors also go to stderr
+  // when `echo_errors`. A symbolic link is refused unless it is in /dev: it may lead to a file
+  // that is not for us. What the disk does not take is lost.
   static Result<Log> to_file(const std::string& path, LogLevel level, bool echo_errors);
 
   Log named(std::string_view room) const;  // same destination, another name in the lines
+  // Same destination; of the lines from one place in the program, debug and trace apart, at most so
+  // many a second are written. The last of them says so.
+  Log limited(int lines_a_second) const;
   bool enabled(LogLevel level) const;
+  // One line, whatever the message is: control characters are escaped, and of a long one the
+  // beginning is written.
   void write(LogLevel level, std::string_view message) const;
   void flush() const;
 
@@ -61,10 +70,16 @@ class Log {
 
   template <class... Args>
   void log(LogLevel level, fmt::format_string<Args...> f, Args&&... args) const {
-    if (enabled(level)) write(level, fmt::format(f, std::forward<Args>(args)...));
+    if (!enabled(level)) return;
+    // The text of the format is its place: no two places need the same.
+    const char* note = "";
+    if (rate_ && level >= LogLevel::info && !admit(fmt::string_view(f).data(), note)) return;
+    write(level, fmt::format(f, std::forward<Args>(args)...) + note);
   }
+  bool admit(const void* kind, const char*& note) const;
 
   std::shared_ptr<spdlog::logger> logger_;
+  std::shared_ptr<LineRate> rate_;  // none: unlimited
 };
 
 }  // namespace attune

@@ -9,6 +9,9 @@ target_compile_options(attune_options INTERFACE -Wall -Wextra -Wshadow -Wnon-vir
 # g++ 12 at -O3 is wrong about overlaps in "text" + std::string (GCC bug 105651). Asio's fences, which
 # the thread sanitizer does not model, are not what orders our threads: mutexes are.
 target_compile_options(attune_options INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-tsan>")
+# The stable_sort of libstdc++ 12 uses what it has deprecated itself, which only clang tells.
+target_compile_options(attune_options INTERFACE
+                       "$<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>")
 target_link_libraries(attune_options INTERFACE Threads::Threads)
 if(ATTUNE_WERROR)
   target_compile_options(attune_options INTERFACE -Werror)

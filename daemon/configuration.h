@@ -11,6 +11,7 @@
 #include "daemon/journal_file.h"
 #include "protocol/capabilities.h"
 #include "protocol/frame.h"
+#include "protocol/limits.h"
 
 namespace attune {
 
@@ -28,8 +29,11 @@ struct Configuration {
   std::uint64_t fallback_seed = 0;  // for a tuner without a seed of its own
   std::vector<std::string> notes;   // what the user should know of how the parameters were read
 
-  Framing framing;
-  std::size_t queue_bytes = 8u << 20;  // of each queue, and of the answers that wait
+  Limits limits;
+  int length_digits = 14;  // of a frame
+  Framing framing() const {
+    return {.length_digits = length_digits, .max_payload = limits.payload};
+  }
   int in_fd = 3;
   int out_fd = 4;
   std::string log_file;  // empty: stderr

@@ -36,6 +36,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
                  {"constraints", configuration.constraints},
                  {"capabilities", to_json(configuration.capabilities)},
                  {"include_intermediate_results", configuration.include_intermediate},
+                 {"limits", to_json(configuration.limits)},
                  {"search_space", nullptr}};
   if (has_assessor) {
     header["assessor"] = {{"name", configuration.assessor->name},
@@ -65,7 +66,8 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
   const DispatcherOptions options{.capabilities = configuration.capabilities,
                                   .wants_reports = made.wants_reports,
                                   .has_assessor = assessor != nullptr,
-                                  .include_intermediate = configuration.include_intermediate};
+                                  .include_intermediate = configuration.include_intermediate,
+                                  .limits = configuration.limits};
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;
   json header = make_header(configuration, made, assessor != nullptr);
@@ -74,7 +76,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
   crew.workers = std::make_unique<WorkerThreads>(
       TuneWorker(std::move(session), log.named("tuner"), configuration.constraints),
       AssessWorker(std::move(assessor), log.named("assessor"), metric),
-      WorkerThreads::Limits{configuration.queue_bytes, configuration.queue_bytes});
+      WorkerThreads::Limits{configuration.limits.queue, configuration.limits.queue});
   crew.dispatcher = std::make_unique<Dispatcher>(options, *crew.workers, log);
   crew.header = std::move(header);
   return crew;

@@ -109,27 +109,27 @@ json print_config(const Configuration& c) {
   for (const auto& [metric, maximize] : c.context.objectives) {
     objectives.push_back({{"metric", metric}, {"mode", maximize ? "maximize" : "minimize"}});
   }
-  return {{"tuner", {{"name", c.tuner.name}, {"arguments", c.tuner.arguments}}},
-          {"assessor", std::move(assessor)},
-          {"objectives", std::move(objectives)},
-          {"constraints", c.constraints},
-          {"seed", c.fallback_seed},
-          {"capabilities", std::move(capabilities)},
-          {"framing", c.framing.length_digits},
-          {"max_payload", c.framing.max_payload},
-          {"max_queue", c.queue_bytes},
-          {"channel", c.websocket_url.empty() ? json() : json(c.websocket_url)},
-          {"in_fd", c.in_fd},
-          {"out_fd", c.out_fd},
-          {"log_file", c.log_file.empty() ? json() : json(c.log_file)},
-          {"log_level", kLevels.at(static_cast<std::size_t>(c.log_level))},
-          {"resume", c.resume},
-          {"checkpoint_directory",
-           c.checkpoint_directory.empty() ? json() : json(c.checkpoint_directory)},
-          {"durability", kDurabilities.at(static_cast<std::size_t>(c.durability))},
-          {"snapshot_bytes", c.snapshot_bytes},
-          {"include_intermediate", c.include_intermediate},
-          {"drain", c.drain}};
+  json config = {{"tuner", {{"name", c.tuner.name}, {"arguments", c.tuner.arguments}}},
+                 {"assessor", std::move(assessor)},
+                 {"objectives", std::move(objectives)},
+                 {"constraints", c.constraints},
+                 {"seed", c.fallback_seed},
+                 {"capabilities", std::move(capabilities)},
+                 {"framing", c.length_digits},
+                 {"channel", c.websocket_url.empty() ? json() : json(c.websocket_url)},
+                 {"in_fd", c.in_fd},
+                 {"out_fd", c.out_fd},
+                 {"log_file", c.log_file.empty() ? json() : json(c.log_file)},
+                 {"log_level", kLevels.at(static_cast<std::size_t>(c.log_level))},
+                 {"resume", c.resume},
+                 {"checkpoint_directory",
+                  c.checkpoint_directory.empty() ? json() : json(c.checkpoint_directory)},
+                 {"durability", kDurabilities.at(static_cast<std::size_t>(c.durability))},
+                 {"snapshot_bytes", c.snapshot_bytes},
+                 {"include_intermediate", c.include_intermediate},
+                 {"drain", c.drain}};
+  config.update(to_json(c.limits));
+  return config;
 }
 
 }  // namespace attune

@@ -45,17 +45,9 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
                  "WebSocket of the manager, as NNI 2.8 and later; default, when no descriptor is "
                  "given, $NNI_TUNER_COMMAND_CHANNEL")
       ->type_name("URL");
-  app.add_option("--framing", configuration.framing.length_digits,
+  app.add_option("--framing", configuration.length_digits,
                  "Digits of the length in a frame: 14, or 6 for NNI before 1.6")
       ->check(CLI::IsMember({14, 6}))
-      ->capture_default_str();
-  app.add_option("--max-payload", configuration.framing.max_payload,
-                 "Largest payload of a command, in bytes")
-      ->check(CLI::Range(std::size_t{1024}, std::size_t{1} << 40))
-      ->capture_default_str();
-  app.add_option("--max-queue", configuration.queue_bytes,
-                 "Bytes that may wait in each queue before the manager has to wait")
-      ->check(CLI::Range(std::size_t{4096}, std::size_t{1} << 40))
       ->capture_default_str();
   app.add_flag("--drain", configuration.drain,
                "On Terminate, handle what is queued before exiting");
@@ -82,6 +74,14 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_flag("--list", arguments.list, "Print every tuner and assessor with its arguments");
   app.add_flag("--json", options.as_json, "With --list: as JSON");
   app.add_flag("--print-config", arguments.print_config, "Print the effective settings as JSON");
+  for (const LimitEntry& entry : limit_entries()) {
+    app.add_option(std::string("--max-") + entry.name, configuration.limits.*entry.value,
+                   entry.help)
+        ->type_name("N")
+        ->check(CLI::Range(entry.least, entry.most))
+        ->group("Limits, docs/protocol.md")
+        ->capture_default_str();
+  }
   app.footer(
       "Started by an experiment manager, which writes commands to descriptor 3 and reads answers\n"
       "from descriptor 4, or offers a WebSocket for both. Exit codes: 0 asked to end, 1 internal\n"

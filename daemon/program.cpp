@@ -18,6 +18,9 @@
 namespace attune {
 namespace {
 
+// Of one kind: whatever a manager does, its log grows by no more than some 100 kB a second.
+constexpr int kLogLinesASecond = 1000;
+
 std::map<std::string, std::string> read_environment() {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry; ++entry) {
@@ -29,8 +32,11 @@ std::map<std::string, std::string> read_environment() {
 }
 
 Result<Log> open_log(const Configuration& configuration) {
-  if (configuration.log_file.empty()) return Log::to_stderr(configuration.log_level);
-  return Log::to_file(configuration.log_file, configuration.log_level, /*echo_errors=*/true);
+  if (configuration.log_file.empty()) {
+    return Log::to_stderr(configuration.log_level).limited(kLogLinesASecond);
+  }
+  return TRY(Log::to_file(configuration.log_file, configuration.log_level, /*echo_errors=*/true))
+      .limited(kLogLinesASecond);
 }
 
 Result<void> check_descriptor(int fd, std::string_view option) {
@@ -71,12 +77,12 @@ Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
   if (!configuration.websocket_url.empty()) {
     channel = make_websocket_channel(
         io, TRY(parse_websocket_url(configuration.websocket_url)),
-        {.max_payload = configuration.framing.max_payload, .max_ahead = configuration.queue_bytes},
+        {.max_payload = configuration.limits.payload, .max_ahead = configuration.limits.queue},
         log);
   } else {
     TRY(take_descriptors(configuration));
     channel = std::make_unique<PipeChannel>(io, configuration.in_fd, configuration.out_fd,
-                                            configuration.framing, log);
+                                            configuration.framing(), log);
   }
   // Descriptor 1 becomes a copy of stderr: a stray print can then never corrupt a frame.
   if (::dup2(2, 1) < 0) return fail(fmt::format("dup2: {}", std::strerror(errno)));
@@ -99,6 +105,7 @@ Result<int> serve(Configuration& configuration, const Algorithms& algorithms, co
 
 int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_t entropy) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   Options options;
   const auto read = read_options(argc, argv, read_environment(), entropy, options);
   if (!read) {

@@ -22,7 +22,7 @@ Result<void> compare(const json& header, const json& present) {
     // The version may be another one, whether the answers are the replay will tell; the seed and
     // how many trials were planned are taken from the header.
     const bool free = key == "attuned" || key == "seed" || key == "max_trials" ||
-                      key == "concurrency" || key == "search_space";
+                      key == "concurrency" || key == "search_space" || key == "limits";
     const auto former = header.find(key);
     if (!free && (former == header.end() || *former != value)) {
       return fail(fmt::format("it is of another experiment: its {} was {}, now it is {}", key,
@@ -33,7 +33,8 @@ Result<void> compare(const json& header, const json& present) {
   return {};
 }
 
-Configuration as_begun(Configuration configuration, const json& header) {
+// What shapes answers is as it was. What is only on the way is as it is now.
+Result<Configuration> as_begun(Configuration configuration, const json& header) {
   auto count = [&](const char* name) -> std::optional<int> {
     const auto found = header.find(name);
     if (found == header.end() || !found->is_number_integer()) return std::nullopt;
@@ -41,6 +42,10 @@ Configuration as_begun(Configuration configuration, const json& header) {
   };
   configuration.context.max_trials = count("max_trials");
   configuration.context.concurrency = count("concurrency");
+  const Limits present = configuration.limits;
+  configuration.limits = TRY(limits_from_json(header.value("limits", json::object())));
+  configuration.limits.payload = present.payload;
+  configuration.limits.queue = present.queue;
   if (header.contains("seed") && header["seed"].is_number_integer()) {
     configuration.fallback_seed = header["seed"].get<std::uint64_t>();
   }
@@ -67,7 +72,7 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   RecordScanner records(old.existing.bytes);
   json header = TRY(read_header(records));
   Beginning beginning;
-  beginning.crew = TRY(make_crew(as_begun(configuration, header), algorithms, log));
+  beginning.crew = TRY(make_crew(TRY(as_begun(configuration, header)), algorithms, log));
   TRY(compare(header, beginning.crew.header));
   beginning.crew.header = std::move(header);
   const auto received = configuration.received;

@@ -80,10 +80,10 @@ void Server::handle_frames() {
   commit();
 }
 
-// False: a queue is full, or this was the end.
+// False: a queue is full, the manager does not read what it is answered, or this was the end.
 bool Server::pass_on_frames() {
   while (!stopping_) {
-    if (recorder_->backlog() > configuration_.queue_bytes) return false;
+    if (recorder_->backlog() > configuration_.limits.queue || output_full()) return false;
     auto frame = channel_->next();
     if (!frame) {
       break_off(frame.error().message);
@@ -91,7 +91,7 @@ bool Server::pass_on_frames() {
     }
     if (!*frame) return true;
     if (!greeted_ && greet(**frame)) continue;
-    if ((*frame)->code == "GE" && !recorder_->trouble().empty()) refuse();
+    if ((*frame)->code == "GE") ++asked_;
     if (!dispatcher_->accept(**std::move(frame))) return false;
   }
   return false;
@@ -116,13 +116,16 @@ bool Server::greet(const Frame& frame) {
   return answered;
 }
 
-// The request stays; its answers follow when they can be remembered.
+// For the requests that came since the last time, when nothing can be remembered. They stay: their
+// answers follow when that is over.
 void Server::refuse() {
+  const int asked = std::exchange(asked_, 0);
+  if (asked == 0 || recorder_->trouble().empty()) return;
   const Capabilities& can = configuration_.capabilities;
   NoMoreTrialJobs no;
   if (can.reason) no.reason = recorder_->trouble();
   no.transient = can.sync;
-  transmit(encode(no));
+  for (int i = 0; i < asked; ++i) transmit(encode(no));
 }
 
 // Without a manager the answers go nowhere, but what it sent is handled and remembered.
@@ -150,7 +153,7 @@ void Server::on_wakeup() {
 // ---- answers out
 
 bool Server::output_full() const {
-  return channel_->backlog() + unsent_bytes_ >= configuration_.queue_bytes;
+  return channel_->backlog() + unsent_bytes_ >= configuration_.limits.queue;
 }
 
 void Server::take_output() {
@@ -193,6 +196,7 @@ void Server::send(Frame frame) {
 void Server::commit() {
   auto* file = recorder_->file();
   if (file && !closed_) file->flush();
+  refuse();
   while (!unsent_.empty() && recorder_->has(unsent_.front().position)) {
     const Frame frame = std::move(unsent_.front().frame);
     unsent_.pop_front();

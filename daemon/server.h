@@ -90,6 +90,7 @@ class Server : private Sink, private ChannelEvents {
   };
   std::deque<Unsent> unsent_;
   std::size_t unsent_bytes_ = 0;
+  int asked_ = 0;                                 // requests since the records were last written
   const std::unique_ptr<WorkerThreads> workers_;  // last: its threads ring the wakeup
 };
 

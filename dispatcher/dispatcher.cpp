@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dispatcher/message_size.h"
 #include "protocol/codec.h"
 
 namespace attune {
@@ -28,7 +29,7 @@ End end_of(TrialEnd::Event event) {
 }  // namespace
 
 Dispatcher::Dispatcher(DispatcherOptions options, Queues& queues, Log log)
-    : options_(options), queues_(queues), log_(std::move(log)) {}
+    : options_(options), queues_(queues), log_(std::move(log)), quotas_(options.limits) {}
 
 void Dispatcher::attach(Sink& sink, Journal& journal) {
   sink_ = &sink;
@@ -37,14 +38,15 @@ void Dispatcher::attach(Sink& sink, Journal& journal) {
 
 bool Dispatcher::accept(Frame frame) {
   if (frame.code != code_of(Initialize{})) ++commands_;
-  auto command = decode(frame);
+  auto command = decode(frame, options_.limits);
   log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
-  bytes_ = frame.payload.size() + kMessageOverhead;
+  text_bytes_ = frame.payload.size();
   journal_->append({RecordKind::command, frame_payload(frame)});
   if (!command) {
     log_.error("command {} ignored: {}", commands_, command.error().message);
     return true;
   }
+  bytes_ = text_bytes_ + memory_of(*command) + kMessageOverhead;
   std::visit([this](auto& c) { route(c); }, *command);
   warn_if_long();
   return !blocked();
@@ -83,20 +85,16 @@ void Dispatcher::route(const UpdateSearchSpace& c) { to_tuner(SetSpace{c.search_
 
 void Dispatcher::route(const RequestTrialJobs& c) {
   if (c.count <= 0) return;
-  const std::int64_t count = std::min(c.count, options_.max_request);
-  if (count < c.count) {
-    log_.error("RequestTrialJobs asks for {} trials: only {} are given at once", c.count, count);
-  }
+  const std::int64_t count = quotas_.room_for_trials(c.count);
   const TrialId request = jobs_.take_ids(count);
+  quotas_.asked(request, count);
   // In pieces, so that Terminate need not wait for the whole, nor all answers lie in memory.
   for (std::int64_t done = 0; done < count; done += kAskAtOnce) {
     const AskTrials piece{request, request + done, std::min(kAskAtOnce, count - done)};
-    if (done + piece.count < count) {
-      queues_.push_over_limit(TuneMessage(piece), kMessageOverhead);
-    } else {
-      to_tuner(piece);
-    }
+    if (piece.count == c.count - done) return to_tuner(piece);
+    queues_.push_over_limit(TuneMessage(piece), kMessageOverhead);
   }
+  refuse_trials(c.count, c.count - count);
 }
 
 void Dispatcher::route(ReportMetricData& c) {
@@ -106,13 +104,30 @@ void Dispatcher::route(ReportMetricData& c) {
       log_.warning("REQUEST_PARAMETER of {} ignored: it has ended", c.trial_job_id);
       return;
     }
+    if (!admit_job(c.trial_job_id, c.parameter_id)) return;
+    if (quotas_.room_for_trials(1) == 0) {
+      log_.error(
+          "REQUEST_PARAMETER of {} gets nothing: {} trials have not ended "
+          "(--max-outstanding)",
+          c.trial_job_id, options_.limits.outstanding);
+      return to_tuner(
+          Refuse{ParameterForJob{jobs_.take_ids(1), c.trial_job_id, c.parameter_index, nullptr}});
+    }
     const TrialId id = jobs_.take_ids(1);
+    quotas_.asked(id, 1);
     jobs_.bind_metric(c.trial_job_id, ParameterId(id));
     to_tuner(AskForJob{id, c.trial_job_id, c.parameter_index});
     return;
   }
+  if (!admit_job(c.trial_job_id, c.parameter_id)) return;
+  if (c.trial_job_id.empty() && !jobs_.ours(c.parameter_id)) {
+    // Nothing could be said of it, and nothing would ever end it.
+    log_.warning("metric ignored: it has neither a job nor a parameter id of ours");
+    return;
+  }
   const auto [trial, ended, revived] = jobs_.bind_metric(c.trial_job_id, c.parameter_id);
   if (revived) {
+    quotas_.offered(trial, trial);
     log_.warning("trial {} runs as {}: a TrialEnd that named it meant another one", trial,
                  c.trial_job_id);
     queues_.push_over_limit(TuneMessage(ReviveTrial{trial}), kMessageOverhead);
@@ -123,6 +138,9 @@ void Dispatcher::route(ReportMetricData& c) {
   }
   if (c.type == Type::final) {
     to_tuner(FinalResult{trial, std::move(c.value)});
+  } else if ((options_.wants_reports || options_.has_assessor) &&
+             !admit_report(trial, c.sequence)) {
+    return;
   } else if (options_.wants_reports) {
     to_tuner(IntermediateResult{trial, c.sequence, std::move(c.value)});
   } else if (options_.has_assessor) {
@@ -133,11 +151,11 @@ void Dispatcher::route(ReportMetricData& c) {
 
 void Dispatcher::route(ImportData& c) {
   ImportResults message;
-  std::size_t known = 0, index = 0;
+  std::size_t known = 0, index = 0, refused = 0;
   for (auto& record : c.records) {
     Session::Imported imported{std::move(record.parameter), std::move(record.value)};
     imported.index = index++;
-    if (!record.trial_job_id.empty()) {
+    if (!record.trial_job_id.empty() && admit_job(record.trial_job_id, {})) {
       const auto job = jobs_.import(record.trial_job_id);
       if (job.known) {
         ++known;
@@ -145,8 +163,17 @@ void Dispatcher::route(ImportData& c) {
       }
       imported.has_job = true;
       imported.trial = job.trial;
+      if (job.trial) quotas_.ended(*job.trial);
+    }
+    if (!quotas_.take_import()) {
+      ++refused;
+      continue;
     }
     message.records.push_back(std::move(imported));
+  }
+  if (refused > 0) {
+    log_.error("{} imported results left out: {} were imported already (--max-imports)", refused,
+               options_.limits.imports);
   }
   if (known > 0) log_.info("{} results of jobs that were imported before are left out", known);
   if (!message.records.empty()) to_tuner(std::move(message));
@@ -158,12 +185,15 @@ void Dispatcher::route(AddCustomizedTrialJob& c) {
   for (auto& trial : c.trials) {
     AdoptTrial message{0, std::move(trial.parameters)};
     if (!c.resumed) {
+      if (!admit_trial(jobs_.next_id())) continue;
       message.trial = jobs_.take_ids(1);
     } else if (const auto* old = std::get_if<std::int64_t>(&trial.parameter_id);
                old && *old >= 0 && *old <= kLargestId) {
+      if (!admit_trial(jobs_.trial_of(*old))) continue;
       message.unknown = jobs_.reserve_through(*old);
       message.trial = jobs_.trial_of(*old);
       if (!trial.trial_job_id.empty()) {
+        if (!admit_job(trial.trial_job_id, trial.parameter_id)) continue;
         message.paused = trial.paused && options_.capabilities.pause;
         message.trial = jobs_.adopt(trial.trial_job_id, *old, message.paused);
         if (!trial.checkpoint.empty()) remember(message.trial, trial.checkpoint);
@@ -175,12 +205,14 @@ void Dispatcher::route(AddCustomizedTrialJob& c) {
         log_.warning("resumed trial {} ignored: not an id of ours", to_text(trial.parameter_id));
       continue;
     }
-    queues_.push_over_limit(TuneMessage(std::move(message)), bytes_);
+    const std::size_t bytes = memory_of(message.parameters) + kMessageOverhead;
+    queues_.push_over_limit(TuneMessage(std::move(message)), bytes);
   }
 }
 
 void Dispatcher::route(TrialEnd& c) {
   using Event = TrialEnd::Event;
+  if (!admit_job(c.trial_job_id, c.parameter_id)) return;
   const bool pause = c.event == Event::paused || c.event == Event::pause_failed;
   if (pause && options_.capabilities.pause) return on_pause(c);
   if (c.event == Event::unknown) {
@@ -198,6 +230,7 @@ void Dispatcher::route(TrialEnd& c) {
   if (ended->paused) {
     to_tuner(TrialsPaused{ended->trials});
   } else {
+    for (const TrialId trial : ended->trials) quotas_.ended(trial);
     TrialsEnded message{ended->trials, end_of(c.event)};
     if (options_.has_assessor) to_assessor(message);
     to_tuner(std::move(message));
@@ -207,6 +240,7 @@ void Dispatcher::route(TrialEnd& c) {
 
 // An end that no TrialEnd of its own has brought.
 void Dispatcher::end_trials(const TrialsEnded& ended) {
+  for (const TrialId trial : ended.trials) quotas_.ended(trial);
   queues_.push_over_limit(AssessMessage(ended), kMessageOverhead);
   queues_.push_over_limit(TuneMessage(ended), kMessageOverhead);
 }
@@ -253,11 +287,17 @@ void Dispatcher::on_worker(WorkerName from, WorkerMessage message) {
 void Dispatcher::answer(const SpaceSet&) { send(Initialized{}); }
 
 void Dispatcher::answer(const NoMore& m) {
+  quotas_.no_more(m.asked);
   log_.info("no more trials: {}", m.reason);
   send(NoMoreTrialJobs{ParameterId(m.asked), options_.capabilities.reason ? m.reason : ""});
 }
 
 void Dispatcher::answer(ParameterForJob& m) {
+  if (m.parameters.is_null()) {
+    quotas_.no_more(m.id);
+  } else {
+    quotas_.offered(m.id, m.id);
+  }
   send(SendTrialJobParameter{ParameterId(m.id), std::move(m.parameters), m.trial_job_id,
                              m.parameter_index});
 }

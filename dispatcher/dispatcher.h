@@ -14,6 +14,7 @@
 #include "dispatcher/jobs.h"
 #include "dispatcher/journal.h"
 #include "dispatcher/messages.h"
+#include "dispatcher/quotas.h"
 #include "dispatcher/sink.h"
 #include "protocol/capabilities.h"
 
@@ -36,8 +37,8 @@ struct DispatcherOptions {
   Capabilities capabilities;
   bool wants_reports = false;  // intermediate results go to the tuner
   bool has_assessor = false;
-  bool include_intermediate = false;   // the last one of a stopped trial counts as its final result
-  std::int64_t max_request = 100'000;  // trials of one request
+  bool include_intermediate = false;  // the last one of a stopped trial counts as its final result
+  Limits limits = {};
 };
 
 class Dispatcher {
@@ -100,6 +101,11 @@ class Dispatcher {
   void to_tuner(TuneMessage message);
   void to_assessor(AssessMessage message);
   void warn_if_long();
+  // dispatcher_limits.cpp
+  void refuse_trials(std::int64_t asked, std::int64_t refused);
+  bool admit_job(const std::string& job, const ParameterId& parameter_id);
+  bool admit_trial(TrialId trial);
+  bool admit_report(TrialId trial, std::int64_t step);
 
   void answer(const SpaceSet& m);
   void answer(Offer& m);
@@ -127,9 +133,11 @@ class Dispatcher {
   Journal* journal_ = nullptr;
   Log log_;
   Jobs jobs_;
+  Quotas quotas_;
   std::uint64_t commands_ = 0, answers_ = 0;
   std::uint64_t acknowledged_ = 0;  // answers that the manager will not forget
-  std::size_t bytes_ = 0;           // of the command in hand
+  std::size_t bytes_ = 0;           // of the command in hand, in memory
+  std::size_t text_bytes_ = 0;      // of its payload
   std::optional<TuneMessage> parked_tune_;
   std::optional<AssessMessage> parked_assess_;
   struct Echo {

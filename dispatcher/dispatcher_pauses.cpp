@@ -53,6 +53,7 @@ void Dispatcher::answer(Offer& m) {
     if (!resume.possible) {
       // Its end is on the way to the tuner, which then has something else for this id.
       log_.debug("trial {} does not go on: it has ended", m.trial);
+      quotas_.asked(m.asked, 1);
       queues_.push_over_limit(TuneMessage(AskTrials{m.asked, m.asked, 1}), kOwnMessage);
       return;
     }
@@ -71,6 +72,7 @@ void Dispatcher::answer(Offer& m) {
     }
   }
   job.parameters = std::move(m.parameters);
+  quotas_.offered(m.asked, m.trial);
   send(job);
 }
 

@@ -39,6 +39,7 @@ void Dispatcher::save() {
   state["barriers"] = barriers_;
   state["echoes"] = std::move(echoes);
   state["jobs"] = jobs_.save();
+  state["quotas"] = quotas_.save();
   saving_.emplace().state = std::move(state);
   journal_->begin_snapshot();
   queues_.push_over_limit(AssessMessage(SaveState{}), kOwnMessage);
@@ -88,6 +89,7 @@ Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
     echoes_.emplace(number, Echo{token.get<std::string>(), static_cast<int>(missing)});
   }
   TRY(jobs_.load(TRY(object_at(state, "jobs"))));
+  TRY(quotas_.load(TRY(object_at(state, "quotas"))));
   InFlight said;
   said.tune = TRY(load_messages(state, "tune_said"));
   said.assess = TRY(load_messages(state, "assess_said"));
@@ -106,6 +108,7 @@ void Dispatcher::restart() {
   commands_ = answers_ = acknowledged_ = 0;
   echoes_.clear();
   jobs_.restart();
+  quotas_.restart();
 }
 
 std::uint64_t Dispatcher::acknowledged() const {

@@ -27,6 +27,7 @@ class Jobs {
 
   // The ids [first, first + count) now belong to proposals (or recovered trials) of ours.
   TrialId take_ids(std::int64_t count);
+  TrialId next_id() const { return next_id_; }
   // The next id is at least id + 1. Whether this one had never been given out.
   bool reserve_through(TrialId id);
 
@@ -44,7 +45,10 @@ class Jobs {
   };
   Bound bind_metric(const std::string& job, const ParameterId& parameter_id);
 
+  bool knows(const std::string& job) const { return jobs_.contains(job); }
   bool has_ended(const std::string& job) const;
+  // The trial that a parameter id of ours means.
+  std::optional<TrialId> ours(const ParameterId& id) const;
 
   // The trials of a job that ended. A job that no metric has bound is taken to be the trial that
   // TrialEnd names, unless a metric has bound that trial to another job: NNI 3.0 can name the wrong
@@ -132,7 +136,6 @@ class Jobs {
   Result<void> load_job(Entry& entry, double flags);
   Result<void> load_trials(const json& state);
   Result<void> load_waiting(const json& state);
-  std::optional<TrialId> ours(const ParameterId& id) const;
 
   TrialId next_id_ = 0;
   TrialId next_foreign_ = kImportedTrial - 1;

@@ -27,6 +27,12 @@ struct AskForJob {  // REQUEST_PARAMETER
   std::string trial_job_id;
   std::int64_t parameter_index = 0;
 };
+struct ParameterForJob {  // answers AskForJob; parameters are null when there are no more
+  TrialId id = 0;
+  std::string trial_job_id;
+  std::int64_t parameter_index = 0;
+  json parameters;
+};
 struct FinalResult {
   TrialId trial = 0;
   json value;
@@ -56,6 +62,9 @@ struct AdoptTrial {
 struct ReviveTrial {  // TrialEnd had named it for another one
   TrialId trial = 0;
 };
+struct Refuse {  // a request beyond the limits: answered in its turn, and nobody is asked
+  std::variant<NoMore, ParameterForJob> answer;
+};
 struct SaveState {  // answered by TunerState or AssessorState
   std::uint64_t number = 0;
 };
@@ -64,7 +73,7 @@ struct Barrier {
 };
 using TuneMessage =
     std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult, TrialsEnded,
-                 TrialsPaused, ImportResults, AdoptTrial, ReviveTrial, SaveState, Barrier>;
+                 TrialsPaused, ImportResults, AdoptTrial, ReviveTrial, Refuse, SaveState, Barrier>;
 
 // ---- io -> assess worker (the assessor queue)
 
@@ -72,13 +81,7 @@ using AssessMessage = std::variant<IntermediateResult, TrialsEnded, SaveState, B
 
 // ---- workers -> io
 
-struct SpaceSet {};       // answers SetSpace{initial}
-struct ParameterForJob {  // answers AskForJob; parameters are null when there are no more
-  TrialId id = 0;
-  std::string trial_job_id;
-  std::int64_t parameter_index = 0;
-  json parameters;
-};
+struct SpaceSet {};  // answers SetSpace{initial}
 struct Decided {
   Decision decision;
   json last_value;  // of the assessed trial, for NNI_INCLUDE_INTERMEDIATE_RESULTS; else null

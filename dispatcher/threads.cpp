@@ -4,14 +4,9 @@
 
 #include <exception>
 
+#include "dispatcher/message_size.h"
+
 namespace attune {
-namespace {
-
-// An estimate: what the workers say is parsed JSON, whose size nobody counts.
-constexpr std::size_t kOutputBytes = 1024;
-
-}  // namespace
-
 WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits)
     : tune_(std::move(tune)),
       assess_(std::move(assess)),
@@ -58,9 +53,10 @@ void WorkerThreads::run(WorkerName name, Worker& worker, BoundedQueue<Message>& 
 }
 
 void WorkerThreads::say(WorkerName from, WorkerMessage message) {
+  const std::size_t bytes = memory_of(message);
   if (!wake_io_) {  // who would make room is the caller
-    output_.push_over_limit({from, std::move(message)}, kOutputBytes);
-  } else if (output_.push({from, std::move(message)}, kOutputBytes) && !told_.exchange(true)) {
+    output_.push_over_limit({from, std::move(message)}, bytes);
+  } else if (output_.push({from, std::move(message)}, bytes) && !told_.exchange(true)) {
     wake_io_();
   }
 }
@@ -100,7 +96,8 @@ std::optional<WorkerThreads::Output> WorkerThreads::take() {
 
 void WorkerThreads::drop_requests() {
   tune_queue_.erase_if([](const TuneMessage& m) {
-    return std::holds_alternative<AskTrials>(m) || std::holds_alternative<AskForJob>(m);
+    return std::holds_alternative<AskTrials>(m) || std::holds_alternative<AskForJob>(m) ||
+           std::holds_alternative<Refuse>(m);
   });
   assess_queue_.erase_if(
       [](const AssessMessage& m) { return std::holds_alternative<IntermediateResult>(m); });

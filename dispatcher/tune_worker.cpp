@@ -143,6 +143,10 @@ WorkerMessages TuneWorker::on(ReviveTrial& m) {
   return {};
 }
 
+WorkerMessages TuneWorker::on(Refuse& m) {
+  return {std::visit([](auto& answer) { return WorkerMessage(std::move(answer)); }, m.answer)};
+}
+
 WorkerMessages TuneWorker::on(SaveState& m) {
   json for_job = json::array();
   for (const auto& [id, ask] : for_job_) {

@@ -35,6 +35,7 @@ class TuneWorker {
   WorkerMessages on(ImportResults& m);
   WorkerMessages on(AdoptTrial& m);
   WorkerMessages on(ReviveTrial& m);
+  WorkerMessages on(Refuse& m);
   WorkerMessages on(SaveState& m);
   WorkerMessages on(Barrier& m);
   Result<Space> make_space(const json& search_space) const;

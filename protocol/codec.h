@@ -6,10 +6,12 @@
 #include "base/result.h"
 #include "protocol/command.h"
 #include "protocol/frame.h"
+#include "protocol/limits.h"
 
 namespace attune {
 
-Result<Command> decode(const Frame& frame);
+// Numbers and texts are within what the command can be worked with: `limits` of JSON and ids.
+Result<Command> decode(const Frame& frame, const Limits& limits = {});
 Frame encode(const Command& command);
 
 std::string_view code_of(const Command& command);  // "GE"

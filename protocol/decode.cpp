@@ -6,6 +6,9 @@
 namespace attune {
 namespace {
 
+// Of steps as of ids: beyond it a double, as they are saved, no longer tells two apart.
+constexpr std::int64_t kLargestSequence = std::int64_t{1} << 52;
+
 std::unexpected<Error> expected(std::string_view what, const json& got) {
   std::string shown = dump_json(got);
   if (shown.size() > 64) shown = shown.substr(0, 64) + "...";
@@ -33,6 +36,21 @@ Result<std::string> optional_text(const json& object, std::string_view key) {
   return text_member(object, key);
 }
 
+// Ids are remembered and written into logs and answers; nothing else is made of them.
+Result<std::string> within(Result<std::string> id, std::string_view key, const Limits& limits) {
+  if (id && id->size() > limits.id) {
+    return fail(fmt::format("\"{}\": an id of {} bytes, at most {} are possible (--max-id)", key,
+                            id->size(), limits.id));
+  }
+  return id;
+}
+Result<std::string> id_member(const json& object, std::string_view key, const Limits& limits) {
+  return within(text_member(object, key), key, limits);
+}
+Result<std::string> optional_id(const json& object, std::string_view key, const Limits& limits) {
+  return within(optional_text(object, key), key, limits);
+}
+
 Result<std::int64_t> to_integer(const json& value) {
   const bool huge = value.is_number_unsigned() &&
                     value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
@@ -48,10 +66,10 @@ Result<std::int64_t> optional_integer(const json& object, std::string_view key) 
   return value;
 }
 
-Result<ParameterId> to_parameter_id(const json& object) {
+Result<ParameterId> to_parameter_id(const json& object, const Limits& limits) {
   const auto found = object.find("parameter_id");
   if (found == object.end() || found->is_null()) return ParameterId();
-  if (found->is_string()) return ParameterId(found->get<std::string>());
+  if (found->is_string()) return ParameterId(TRY(id_member(object, "parameter_id", limits)));
   auto number = to_integer(*found);
   if (!number) return fail("\"parameter_id\": " + number.error().message);
   return ParameterId(*number);
@@ -59,34 +77,38 @@ Result<ParameterId> to_parameter_id(const json& object) {
 
 // A metric travels as JSON text inside a JSON string. Text that is not JSON stays a string, so that
 // whoever uses the value can say what was wrong with it; a bare value is taken as it is.
-json metric_value(const json& wire) {
+json metric_value(const json& wire, const Limits& limits) {
   if (!wire.is_string()) return wire;
-  auto value = parse_json(wire.get_ref<const std::string&>());
+  auto value = parse_json(wire.get_ref<const std::string&>(), limits.json());
   return value ? *std::move(value) : wire;
 }
 
-Result<json> parse_object(const std::string& payload) {
-  json value = TRY(parse_json(payload));
+Result<json> parse_object(const std::string& payload, const Limits& limits) {
+  json value = TRY(parse_json(payload, limits.json()));
   if (!value.is_object()) return expected("an object", value);
   return value;
 }
 
 // ---- one decoder a command
 
-Result<Command> decode_search_space(const std::string& payload, bool initial) {
-  json value = TRY(parse_json(payload));
+Result<Command> decode_search_space(const std::string& payload, bool initial,
+                                    const Limits& limits) {
+  json value = TRY(parse_json(payload, limits.json()));
   if (!value.is_object()) return expected("a search space object", value);
   if (initial) return Initialize{std::move(value)};
   return UpdateSearchSpace{std::move(value)};
 }
 
-Result<Command> decode_request(const std::string& payload) {
-  return RequestTrialJobs{TRY(to_integer(TRY(parse_json(payload))))};
+Result<Command> decode_request(const std::string& payload, const Limits& limits) {
+  return RequestTrialJobs{TRY(to_integer(TRY(parse_json(payload, limits.json()))))};
 }
 
-Result<Command> decode_metric(const std::string& payload) {
-  if (auto plain = read_plain_metric(payload)) return *std::move(plain);
-  const json object = TRY(parse_object(payload));
+Result<Command> decode_metric(const std::string& payload, const Limits& limits) {
+  auto plain = read_plain_metric(payload);
+  const bool usual = plain && plain->trial_job_id.size() <= limits.id &&
+                     plain->sequence <= kLargestSequence && payload.size() <= limits.string;
+  if (usual) return *std::move(plain);
+  const json object = TRY(parse_object(payload, limits));
   ReportMetricData metric;
   const std::string type = TRY(text_member(object, "type"));
   if (type == "PERIODICAL") {
@@ -99,21 +121,24 @@ Result<Command> decode_metric(const std::string& payload) {
     return fail(fmt::format("\"type\": PERIODICAL, FINAL or REQUEST_PARAMETER expected, not \"{}\"",
                             printable(type)));
   }
-  metric.parameter_id = TRY(to_parameter_id(object));
-  metric.trial_job_id = TRY(optional_text(object, "trial_job_id"));
+  metric.parameter_id = TRY(to_parameter_id(object, limits));
+  metric.trial_job_id = TRY(optional_id(object, "trial_job_id", limits));
   metric.sequence = TRY(optional_integer(object, "sequence"));
   if (metric.sequence < 0) return fail("\"sequence\" is negative");
+  if (metric.sequence > kLargestSequence) {
+    return fail(fmt::format("\"sequence\": at most {} is possible", kLargestSequence));
+  }
   if (metric.type == ReportMetricData::Type::request_parameter) {
     if (metric.trial_job_id.empty()) return fail("\"trial_job_id\" is missing");
     metric.parameter_index = TRY(optional_integer(object, "parameter_index"));
   } else {
-    metric.value = metric_value(*TRY(member(object, "value")));
+    metric.value = metric_value(*TRY(member(object, "value")), limits);
   }
   return metric;
 }
 
-Result<Command> decode_import(const std::string& payload) {
-  const json list = TRY(parse_json(payload));
+Result<Command> decode_import(const std::string& payload, const Limits& limits) {
+  const json list = TRY(parse_json(payload, limits.json()));
   if (!list.is_array()) return expected("an array of records", list);
   ImportData data;
   data.records.reserve(list.size());
@@ -122,149 +147,155 @@ Result<Command> decode_import(const std::string& payload) {
     ImportData::Record record;
     if (item.is_object()) {
       record.parameter = item.value("parameter", json());
-      if (item.contains("value")) record.value = metric_value(item["value"]);
-      record.trial_job_id = optional_text(item, "trialJobId").value_or("");
+      if (item.contains("value")) record.value = metric_value(item["value"], limits);
+      record.trial_job_id = optional_id(item, "trialJobId", limits).value_or("");
     }
     data.records.push_back(std::move(record));
   }
   return data;
 }
 
-Result<AddCustomizedTrialJob::Trial> decode_customized(const json& item) {
+Result<AddCustomizedTrialJob::Trial> decode_customized(const json& item, const Limits& limits) {
   if (!item.is_object()) return expected("a trial object", item);
   const auto paused = item.find("paused");
-  return AddCustomizedTrialJob::Trial{TRY(to_parameter_id(item)),
-                                      TRY(optional_text(item, "parameter_source")),
-                                      item.value("parameters", json()),
-                                      TRY(optional_text(item, "trial_job_id")),
-                                      paused != item.end() && *paused == true,
-                                      TRY(optional_text(item, "checkpoint"))};
+  return AddCustomizedTrialJob::Trial{
+      TRY(to_parameter_id(item, limits)),      TRY(optional_text(item, "parameter_source")),
+      item.value("parameters", json()),        TRY(optional_id(item, "trial_job_id", limits)),
+      paused != item.end() && *paused == true, TRY(optional_id(item, "checkpoint", limits))};
 }
 
-Result<Command> decode_add(const std::string& payload) {
-  const json value = TRY(parse_json(payload));
+Result<Command> decode_add(const std::string& payload, const Limits& limits) {
+  const json value = TRY(parse_json(payload, limits.json()));
   AddCustomizedTrialJob command;
   command.resumed = value.is_array();
   if (!value.is_array()) {
-    command.trials.push_back(TRY(decode_customized(value)));
+    command.trials.push_back(TRY(decode_customized(value, limits)));
     return command;
   }
-  for (const json& item : value) command.trials.push_back(TRY(decode_customized(item)));
+  for (const json& item : value) command.trials.push_back(TRY(decode_customized(item, limits)));
   return command;
 }
 
-Result<Command> decode_trial_end(const std::string& payload) {
-  const json object = TRY(parse_object(payload));
+Result<Command> decode_trial_end(const std::string& payload, const Limits& limits) {
+  const json object = TRY(parse_object(payload, limits));
   TrialEnd end;
-  end.trial_job_id = TRY(text_member(object, "trial_job_id"));
+  end.trial_job_id = TRY(id_member(object, "trial_job_id", limits));
   const std::string event = TRY(text_member(object, "event"));
   for (int i = 0; i <= static_cast<int>(TrialEnd::Event::unknown); ++i) {
     const auto candidate = static_cast<TrialEnd::Event>(i);
     if (event == to_text(candidate)) end.event = candidate;
   }
-  end.checkpoint = TRY(optional_text(object, "checkpoint"));
+  end.checkpoint = TRY(optional_id(object, "checkpoint", limits));
   // hyper_params is the NewTrialJob text. Only its id and parameters are of use, and a trial must
   // not stay alive because they are spoilt.
   if (const auto found = object.find("hyper_params"); found != object.end()) {
-    const json params = metric_value(*found);
+    const json params = metric_value(*found, limits);
     if (params.is_object()) {
-      end.parameter_id = to_parameter_id(params).value_or(ParameterId());
+      end.parameter_id = to_parameter_id(params, limits).value_or(ParameterId());
       end.parameters = params.value("parameters", json());
     }
   }
   return end;
 }
 
-Result<Command> decode_saved(const std::string& payload) {
-  const json object = TRY(parse_object(payload));
-  return CheckpointSaved{TRY(text_member(object, "trial_job_id")),
-                         TRY(text_member(object, "checkpoint"))};
+Result<Command> decode_saved(const std::string& payload, const Limits& limits) {
+  const json object = TRY(parse_object(payload, limits));
+  return CheckpointSaved{TRY(id_member(object, "trial_job_id", limits)),
+                         TRY(id_member(object, "checkpoint", limits))};
 }
 
-Result<Command> decode_received(const std::string& payload) {
-  const std::int64_t answers = TRY(to_integer(TRY(parse_json(payload))));
+Result<Command> decode_received(const std::string& payload, const Limits& limits) {
+  const std::int64_t answers = TRY(to_integer(TRY(parse_json(payload, limits.json()))));
   if (answers < 0) return fail("a number of answers expected, not " + std::to_string(answers));
   return Received{static_cast<std::uint64_t>(answers)};
 }
 
-Result<Command> decode_initialized(const std::string& payload) {
+Result<Command> decode_initialized(const std::string& payload, const Limits& limits) {
   if (payload.empty()) return Initialized{};
-  const json object = TRY(parse_object(payload));
+  const json object = TRY(parse_object(payload, limits));
   const std::int64_t through = TRY(to_integer(*TRY(member(object, "through"))));
+  if (through < 0) return fail("\"through\" is negative");
   return Initialized{static_cast<std::uint64_t>(through)};
 }
 
-Result<Command> decode_new_trial(const std::string& payload) {
-  const json object = TRY(parse_object(payload));
-  return NewTrialJob{TRY(to_parameter_id(object)),
+Result<Command> decode_new_trial(const std::string& payload, const Limits& limits) {
+  const json object = TRY(parse_object(payload, limits));
+  return NewTrialJob{TRY(to_parameter_id(object, limits)),
                      TRY(optional_text(object, "parameter_source")),
                      *TRY(member(object, "parameters")),
                      TRY(optional_integer(object, "parameter_index")),
-                     TRY(optional_text(object, "resume_trial_job_id")),
-                     TRY(optional_text(object, "checkpoint_from"))};
+                     TRY(optional_id(object, "resume_trial_job_id", limits)),
+                     TRY(optional_id(object, "checkpoint_from", limits))};
 }
 
-Result<Command> decode_send_parameter(const std::string& payload) {
-  const json object = TRY(parse_object(payload));
-  return SendTrialJobParameter{TRY(to_parameter_id(object)), *TRY(member(object, "parameters")),
-                               TRY(text_member(object, "trial_job_id")),
+Result<Command> decode_send_parameter(const std::string& payload, const Limits& limits) {
+  const json object = TRY(parse_object(payload, limits));
+  return SendTrialJobParameter{TRY(to_parameter_id(object, limits)),
+                               *TRY(member(object, "parameters")),
+                               TRY(id_member(object, "trial_job_id", limits)),
                                TRY(optional_integer(object, "parameter_index"))};
 }
 
-Result<Command> decode_no_more(const std::string& payload) {
+Result<Command> decode_no_more(const std::string& payload, const Limits& limits) {
   if (payload.empty()) return NoMoreTrialJobs{};
-  const json object = TRY(parse_object(payload));
-  return NoMoreTrialJobs{TRY(to_parameter_id(object)), TRY(optional_text(object, "reason")),
+  const json object = TRY(parse_object(payload, limits));
+  return NoMoreTrialJobs{TRY(to_parameter_id(object, limits)), TRY(optional_text(object, "reason")),
                          object.value("transient", json()) == true};
 }
 
-Result<Command> decode_kill(const std::string& payload) {
-  const json value = TRY(parse_json(payload));
+Result<Command> decode_kill(const std::string& payload, const Limits& limits) {
+  const json value = TRY(parse_json(payload, limits.json()));
   if (value.is_string()) return KillTrialJob{value.get<std::string>(), ""};
   if (!value.is_object()) return expected("a trial job id", value);
-  return KillTrialJob{TRY(text_member(value, "trial_job_id")), TRY(optional_text(value, "reason"))};
+  return KillTrialJob{TRY(id_member(value, "trial_job_id", limits)),
+                      TRY(optional_text(value, "reason"))};
 }
 
-Result<Command> decode_pause(const std::string& payload) {
-  const json object = TRY(parse_object(payload));
-  return PauseTrialJob{TRY(text_member(object, "trial_job_id")),
+Result<Command> decode_pause(const std::string& payload, const Limits& limits) {
+  const json object = TRY(parse_object(payload, limits));
+  return PauseTrialJob{TRY(id_member(object, "trial_job_id", limits)),
                        TRY(optional_text(object, "reason"))};
 }
 
-Result<Command> decode_payload(const Frame& frame) {
+Result<Command> decode_ping(const std::string& payload, const Limits& limits) {
+  return Ping{TRY(within(payload, "token", limits))};
+}
+
+Result<Command> decode_payload(const Frame& frame, const Limits& limits) {
   const auto& [code, payload] = frame;
-  if (code == "ME") return decode_metric(payload);
-  if (code == "EN") return decode_trial_end(payload);
-  if (code == "GE") return decode_request(payload);
-  if (code == "PI") return Ping{payload};
-  if (code == "TR") return decode_new_trial(payload);
-  if (code == "IN") return decode_search_space(payload, true);
-  if (code == "SS") return decode_search_space(payload, false);
-  if (code == "FD") return decode_import(payload);
-  if (code == "AD") return decode_add(payload);
+  if (code == "ME") return decode_metric(payload, limits);
+  if (code == "EN") return decode_trial_end(payload, limits);
+  if (code == "GE") return decode_request(payload, limits);
+  if (code == "PI") return decode_ping(payload, limits);
+  if (code == "TR") return decode_new_trial(payload, limits);
+  if (code == "IN") return decode_search_space(payload, true, limits);
+  if (code == "SS") return decode_search_space(payload, false, limits);
+  if (code == "FD") return decode_import(payload, limits);
+  if (code == "AD") return decode_add(payload, limits);
   if (code == "TE") return Terminate{};
-  if (code == "CK") return decode_saved(payload);
-  if (code == "RC") return decode_received(payload);
-  if (code == "ID") return decode_initialized(payload);
-  if (code == "SP") return decode_send_parameter(payload);
-  if (code == "NO") return decode_no_more(payload);
-  if (code == "KI") return decode_kill(payload);
+  if (code == "CK") return decode_saved(payload, limits);
+  if (code == "RC") return decode_received(payload, limits);
+  if (code == "ID") return decode_initialized(payload, limits);
+  if (code == "SP") return decode_send_parameter(payload, limits);
+  if (code == "NO") return decode_no_more(payload, limits);
+  if (code == "KI") return decode_kill(payload, limits);
   if (code == "ER") return DaemonError{payload};
   if (code == "PO") return Pong{payload};
-  if (code == "PA") return decode_pause(payload);
+  if (code == "PA") return decode_pause(payload, limits);
   if (code == "CP") {
-    return SaveCheckpoint{TRY(text_member(TRY(parse_object(payload)), "trial_job_id"))};
+    return SaveCheckpoint{
+        TRY(id_member(TRY(parse_object(payload, limits)), "trial_job_id", limits))};
   }
   if (code == "CD") {
-    return DropCheckpoint{TRY(text_member(TRY(parse_object(payload)), "checkpoint"))};
+    return DropCheckpoint{TRY(id_member(TRY(parse_object(payload, limits)), "checkpoint", limits))};
   }
   return fail("unknown command");
 }
 
 }  // namespace
 
-Result<Command> decode(const Frame& frame) {
-  auto command = decode_payload(frame);
+Result<Command> decode(const Frame& frame, const Limits& limits) {
+  auto command = decode_payload(frame, limits);
   if (command) return command;
   const std::string_view name = name_of(frame.code);
   return fail(fmt::format("{}{}: {}; payload of {} bytes: '{}'", printable(frame.code),

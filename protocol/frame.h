@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "protocol/limits.h"
 
 namespace attune {
 
@@ -20,8 +21,8 @@ struct Frame {
 };
 
 struct Framing {
-  int length_digits = 14;               // 14 or 6
-  std::size_t max_payload = 64u << 20;  // larger frames are refused, in both directions
+  int length_digits = 14;                      // 14 or 6
+  std::size_t max_payload = Limits{}.payload;  // larger frames are refused, in both directions
 };
 
 // Takes the stream in pieces of any size. Not thread safe.

@@ -7,8 +7,11 @@
 namespace attune {
 namespace {
 
+// A message is two texts. Of their sizes only that of the whole message counts.
+constexpr JsonLimits kMessage{.depth = 8, .keys = 100, .elements = 1000, .values = 1000};
+
 Result<Frame> decode_json(std::string_view message) {
-  const json value = TRY(parse_json(message));
+  const json value = TRY(parse_json(message, kMessage));
   if (!value.is_object()) {
     return fail(fmt::format("an object expected, not {}", json_type_name(value)));
   }

@@ -41,12 +41,12 @@ Result<void> read_list(const json& list, std::string_view first, std::string_vie
 }
 
 // The deepest place of a value: {"ask":1,"trials":[{"parameters": here.
-constexpr int kDeepest = JsonLimits{}.depth - 3;
+constexpr int kDeepest = static_cast<int>(JsonLimits{}.depth) - 3;
 
 Result<void> check_nested(const json& value, int levels) {
   if (!value.is_structured()) return {};
   if (levels == 0) return fail("nested deeper than " + std::to_string(kDeepest));
-  if (value.is_object() && std::ssize(value) > JsonLimits{}.keys) {
+  if (value.is_object() && value.size() > JsonLimits{}.keys) {
     return fail("an object with more than " + std::to_string(JsonLimits{}.keys) + " keys");
   }
   for (const json& one : value) TRY(check_nested(one, levels - 1));

@@ -102,6 +102,38 @@ TEST_CASE("limits hold, and what is just inside is accepted") {
   CHECK(parse_json(R"([{"a":1,"b":2},{"c":1,"d":"::::"}])", {.keys = 2}));
 }
 
+TEST_CASE("strings, arrays and values have limits where they are asked for") {
+  const JsonLimits limits{.string_bytes = 4, .elements = 3, .values = 8};
+  CHECK(parse_json(R"("1234")", limits));
+  CHECK(error_of(R"("12345")", limits) == "JSON with a string of more than 4 bytes at byte 0");
+  CHECK(error_of(R"({"12345":1})", limits) == "JSON with a string of more than 4 bytes at byte 1");
+  CHECK(error_of(R"(["a","\u0041"])", limits) ==
+        "JSON with a string of more than 4 bytes at byte 5");
+  CHECK(error_of("\"" + std::string(1 << 20, 'x'), limits).starts_with("JSON with a string"));
+  CHECK(parse_json("[1,2,3]", limits));
+  CHECK(error_of("[1,2,3,4]", limits) == "JSON array with more than 3 elements at byte 6");
+  CHECK(parse_json(R"(["a,b,c,d"])", {.elements = 1}));
+  CHECK(parse_json("[[1,2],[3,4]]", {.values = 7}));
+  CHECK(error_of("[[1,2],[3,4]]", {.values = 6}) == "JSON with more than 6 values at byte 9");
+  // Arrays within the limit cannot add up to more than the values.
+  std::string many = "[";
+  for (int i = 0; i < 1000; ++i) many += "[],";
+  CHECK(error_of(many + "[]]", {.elements = 10'000, .values = 1000}).starts_with("JSON with more"));
+  // In the dialect of Python, too.
+  CHECK(error_of("[NaN,2,3,4]", limits) == "JSON array with more than 3 elements at byte 8");
+  CHECK(parse_json("[1,2,3] # ,,,,,", limits));
+  // Without being asked for, there are none.
+  CHECK(parse_json("\"" + std::string(1 << 20, 'x') + "\""));
+}
+
+TEST_CASE("what a value holds in memory") {
+  CHECK(memory_of(json(1.5)) == 0);
+  CHECK(memory_of(json(std::string(1000, 'x'))) >= 1000);
+  const json list = json::array({1, 2, 3});
+  CHECK(memory_of(list) >= 3 * sizeof(json));
+  CHECK(memory_of(json{{"a", list}, {"b", list}}) >= 2 * memory_of(list));
+}
+
 TEST_CASE("brackets in comments do not count, quotes in comments do not open strings") {
   CHECK(parse_json("1 # [[[[", {.depth = 2}));
   // A quote in a comment must not hide what follows from the limits.

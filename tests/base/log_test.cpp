@@ -2,11 +2,14 @@
 #include "base/log.h"
 
 #include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <thread>
+
+#include "base/line_rate.h"
 
 using namespace attune;
 
@@ -69,6 +72,7 @@ TEST_CASE("a level hides what is below it") {
   log.warning("shown");
   log.flush();
   CHECK(file.lines().size() == 1);
+  CHECK(Log::to_file("/dev/fd/1", LogLevel::info, false));  // /dev/fd is one
 }
 
 TEST_CASE("a file is appended to") {
@@ -81,6 +85,65 @@ TEST_CASE("an unwritable file is an error that names it") {
   const auto log = Log::to_file("/dev/null/x.log", LogLevel::info, false);
   REQUIRE_FALSE(log);
   CHECK(log.error().message.find("/dev/null/x.log") != std::string::npos);
+}
+
+TEST_CASE("a log file is for its owner, and so are its directories") {
+  const LogFile file;
+  Log::to_file(file.path(), LogLevel::info, false).value().info("hi");
+  namespace fs = std::filesystem;
+  CHECK(fs::status(file.path()).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  const fs::path directory = fs::path(file.path()).parent_path();
+  CHECK(fs::status(directory).permissions() == fs::perms::owner_all);
+}
+
+TEST_CASE("a log is not written through a symbolic link") {
+  const LogFile file;
+  Log::to_file(file.path(), LogLevel::info, false).value().info("hi");
+  const std::string link = file.path() + ".link";
+  std::filesystem::create_symlink(file.path(), link);
+  const auto log = Log::to_file(link, LogLevel::info, false);
+  REQUIRE_FALSE(log);
+  CHECK(log.error().message.find("symbolic link") != std::string::npos);
+  CHECK(log.error().message.find(link) != std::string::npos);
+  CHECK(file.lines().size() == 1);
+}
+
+TEST_CASE("a message is one line, whatever is in it") {
+  const LogFile file;
+  const Log log = Log::to_file(file.path(), LogLevel::info, false).value();
+  log.warning("job {} ends", std::string("a\n[2026] ERROR\x1b[2J\0z", 20));
+  log.warning("{}", std::string(1 << 20, 'x'));
+  log.flush();
+  const auto lines = file.lines();
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].ends_with(R"(job a\x0a[2026] ERROR\x1b[2J\x00z ends)"));
+  CHECK(lines[1].size() < 5000);
+  CHECK(lines[1].ends_with("x... (1048576 bytes)"));
+}
+
+TEST_CASE("of one kind of line some are written a second, and the last of them says so") {
+  LineRate rate(3);
+  using enum LineRate::Verdict;
+  const int kind = 0, other = 0;
+  for (const std::int64_t second : {7, 8, 5}) {
+    CHECK(rate.ask(&kind, second) == write);
+    CHECK(rate.ask(&kind, second) == write);
+    CHECK(rate.ask(&kind, second) == write_last);
+    CHECK(rate.ask(&kind, second) == leave_out);
+    CHECK(rate.ask(&other, second) == write);
+    CHECK(rate.ask(&kind, second) == leave_out);
+  }
+
+  const LogFile file;
+  const Log log = Log::to_file(file.path(), LogLevel::trace, false).value().limited(1);
+  for (int i = 0; i < 100'000; ++i) log.named("room").warning("flood {}", i);
+  for (int i = 0; i < 10; ++i) log.debug("asked for {}", i);
+  log.flush();
+  const auto lines = file.lines();
+  CHECK(lines.size() < 10'000);
+  CHECK(lines[0].ends_with("flood 0 (more such lines are left out in this second)"));
+  CHECK(lines.back().ends_with("asked for 9"));
+  CHECK(lines[lines.size() - 10].ends_with("asked for 0"));
 }
 
 TEST_CASE("a default-made log discards") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/base64.h"
+#include "daemon/listing.h"
 
 namespace attune {
 namespace {
@@ -157,7 +158,7 @@ TEST_CASE("for humans: options, and unknown ones are errors") {
   CHECK(c.tuner.arguments["optimize_mode"] == "maximize");
   CHECK(c.fallback_seed == 5);
   CHECK(c.in_fd == 0);
-  CHECK(c.framing.length_digits == 6);
+  CHECK(c.length_digits == 6);
   CHECK(c.drain);
   CHECK(c.capabilities.sync);
   CHECK(c.log_file.empty());
@@ -173,6 +174,27 @@ TEST_CASE("for humans: options, and unknown ones are errors") {
   CHECK(read({"--help"}).usage.text.find("--exp_params") != std::string::npos);
   CHECK(read({"--version"}).usage.text.find("attuned 0.") == 0);
   CHECK(read({"--list", "--json"}).options.run == Options::Run::list);
+}
+
+TEST_CASE("every limit has an option, which --help names and --print-config shows") {
+  for (const LimitEntry& entry : limit_entries()) {
+    const std::string option = std::string("--max-") + entry.name;
+    CAPTURE(option);
+    for (const std::size_t value : {entry.least, entry.most}) {
+      const auto outcome = read({"--tuner", "TPE", option, std::to_string(value)});
+      REQUIRE(outcome.error.empty());
+      CHECK(outcome.options.configuration.limits.*entry.value == value);
+      const json shown = print_config(outcome.options.configuration);
+      CHECK(shown["max_" + std::string(entry.name)] == value);
+    }
+    CHECK(read({"--tuner", "TPE", option, std::to_string(entry.most + 1)}).usage.exit_code == 2);
+    CHECK(read({"--tuner", "TPE", option, std::to_string(entry.least - 1)}).usage.exit_code == 2);
+    CHECK(read({"--tuner", "TPE", option, "-1"}).usage.exit_code == 2);
+    CHECK(read({"--tuner", "TPE", option, "many"}).usage.exit_code == 2);
+    CHECK_THAT(read({"--help"}).usage.text, Catch::Contains(option + " "));
+  }
+  const auto framing = read({"--tuner", "TPE", "--max-payload", "2048"}).options.configuration;
+  CHECK(framing.framing().max_payload == 2048);
 }
 
 TEST_CASE("the environment of NNI's manager") {

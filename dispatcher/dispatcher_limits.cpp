@@ -1,0 +1,44 @@
+// What the dispatcher does when a manager wants more than the limits allow: that command comes to
+// nothing, or to less, and says so.
+#include "dispatcher/dispatcher.h"
+
+namespace attune {
+
+// As a request of its own, so that each gets one NO at most, in its turn.
+void Dispatcher::refuse_trials(std::int64_t asked, std::int64_t refused) {
+  const std::string reason = fmt::format(
+      "{} of {} trials are refused: at most {} of one request (--max-request) and {} that have not "
+      "ended (--max-outstanding)",
+      refused, asked, options_.limits.request, options_.limits.outstanding);
+  log_.error("RequestTrialJobs: {}", reason);
+  to_tuner(Refuse{NoMore{jobs_.take_ids(1), reason}});
+}
+
+// Whether there is room to remember this job, if it is a new one.
+bool Dispatcher::admit_job(const std::string& job, const ParameterId& parameter_id) {
+  if (job.empty() || jobs_.knows(job) || quotas_.take_job(jobs_.ours(parameter_id))) return true;
+  log_.error("job {} ignored: {} jobs beside those of our trials are known already (--max-jobs)",
+             job, options_.limits.jobs);
+  return false;
+}
+
+// Likewise a trial that was not asked for.
+bool Dispatcher::admit_trial(TrialId trial) {
+  if (quotas_.add(trial)) return true;
+  log_.error("added trial ignored: {} trials have not ended (--max-outstanding)",
+             options_.limits.outstanding);
+  return false;
+}
+
+bool Dispatcher::admit_report(TrialId trial, std::int64_t step) {
+  const auto verdict = quotas_.take_report(trial, text_bytes_);
+  if (verdict == Quotas::Verdict::refuse_first) {
+    log_.warning(
+        "intermediate result {} of trial {} and later ones ignored: at most {} of one trial "
+        "(--max-history) and {} bytes of all that run (--max-histories) are kept",
+        step, trial, options_.limits.history, options_.limits.histories);
+  }
+  return verdict == Quotas::Verdict::take;
+}
+
+}  // namespace attune
