@@ -1,0 +1,18 @@
+// Any experiment file of `attune run`: an error that names the file, or an experiment whose search
+// space is one.
+#include "runner/experiment_file.h"
+#include "space/parse.h"
+#include "tests/fuzz/fuzz.h"
+
+using namespace attune;
+
+FUZZ_TARGET(input) {
+  // Other files that it names are not what is tried here; one could be a device.
+  if (input.find("searchSpaceFile") != input.npos || input.find("file:") != input.npos) return;
+  const auto experiment = read_experiment(std::string(input), "experiment.yaml", "/tmp");
+  if (!experiment) {
+    ATTUNE_CHECK(!experiment.error().message.empty());
+    return;
+  }
+  ATTUNE_CHECK(parse_space(experiment->search_space).has_value());
+}
