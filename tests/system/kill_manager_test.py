@@ -5,6 +5,9 @@ Nothing may be lost, nothing may run twice, nothing may be left over, and the tu
 what it proposes to a manager that lives:
     kill_manager_test.py ATTUNE [--trials 120] [--running 40] [--kills 20] [--seed 1]
 
+With --running 1 any --tuner will do: what it proposes depends on all results so far, so that the whole
+experiment must come out as one that nobody disturbs. With --assessor trials are stopped early.
+
 With --fake FAKE_DAEMON (at most 45 trials) also what the daemon has heard is checked, which it
 writes into a file: every result once.
 """
@@ -42,10 +45,25 @@ for step in range(REPORTS):
 report('FINAL', 0, x)
 '''
 REPORTS = 4
-EXPERIMENT = {
-    'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}},
-    'tuner': {'name': 'Random', 'classArgs': {'seed': 1, 'optimize_mode': 'minimize'}},
-}
+SPACE = {'x': {'_type': 'uniform', '_value': [0, 1]}}
+
+
+def make_experiment(options, folder):
+    space, arguments = SPACE, {'seed': 1, 'optimize_mode': 'minimize'}
+    if options.tuner == 'Batch':
+        values = [{'x': i / options.trials} for i in range(options.trials)]
+        space, arguments = {'combine_params': {'_type': 'choice', '_value': values}}, {}
+    elif options.tuner == 'GridSearch':
+        arguments = {}
+    elif options.tuner == 'TPE':
+        arguments['tpe_args'] = {'n_startup_jobs': 5}
+    experiment = {'searchSpace': space, 'tuner': {'name': options.tuner, 'classArgs': arguments},
+                  'trialCommand': f'exec {sys.executable} {folder}/trial.py',
+                  'trialConcurrency': options.running, 'maxTrialNumber': options.trials}
+    if options.assessor:
+        experiment['assessor'] = {'name': options.assessor,
+                                  'classArgs': {'optimize_mode': 'minimize'}}
+    return experiment
 
 
 def run(folder, attune, arguments):
@@ -107,15 +125,19 @@ def daemon(fake):
     return ['--daemon', str(fake.resolve())] if fake else []
 
 
-def undisturbed(attune, trials, fake):
-    """What the tuner proposes, by parameter id. It draws without looking at results."""
-    if fake:
-        return {i: {'x': i} for i in range(trials)}
+def undisturbed(options, folder):
+    """What the tuner proposes to a manager that lives, by parameter id."""
+    if options.fake:
+        return {i: {'x': i} for i in range(options.trials)}
+    if options.running == 1:
+        return in_one_go(options, folder)
+    # Random draws without looking at results.
+    experiment = make_experiment(options, folder)
     frames = ''.join(f'{code}{len(text):014d}{text}' for code, text in (
-        ('IN', json.dumps(EXPERIMENT['searchSpace'])), ('GE', str(trials)), ('TE', '')))
-    tuner = EXPERIMENT['tuner']
+        ('IN', json.dumps(experiment['searchSpace'])), ('GE', str(options.trials)), ('TE', '')))
+    tuner = experiment['tuner']
     answers = subprocess.run(
-        [pathlib.Path(attune).parent / 'attuned', '--tuner', tuner['name'], '--tuner-args',
+        [options.attune.parent / 'attuned', '--tuner', tuner['name'], '--tuner-args',
          json.dumps(tuner['classArgs']), '--in-fd', '0', '--out-fd', '1', '--drain'],
         input=frames.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
     proposals = {}
@@ -128,19 +150,39 @@ def undisturbed(attune, trials, fake):
     return proposals
 
 
-def check_conversation(attune, folder, trials, fake):
+def in_one_go(options, folder):
+    """The same trials one after the other, under a manager and a daemon that nobody kills."""
+    calm = folder / 'calm'
+    calm.mkdir()
+    (calm / 'e.json').write_text(json.dumps(make_experiment(options, folder)))
+    subprocess.run([options.attune, 'run', 'e.json', '--dir', 'exp', '--quiet'], cwd=calm,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    with open_store(calm) as store:
+        return proposals_in(store)
+
+
+def open_store(folder):
+    return sqlite3.connect(f'file:{folder}/exp/attune.sqlite?mode=ro', uri=True)
+
+
+def proposals_in(store):
+    rows = store.execute('SELECT parameter_id, parameters FROM trials JOIN parameters '
+                         'USING (experiment, trial) ORDER BY trial').fetchall()
+    return {int(parameter_id): json.loads(text) for parameter_id, text in rows}
+
+
+def check_conversation(options, folder):
     """Whether the daemon has gone on exactly each time, and what is wrong if it says that it has."""
-    with sqlite3.connect(f'file:{folder}/exp/attune.sqlite?mode=ro', uri=True) as store:
+    trials = options.trials
+    with open_store(folder) as store:
         afresh = store.execute("SELECT count(*) FROM events WHERE text LIKE '%begins afresh%'")
         if afresh.fetchone()[0] > 0:
             return False, []
         problems = []
-        rows = store.execute('SELECT job_id, parameter_id, parameters FROM trials JOIN parameters '
-                             'USING (experiment, trial) ORDER BY trial').fetchall()
-        proposed = {int(parameter_id): json.loads(text) for _, parameter_id, text in rows}
+        proposed = proposals_in(store)
         if len(proposed) != trials:
             problems.append(f'{len(proposed)} parameter ids, not {trials}')
-        expected = undisturbed(attune, trials, fake)
+        expected = undisturbed(options, folder)
         different = sorted(i for i in proposed if proposed[i] != expected.get(i))
         if different:
             problems.append(f'proposals that an undisturbed tuner does not make: {different[:5]}')
@@ -152,28 +194,34 @@ def check_conversation(attune, folder, trials, fake):
         finals = store.execute("SELECT trial, count(*) FROM reports WHERE type = 'final' "
                                "GROUP BY trial HAVING count(*) != 1").fetchall()
         if finals:
-            problems.append(f'trials without exactly one final result: {finals[:5]}')
+            problems.append(f'trials with more than one final result: {finals[:5]}')
     # It accepts what it remembers and what the manager remembers as one conversation: its last word.
-    again = subprocess.run([attune, 'resume', '--dir', 'exp', '--quiet', '--json', *daemon(fake)],
-                           cwd=folder, capture_output=True, text=True)
-    if again.returncode != 0 or json.loads(again.stdout)['trials']['succeeded'] != trials:
+    again = subprocess.run([options.attune, 'resume', '--dir', 'exp', '--quiet', '--json',
+                            *daemon(options.fake)], cwd=folder, capture_output=True, text=True)
+    if again.returncode != 0 or sum(json.loads(again.stdout)['trials'].values()) != trials:
         problems.append(f'one more resume: exit code {again.returncode}: {again.stderr}')
     return True, problems
 
 
-def check(attune, folder, trials):
-    exported = subprocess.run([attune, 'export', '--dir', 'exp', '--format', 'jsonl'], cwd=folder,
+def check(options, folder):
+    trials = options.trials
+    exported = subprocess.run([options.attune, 'export', '--dir', 'exp', '--format', 'jsonl'], cwd=folder,
                               check=True, capture_output=True, text=True).stdout
     records = [json.loads(line) for line in exported.splitlines()]
     problems = []
     if [r['trial_job_id'] for r in records] != [f't{i:04}' for i in range(trials)]:
         problems.append(f'{len(records)} trials, not {trials} without a gap')
+    stopped = 0
     for r in records:
-        if (r['status'], r['attempts'], r['reports']) != ('SUCCEEDED', 1, REPORTS):
+        if options.assessor and (r['status'], r['attempts']) == ('EARLY_STOPPED', 1):
+            stopped += 1
+        elif (r['status'], r['attempts'], r['reports']) != ('SUCCEEDED', 1, REPORTS):
             problems.append(f'{r["trial_job_id"]}: {r["status"]}, {r["attempts"]} attempts, '
                             f'{r["reports"]} reports, {r["reason"]}')
         elif r['score'] != r['parameters.x']:
             problems.append(f'{r["trial_job_id"]}: the score is that of another configuration')
+    if options.assessor and stopped == 0:
+        problems.append(f'{options.assessor} has stopped nothing: this shows nothing of it')
     starts = (folder / 'starts').read_text().split('\n')[:-1]
     if sorted(starts) != sorted(f't{i:04} 0' for i in range(trials)):
         twice = sorted({s for s in starts if starts.count(s) > 1})
@@ -190,29 +238,32 @@ def main():
     parser.add_argument('--trials', type=int, default=120)
     parser.add_argument('--running', type=int, default=40)
     parser.add_argument('--kills', type=int, default=20)
+    parser.add_argument('--tuner', default='Random')
+    parser.add_argument('--assessor')
     parser.add_argument('--fake', type=pathlib.Path)
     parser.add_argument('--daemon-kills', type=int, default=3)
     parser.add_argument('--seed', type=int, default=1)
     arguments = parser.parse_args()
+    if arguments.tuner != 'Random' and arguments.running > 1:
+        parser.error('what another tuner than Random proposes can only be foretold with --running 1')
+    arguments.attune = arguments.attune.resolve()
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix='attune-kill-') as name:
         folder = pathlib.Path(name)
-        attune = str(arguments.attune.resolve())
         (folder / 'trial.py').write_text(TRIAL.replace('REPORTS', str(REPORTS)))
-        (folder / 'e.json').write_text(json.dumps(EXPERIMENT | {
-            'trialCommand': f'exec {sys.executable} {folder}/trial.py',
-            'trialConcurrency': arguments.running, 'maxTrialNumber': arguments.trials}))
+        (folder / 'e.json').write_text(json.dumps(make_experiment(arguments, folder)))
         os.environ['FAKE_JOURNAL'] = str(folder / 'journal')
         begin = ['run', 'e.json', '--dir', 'exp', '--quiet', *daemon(arguments.fake)]
         command = begin
         killed = daemons = 0
+        jitter = 0.4 if arguments.running == 1 else 0.02
         # The moments of the kills are spread over the experiment, by what has begun.
         moments = sorted(rng.sample(range(1, arguments.trials), min(arguments.kills,
                                                                     arguments.trials - 1)))
         for moment in moments:
-            manager = run(folder, attune, command)
+            manager = run(folder, arguments.attune, command)
             wait_for_starts(folder / 'starts', moment, manager)
-            time.sleep(rng.random() * 0.02)  # not always at the same point of its work
+            time.sleep(rng.random() * jitter)  # not always at the same point of its work
             if manager.poll() is not None:
                 break
             if daemons < arguments.daemon_kills and rng.random() < 0.5:
@@ -227,14 +278,14 @@ def main():
             command = ['resume', '--dir', 'exp', '--quiet', *daemon(arguments.fake)]
             if not (folder / 'exp/attune.sqlite').exists():
                 command = begin
-        last = run(folder, attune, command)
+        last = run(folder, arguments.attune, command)
         _, errors = last.communicate(timeout=300)
-        problems = check(attune, folder, arguments.trials)
+        problems = check(arguments, folder)
         if arguments.fake:
             problems += check_journal(folder / 'journal', arguments.trials)
-        exact, wrong = check_conversation(attune, folder, arguments.trials, arguments.fake)
+        exact, wrong = check_conversation(arguments, folder)
         problems += wrong
-        if arguments.fake and not exact:
+        if (arguments.fake or arguments.running == 1) and not exact:
             problems.append('a daemon that remembers has begun afresh')
         if last.returncode != 0:
             problems.insert(0, f'exit code {last.returncode}: {errors}')
