@@ -2,6 +2,7 @@
 // One struct with everything that attuned can be told; filled by options.cpp (arguments and
 // environment) and experiment.cpp (the manager's experiment parameters). Nothing below daemon/
 // reads either.
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,14 @@ namespace attune {
 struct AlgorithmChoice {
   std::string name;
   json arguments = json::object();
+};
+
+// "resume" in the experiment parameters: what the manager remembers of the conversation.
+struct Shared {
+  std::uint64_t received = 0;         // answers
+  std::uint64_t acknowledged = 0;     // commands that it has no longer
+  std::uint64_t sent = kAnyCommands;  // commands in all
+  static constexpr std::uint64_t kAnyCommands = std::numeric_limits<std::uint64_t>::max();
 };
 
 struct Configuration {
@@ -38,10 +47,10 @@ struct Configuration {
   int out_fd = 4;
   std::string log_file;  // empty: stderr
   LogLevel log_level = LogLevel::info;
-  bool resume = false;                    // NNI_MODE=resume
-  std::string checkpoint_directory;       // NNI_CHECKPOINT_DIRECTORY; empty: nothing is remembered
-  std::optional<std::uint64_t> received;  // "resume": {"received": n}: answers that the manager has
-  Durability durability = Durability::write;
+  bool resume = false;               // NNI_MODE=resume
+  std::string checkpoint_directory;  // NNI_CHECKPOINT_DIRECTORY; empty: nothing is remembered
+  std::optional<Shared> shared;      // a resume that is exact
+  Durability durability = Durability::each_second;
   std::size_t snapshot_bytes = 1u << 20;  // of the journal, before a snapshot shortens it
   std::string websocket_url;              // instead of the descriptors, unless empty
   bool include_intermediate = false;      // NNI_INCLUDE_INTERMEDIATE_RESULTS

@@ -91,15 +91,23 @@ Result<std::vector<Objective>> read_objectives(const json& experiment) {
   return objectives;
 }
 
-// "resume": {"received": n}
-Result<std::optional<std::uint64_t>> read_received(const json& experiment) {
+Result<std::optional<Shared>> read_shared(const json& experiment) {
   const json* resume = find(experiment, "resume");
   if (!resume) return std::nullopt;
-  const json* received = find(*resume, "received");
-  if (!received || !received->is_number_unsigned()) {
+  if (!find(*resume, "received")) {
     return fail(R"(resume: {"received": number of answers} expected)");
   }
-  return received->get<std::uint64_t>();
+  Shared shared;
+  for (const auto& [name, number] : {std::pair("received", &shared.received),
+                                     {"acknowledged", &shared.acknowledged},
+                                     {"sent", &shared.sent}}) {
+    const json* given = find(*resume, name);
+    if (given && !given->is_number_unsigned()) {
+      return fail(fmt::format("resume.{}: a number expected, not {}", name, dump_json(*given)));
+    }
+    if (given) *number = given->get<std::uint64_t>();
+  }
+  return shared;
 }
 
 }  // namespace
@@ -157,8 +165,8 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   configuration.context.objectives = TRY(read_objectives(experiment));
   configuration.constraints = TRY(read_constraints(experiment));
   configuration.capabilities = parse_capabilities(experiment);
-  configuration.received = TRY(read_received(experiment));
-  if (configuration.received && !configuration.capabilities.sync) {
+  configuration.shared = TRY(read_shared(experiment));
+  if (configuration.shared && !configuration.capabilities.sync) {
     return fail("resume.received needs the capability \"sync\"");
   }
   if (flag(experiment, "multiThread")) {

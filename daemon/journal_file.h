@@ -7,8 +7,9 @@
 //
 // A failure (disk full, read-only, a failed flush, a deleted directory) loses nothing while the
 // process lives: what was appended stays in memory, trouble() says why, and every tick() tries to
-// put it right. A file that is deleted or replaced is noticed by the next tick() after something
-// was written. Such a file, and one whose flush failed, is written anew as a whole.
+// put it right, less often when that takes long. A file that is deleted or replaced is noticed when
+// something is written: that does not count as durable then. Such a file, and one whose flush
+// failed, is written anew as a whole.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "base/durability.h"
 #include "base/file_system.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -25,17 +27,11 @@
 
 namespace attune {
 
-enum class Durability {
-  write,   // in the operating system's hands before an answer leaves; on the disk within a second
-  always,  // on the disk before an answer leaves
-  never,   // as write, but it is left to the operating system when it gets to the disk
-};
-
 class JournalFile final : public Journal {
  public:
   struct Options {
     std::string path;
-    Durability durability = Durability::write;
+    Durability durability = Durability::each_second;
     std::size_t kept_bytes = kKeptBytes;  // of answers that the manager has not acknowledged
   };
   // A journal that somebody may go on with: nobody else can, from before it is read.

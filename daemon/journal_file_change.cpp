@@ -31,7 +31,8 @@ void JournalFile::Impl::write_snapshot(SnapshotContent content) {
 
 void JournalFile::Impl::rewrite() {
   // A snapshot that is on its way does as well.
-  if (new_file_ || flusher_.busy()) return;
+  if (new_file_ || flusher_.busy() || SteadyClock::now() < retry_at_) return;
+  tried_at_ = SteadyClock::now();
   new_file_.emplace();
   start(Step::change);
 }
@@ -101,6 +102,7 @@ void JournalFile::Impl::changed() {
   tail_.forget(made.reach);
   longer_ = false;
   broken_.clear();
+  placed_ = made.reach;
   // After a crash of the machine the former file may be back.
   if (made.unflushed) return broke(made.unflushed->message);
   named_ = true;
@@ -113,7 +115,11 @@ void JournalFile::Impl::gave_up() {
   const std::string reason = new_file_->error->message;
   const bool snapshot = new_file_->is_snapshot;
   new_file_.reset();
-  if (!snapshot) return broke(reason);
+  if (!snapshot) {
+    // Copying a long file each second, in vain, would be all that the disk does.
+    retry_at_ = SteadyClock::now() + 4 * (SteadyClock::now() - tried_at_);
+    return broke(reason);
+  }
   if (!abandoned_ && !std::exchange(snapshot_failing_, true)) {
     log_.error("no snapshot can be written, the journal grows on without one: {}", reason);
   }

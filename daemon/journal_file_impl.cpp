@@ -15,6 +15,7 @@ JournalFile::Impl::Impl(FileSystem& files, Options options, UniqueFd file, std::
       log_(std::move(log)),
       tail_(std::make_shared<const UniqueFd>(std::move(file)), size),
       longer_(longer),
+      placed_(size),
       flusher_("journal flush", ready),
       writer_("journal writer", std::move(ready)) {}
 
@@ -29,11 +30,7 @@ void JournalFile::Impl::flush() {
 void JournalFile::Impl::tick() {
   poll();
   // A write that fails may be the first sign of a file that is not there any more.
-  if (!write_error_.empty() && broken_.empty() && !changing()) {
-    const auto there = files_.is_at(tail_.fd(), options_.path);
-    if (!there) broke(there.error().message);
-    if (there && !*there) broke(options_.path + " was deleted or replaced");
-  }
+  if (!write_error_.empty() && broken_.empty() && !changing()) look();
   if (!broken_.empty()) return rewrite();
   write_out();
   sync();
@@ -53,6 +50,7 @@ Result<void> JournalFile::Impl::close() {
     wait();
     abandoned_ = false;
     if (!needs_tick()) return {};
+    retry_at_ = {};
     tick();
   }
   wait();
@@ -73,8 +71,17 @@ void JournalFile::Impl::write_out() {
   if (changing() || !broken_.empty()) return;
   const auto written = write_pending();
   write_error_ = written ? "" : written.error().message;
-  if (!flushes()) tail_.forget(tail_.written());
+  // A process that is killed now has lost what it wrote to a file that nobody finds.
+  if (placed_ < tail_.written()) look();
+  if (!flushes()) tail_.forget(placed_);
   settle();
+}
+
+void JournalFile::Impl::look() {
+  const auto there = files_.is_at(tail_.fd(), options_.path);
+  if (!there) return broke(there.error().message);
+  if (!*there) return broke(options_.path + " was deleted or replaced");
+  placed_ = tail_.written();
 }
 
 Result<void> JournalFile::Impl::write_pending() {

@@ -46,7 +46,7 @@ class JournalFile::Impl {
 
   std::uint64_t position() const { return tail_.appended(); }
   std::uint64_t durable() const {
-    return options_.durability == Durability::always ? synced_ : tail_.written();
+    return options_.durability == Durability::always ? synced_ : placed_;
   }
   std::size_t backlog() const { return tail_.appended() - tail_.written(); }
   const std::string& trouble() const { return trouble_; }
@@ -64,6 +64,7 @@ class JournalFile::Impl {
 
  private:
   using Step = NewJournal::Step;
+  using SteadyClock = std::chrono::steady_clock;
 
   bool flushes() const { return options_.durability != Durability::never; }
   bool changing() const { return new_file_ && new_file_->step == Step::change; }
@@ -71,6 +72,7 @@ class JournalFile::Impl {
 
   void write_out();
   Result<void> write_pending();
+  void look();
   void sync();
   Result<void> bring_to_disk(int fd, bool named) const;  // on the flusher
   void synced();
@@ -94,12 +96,14 @@ class JournalFile::Impl {
   JournalTail tail_;
   bool longer_;               // the file has bytes behind what is written: to be cut off
   bool named_ = false;        // its name is on the disk
+  std::uint64_t placed_;      // written to a file that had its place after that
   std::uint64_t synced_ = 0;  // on the disk; `never`: looked whether the file is still there
   std::uint64_t since_ = 0, snapshot_bytes_ = 0;
 
-  std::string write_error_;  // of the last write
-  std::string broken_;       // why the file is to be written anew
-  std::string trouble_;      // of the two
+  std::string write_error_;                      // of the last write
+  std::string broken_;                           // why the file is to be written anew
+  std::string trouble_;                          // of the two
+  SteadyClock::time_point tried_at_, retry_at_;  // to write it anew
 
   bool marked_ = false;  // a snapshot has begun, at mark_
   std::uint64_t mark_ = 0;

@@ -96,7 +96,7 @@ std::string list_as_text(const TunerRegistry& tuners, const AssessorRegistry& as
 json print_config(const Configuration& c) {
   constexpr std::array<std::string_view, 6> kLevels = {"trace",   "debug", "info",
                                                        "warning", "error", "off"};
-  constexpr std::array<std::string_view, 3> kDurabilities = {"write", "always", "never"};
+  constexpr std::array<std::string_view, 3> kDurabilities = {"never", "write", "always"};
   json assessor;
   if (c.assessor) assessor = {{"name", c.assessor->name}, {"arguments", c.assessor->arguments}};
   json capabilities = json::array();

@@ -18,8 +18,9 @@ struct Arguments {
   bool list = false, print_config = false;
 };
 
-const std::map<std::string, Durability> kDurabilities = {
-    {"write", Durability::write}, {"always", Durability::always}, {"never", Durability::never}};
+const std::map<std::string, Durability> kDurabilities = {{"write", Durability::each_second},
+                                                         {"always", Durability::always},
+                                                         {"never", Durability::never}};
 
 void declare(CLI::App& app, Arguments& arguments, Options& options) {
   Configuration& configuration = options.configuration;

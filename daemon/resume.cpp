@@ -75,9 +75,9 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   beginning.crew = TRY(make_crew(TRY(as_begun(configuration, header)), algorithms, log));
   TRY(compare(header, beginning.crew.header));
   beginning.crew.header = std::move(header);
-  const auto received = configuration.received;
+  const auto& shared = configuration.shared;
   Replay replay(*beginning.crew.dispatcher, *beginning.crew.workers,
-                received.value_or(std::numeric_limits<std::uint64_t>::max()));
+                shared ? shared->received : std::numeric_limits<std::uint64_t>::max());
   TRY(replay.run(records));
   old.good = records.end_of_good();
   old.after_snapshot = old.good - replay.after_snapshot();
@@ -86,16 +86,22 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
                 old.existing.bytes.size() - old.good);
   }
   beginning.fresh = replay.fresh();
-  beginning.how = received ? BeginHow::exact : BeginHow::restart;
-  if (received) {
+  beginning.how = shared ? BeginHow::exact : BeginHow::restart;
+  if (shared) {
+    const std::uint64_t through = beginning.crew.dispatcher->commands();
+    if (through < shared->acknowledged || through > shared->sent) {
+      return fail(fmt::format(
+          "it has {} commands, and the manager has sent {}, of which it has {} no longer", through,
+          shared->sent, shared->acknowledged));
+    }
     auto answers = replay.answers_above();
     if (!answers) {
       return fail(
           fmt::format("the manager has received {} answers; {} are known, and not all of "
                       "the later ones are kept",
-                      *received, beginning.crew.dispatcher->answers()));
+                      shared->received, beginning.crew.dispatcher->answers()));
     }
-    beginning.through = beginning.crew.dispatcher->commands();
+    beginning.through = through;
     beginning.answers = *std::move(answers);
     beginning.leftovers = replay.take_leftovers();
   } else {
@@ -143,12 +149,13 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   } else if (remembers) {
     refused = path + " does not exist";
   }
+  const auto& shared = configuration.shared;
   Beginning fresh;
   fresh.crew = TRY(make_crew(configuration, algorithms, log));
   if (configuration.resume) {
     log.warning("nothing is gone on from: {}; former results come through the manager's ImportData",
                 refused);
-    if (configuration.received == 0) fresh.through = 0;
+    if (shared && shared->received == 0 && shared->acknowledged == 0) fresh.through = 0;
   }
   const json& tuner = fresh.crew.header["tuner"];
   const json& assessor = fresh.crew.header["assessor"];

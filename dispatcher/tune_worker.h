@@ -22,7 +22,6 @@ class TuneWorker {
   // The manager has started anew: as Session::restart, and running jobs ask again. `spare` has what
   // was proposed and never left: it answers the first requests.
   void restart(bool manager_pauses, std::vector<Offer> spare);
-  void skip_ahead() { session_.skip_ahead(); }  // after load: as Session::skip_ahead
 
  private:
   WorkerMessages on(SetSpace& m);

@@ -46,8 +46,8 @@ Conversation::Conversation(Outbox& outbox, std::optional<Outbox::Left> left)
   taken_ = counts_.acknowledged;
 }
 
-std::optional<std::uint64_t> Conversation::received() const {
-  return exact_ ? std::optional(kept_.answers) : std::nullopt;
+std::optional<Outbox::Counts> Conversation::shared() const {
+  return exact_ ? std::optional(kept_) : std::nullopt;
 }
 
 Result<Conversation::Begun> Conversation::begin(const Initialized& initialized, bool asked) {

@@ -19,15 +19,15 @@ class Conversation {
   // `left`: by an earlier manager; nothing: there was no conversation. `outbox` outlives this.
   Conversation(Outbox& outbox, std::optional<Outbox::Left> left);
 
-  // How many answers a daemon that starts now need not say again; nothing: it cannot go on exactly.
-  // Only what was kept counts: whoever starts one waits until all_kept().
-  std::optional<std::uint64_t> received() const;
+  // What a daemon that starts now must know of to go on exactly; nothing: it cannot. Only what was
+  // kept counts: whoever starts one waits until all_kept().
+  std::optional<Outbox::Counts> shared() const;
   bool all_kept() const { return counts_ == kept_; }
 
   void begin_life() { open_ = false; }  // a daemon starts, and listens after its ID
   bool is_open() const { return open_; }
   enum class Begun { exactly, anew };
-  // Its ID; `asked`: it was told received(). `exactly`: take() gives what it has to hear, next
+  // Its ID; `asked`: it was told shared(). `exactly`: take() gives what it has to hear, next
   // comes what is said from now on. `anew`: it knows nothing. What this manager has said before its
   // first daemon began is said to it, nothing else. An error: it is the daemon of another
   // conversation.

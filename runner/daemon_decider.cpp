@@ -37,9 +37,13 @@ Result<void> DaemonDecider::start(Listener& listener) {
 
 Result<void> DaemonDecider::launch() {
   json parameters = options_.parameters;
-  const auto received = conversation_ ? conversation_->received() : std::nullopt;
-  exact_ = options_.resume && received;
-  if (exact_) parameters["resume"] = {{"received", *received}};
+  const auto shared = conversation_ ? conversation_->shared() : std::nullopt;
+  exact_ = options_.resume && shared;
+  if (exact_) {
+    parameters["resume"] = {{"received", shared->answers},
+                            {"acknowledged", shared->acknowledged},
+                            {"sent", shared->commands}};
+  }
   if (conversation_) conversation_->begin_life();
   DaemonLink::Launch launch;
   launch.log_directory = options_.directory / "log";
@@ -289,7 +293,7 @@ void DaemonDecider::on_end(DaemonEnd end) {
     ended_ = true;
     return listener_->on_closed();
   }
-  const bool shared = conversation_ && conversation_->received() && (options_.resume || begun_);
+  const bool shared = conversation_ && conversation_->shared() && (options_.resume || begun_);
   if (end.died && shared && may_restart()) {
     listener_->on_warning(end.text + "; it is started again, and goes on where it was");
     options_.resume = true;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/durability.h"
 #include "base/json.h"
 #include "base/trial.h"
 
@@ -14,14 +15,6 @@ namespace attune {
 struct Algorithm {
   std::string name;
   json arguments = json::object();
-};
-
-// When the records of the file reach the disk itself. The program may be killed at any moment with
-// any of them; this is about a crash of the machine.
-enum class Durability {
-  never,        // when the system likes
-  each_second,  // at most once a second, by the call that writes
-  always,       // before the call returns
 };
 
 enum class IfExists {
@@ -45,6 +38,8 @@ struct StudyOptions {
   std::optional<int> concurrency = {};        // a hint for the tuner; at least 1
   std::string file = {};                      // empty: nothing is written
   IfExists if_exists = IfExists::fail;
+  // Of the records in the file. It is flushed by the call that writes, before that returns; with
+  // each_second at most so often.
   Durability durability = Durability::never;
 };
 

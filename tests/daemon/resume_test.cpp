@@ -1,4 +1,6 @@
 // The real daemon is ended or killed, and another one goes on where its journal ends.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
@@ -19,14 +21,15 @@ const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 struct Experiment {
   DaemonProcess start(const std::string& mode,
                       json tuner = {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
-                      std::optional<int> received = {}) const {
+                      const json& shared = {}) const {
     json experiment = {{"tuner", std::move(tuner)}, {"assessor", {{"name", "Medianstop"}}}};
-    if (received) experiment["resume"] = {{"received", *received}};
+    if (!shared.is_null()) experiment["resume"] = shared;
     return DaemonProcess(DaemonProcess::exp_params(experiment),
                          {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}});
   }
   DaemonProcess go_on(int received) const {
-    return start("resume", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}}, received);
+    return start("resume", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
+                 {{"received", received}});
   }
   std::string file() const { return (folder.path / "attuned.journal").string(); }
 
@@ -220,6 +223,33 @@ TEST_CASE("exactly: with more answers than the daemon knows of it cannot be, and
   after.send("GE", "1");
   CHECK(outlines(after.sync()) == "ID, TR 0");
   CHECK_THAT(after.log(), Catch::Contains("the manager has received 5 answers; 4 are known"));
+}
+
+TEST_CASE("exactly: with other commands than the manager knows of it cannot be either") {
+  const Experiment experiment;
+  {
+    DaemonProcess before = experiment.start("start");
+    before.send("IN", kSpace);
+    before.send("GE", "3");
+    before.sync();
+    before.signal(SIGKILL);
+    before.wait();
+  }
+  const auto [acknowledged, sent, possible] = GENERATE(table<int, int, bool>(
+      {{0, 2, true}, {2, 2, true}, {0, 3, true}, {3, 3, false}, {0, 1, false}}));
+  CAPTURE(acknowledged, sent);
+  DaemonProcess after =
+      experiment.start("resume", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
+                       {{"received", 4}, {"acknowledged", acknowledged}, {"sent", sent}});
+  after.send("IN", kSpace);
+  CHECK(after.receive() == Frame{"ID", possible ? R"({"through":2})" : ""});
+  if (!possible) {
+    CHECK_THAT(after.log(),
+               Catch::Contains(
+                   fmt::format("it has 2 commands, and the manager has sent {}, of which it has {} "
+                               "no longer",
+                               sent, acknowledged)));
+  }
 }
 
 TEST_CASE("exactly: from the very beginning") {

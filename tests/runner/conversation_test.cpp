@@ -49,7 +49,7 @@ void say_some(MemoryOutbox& outbox, int count) {
 TEST_CASE("conversation: nothing leaves before it is kept, and once each") {
   MemoryOutbox outbox;
   Manager manager(outbox);
-  CHECK_FALSE(manager.talk.received().has_value());
+  CHECK_FALSE(manager.talk.shared().has_value());
   manager.talk.say(command(1));
   outbox.commit();
   CHECK(manager.taken().empty());  // nobody listens yet
@@ -61,11 +61,11 @@ TEST_CASE("conversation: nothing leaves before it is kept, and once each") {
   CHECK(manager.kept() == Texts{"ME result 2"});
   CHECK(manager.talk.untaken_bytes() == 0);
   manager.talk.heard();
-  CHECK(manager.talk.received() == 0U);
+  CHECK(manager.talk.shared()->answers == 0U);
   CHECK_FALSE(manager.talk.all_kept());
   CHECK(manager.kept().empty());
   CHECK(manager.talk.all_kept());
-  CHECK(manager.talk.received() == 1U);
+  CHECK(manager.talk.shared()->answers == 1U);
   CHECK(outbox.kept->counts == Outbox::Counts{2, 0, 1});
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("conversation: a later manager says again what the daemon does not rem
   MemoryOutbox outbox;
   say_some(outbox, 3);
   Manager manager(outbox);
-  CHECK(manager.talk.received() == 0U);
+  CHECK(manager.talk.shared()->answers == 0U);
   REQUIRE(manager.talk.begin({through}, true) == Begun::exactly);
   const Texts all = {"ME result 1", "ME result 2", "ME result 3"};
   CHECK(manager.taken() == Texts(all.begin() + static_cast<std::ptrdiff_t>(through), all.end()));

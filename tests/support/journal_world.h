@@ -53,7 +53,7 @@ inline std::optional<std::vector<JournalRecord>> records_in(
 }
 
 struct JournalWorld {
-  explicit JournalWorld(Durability durability = Durability::write)
+  explicit JournalWorld(Durability durability = Durability::each_second)
       : path(folder.path / "below" / "attuned.journal"),
         options{.path = path, .durability = durability} {
     files.on_held([this] { bell.ring(); });
@@ -183,6 +183,6 @@ struct JournalWorld {
   std::unique_ptr<JournalFile> journal;  // last: its helpers use the above
 };
 
-constexpr std::array kDurabilities = {Durability::write, Durability::always, Durability::never};
+constexpr std::array kDurabilities = {Durability::each_second, Durability::always, Durability::never};
 
 }  // namespace attune
