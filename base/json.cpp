@@ -44,9 +44,7 @@ class LimitCheck {
           if (!open_.empty()) open_.pop_back();
           break;
         case ':':
-          if (in(true) && ++open_.back().parts > limits_.keys) {
-            return beyond("object with more than", "keys", limits_.keys);
-          }
+          if (in(true)) TRY(add_key());
           break;
         case ',':
           // One comma fewer than elements; that of the last one is not worth a second look.
@@ -72,6 +70,18 @@ class LimitCheck {
 
   bool in(bool object) const { return !open_.empty() && open_.back().object == object; }
 
+  // Finding a key is linear: the work of an object grows with the square of its keys.
+  Result<void> add_key() {
+    work_ += ++open_.back().parts;
+    if (open_.back().parts > limits_.keys) {
+      return beyond("object with more than", "keys", limits_.keys);
+    }
+    if (work_ > limits_.keys * (limits_.keys + 1)) {
+      return beyond("with objects that are more work than two of", "keys", limits_.keys);
+    }
+    return {};
+  }
+
   Result<void> skip_string() {
     const std::size_t begin = at_++;
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -91,6 +101,7 @@ class LimitCheck {
   const JsonLimits& limits_;
   std::size_t at_ = 0;
   std::size_t values_ = 1;
+  std::size_t work_ = 0;  // comparisons of keys, at most
   std::vector<Bracket> open_;
 };
 
@@ -216,6 +227,14 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
 
 std::string dump_json(const json& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
+}
+
+bool is_utf8(const std::string& text) {
+  try {
+    return !json(text).dump().empty();
+  } catch (const json::type_error&) {
+    return false;
+  }
 }
 
 std::size_t memory_of(const json& value) {

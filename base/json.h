@@ -17,8 +17,10 @@ using json = nlohmann::ordered_json;
 // value costs up to some 70 bytes, however short it is written. Files of ours have no need of
 // those.
 struct JsonLimits {
-  std::size_t depth = 256;    // nested arrays and objects; writing JSON is recursive
-  std::size_t keys = 20'000;  // keys of one object; finding a key is linear in an ordered object
+  std::size_t depth = 256;  // nested arrays and objects; writing JSON is recursive
+  // Keys of one object; finding a key is linear in an ordered object. All objects together may be
+  // as much work as two such.
+  std::size_t keys = 20'000;
   std::size_t string_bytes = SIZE_MAX;  // of one string or key, as it is written
   std::size_t elements = SIZE_MAX;      // of one array
   std::size_t values = SIZE_MAX;        // of the whole text
@@ -34,6 +36,8 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits = {});
 // (16.0 stays 16.0), invalid UTF-8 replaced. NaN and infinities become null: no reader of ours
 // accepts them.
 std::string dump_json(const json& value);
+
+bool is_utf8(const std::string& text);
 
 // What the value holds beside itself, in bytes: an estimate, a little high.
 std::size_t memory_of(const json& value);

@@ -90,8 +90,8 @@ std::string summary(const JournalReading& reading, std::size_t size) {
   } else {
     text += "snapshot  none\n";
   }
-  text += fmt::format("commands  {}\n", range(reading.snapshot_commands, reading.commands));
-  text += fmt::format("answers   {}\n", range(reading.snapshot_answers, reading.answers));
+  text += fmt::format("commands  {}\n", range(reading.commands_before, reading.commands));
+  text += fmt::format("answers   {}\n", range(reading.answers_before, reading.answers));
   if (reading.damage.empty() && reading.good < size) {
     text += fmt::format(
         "torn      {} bytes from byte {} on: they were not written to their end, "

@@ -46,6 +46,7 @@ std::uint64_t JournalFile::position() const { return impl_->position(); }
 void JournalFile::flush() { impl_->flush(); }
 std::uint64_t JournalFile::durable() const { return impl_->durable(); }
 std::size_t JournalFile::backlog() const { return impl_->backlog(); }
+bool JournalFile::full(std::size_t most) const { return impl_->full(most); }
 const std::string& JournalFile::trouble() const { return impl_->trouble(); }
 void JournalFile::tick() { impl_->tick(); }
 bool JournalFile::needs_tick() const { return impl_->needs_tick(); }

@@ -66,6 +66,8 @@ class JournalFile final : public Journal {
   // Records before this position are as durable as the options ask for. Never goes back.
   std::uint64_t durable() const;
   std::size_t backlog() const;  // bytes appended and not written
+  // More than `most` bytes of them; or the disk lags behind by as much beyond what it always may.
+  bool full(std::size_t most) const;
 
   // Why nothing can be remembered at the moment; empty: all is well.
   const std::string& trouble() const;

@@ -9,6 +9,7 @@ namespace {
 // With less than this left to copy the files change places: meanwhile nothing is durable.
 constexpr std::uint64_t kSmallRest = 256 << 10;
 constexpr int kMostRounds = 8;
+constexpr std::chrono::milliseconds kQuick{250};
 
 }  // namespace
 
@@ -117,7 +118,8 @@ void JournalFile::Impl::gave_up() {
   new_file_.reset();
   if (!snapshot) {
     // Copying a long file each second, in vain, would be all that the disk does.
-    retry_at_ = SteadyClock::now() + 4 * (SteadyClock::now() - tried_at_);
+    const auto took = SteadyClock::now() - tried_at_;
+    if (took > kQuick) retry_at_ = SteadyClock::now() + 4 * took;
     return broke(reason);
   }
   if (!abandoned_ && !std::exchange(snapshot_failing_, true)) {

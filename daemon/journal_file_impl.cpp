@@ -1,12 +1,6 @@
 #include "daemon/journal_file_impl.h"
 
 namespace attune {
-namespace {
-
-// More than this is not left to the next tick: it stays in memory until it is on the disk.
-constexpr std::uint64_t kMostUnsynced = 8 << 20;
-
-}  // namespace
 
 JournalFile::Impl::Impl(FileSystem& files, Options options, UniqueFd file, std::uint64_t size,
                         bool longer, std::function<void()> ready, Log log)
@@ -23,8 +17,7 @@ JournalFile::Impl::~Impl() { abandoned_ = true; }
 
 void JournalFile::Impl::flush() {
   if (trouble_.empty()) write_out();  // else the next tick() tries: a full disk stays full a while
-  const bool much = flushes() && tail_.written() - synced_ > kMostUnsynced;
-  if (options_.durability == Durability::always || much) sync();
+  if (options_.durability == Durability::always || unsynced() > kMostUnsynced) sync();
 }
 
 void JournalFile::Impl::tick() {

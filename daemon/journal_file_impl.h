@@ -49,6 +49,9 @@ class JournalFile::Impl {
     return options_.durability == Durability::always ? synced_ : placed_;
   }
   std::size_t backlog() const { return tail_.appended() - tail_.written(); }
+  bool full(std::size_t most) const {
+    return backlog() > most || unsynced() > kMostUnsynced + most;
+  }
   const std::string& trouble() const { return trouble_; }
   bool needs_tick() const {
     return !trouble_.empty() || backlog() > 0 || synced_ < tail_.written();
@@ -66,6 +69,10 @@ class JournalFile::Impl {
   using Step = NewJournal::Step;
   using SteadyClock = std::chrono::steady_clock;
 
+  // More than this is not left to the next tick: it stays in memory until it is on the disk.
+  static constexpr std::uint64_t kMostUnsynced = 8 << 20;
+
+  std::uint64_t unsynced() const { return flushes() ? tail_.written() - synced_ : 0; }
   bool flushes() const { return options_.durability != Durability::never; }
   bool changing() const { return new_file_ && new_file_->step == Step::change; }
   bool waits_to_change() const { return new_file_ && !writer_.busy(); }

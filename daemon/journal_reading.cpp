@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "dispatcher/journal_numbers.h"
+#include "dispatcher/replay.h"
 
 namespace attune {
 namespace {
@@ -14,6 +15,11 @@ std::uint64_t count_in(std::string_view snapshot, const char* member) {
   if (!state || !state->is_object()) return 0;
   const json count = state->value(member, json());
   return count.is_number_unsigned() ? count.get<std::uint64_t>() : 0;
+}
+
+bool begins_anew(std::string_view payload) {
+  const auto begin = decode_begin(payload);
+  return begin && begin->how == BeginHow::restart;
 }
 
 // The last of the kept answers has the number of the snapshot.
@@ -38,6 +44,10 @@ JournalReading read_journal(std::string_view bytes) {
     if (kind == RecordKind::snapshot) {
       reading.commands = reading.snapshot_commands = count_in(payload, "commands");
       reading.answers = reading.snapshot_answers = count_in(payload, "answers");
+      reading.commands_before = reading.commands;
+      reading.answers_before = reading.answers;
+    } else if (kind == RecordKind::begin && begins_anew(payload)) {
+      reading.commands = reading.answers = reading.commands_before = reading.answers_before = 0;
     } else if (kind == RecordKind::kept) {
       ++reading.kept;
     } else if (is_numbered(kind, payload)) {

@@ -92,10 +92,10 @@ Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
 Result<int> serve(Configuration& configuration, const Algorithms& algorithms, const Log& log) {
   // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
   if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
+  boost::asio::io_context io(1);
+  auto channel = TRY(open_channel(io, configuration, log));  // before any file is touched
   Beginning beginning = TRY(make_beginning(configuration, algorithms, real_files(), log));
   for (const auto& note : configuration.notes) log.info("{}", note);
-  boost::asio::io_context io(1);
-  auto channel = TRY(open_channel(io, configuration, log));
   const auto server = TRY(
       Server::make(io, std::move(channel), configuration, real_files(), std::move(beginning), log));
   return server->run();

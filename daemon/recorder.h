@@ -28,7 +28,7 @@ class Recorder final : public Journal {
   std::uint64_t position() const { return file_ ? file_->position() : 0; }
   bool has(std::uint64_t position) const { return !file_ || file_->durable() >= position; }
   std::string trouble() const { return file_ ? file_->trouble() : std::string(); }
-  std::size_t backlog() const { return file_ ? file_->backlog() : 0; }
+  bool full(std::size_t most) const { return file_ && file_->full(most); }
 
   // Often enough that a replay is short, seldom enough that writing them costs little.
   bool snapshot_due() const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <filesystem>
 #include <limits>
 
 #include "base/saved_numbers.h"
@@ -11,6 +12,7 @@
 namespace attune {
 namespace {
 
+namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
 // A daemon that ends has so long at most, see server.cpp.
@@ -88,6 +90,8 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   beginning.fresh = replay.fresh();
   beginning.how = shared ? BeginHow::exact : BeginHow::restart;
   if (shared) {
+    // Nothing was answered or acknowledged by then, and the IN that comes now will be heard.
+    if (!replay.initialized()) return fail("it ends before the search space was in force");
     const std::uint64_t through = beginning.crew.dispatcher->commands();
     if (through < shared->acknowledged || through > shared->sent) {
       return fail(fmt::format(
@@ -112,12 +116,21 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   return beginning;
 }
 
-void keep(FileSystem& files, const std::string& path, const std::string& suffix, const Log& log) {
-  if (auto kept = files.rename(path, path + suffix); !kept) {
-    log.error("{}", kept.error().message);
-  } else {
-    log.warning("it is kept as {}{}", path, suffix);
+// Under a name that no former one has.
+Result<void> keep(FileSystem& files, const std::string& path, const std::string& suffix,
+                  const Log& log) {
+  std::string name = path + suffix;
+  std::error_code error;
+  for (int i = 1; fs::exists(fs::symlink_status(name, error)); ++i) {
+    name = fmt::format("{}{}.{}", path, suffix, i);
   }
+  if (auto kept = files.rename(path, name); !kept) {
+    return fail(kept.error().message +
+                "; the journal that is there would be lost: make its directory writable, or move "
+                "it away");
+  }
+  log.warning("it is kept as {}", name);
+  return {};
 }
 
 }  // namespace
@@ -131,7 +144,9 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   std::string refused = "there is no directory for it (--checkpoint-dir)";
   auto existing = std::optional<JournalFile::Existing>();
   if (remembers) existing = TRY(JournalFile::lock_and_read(files, path, kLockPatience));
-  if (existing) {
+  if (existing && existing->bytes.empty()) {  // of a daemon that was never told anything
+    refused = path + " is empty";
+  } else if (existing) {
     Beginning::Old old{*std::move(existing)};
     if (configuration.resume) {
       auto resumed = resume(configuration, algorithms, path, old, log);
@@ -141,10 +156,10 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
       }
       refused = resumed.error().message;
       log.warning("{} is not used: {}", path, refused);
-      keep(files, path, ".refused", log);
+      TRY(keep(files, path, ".refused", log));
     } else {
       log.warning("{} is there, and this is no resume (NNI_MODE=resume, --resume)", path);
-      keep(files, path, ".previous", log);
+      TRY(keep(files, path, ".previous", log));
     }
   } else if (remembers) {
     refused = path + " does not exist";

@@ -78,12 +78,16 @@ void Server::handle_frames() {
   if (!held_) channel_->receive();
   workers_->wake();
   commit();
+  // What the journal held back alone is told of by nobody else.
+  const bool room =
+      !dispatcher_->blocked() && !output_full() && !recorder_->full(configuration_.limits.queue);
+  if (held_ && room && !stopping_) asio::post(io_, [this] { on_wakeup(); });
 }
 
 // False: a queue is full, the manager does not read what it is answered, or this was the end.
 bool Server::pass_on_frames() {
   while (!stopping_) {
-    if (recorder_->backlog() > configuration_.limits.queue || output_full()) return false;
+    if (recorder_->full(configuration_.limits.queue) || output_full()) return false;
     auto frame = channel_->next();
     if (!frame) {
       break_off(frame.error().message);
@@ -167,6 +171,9 @@ void Server::take_output() {
     auto output = workers_->take();
     if (!output) break;
     if (std::holds_alternative<Finished>(output->message)) on_finished(output->from);
+    // With a hole in its queue a worker says what does not follow from the journal. The next daemon
+    // has no hole, and does it again.
+    if (discarding_) continue;
     dispatcher_->on_worker(output->from, std::move(output->message));
   }
   commit();
@@ -222,6 +229,7 @@ void Server::tick() {
 }
 
 void Server::save(json state) {
+  if (stopping_) return;
   const std::uint64_t answers = state["answers"].get<std::uint64_t>();
   recorder_->write_snapshot(std::move(state), answers, dispatcher_->acknowledged());
 }
@@ -280,7 +288,8 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
   channel_->stop_receiving();
-  if (how == Stop::discard) workers_->drop_requests();
+  discarding_ = how == Stop::discard;
+  if (discarding_) workers_->drop_requests();
   workers_->close_assess();
   if (deadline) set_deadline(*deadline);
   asio::post(io_, [this] { take_output(); });  // what waited for the manager to read

@@ -78,7 +78,7 @@ class Server : private Sink, private ChannelEvents {
   bool held_ = false;  // not reading: a queue is full
   bool ticking_ = false;
   bool greeted_ = false, ready_ = false;  // the first frame has come; a search space is in force
-  bool stopping_ = false, signalled_ = false, closed_ = false;
+  bool stopping_ = false, signalled_ = false, closed_ = false, discarding_ = false;
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;
   Beginning beginning_;  // what the manager has not been told of it yet

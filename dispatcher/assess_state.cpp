@@ -4,6 +4,7 @@
 
 #include "base/saved_numbers.h"
 #include "dispatcher/assess_worker.h"
+#include "dispatcher/name_table.h"
 
 namespace attune {
 namespace {
@@ -12,19 +13,17 @@ constexpr double kMostSteps = 0x1p53;
 
 // Column by column; a metric is the number of its name in `names`.
 json save_reports(std::span<const Report* const> reports) {
-  std::vector<std::string> names;
+  NameTable names;
   std::vector<double> steps, counts, metrics, values;
   for (const Report* report : reports) {
     steps.push_back(static_cast<double>(report->step));
     counts.push_back(static_cast<double>(report->metrics.size()));
     for (const auto& [name, value] : report->metrics) {
-      auto at = std::ranges::find(names, name);
-      if (at == names.end()) at = names.insert(at, name);
-      metrics.push_back(static_cast<double>(at - names.begin()));
+      metrics.push_back(names.number_of(name));
       values.push_back(value);
     }
   }
-  return {{"names", names},
+  return {{"names", names.names()},
           {"steps", save_numbers(steps)},
           {"counts", save_numbers(counts)},
           {"metrics", save_numbers(metrics)},

@@ -92,7 +92,7 @@ void Dispatcher::route(const RequestTrialJobs& c) {
   for (std::int64_t done = 0; done < count; done += kAskAtOnce) {
     const AskTrials piece{request, request + done, std::min(kAskAtOnce, count - done)};
     if (piece.count == c.count - done) return to_tuner(piece);
-    queues_.push_over_limit(TuneMessage(piece), kMessageOverhead);
+    push_own(piece);
   }
   refuse_trials(c.count, c.count - count);
 }
@@ -127,10 +127,10 @@ void Dispatcher::route(ReportMetricData& c) {
   }
   const auto [trial, ended, revived] = jobs_.bind_metric(c.trial_job_id, c.parameter_id);
   if (revived) {
-    quotas_.offered(trial, trial);
+    quotas_.revived(trial);
     log_.warning("trial {} runs as {}: a TrialEnd that named it meant another one", trial,
                  c.trial_job_id);
-    queues_.push_over_limit(TuneMessage(ReviveTrial{trial}), kMessageOverhead);
+    push_own(ReviveTrial{trial});
   }
   if (ended && c.type == Type::periodical) {
     log_.debug("intermediate result of {} ignored: it has ended", c.trial_job_id);
@@ -206,7 +206,7 @@ void Dispatcher::route(AddCustomizedTrialJob& c) {
       continue;
     }
     const std::size_t bytes = memory_of(message.parameters) + kMessageOverhead;
-    queues_.push_over_limit(TuneMessage(std::move(message)), bytes);
+    push_own(std::move(message), bytes);
   }
 }
 
@@ -241,8 +241,8 @@ void Dispatcher::route(TrialEnd& c) {
 // An end that no TrialEnd of its own has brought.
 void Dispatcher::end_trials(const TrialsEnded& ended) {
   for (const TrialId trial : ended.trials) quotas_.ended(trial);
-  queues_.push_over_limit(AssessMessage(ended), kMessageOverhead);
-  queues_.push_over_limit(TuneMessage(ended), kMessageOverhead);
+  push_own(AssessMessage(ended));
+  push_own(TuneMessage(ended));
 }
 
 void Dispatcher::route(const Terminate&) { sink_->terminate(); }
@@ -262,10 +262,20 @@ void Dispatcher::route(const Other& c) {
   log_.error("command {} ignored: {} is not for the daemon", commands_, name_of(code_of(c)));
 }
 
-// What follows must not overtake what is held back.
+// What follows must not overtake what is held back: it does not in a replay, whose workers keep up.
 void Dispatcher::release() {
   if (parked_tune_) queues_.push_over_limit(*std::exchange(parked_tune_, {}), bytes_);
   if (parked_assess_) queues_.push_over_limit(*std::exchange(parked_assess_, {}), bytes_);
+}
+
+void Dispatcher::push_own(TuneMessage message, std::size_t bytes) {
+  release();
+  queues_.push_over_limit(std::move(message), bytes);
+}
+
+void Dispatcher::push_own(AssessMessage message) {
+  release();
+  queues_.push_over_limit(std::move(message), kOwnBytes);
 }
 
 // ---- what the workers say
@@ -313,9 +323,7 @@ void Dispatcher::end_early(const Decided& m) {
       m.last_value.is_null()) {
     return;
   }
-  release();
-  queues_.push_over_limit(TuneMessage(FinalResult{m.decision.trial, m.last_value}),
-                          kMessageOverhead);
+  push_own(FinalResult{m.decision.trial, m.last_value});
 }
 
 void Dispatcher::answer(const Passed& m) {

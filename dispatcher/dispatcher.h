@@ -148,12 +148,16 @@ class Dispatcher {
   std::uint64_t barriers_ = 0;
   struct Saving {
     json state;
-    std::optional<json> tuner, assessor;                          // what they answered
+    std::optional<json> tuner = {}, assessor = {};                // what they answered
     json tune_said = json::array(), assess_said = json::array();  // before that
   };
   void note_in_flight(WorkerName from, const WorkerMessage& message);
   void finish_save();
   void release();
+  // A message of our own accord, behind what is held back.
+  static constexpr std::size_t kOwnBytes = 256;
+  void push_own(TuneMessage message, std::size_t bytes = kOwnBytes);
+  void push_own(AssessMessage message);
   std::optional<Saving> saving_;
   std::size_t warn_at_ = 20;  // queue length, as NNI; then at each doubling
 };

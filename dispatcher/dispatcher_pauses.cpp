@@ -5,11 +5,7 @@
 #include "dispatcher/dispatcher.h"
 
 namespace attune {
-namespace {
-
-constexpr std::size_t kOwnMessage = 256;  // bytes
-
-}  // namespace
+namespace {}  // namespace
 
 void Dispatcher::carry_out(const Decision& decision) {
   const Capabilities& can = options_.capabilities;
@@ -54,7 +50,7 @@ void Dispatcher::answer(Offer& m) {
       // Its end is on the way to the tuner, which then has something else for this id.
       log_.debug("trial {} does not go on: it has ended", m.trial);
       quotas_.asked(m.asked, 1);
-      queues_.push_over_limit(TuneMessage(AskTrials{m.asked, m.asked, 1}), kOwnMessage);
+      push_own(AskTrials{m.asked, m.asked, 1});
       return;
     }
     jobs_.alias(m.asked, m.trial);
@@ -72,7 +68,7 @@ void Dispatcher::answer(Offer& m) {
     }
   }
   job.parameters = std::move(m.parameters);
-  quotas_.offered(m.asked, m.trial);
+  quotas_.offered(m.instead_of.value_or(m.asked), m.trial);
   send(job);
 }
 

@@ -8,8 +8,6 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kOwnMessage = 256;  // bytes
-
 Result<std::uint64_t> count_at(const json& state, const char* name) {
   const std::int64_t value = TRY(integer_at(state, name));
   if (value < 0) return fail(std::string("saved state: ") + name + " is negative");
@@ -40,10 +38,10 @@ void Dispatcher::save() {
   state["echoes"] = std::move(echoes);
   state["jobs"] = jobs_.save();
   state["quotas"] = quotas_.save();
-  saving_.emplace().state = std::move(state);
+  saving_ = Saving{.state = std::move(state)};
   journal_->begin_snapshot();
-  queues_.push_over_limit(AssessMessage(SaveState{}), kOwnMessage);
-  queues_.push_over_limit(TuneMessage(SaveState{}), kOwnMessage);
+  push_own(AssessMessage(SaveState{}));
+  push_own(TuneMessage(SaveState{}));
 }
 
 // The worker said it before it saved its state, and ours does not know of it.

@@ -7,9 +7,9 @@
 namespace attune {
 namespace {
 
-// What a manager wrote was within the limits of parse_json. Parameters are, but for TRIAL_BUDGET,
-// which may be one key more.
-constexpr JsonLimits kLimits{.depth = 256, .keys = 20'001};
+// What a manager wrote was within its limits, and those cannot be larger. Parameters may have one
+// key more, TRIAL_BUDGET.
+constexpr JsonLimits kLimits{.depth = 1000, .keys = 1'000'001};
 
 constexpr std::string_view kKind = "kind";
 
@@ -83,6 +83,7 @@ json save_offer(const Offer& offer) {
   json state = {
       {"asked", offer.asked}, {"trial", offer.trial}, {"parameters", save_json(offer.parameters)}};
   if (offer.checkpoint_from) state["checkpoint_from"] = *offer.checkpoint_from;
+  if (offer.instead_of) state["instead_of"] = *offer.instead_of;
   return state;
 }
 
@@ -94,6 +95,7 @@ Result<Offer> load_offer(const json& state) {
   if (state.contains("checkpoint_from")) {
     offer.checkpoint_from = TRY(integer_at(state, "checkpoint_from"));
   }
+  if (state.contains("instead_of")) offer.instead_of = TRY(integer_at(state, "instead_of"));
   return offer;
 }
 

@@ -1,7 +1,6 @@
 #include "dispatcher/quotas.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -10,12 +9,9 @@
 namespace attune {
 namespace {
 
-constexpr int kOffered = 1, kHasJob = 2;
-constexpr double kMost = 0x1p53;  // of what a double holds exactly
+constexpr int kOffered = 1, kHasJob = 2, kAsked = 4;
 
 double to_double(std::int64_t number) { return static_cast<double>(number); }
-
-bool is_whole(double number) { return std::abs(number) <= kMost && number == std::floor(number); }
 
 Result<std::vector<double>> rows_at(const json& state, const char* key, std::size_t width) {
   auto all = TRY(numbers_at(state, key));
@@ -40,20 +36,30 @@ void Quotas::asked(TrialId first, std::int64_t count) {
 }
 
 void Quotas::offered(TrialId asked, TrialId trial) {
-  if (asked != trial) outstanding_.erase(asked);
-  outstanding_.try_emplace(trial, Outstanding{.request = trial}).first->second.offered = true;
+  if (asked == trial) {
+    const auto found = outstanding_.find(trial);  // its job may have ended before it had an answer
+    if (found != outstanding_.end()) found->second.offered = true;
+    return;
+  }
+  outstanding_.erase(asked);
+  outstanding_[trial].offered = true;
+  outstanding_[trial].has_job = false;
 }
 
+void Quotas::revived(TrialId trial) { outstanding_[trial].offered = true; }
+
+// The ids of a request follow each other, and others than those of requests are few between them.
 void Quotas::no_more(TrialId request) {
   for (auto at = outstanding_.lower_bound(request); at != outstanding_.end();) {
-    const bool dead = at->second.request == request && !at->second.offered;
+    if (at->second.request && *at->second.request != request) break;
+    const bool dead = at->second.request && !at->second.offered;
     at = dead ? outstanding_.erase(at) : std::next(at);
   }
 }
 
 bool Quotas::add(TrialId trial) {
   if (!outstanding_.contains(trial) && outstanding_.size() >= limits_.outstanding) return false;
-  offered(trial, trial);
+  revived(trial);
   return true;
 }
 
@@ -105,8 +111,10 @@ void Quotas::restart() {
 json Quotas::save() const {
   std::vector<double> trials, kept;
   for (const auto& [id, trial] : outstanding_) {
-    const int flags = (trial.offered ? kOffered : 0) + (trial.has_job ? kHasJob : 0);
-    trials.insert(trials.end(), {to_double(id), to_double(trial.request), to_double(flags)});
+    const int flags = (trial.offered ? kOffered : 0) + (trial.has_job ? kHasJob : 0) +
+                      (trial.request ? kAsked : 0);
+    trials.insert(trials.end(),
+                  {to_double(id), to_double(trial.request.value_or(0)), to_double(flags)});
   }
   for (const auto& [id, of] : kept_) {
     kept.insert(kept.end(), {to_double(id), static_cast<double>(of.count),
@@ -126,9 +134,10 @@ Result<void> Quotas::load(const json& state) {
   if (jobs < 0 || imports < 0) return fail("saved state: impossible numbers of jobs or imports");
   Quotas loaded(limits_);
   for (std::size_t i = 0; i < trials.size(); i += 3) {
-    const int flags = static_cast<int>(std::clamp(trials[i + 2], 0.0, 3.0));
+    const int flags = static_cast<int>(std::clamp(trials[i + 2], 0.0, 7.0));
+    const bool asked = (flags & kAsked) != 0;
     loaded.outstanding_[static_cast<TrialId>(trials[i])] = {
-        .request = static_cast<TrialId>(trials[i + 1]),
+        .request = asked ? std::optional(static_cast<TrialId>(trials[i + 1])) : std::nullopt,
         .offered = (flags & kOffered) != 0,
         .has_job = (flags & kHasJob) != 0};
   }

@@ -21,10 +21,11 @@ class Quotas {
   // How many of `count` may be asked for now; from 0 to `count`.
   std::int64_t room_for_trials(std::int64_t count) const;
   void asked(TrialId first, std::int64_t count);  // one request
-  // `asked` is answered by this trial: the same, or a paused one that goes on.
+  // `asked` is answered by this trial: the same, or one that goes on, perhaps as another job.
   void offered(TrialId asked, TrialId trial);
+  void revived(TrialId trial);    // it was ended by mistake
   void no_more(TrialId request);  // those of it that were not offered will not be
-  // A trial that is the manager's idea, or was ended by mistake. False: there is no room for it.
+  // A trial that is the manager's idea. False: there is no room for it.
   bool add(TrialId trial);
   void ended(TrialId trial);
 
@@ -49,7 +50,7 @@ class Quotas {
 
  private:
   struct Outstanding {
-    TrialId request = 0;  // the first of the request
+    std::optional<TrialId> request;  // the first of it; nothing: nobody has asked for this one
     bool offered = false;
     bool has_job = false;
   };

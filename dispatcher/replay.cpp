@@ -123,7 +123,7 @@ Result<void> Replay::load(const Item& item) {
   };
   if (auto loaded = load_all(); !loaded) return failed(item, loaded.error().message);
   first_kept_ = dispatcher_.answers() + 1;
-  begun_ = true;
+  begun_ = initialized_ = true;
   return {};
 }
 
@@ -162,6 +162,8 @@ void Replay::append(JournalRecord record) {
   const bool counted =
       record.kind == RecordKind::answer && is_numbered(record.kind, record.payload);
   if (counted) keep(dispatcher_.answers(), record.payload);
+  const bool ready = record.kind == RecordKind::answer && record.payload.starts_with("ID");
+  initialized_ = initialized_ || ready;
   if (!next_) {
     fresh_.push_back(std::move(record));
     return;

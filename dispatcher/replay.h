@@ -59,6 +59,8 @@ class Replay : private Journal, private Sink {
   std::uint64_t after_snapshot() const {
     return after_snapshot_;
   }  // offset of the first such record
+  // The search space has been in force: Initialized was said, or is part of the snapshot.
+  bool initialized() const { return initialized_; }
   std::size_t commands_replayed() const { return commands_replayed_; }
 
  private:
@@ -91,7 +93,7 @@ class Replay : private Journal, private Sink {
   std::uint64_t first_kept_ = 0;  // number of the first of them
   std::uint64_t after_snapshot_ = 0;
   std::size_t commands_replayed_ = 0;
-  bool begun_ = false;
+  bool begun_ = false, initialized_ = false;
 };
 
 }  // namespace attune

@@ -24,7 +24,10 @@ struct Offer {
   TrialId asked = 0;  // the id that was asked for
   TrialId trial = 0;  // the same, unless a paused trial is continued
   json parameters;    // as the trial reads them; with TRIAL_BUDGET when the tuner set a budget
-  std::optional<TrialId> checkpoint_from;
+  std::optional<TrialId> checkpoint_from = {};
+  // The id that was asked for, when the answer is one that was given before a restart and never
+  // left.
+  std::optional<TrialId> instead_of = {};
 };
 struct NoMore {
   TrialId asked = 0;  // the first id of the request; one NoMore a request

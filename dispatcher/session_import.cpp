@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <ranges>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "dispatcher/metrics.h"
@@ -40,11 +42,20 @@ Replies Session::import(const std::vector<Imported>& records) {
   }
   // Only a live trial that may have ended unheard of can be the one of a record without a known
   // job.
-  const auto same_doubtful = [this](const Point& point) {
-    return std::ranges::find_if(trials_, [&](const auto& entry) {
-      const Trial& trial = entry.second;
-      return trial.in_doubt && !trial.told && trial.point == point;
-    });
+  std::unordered_map<std::string, std::vector<TrialId>> doubtful;  // of equal points the first last
+  for (const auto& [id, trial] : std::views::reverse(trials_)) {
+    if (trial.in_doubt && !trial.told && trial.point) {
+      doubtful[key_of(*trial.point, 0)].push_back(id);
+    }
+  }
+  const auto take_doubtful = [&](const Point& point) {
+    std::vector<TrialId>& equal = doubtful[key_of(point, 0)];
+    while (!equal.empty()) {
+      const auto found = trials_.find(equal.back());  // its own record may have come before
+      equal.pop_back();
+      if (found != trials_.end() && !found->second.told) return found;
+    }
+    return trials_.end();
   };
 
   Replies replies;
@@ -65,7 +76,7 @@ Replies Session::import(const std::vector<Imported>& records) {
                               : "the metric is not finite");
       continue;
     }
-    auto own = record.trial ? trials_.find(*record.trial) : same_doubtful(*point);
+    auto own = record.trial ? trials_.find(*record.trial) : take_doubtful(*point);
     if (own != trials_.end() && !own->second.told) {
       append(replies, final_result(own->first, record.value));
       trials_.erase(own);  // the manager has no more to say of it

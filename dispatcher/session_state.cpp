@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "dispatcher/name_table.h"
 #include "dispatcher/session.h"
 #include "space/saved_point.h"
 
@@ -23,7 +24,7 @@ std::optional<double> or_nothing(double x) {
 json save_history(const std::vector<Outcome>& history) {
   std::vector<double> trials, ends, losses, budgets, counts, names, metrics;
   std::vector<const Point*> points;
-  std::vector<std::string> known;
+  NameTable known;
   for (const Outcome& outcome : history) {
     trials.push_back(static_cast<double>(outcome.trial));
     ends.push_back(static_cast<double>(outcome.end));
@@ -32,9 +33,7 @@ json save_history(const std::vector<Outcome>& history) {
     points.push_back(&outcome.point);
     counts.push_back(static_cast<double>(outcome.metrics.size()));
     for (const auto& [name, value] : outcome.metrics) {
-      auto at = std::ranges::find(known, name);
-      if (at == known.end()) at = known.insert(at, name);
-      names.push_back(static_cast<double>(at - known.begin()));
+      names.push_back(known.number_of(name));
       metrics.push_back(value);
     }
   }
@@ -44,7 +43,7 @@ json save_history(const std::vector<Outcome>& history) {
   state["losses"] = save_numbers(losses);
   state["budgets"] = save_numbers(budgets);
   state["points"] = save_points(points);
-  state["metric_names"] = known;
+  state["metric_names"] = known.names();
   state["metric_counts"] = save_numbers(counts);
   state["metric_name"] = save_numbers(names);
   state["metric_value"] = save_numbers(metrics);

@@ -78,6 +78,7 @@ WorkerMessages TuneWorker::on(SetSpace& m) {
 WorkerMessages TuneWorker::on(AskTrials& m) {
   WorkerMessages messages;
   for (; m.count > 0 && !spare_.empty(); ++m.first, --m.count) {
+    spare_.back().instead_of = m.first;
     messages.emplace_back(std::move(spare_.back()));
     spare_.pop_back();
   }

@@ -258,6 +258,8 @@ Result<Command> decode_pause(const std::string& payload, const Limits& limits) {
 }
 
 Result<Command> decode_ping(const std::string& payload, const Limits& limits) {
+  // It is part of a saved state, which is JSON.
+  if (!is_utf8(payload)) return fail("the token is no UTF-8");
   return Ping{TRY(within(payload, "token", limits))};
 }
 

@@ -9,11 +9,13 @@ namespace attune {
 namespace {
 
 constexpr std::size_t kAnyBytes = std::size_t{1} << 40;
+constexpr std::size_t kMostPayload =
+    (std::size_t{1} << 30) - 2;  // a record of the journal has 2 more
 constexpr std::size_t kAnyCount = 1'000'000'000;
 
 // A depth beyond 1000 would cost the stack, as JSON is written recursively.
 constexpr std::array<LimitEntry, 14> kEntries{{
-    {"payload", &Limits::payload, 1024, kAnyBytes, "Largest payload of a command, in bytes"},
+    {"payload", &Limits::payload, 1024, kMostPayload, "Largest payload of a command, in bytes"},
     {"queue", &Limits::queue, 4096, kAnyBytes,
      "Bytes that may wait in each queue before the manager has to wait"},
     {"depth", &Limits::depth, 8, 1000, "Levels of JSON in a command"},

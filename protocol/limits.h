@@ -20,7 +20,7 @@ struct Limits {
   std::size_t keys = 20'000;
   std::size_t string = std::size_t{4} << 20;
   std::size_t elements = 1'000'000;
-  std::size_t values = 2'000'000;
+  std::size_t values = 5'000'000;
   std::size_t id = 1024;  // bytes of an id of a job, of a checkpoint, or of a parameter id
 
   // Of what is remembered. These shape answers: a daemon that replays a journal needs those that

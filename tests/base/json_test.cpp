@@ -102,6 +102,16 @@ TEST_CASE("limits hold, and what is just inside is accepted") {
   CHECK(parse_json(R"([{"a":1,"b":2},{"c":1,"d":"::::"}])", {.keys = 2}));
 }
 
+TEST_CASE("objects have a limit together as finding a key is linear") {
+  const std::string full = R"({"a":1,"b":1,"c":1,"d":1})";
+  CHECK(parse_json("[" + full + "," + full + "]", {.keys = 4}));
+  CHECK(error_of("[" + full + "," + full + "," + full + "]", {.keys = 4}) ==
+        "JSON with objects that are more work than two of 4 keys at byte 57");
+  std::string small = "[";
+  for (int i = 0; i < 10; ++i) small += R"({"a":1},)";
+  CHECK(parse_json(small + "1]", {.keys = 4}));
+}
+
 TEST_CASE("strings, arrays and values have limits where they are asked for") {
   const JsonLimits limits{.string_bytes = 4, .elements = 3, .values = 8};
   CHECK(parse_json(R"("1234")", limits));

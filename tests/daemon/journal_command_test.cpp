@@ -104,6 +104,20 @@ TEST_CASE("journal dump goes on with the numbers of a snapshot") {
   CHECK_THAT(ran.out, Catch::Contains("\"code\":\"GE\",\"bytes\":1,\"payload\":\"1\"}\n"));
 }
 
+TEST_CASE("journal dump begins with 1 again where a manager began anew") {
+  Journal journal(true);
+  journal.add(RecordKind::begin, R"({"how":"exact","attuned":"1"})");
+  journal.add(RecordKind::command, "GE2");
+  journal.add(RecordKind::begin, R"({"how":"restart","attuned":"1"})");
+  journal.add(RecordKind::command, "IN{}");
+  journal.add(RecordKind::command, "GE3");
+  journal.save();
+  const Ran ran = run({.action = Action::dump, .file = journal.path});
+  CHECK_THAT(ran.out, Catch::Contains("10  GE 2\n") && Catch::Contains(" 1  GE 3\n"));
+  CHECK_THAT(run({.file = journal.path}).out,
+             Catch::Contains("commands  1, number 1\nanswers   none\n"));
+}
+
 TEST_CASE("journal dump shortens long payloads unless all is asked for") {
   Journal journal;
   const std::string long_one(5000, 'x');

@@ -65,6 +65,26 @@ TEST_CASE("journal file: much that is written does not wait for the tick") {
   CHECK(world.files.count(FileCall::flush) == 1);
 }
 
+TEST_CASE("journal file: while the disk lags behind no more than some memory is taken") {
+  for (const Durability durability : kDurabilities) {
+    CAPTURE(static_cast<int>(durability));
+    JournalWorld world(durability);
+    REQUIRE(world.create());
+    world.files.hold(FileCall::flush);
+    int appended = 0;
+    for (; appended < 100 && !world.journal->full(1 << 20); ++appended) {
+      world.append(appended == 0 ? RecordKind::header : RecordKind::command,
+                   std::string(1 << 20, 'x'));
+      world.journal->flush();
+    }
+    CHECK((appended < 20) == (durability != Durability::never));
+    world.files.release();
+    world.rest();
+    world.tick();
+    CHECK_FALSE(world.journal->full(1 << 20));
+  }
+}
+
 TEST_CASE("journal file: another one goes on where the good part ends") {
   for (const Durability durability : kDurabilities) {
     CAPTURE(static_cast<int>(durability));

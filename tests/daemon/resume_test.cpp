@@ -8,63 +8,10 @@
 
 #include "base/atomic_file.h"
 #include "dispatcher/journal_codec.h"
-#include "tests/support/daemon_process.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/daemon/resume_helpers.h"
 #include "tests/support/transcript_text.h"
-
 namespace attune {
 namespace {
-
-const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
-
-// A directory for the journal that both daemons use.
-struct Experiment {
-  DaemonProcess start(const std::string& mode,
-                      json tuner = {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
-                      const json& shared = {}) const {
-    json experiment = {{"tuner", std::move(tuner)}, {"assessor", {{"name", "Medianstop"}}}};
-    if (!shared.is_null()) experiment["resume"] = shared;
-    return DaemonProcess(DaemonProcess::exp_params(experiment),
-                         {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}});
-  }
-  DaemonProcess go_on(int received) const {
-    return start("resume", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
-                 {{"received", received}});
-  }
-  std::string file() const { return (folder.path / "attuned.journal").string(); }
-
-  TemporaryFolder folder;
-};
-
-std::string metric(int id, const std::string& value) {
-  return dump_json({{"parameter_id", id},
-                    {"trial_job_id", "T" + std::to_string(id)},
-                    {"type", "FINAL"},
-                    {"sequence", 0},
-                    {"value", value}});
-}
-
-std::string end(int id) {
-  return dump_json({{"trial_job_id", "T" + std::to_string(id)},
-                    {"event", "SUCCEEDED"},
-                    {"hyper_params", dump_json({{"parameter_id", id}})}});
-}
-
-// `count` trials, one after the other, each with a result.
-void run_trials(DaemonProcess& daemon, int first, int count) {
-  for (int i = first; i < first + count; ++i) {
-    daemon.send("GE", "1");
-    daemon.send("ME", metric(i, std::to_string(i * 7 % 11)));
-    daemon.send("EN", end(i));
-  }
-  REQUIRE(daemon.sync().size() == std::size_t(count));
-}
-
-std::string next_trial(DaemonProcess& daemon) {
-  daemon.send("GE", "1");
-  const auto frames = daemon.sync();
-  return frames.size() == 1 ? frames[0].payload : "";
-}
 
 // The 41st trial of a daemon that nothing happens to.
 std::string uninterrupted() {
@@ -185,80 +132,6 @@ TEST_CASE("resume after kill -9: results that FD brings are recognised") {
   CHECK_THAT(after.log(), Catch::Contains("1 trials did not survive the restart"));
 }
 
-TEST_CASE("exactly: the manager hears again what it has not received") {
-  const Experiment experiment;
-  std::vector<Frame> said;
-  {
-    DaemonProcess before = experiment.start("start");
-    before.send("IN", kSpace);
-    before.send("GE", "3");
-    said = before.sync();  // ID, three TR, and the PO that sync() takes
-    before.signal(SIGKILL);
-    before.wait();
-  }
-  REQUIRE(said.size() == 4);
-  const int received = GENERATE(0, 1, 3, 4);
-  DaemonProcess after = experiment.go_on(received);
-  after.send("IN", "its space is not looked at");
-  CHECK(after.receive() == Frame{"ID", R"({"through":2})"});
-  for (int number = received; number < 4; ++number) {
-    CHECK(after.receive() == (number < 3 ? said[std::size_t(number) + 1] : Frame{"PO", "sync-1"}));
-  }
-  after.send("GE", "1");
-  CHECK(outlines({*after.receive()}) == "TR 3");
-}
-
-TEST_CASE("exactly: with more answers than the daemon knows of it cannot be, and both begin anew") {
-  const Experiment experiment;
-  {
-    DaemonProcess before = experiment.start("start");
-    before.send("IN", kSpace);
-    before.send("GE", "3");
-    before.sync();
-    before.signal(SIGKILL);
-    before.wait();
-  }
-  DaemonProcess after = experiment.go_on(5);
-  after.send("IN", kSpace);
-  after.send("GE", "1");
-  CHECK(outlines(after.sync()) == "ID, TR 0");
-  CHECK_THAT(after.log(), Catch::Contains("the manager has received 5 answers; 4 are known"));
-}
-
-TEST_CASE("exactly: with other commands than the manager knows of it cannot be either") {
-  const Experiment experiment;
-  {
-    DaemonProcess before = experiment.start("start");
-    before.send("IN", kSpace);
-    before.send("GE", "3");
-    before.sync();
-    before.signal(SIGKILL);
-    before.wait();
-  }
-  const auto [acknowledged, sent, possible] = GENERATE(table<int, int, bool>(
-      {{0, 2, true}, {2, 2, true}, {0, 3, true}, {3, 3, false}, {0, 1, false}}));
-  CAPTURE(acknowledged, sent);
-  DaemonProcess after =
-      experiment.start("resume", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
-                       {{"received", 4}, {"acknowledged", acknowledged}, {"sent", sent}});
-  after.send("IN", kSpace);
-  CHECK(after.receive() == Frame{"ID", possible ? R"({"through":2})" : ""});
-  if (!possible) {
-    CHECK_THAT(after.log(),
-               Catch::Contains(
-                   fmt::format("it has 2 commands, and the manager has sent {}, of which it has {} "
-                               "no longer",
-                               sent, acknowledged)));
-  }
-}
-
-TEST_CASE("exactly: from the very beginning") {
-  const Experiment experiment;
-  DaemonProcess after = experiment.go_on(0);
-  after.send("IN", kSpace);
-  CHECK(after.sync() == std::vector{Frame{"ID", R"({"through":0})"}});
-}
-
 TEST_CASE("resume without a usable journal: a warning with the cause, then imports") {
   const Experiment experiment;
   std::string cause;
@@ -329,14 +202,38 @@ TEST_CASE("resume: a torn end is cut off with a warning") {
 
 TEST_CASE("a journal that is there when an experiment begins is kept") {
   const Experiment experiment;
-  for (int i = 0; i < 2; ++i) {
+  std::vector<std::string> all;
+  for (int i = 0; i < 4; ++i) {
     DaemonProcess daemon = experiment.start("start");
     daemon.send("IN", kSpace);
     daemon.sync();
+    daemon.send("GE", std::to_string(i + 1));
+    daemon.sync();
     daemon.send("TE");
     REQUIRE(daemon.wait() == 0);
+    all.push_back(read_file(experiment.file()).value());
   }
-  CHECK(std::filesystem::exists(experiment.file() + ".previous"));
+  // Each under a name of its own.
+  CHECK(read_file(experiment.file() + ".previous").value() == all[0]);
+  CHECK(read_file(experiment.file() + ".previous.1").value() == all[1]);
+  CHECK(read_file(experiment.file() + ".previous.2").value() == all[2]);
+}
+
+TEST_CASE("a daemon that cannot begin leaves the journal where it is") {
+  const Experiment experiment;
+  {
+    DaemonProcess daemon = experiment.start("start");
+    daemon.send("IN", kSpace);
+    daemon.sync();
+    daemon.signal(SIGKILL);
+    daemon.wait();
+  }
+  const std::string journal = read_file(experiment.file()).value();
+  auto arguments = DaemonProcess::exp_params({{"tuner", {{"name", "TPE"}}}});
+  arguments.insert(arguments.end(), {"--in-fd", "77"});  // nothing is open there
+  DaemonProcess daemon(arguments, {{"NNI_CHECKPOINT_DIRECTORY", experiment.folder.path.string()}});
+  CHECK(daemon.wait() == 2);
+  CHECK(read_file(experiment.file()) == journal);
 }
 
 TEST_CASE("a journal that cannot be begun is an error that names the place") {

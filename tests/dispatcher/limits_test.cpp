@@ -300,6 +300,62 @@ TEST_CASE("quotas survive being saved and loaded") {
   }
 }
 
+TEST_CASE("of requests that were asked for together each has its own end") {
+  Quotas quotas(Limits{.outstanding = 10});
+  quotas.asked(0, 2);
+  quotas.asked(2, 1);
+  quotas.asked(3, 3);
+  quotas.offered(0, 0);
+  quotas.ended(0);
+  quotas.revived(0);  // nobody asks for it
+  quotas.no_more(0);  // 1
+  CHECK(quotas.room_for_trials(10) == 5);
+  quotas.no_more(3);
+  CHECK(quotas.room_for_trials(10) == 8);
+  quotas.no_more(2);
+  CHECK(quotas.room_for_trials(10) == 9);
+  quotas.ended(0);
+  CHECK(quotas.room_for_trials(10) == 10);
+}
+
+TEST_CASE("a trial that goes on as another job has that one for nothing") {
+  Quotas quotas(Limits{.jobs = 1});
+  quotas.asked(0, 1);
+  quotas.offered(0, 0);
+  for (TrialId again = 1; again < 10; ++again) {
+    CHECK(quotas.take_job(0));
+    quotas.ended(0);
+    quotas.asked(again, 1);
+    quotas.offered(again, 0);
+  }
+  CHECK(quotas.take_job(0));
+  CHECK(quotas.take_job(0));
+  CHECK_FALSE(quotas.take_job(0));
+}
+
+TEST_CASE("an answer to a job that has ended is not outstanding") {
+  Quotas quotas(Limits{.outstanding = 2});
+  quotas.asked(0, 1);
+  quotas.ended(0);
+  quotas.offered(0, 0);
+  CHECK(quotas.room_for_trials(10) == 2);
+}
+
+TEST_CASE("what was proposed before a restart takes the place of what is asked for") {
+  const auto before = start({});
+  ask(*before, "3");
+  const json state = before->save();
+  DispatcherOptions options;
+  options.limits.outstanding = 4;
+  auto after = Stepped::make("Random", {{"seed", 1}}, "", json::object(), options);
+  REQUIRE(after->restart(state, {Offer{1, 1, {{"x", 0.5}}}, Offer{2, 2, {{"x", 0.25}}}}));
+  after->send("IN", kSpace);
+  after->take();
+  CHECK(ask(*after, "4").trials == std::vector<std::int64_t>{1, 2, 5, 6});
+  for (int trial : {1, 2, 5, 6}) after->send("EN", trial_end("J" + std::to_string(trial), trial));
+  CHECK(ask(*after, "4").trials.size() == 4);
+}
+
 TEST_CASE("a damaged state of the quotas is an error") {
   const json good = Quotas(Limits{}).save();
   for (const auto& [key, value] : good.items()) {

@@ -6,6 +6,7 @@
 
 #include "assessors/registry.h"
 #include "tests/support/busy_manager.h"
+#include "tests/support/halving_tuner.h"
 #include "tests/support/memory_journal.h"
 #include "tuners/registry.h"
 
@@ -15,29 +16,39 @@ namespace {
 const std::string kSpace =
     R"({"x": {"_type": "uniform", "_value": [0, 1]}, "n": {"_type": "randint", "_value": [1, 9]}})";
 
+const std::string kUniform = R"({"x": {"_type": "uniform", "_value": [0, 1]}})";
+
 struct Algorithms {
-  std::string tuner = "TPE";
+  std::string tuner = "TPE";  // "halving": the one of the tests, which pauses
   std::string assessor = "Medianstop";
   bool include_intermediate = false;
 };
 
 // A dispatcher and workers that step.
 struct Parts {
-  explicit Parts(const Algorithms& which) {
-    auto made = make_tuner(builtin_tuners(), which.tuner, {{"seed", 5}}, {}, 1).value();
+  explicit Parts(const Algorithms& which, std::size_t queue_bytes = 1 << 20) {
+    const bool halving = which.tuner == "halving";
+    MadeTuner made;
+    made.tuner = std::make_unique<HalvingTuner>(16);
+    made.wants_reports = true;
+    if (!halving) {
+      made = make_tuner(builtin_tuners(), which.tuner, {{"seed", 5}}, {}, 1).value();
+    }
     std::unique_ptr<Assessor> assessor;
     if (!which.assessor.empty() && !made.wants_reports) {
       const json arguments = which.assessor == "Medianstop" ? json{{"start_step", 1}} : json();
       assessor = make_assessor(builtin_assessors(), which.assessor, arguments, {}, 1).value();
     }
-    DispatcherOptions options{.capabilities = {.sync = true, .reason = true},
-                              .wants_reports = made.wants_reports,
-                              .has_assessor = assessor != nullptr,
-                              .include_intermediate = which.include_intermediate};
+    DispatcherOptions options{
+        .capabilities = {.sync = true, .pause = halving, .checkpoint = halving, .reason = true},
+        .wants_reports = made.wants_reports,
+        .has_assessor = assessor != nullptr,
+        .include_intermediate = which.include_intermediate};
     workers = std::make_unique<WorkerThreads>(
         TuneWorker(Session(std::move(made.tuner), Objective{"default", made.maximize}, Log()),
                    Log()),
-        AssessWorker(std::move(assessor), Log()), WorkerThreads::Limits{});
+        AssessWorker(std::move(assessor), Log()),
+        WorkerThreads::Limits{.queue_bytes = queue_bytes});
     dispatcher = std::make_unique<Dispatcher>(options, *workers, Log());
   }
   std::unique_ptr<WorkerThreads> workers;
@@ -46,8 +57,11 @@ struct Parts {
 
 // Runs a session in which every order of events that the threads allow may come up.
 struct Live : Parts, Sink {
+  // Every other seed has queues that take one message at a time.
   Live(const Algorithms& which, std::uint64_t seed)
-      : Parts(which), rng(seed), manager(kSpace, 4, seed) {
+      : Parts(which, seed % 2 == 0 ? 1 : 1 << 20),
+        rng(seed),
+        manager(which.tuner == "halving" ? kUniform : kSpace, 4, seed) {
     dispatcher->attach(*this, journal);
   }
 
@@ -55,8 +69,12 @@ struct Live : Parts, Sink {
     for (int said = 0; said < commands;) {
       switch (rng.index(5)) {
         case 0:
+          if (dispatcher->blocked()) {
+            dispatcher->resume();
+            break;
+          }
           ++said;
-          REQUIRE(dispatcher->accept(manager.next()));
+          held_back += dispatcher->accept(manager.next()) ? 0 : 1;
           break;
         case 1:
           step(WorkerName::tune);
@@ -72,7 +90,7 @@ struct Live : Parts, Sink {
       }
     }
     while (step(WorkerName::tune) || step(WorkerName::assess) || handle(WorkerName::tune) ||
-           handle(WorkerName::assess)) {
+           handle(WorkerName::assess) || (dispatcher->blocked() && dispatcher->resume())) {
     }
   }
 
@@ -109,6 +127,7 @@ struct Live : Parts, Sink {
   Rng rng;
   BusyManager manager;
   std::deque<WorkerMessage> tune_said, assess_said;
+  int held_back = 0;  // commands for which a queue had no room at first
 };
 
 std::string encode(std::span<const JournalRecord> records) {
@@ -143,11 +162,16 @@ TEST_CASE("replay: the journal of every tuner and assessor leads to where it end
   }
   for (const AssessorEntry& entry : assessors.entries()) all.push_back({"Random", entry.name});
   all.push_back({"TPE", "Medianstop", true});
+  all.push_back({"halving", ""});
+  int held_back = 0, pauses = 0;
   for (const Algorithms& which : all) {
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const std::uint64_t seeds = which.tuner == "halving" ? 100 : 4;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       CAPTURE(which.tuner, which.assessor, which.include_intermediate, seed);
       Live live(which, seed);
-      live.run(120);
+      live.run(which.tuner == "halving" ? 300 : 120);
+      held_back += live.held_back;
+      pauses += live.manager.pauses;
       const std::span records = live.journal.records;
       Again whole(which, header() + encode(records));
       if (!whole.result) FAIL(whole.result.error().message);
@@ -167,6 +191,8 @@ TEST_CASE("replay: the journal of every tuner and assessor leads to where it end
       }
     }
   }
+  CHECK(held_back > 100);
+  CHECK(pauses > 100);
 }
 
 TEST_CASE("replay: a journal that ends anywhere, and what follows from it") {

@@ -143,6 +143,8 @@ TEST_CASE("a plain metric keeps to the limits like any other") {
 TEST_CASE("a ping keeps to the limit of ids") {
   CHECK(error_of({"PI", std::string(1024, 'x')}, {}).empty());
   CHECK_THAT(error_of({"PI", std::string(1025, 'x')}, {}), Catch::Contains("\"token\""));
+  CHECK(error_of({"PI", "\xf0\x9f\x90\x99"}, {}).empty());
+  CHECK_THAT(error_of({"PI", "\xf0\x9f"}, {}), Catch::Contains("the token is no UTF-8"));
 }
 
 TEST_CASE("an imported job with an id beyond the limit is a record without a job") {

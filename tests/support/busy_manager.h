@@ -31,6 +31,10 @@ class BusyManager {
     if (odd == 3) return metric("nobody", 900'000, "PERIODICAL", 0, "0.5");
     if (odd == 4 && said_ % 7 == 0) return {"SS", space_};
     if (odd == 5 && !ended_.empty()) return late();
+    if (odd <= 8 && odd > 5 && !paused_.empty()) {  // which may be about to go on
+      auto at = running_.insert(paused_.extract(paused_.begin())).position;
+      return end("USER_CANCELED", at);
+    }
     if (running_.size() < static_cast<std::size_t>(concurrency_) && wanted_ == 0 && !dry_) {
       wanted_ = concurrency_ - static_cast<int>(running_.size());
       return {"GE", std::to_string(wanted_)};
@@ -47,11 +51,15 @@ class BusyManager {
     const Command command = decode(frame).value();
     if (const auto* trial = std::get_if<NewTrialJob>(&command)) {
       if (wanted_ > 0) --wanted_;
-      Trial& added = running_["J" + to_text(trial->parameter_id)];
+      const std::string& former = trial->resume_trial_job_id;
+      const std::string job = former.empty() ? "J" + to_text(trial->parameter_id) : former;
+      if (!former.empty()) paused_.erase(former);
+      Trial& added = running_[job];
       added.id = to_json(trial->parameter_id);
       added.parameters = trial->parameters;
       added.text = frame.payload;
-      added.steps = 2 + static_cast<int>(draw(6));
+      added.steps += 2 + static_cast<int>(draw(6));
+      added.pausing = false;
     } else if (std::holds_alternative<NoMoreTrialJobs>(command)) {
       wanted_ = 0;
       dry_ = true;
@@ -59,18 +67,26 @@ class BusyManager {
       ++kills;
       if (const auto at = running_.find(kill->trial_job_id); at != running_.end()) {
         at->second.killed = true;
+      } else if (const auto rests = paused_.find(kill->trial_job_id); rests != paused_.end()) {
+        rests->second.killed = true;
+        running_.insert(paused_.extract(rests));
+      }
+    } else if (const auto* pause = std::get_if<PauseTrialJob>(&command)) {
+      ++pauses;
+      if (const auto at = running_.find(pause->trial_job_id); at != running_.end()) {
+        at->second.pausing = true;
       }
     }
   }
 
-  int kills = 0;
+  int kills = 0, pauses = 0;
 
  private:
   struct Trial {
     json id, parameters;
     std::string text;
     int step = 0, steps = 0;
-    bool finished = false, killed = false;
+    bool finished = false, killed = false, pausing = false;
   };
 
   std::size_t draw(std::size_t n) { return rng_.index(n); }
@@ -94,6 +110,7 @@ class BusyManager {
     std::advance(at, static_cast<std::ptrdiff_t>(draw(running_.size())));
     auto& [job, trial] = *at;
     if (trial.killed) return end("EARLY_STOPPED", at);
+    if (trial.pausing && draw(3) == 0) return pause(at);
     if (trial.finished) return end("SUCCEEDED", at);
     if (draw(25) == 0) return end("FAILED", at);
     if (draw(30) == 0) {
@@ -129,6 +146,18 @@ class BusyManager {
             dump_json({{"trial_job_id", job}, {"event", event}, {"hyper_params", trial.text}})};
   }
 
+  Frame pause(std::map<std::string, Trial>::iterator at) {
+    auto& [job, trial] = *at;
+    const bool possible = draw(8) != 0;
+    json said = {{"trial_job_id", job},
+                 {"event", possible ? "PAUSED" : "PAUSE_FAILED"},
+                 {"hyper_params", trial.text}};
+    if (possible && draw(2) == 0) said["checkpoint"] = job + "-" + std::to_string(trial.step);
+    trial.pausing = trial.finished = false;
+    if (possible) paused_.insert(running_.extract(at));
+    return {"EN", dump_json(said)};
+  }
+
   Frame late() {
     const auto& [job, trial] = ended_[draw(ended_.size())];
     return metric(job, trial.id, draw(2) == 0 ? "FINAL" : "PERIODICAL", 0, "0.125");
@@ -159,7 +188,7 @@ class BusyManager {
   std::uint64_t said_ = 0;
   int wanted_ = 0;
   bool dry_ = false;
-  std::map<std::string, Trial> running_;
+  std::map<std::string, Trial> running_, paused_;
   std::vector<std::pair<std::string, Trial>> ended_;
 };
 
