@@ -35,8 +35,16 @@ Result<void> compare(const json& header, const json& present) {
   return {};
 }
 
+void warn_of_other_limits(const Limits& begun, const Limits& present, const Log& log) {
+  for (const LimitEntry& entry : limit_entries()) {
+    if (begun.*entry.value == present.*entry.value) continue;
+    log.warning("--max-{} {} does not count: the experiment began with {}", entry.name,
+                present.*entry.value, begun.*entry.value);
+  }
+}
+
 // What shapes answers is as it was. What is only on the way is as it is now.
-Result<Configuration> as_begun(Configuration configuration, const json& header) {
+Result<Configuration> as_begun(Configuration configuration, const json& header, const Log& log) {
   auto count = [&](const char* name) -> std::optional<int> {
     const auto found = header.find(name);
     if (found == header.end() || !found->is_number_integer()) return std::nullopt;
@@ -48,6 +56,7 @@ Result<Configuration> as_begun(Configuration configuration, const json& header) 
   configuration.limits = TRY(limits_from_json(header.value("limits", json::object())));
   configuration.limits.payload = present.payload;
   configuration.limits.queue = present.queue;
+  warn_of_other_limits(configuration.limits, present, log);
   if (header.contains("seed") && header["seed"].is_number_integer()) {
     configuration.fallback_seed = header["seed"].get<std::uint64_t>();
   }
@@ -74,7 +83,7 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   RecordScanner records(old.existing.bytes);
   json header = TRY(read_header(records));
   Beginning beginning;
-  beginning.crew = TRY(make_crew(TRY(as_begun(configuration, header)), algorithms, log));
+  beginning.crew = TRY(make_crew(TRY(as_begun(configuration, header, log)), algorithms, log));
   TRY(compare(header, beginning.crew.header));
   beginning.crew.header = std::move(header);
   const auto& shared = configuration.shared;

@@ -11,13 +11,21 @@ for preset in dev asan tsan release; do
   scripts/build.sh "$preset"
   scripts/run_tests.sh "$preset"
 done
+echo "== thread sanitizer, other schedules: one processor for all threads, many tests at a time"
+taskset -c 0 scripts/run_tests.sh tsan -L threaded
+scripts/run_tests.sh tsan -L threaded -j 8
 echo "== kill -9 of attuned after every command of 200, and after some of 5,000, for every algorithm"
 scripts/kill_matrix.sh
 echo "== soak: two million commands, 10^5 trials with 100 metrics each, 5,000 at once"
 python3 -B tests/system/soak.py build/release/bin/attuned
 echo "== kill -9 of the manager, 20 times, with 40 trials that run"
+kill_manager() { python3 -B tests/system/kill_manager_test.py build/release/bin/attune "$@"; }
 for seed in 1 2 3; do
-  python3 -B tests/system/kill_manager_test.py build/release/bin/attune --seed "$seed"
+  kill_manager --seed "$seed"
+  kill_manager --seed "$seed" --assessor Medianstop
+done
+for tuner in $(scripts/algorithms.sh tuners); do
+  kill_manager --tuner "$tuner" --running 1 --trials 40 --kills 30
 done
 echo "== bench: that it builds"
 scripts/build.sh bench

@@ -7,12 +7,8 @@ cd "$(dirname "$0")/.."
 
 scripts/build.sh release attuned kill_matrix
 matrix=build/release/bin/kill_matrix
-names() {
-  build/release/bin/attuned --list --json |
-    python3 -c 'import json, sys; print("\n".join(e["name"] for e in json.load(sys.stdin)["'"$1"'"]))'
-}
-mapfile -t tuners < <(names tuners)
-mapfile -t assessors < <(names assessors)
+mapfile -t tuners < <(scripts/algorithms.sh tuners)
+mapfile -t assessors < <(scripts/algorithms.sh assessors)
 [ $# -eq 0 ] || tuners=("$@")
 
 for tuner in "${tuners[@]}"; do

@@ -181,6 +181,27 @@ TEST_CASE("resume without a usable journal: a warning with the cause, then impor
   CHECK(std::filesystem::exists(experiment.file() + ".refused") == (cause != "does not exist"));
 }
 
+TEST_CASE("resume: the limits are those that the experiment began with") {
+  const Experiment experiment;
+  {
+    DaemonProcess before = experiment.start("start");
+    before.send("IN", kSpace);
+    before.sync();
+  }
+  auto arguments =
+      DaemonProcess::exp_params({{"tuner", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}}},
+                                 {"assessor", {{"name", "Medianstop"}}}});
+  arguments.insert(arguments.end(), {"--max-request", "1", "--max-queue", "100000"});
+  DaemonProcess after(arguments, {{"NNI_MODE", "resume"},
+                                  {"NNI_CHECKPOINT_DIRECTORY", experiment.folder.path.string()}});
+  after.send("IN", kSpace);
+  after.send("GE", "2");
+  CHECK(outlines(after.sync()) == "ID, TR 0, TR 1");
+  CHECK_THAT(after.log(),
+             Catch::Contains("--max-request 1 does not count: the experiment began with 100000"));
+  CHECK_THAT(after.log(), !Catch::Contains("--max-queue"));
+}
+
 TEST_CASE("resume: a torn end is cut off with a warning") {
   const Experiment experiment;
   {
