@@ -16,15 +16,7 @@ namespace {
 
 TEST_CASE("exactly: the manager hears again what it has not received") {
   const Experiment experiment;
-  std::vector<Frame> said;
-  {
-    DaemonProcess before = experiment.start("start");
-    before.send("IN", kSpace);
-    before.send("GE", "3");
-    said = before.sync();  // ID, three TR, and the PO that sync() takes
-    before.signal(SIGKILL);
-    before.wait();
-  }
+  const auto said = run_and_kill(experiment, 3);  // ID, three TR, and the PO that sync() takes
   REQUIRE(said.size() == 4);
   const int received = GENERATE(0, 1, 3, 4);
   DaemonProcess after = experiment.go_on(received);
@@ -39,14 +31,7 @@ TEST_CASE("exactly: the manager hears again what it has not received") {
 
 TEST_CASE("exactly: with more answers than the daemon knows of it cannot be, and both begin anew") {
   const Experiment experiment;
-  {
-    DaemonProcess before = experiment.start("start");
-    before.send("IN", kSpace);
-    before.send("GE", "3");
-    before.sync();
-    before.signal(SIGKILL);
-    before.wait();
-  }
+  run_and_kill(experiment, 3);
   DaemonProcess after = experiment.go_on(5);
   after.send("IN", kSpace);
   after.send("GE", "1");
@@ -56,14 +41,7 @@ TEST_CASE("exactly: with more answers than the daemon knows of it cannot be, and
 
 TEST_CASE("exactly: with other commands than the manager knows of it cannot be either") {
   const Experiment experiment;
-  {
-    DaemonProcess before = experiment.start("start");
-    before.send("IN", kSpace);
-    before.send("GE", "3");
-    before.sync();
-    before.signal(SIGKILL);
-    before.wait();
-  }
+  run_and_kill(experiment, 3);
   const auto [acknowledged, sent, possible] = GENERATE(table<int, int, bool>(
       {{0, 2, true}, {2, 2, true}, {0, 3, true}, {3, 3, false}, {0, 1, false}}));
   CAPTURE(acknowledged, sent);
@@ -105,13 +83,7 @@ TEST_CASE("exactly: what was queued at Terminate comes first, and in its order")
 
 TEST_CASE("exactly: a journal that ends before the search space was in force is begun anew") {
   const Experiment experiment;
-  {
-    DaemonProcess before = experiment.start("start");
-    before.send("IN", kSpace);
-    before.sync();
-    before.signal(SIGKILL);
-    before.wait();
-  }
+  run_and_kill(experiment, 0);
   const std::string whole = read_file(experiment.file()).value();
   RecordScanner records(whole);
   std::vector<std::uint64_t> begins;  // of the records

@@ -5,6 +5,7 @@
 #include "tests/support/temporary_folder.h"
 
 #include <catch2/catch.hpp>
+#include <csignal>
 
 namespace attune {
 
@@ -54,6 +55,17 @@ inline void run_trials(DaemonProcess& daemon, int first, int count) {
   auto frames = daemon.sync();
   std::erase_if(frames, [](const Frame& frame) { return frame.code == "NO"; });
   REQUIRE(frames.size() == std::size_t(count));
+}
+
+// A first daemon that is asked for `trials`, and killed when they have left. What it answered.
+inline std::vector<Frame> run_and_kill(const Experiment& experiment, int trials) {
+  DaemonProcess daemon = experiment.start("start");
+  daemon.send("IN", kSpace);
+  if (trials > 0) daemon.send("GE", std::to_string(trials));
+  auto answers = daemon.sync();
+  daemon.signal(SIGKILL);
+  daemon.wait();
+  return answers;
 }
 
 inline std::string next_trial(DaemonProcess& daemon) {

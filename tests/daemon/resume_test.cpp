@@ -242,13 +242,7 @@ TEST_CASE("a journal that is there when an experiment begins is kept") {
 
 TEST_CASE("a daemon that cannot begin leaves the journal where it is") {
   const Experiment experiment;
-  {
-    DaemonProcess daemon = experiment.start("start");
-    daemon.send("IN", kSpace);
-    daemon.sync();
-    daemon.signal(SIGKILL);
-    daemon.wait();
-  }
+  run_and_kill(experiment, 0);
   const std::string journal = read_file(experiment.file()).value();
   auto arguments = DaemonProcess::exp_params({{"tuner", {{"name", "TPE"}}}});
   arguments.insert(arguments.end(), {"--in-fd", "77"});  // nothing is open there
