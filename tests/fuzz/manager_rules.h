@@ -110,11 +110,12 @@ class ManagerRules {
   void hears(const Other&, const Frame&) {}
 
   bool inside(json parameters) const {
-    parameters.erase("TRIAL_BUDGET");
+    if (parameters.is_object()) parameters.erase("TRIAL_BUDGET");
     for (const Space& space : spaces_) {
       if (point_from_json(space, parameters)) return true;
-      // BatchTuner gives the configurations of its one choice.
-      const json whole = {{"combine_params", parameters}};
+      // BatchTuner gives the values of its one choice, whatever they are.
+      if (space.params.size() != 1) continue;
+      const json whole = {{space.params[0].name, parameters}};
       if (point_from_json(space, whole)) return true;
     }
     return false;
