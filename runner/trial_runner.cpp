@@ -307,8 +307,13 @@ void TrialRunner::wind_down() {
     if (stalled_since_) leave_trials("what happens cannot be written");
     const bool completed = over_->kind == Outcome::Kind::completed;
     const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
-    for (const auto& [sequence, trial] : running)
+    for (const auto& [sequence, trial] : running) {
+      // A pause ends a trial just as soon, and the decider waits to hear of it: it does not ask a
+      // later manager again.
+      const bool pauses = trial->asked && trial->asked->kind == EndAsked::Kind::pause;
+      if (pauses && !completed) continue;
       ask_end(*trial, EndAsked::Kind::interrupt, kExperimentEnded, "runner");
+    }
     // Of an experiment that may be resumed, trials that wait go on waiting.
     for (const TrialStatus status : {TrialStatus::pending, TrialStatus::paused}) {
       for (const auto& [sequence, trial] : TrialTable::Order(table_.in(status))) {

@@ -101,6 +101,8 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
   if (*adopted == TrialBackend::Adoption::not_started) {
     --record.attempts;
     set_status(trial, TrialStatus::pending, "its start was cut short");
+    if (old.asked && old.asked->kind == EndAsked::Kind::pause)
+      decider_.on_pause_failed(record.job_id);
     return;
   }
   log_.info("trial={} is taken over", record.job_id);

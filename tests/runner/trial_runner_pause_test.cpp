@@ -78,6 +78,41 @@ TEST_CASE("runner: pauses that come to nothing") {
   }
 }
 
+TEST_CASE("runner: a pause under way is carried out when the experiment is interrupted") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
+  w.runner.interrupt("SIGINT");
+  w.pump();
+  CHECK(w.backend.stopped.empty());
+  SECTION("it comes off") {
+    w.end("t0000", Ending::paused);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 t0000-1", "close"});
+    CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
+  }
+  SECTION("the shim has died instead") {
+    w.end("t0000", Ending::lost);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"unpaused t0000", "close"});
+    CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+  }
+}
+
+TEST_CASE("runner: a pause of a trial that has to start again has failed") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
+  w.end("t0000", Ending::lost);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"unpaused t0000"});
+  CHECK(w.backend.started.size() == 2);
+}
+
 TEST_CASE("runner: paused trials that nobody goes on with") {
   World w(
       World::limits(1, GENERATE(std::optional<std::int64_t>(), std::optional<std::int64_t>(1))));
