@@ -296,6 +296,7 @@ void TrialRunner::give_back(LiveTrial& trial) {
   fail_pause(trial);
   set_status(trial, TrialStatus::pending,
              "it was stopped with the experiment, and goes on with it");
+  trial.asked.reset();  // what is decided from now on finds a trial that waits
   save(trial);
 }
 

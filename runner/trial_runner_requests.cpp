@@ -12,6 +12,14 @@ namespace {
 
 constexpr int kMostDeclined = 1000;
 
+// An end goes before a pause that is under way. One that was decided goes before that of the
+// experiment, after which the trial would go on: nobody decides it twice.
+bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
+  using Kind = EndAsked::Kind;
+  if (asked == Kind::interrupt) return kind == Kind::early_stop || kind == Kind::by_user;
+  return asked == Kind::pause && kind != Kind::pause;
+}
+
 }  // namespace
 
 // ---- the decider
@@ -206,8 +214,7 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
 void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason,
                           const char* by) {
   using Kind = EndAsked::Kind;
-  // An end goes before a pause that is under way.
-  if (trial.asked && (kind == Kind::pause || trial.asked->kind != Kind::pause)) return;
+  if (trial.asked && !goes_before(kind, trial.asked->kind)) return;
   const std::string job_id = trial.record.job_id;
   const bool pause = kind == Kind::pause;
   log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", reason);
