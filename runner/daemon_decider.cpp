@@ -281,8 +281,7 @@ void DaemonDecider::begin(const Initialized& initialized) {
         "what it proposes from now on is not what it would have proposed (log/dispatcher.log says "
         "why)");
   }
-  running_.clear();
-  listener_->on_ready();
+  listener_->on_ready();  // which tells everything again, if need be a little later
 }
 
 // ---- its end

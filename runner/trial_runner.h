@@ -252,6 +252,7 @@ class TrialRunner final : public Decider::Listener {
   bool exhausted_ = false;     // the last answer was "no more", and no trial has ended since
   bool postponed_ = false;     // the decider has said that it cannot answer for now
   bool begun_ = false;         // the decider knows what there is, and so do we
+  bool tells_again_ = false;   // it does not any more, and nothing can be remembered
   bool decider_lost_ = false;  // for good: what it is told is lost
   bool interrupted_ = false;
   bool closed_ = false;                  // the decider has ended

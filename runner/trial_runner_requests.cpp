@@ -24,9 +24,11 @@ bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
 
 // ---- the decider
 
+// Also while the experiment ends: a decider that is told of the end, and of nothing else, would be
+// taken for one that knows everything by the next manager.
 void TrialRunner::on_ready() {
-  if (phase_ == Phase::running && !over_) return tell_again();
-  if (phase_ != Phase::starting || over_) return;
+  if (phase_ == Phase::running || phase_ == Phase::stopping) return tell_again();
+  if (phase_ != Phase::starting) return;
   phase_ = Phase::running;
   if (!restored_.ended.empty()) decider_.import(restored_.ended);
   go_on(false);
@@ -35,7 +37,7 @@ void TrialRunner::on_ready() {
 }
 
 void TrialRunner::on_resumed() {
-  if (phase_ != Phase::starting || over_) return;
+  if (phase_ != Phase::starting) return;
   phase_ = Phase::running;
   if (restored_.state) {
     requests_.assign(restored_.state->requests.begin(), restored_.state->requests.end());

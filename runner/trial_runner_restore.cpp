@@ -159,7 +159,8 @@ void TrialRunner::tell_again() {
   to_answer_.clear();
   exhausted_ = false;
   declined_ = 0;
-  if (!keep()) return;  // the results are read from what was kept
+  tells_again_ = !keep();    // the results are read from what was kept
+  if (tells_again_) return;  // note() comes back
   auto results = options_.results ? options_.results() : std::vector<ImportData::Record>();
   if (!results) {
     detached_ = true;

@@ -183,6 +183,45 @@ TEST_CASE("restore: a decider that loses its memory meanwhile is told everything
   CHECK(calls[3] == "next 2");
 }
 
+TEST_CASE("restore: it is told later when nothing can be remembered") {
+  World w(World::limits(1, 10));
+  w.ready();
+  w.propose();
+  w.decider.take();
+  w.notes.trouble = "the disk is full";
+  w.runner.on_ready();
+  w.pump();
+  CHECK(w.decider.take().empty());
+  w.notes.trouble.clear();
+  w.clock.advance_to(w.clock.now() + 1);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"readopt t0000"});
+  w.pump();
+  CHECK(w.decider.take().empty());  // once
+}
+
+TEST_CASE("restore: a decider that knows nothing is told everything, although all is ending") {
+  World w(World::limits(1, 10));
+  SECTION("it loses its memory") {
+    w.ready();
+    w.propose();
+    w.runner.interrupt("SIGINT");
+    w.pump();
+    w.decider.take();
+    w.runner.on_ready();
+  }
+  SECTION("it had none from the beginning") {
+    w.runner.restore(restored({live_trial(0, TrialStatus::running)}));
+    w.runner.start();
+    w.runner.interrupt("SIGINT");
+    w.runner.on_ready();
+  }
+  w.pump();
+  w.end("t0000", Ending::stopped);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"readopt t0000", "close"});
+}
+
 // ---- proposals that come when the experiment is ending
 
 TEST_CASE("restore: a proposal that comes while an experiment is interrupted waits for the next") {
