@@ -193,29 +193,38 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   log_.info("trial={} starts attempt={} parameter_id={} parameters={}{}{}", record.job_id, attempt,
             to_text(record.proposed.parameter_id), dump_json(record.proposed.parameters),
             trial.start_from.empty() ? "" : " from checkpoint ", trial.start_from);
-  trial.start_failures = 0;
+  trial.start_failing_since.reset();
   plan_start(trial, "");
   if (options_.max_trial_seconds)
     table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
 }
 
-// A disk that was full, processes that were too many: that may pass.
+// A disk that is full, processes that are too many: that may pass, and nothing of the trial has
+// run. So it is the same attempt that is tried again, and no failure of the trial until it is given
+// up.
 void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
-  ++trial.record.failures;
+  const double now = clock_.now();
+  const bool first = !trial.start_failing_since;
+  if (first) trial.start_failing_since = now;
+  const bool given_up = now >= *trial.start_failing_since + options_.memory_patience_seconds;
+  if (given_up) ++trial.record.failures;
   TrialFinished finished;
   finished.job_id = trial.record.job_id;
   finished.how = Ending::failed;
   finished.detail = fmt::format("{}: {}", kStartFailed, why);
   finished.time = clock_.wall();
   observer_.on_attempt_end(trial.record, finished);
-  if (++trial.start_failures >= 2) {
+  if (given_up) {
     conclude(trial, TrialStatus::failed, finished.detail);
     return;
   }
-  warn(fmt::format("trial {} could not be started, and is tried again in {:g} s: {}",
-                   trial.record.job_id, options_.start_retry_seconds, why));
+  --trial.record.attempts;
+  if (first) {
+    warn(fmt::format("trial {} could not be started, and is tried again every {:g} s: {}",
+                     trial.record.job_id, options_.start_retry_seconds, why));
+  }
   set_status(trial, TrialStatus::pending, finished.detail);
-  table_.set_deadline(trial, clock_.now() + options_.start_retry_seconds);
+  table_.set_deadline(trial, now + options_.start_retry_seconds);
 }
 
 // ---- when nothing moves

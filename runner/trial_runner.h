@@ -39,10 +39,10 @@ struct RunnerOptions {
   bool queue_trials = false;  // see ResourcePool
   CheckpointRules checkpoint;
   StopRules stop;
-  double start_retry_seconds = 2;  // a start that failed is tried once more after so long
+  double start_retry_seconds = 2;  // a start that failed is tried again after so long
   double proposal_seconds = 600;   // with nothing else to do, a proposal is waited for so long
   // What happens cannot be remembered: how often it is tried again, and how long. Then the
-  // experiment ends without its trials, which run on.
+  // experiment ends without its trials, which run on. As long is a start tried that fails.
   double memory_retry_seconds = 1, memory_patience_seconds = 600;
   // Results of all trials that have ended, for a decider that has lost its memory.
   std::function<Result<std::vector<ImportData::Record>>()> results = {};
@@ -75,7 +75,6 @@ class TrialRunner final : public Decider::Listener {
       bool save_first = false;  // its last attempt has ended, and what it saved was not kept yet
       bool final_after_ask = false;
       double started = 0, last_result = 0;  // of its last attempt, as TrialReport::time; 0: unknown
-      int start_failures = 0;
       std::vector<std::string> checkpoints;  // all that it ever had
     };
     struct Checkpoint {

@@ -77,7 +77,6 @@ LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
   trial.reports_before = old.reports_before;
   trial.attempt_reports = old.attempt_reports;
   trial.reports_saved = old.reports_saved;
-  trial.start_failures = old.start_failures;
   LiveTrial& added = table_.add(std::move(trial));
   plan_start(added, old.start_from);
   return added;

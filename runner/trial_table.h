@@ -49,7 +49,7 @@ struct LiveTrial {
   // Clock::now() when it needs attention, 0 for never: of a running trial the end of its
   // maxTrialDuration, of a pending one the moment before which it must not be started.
   double deadline = 0;
-  int start_failures = 0;  // in a row
+  std::optional<double> start_failing_since;  // Clock::now()
 };
 
 class TrialTable final : public Startable {
