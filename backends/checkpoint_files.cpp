@@ -62,6 +62,12 @@ std::string beginning_of(const UniqueFd& file) {
   return text;
 }
 
+// Of a program that ran with LC_ALL=C.
+bool says_no_room(const std::string& error) {
+  return error.find(::strerror(ENOSPC)) != std::string::npos ||
+         error.find(::strerror(EDQUOT)) != std::string::npos;
+}
+
 bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -218,7 +224,8 @@ void CheckpointFiles::end(Task& task, std::string error, double bytes) {
       add(std::make_unique<Task>(
           Task{{"c " + task.checkpoint}, kRemoveAll, {folder(task.checkpoint).string() + ".new"}}));
     }
-    on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error)});
+    const bool full = says_no_room(error);
+    on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error), 0, full});
   }
   // Not remove_if(): it is one of the first, and of many.
   tasks_.erase(std::ranges::find(tasks_, &task, [](const auto& other) { return other.get(); }));

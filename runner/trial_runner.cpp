@@ -264,6 +264,7 @@ std::optional<double> TrialRunner::next_deadline() const {
   const auto consider = [&](double time) { next = std::min(next.value_or(time), time); };
   if (options_.max_seconds) consider(started_at_ + *options_.max_seconds - earlier_seconds_);
   if (asked_at_) consider(*asked_at_ + options_.proposal_seconds);
+  if (!unsaved_.empty()) consider(save_again_at_);
   return next;
 }
 
@@ -279,6 +280,7 @@ void TrialRunner::act_on_time() {
                                  options_.proposal_seconds)});
     return;
   }
+  save_again(now);
   for (LiveTrial* trial : table_.overdue(now)) {
     const bool runs = trial->record.status == TrialStatus::running;
     table_.set_deadline(*trial, 0);
@@ -336,7 +338,7 @@ void TrialRunner::wind_down() {
   }
   // What the decider is not told any more must stay unread: a later manager tells it.
   while (phase_ == Phase::stopping && !detached_ && fetch()) handle_next();
-  const bool idle = table_.running() == 0 && saving_.empty();
+  const bool idle = table_.running() == 0 && saving_.size() == unsaved_.size();
   if (phase_ == Phase::stopping && (idle || detached_)) {
     phase_ = Phase::closing;
     keep();

@@ -199,6 +199,8 @@ class TrialRunner final : public Decider::Listener {
 
   // trial_runner_checkpoints.cpp
   std::string save(LiveTrial& trial);  // the new checkpoint's id
+  bool save_later(LiveTrial& trial, const CheckpointStored& saved);
+  void save_again(double now);
   void handle(const CheckpointStored& saved);
   void plan_start(LiveTrial& trial, std::string checkpoint);
   void drop(const CheckpointKeeper::Ids& checkpoints);
@@ -207,7 +209,7 @@ class TrialRunner final : public Decider::Listener {
   void go_on(bool known);
   LiveTrial& add_restored(Restored::Trial& old);
   void adopt(LiveTrial& trial, const Restored::Trial& old);
-  void save_again(const RunnerState& state, bool known);
+  void save_anew(const RunnerState& state, bool known);
   void tell_again();
 
   // trial_runner_requests.cpp: what others want of trials
@@ -242,8 +244,10 @@ class TrialRunner final : public Decider::Listener {
   std::map<std::string, int> ended_saving_;  // trials that have ended: their checkpoints under way
   std::set<std::string> saving_;             // checkpoints under way
   std::set<std::string> to_answer_;          // of them, those that the decider waits for
-  std::vector<std::string> drops_;           // checkpoints that go once it is kept that they do
-  std::optional<RunnerState> told_;          // the state that the observer knows
+  std::map<std::string, std::string> unsaved_;  // of saving_: those without room, and their trials
+  double save_again_at_ = 0;                    // with unsaved_
+  std::vector<std::string> drops_;              // checkpoints that go once it is kept that they do
+  std::optional<RunnerState> told_;             // the state that the observer knows
   std::int64_t next_sequence_ = 0;
   std::int64_t scored_ = 0;    // trials that succeeded with a score
   std::string misnamed_;       // of a trial without: what it reports instead

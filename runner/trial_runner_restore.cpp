@@ -63,7 +63,7 @@ void TrialRunner::go_on(bool known) {
   }
   update_tally();
   for (const auto& [trial, old] : running) adopt(*trial, *old);
-  if (restored_.state) save_again(*restored_.state, known);
+  if (restored_.state) save_anew(*restored_.state, known);
   restored_ = {};
 }
 
@@ -127,7 +127,7 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
 
 // What was being saved when the earlier manager ended is saved now, once for each trial and under
 // another name: whether the former one is whole is not known.
-void TrialRunner::save_again(const RunnerState& state, bool known) {
+void TrialRunner::save_anew(const RunnerState& state, bool known) {
   std::vector<std::string> jobs;
   for (const std::string& id : state.saving) {
     const std::string job_id = job_of(id);
