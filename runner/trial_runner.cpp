@@ -373,6 +373,8 @@ void TrialRunner::finish() {
     over_ = {Outcome::Kind::failed, std::move(why)};
   }
   observer_.on_done(*over_);
+  // Where that could not be kept a later manager still counts on them.
+  if (detached_ || stalled_since_) return;
   for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
 }
 

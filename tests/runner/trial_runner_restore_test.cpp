@@ -339,6 +339,22 @@ TEST_CASE("stall: a checkpoint is deleted once it is kept that it is") {
   CHECK(w.backend.deleted == Calls{"t0000-1"});
 }
 
+TEST_CASE("stall: a checkpoint stays when the end of the experiment cannot be kept") {
+  World w(World::limits(1, 10));
+  w.ready();
+  w.propose();
+  w.runner.on_save("t0000");
+  w.pump();
+  w.notes.trouble = "the disk is full";
+  w.runner.on_drop("t0000-1");
+  w.pump();
+  w.runner.interrupt("SIGINT");
+  w.pump();
+  w.closed();
+  REQUIRE(w.notes.outcome.has_value());
+  CHECK(w.backend.deleted.empty());
+}
+
 // ---- a decider that cannot answer for now
 
 TEST_CASE("postponed: said once, with the reason, and once more when it is over") {
