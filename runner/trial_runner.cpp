@@ -102,6 +102,7 @@ bool TrialRunner::note(const Result<Kept>& kept) {
     notice("the store can be written again; the experiment goes on");
   }
   for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
+  carry_out_ends();
   if (std::exchange(tells_again_, false)) tell_again();
   return true;
 }

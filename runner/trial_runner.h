@@ -115,6 +115,9 @@ class TrialRunner final : public Decider::Listener {
   // When pump() must be called next if nothing happens, in Clock::now() seconds.
   std::optional<double> next_deadline() const;
 
+  // Whether what is asked for below would be remembered, and said to the decider.
+  Result<void> takes_requests() const;
+
   // A trial of the user's own; its job id. Any time before the end. `checkpoint` to start from.
   Result<std::string> add_trial(json parameters, TrialSource source,
                                 std::optional<TrialRules> rules = {}, std::string checkpoint = "");
@@ -217,6 +220,7 @@ class TrialRunner final : public Decider::Listener {
   void resume_paused(ProposedTrial proposal);
   void decline(const ProposedTrial& proposal);
   void ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason, const char* by);
+  void carry_out_ends();
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
   void update_tally();
   void warn(const std::string& text);
@@ -247,7 +251,8 @@ class TrialRunner final : public Decider::Listener {
   std::map<std::string, std::string> unsaved_;  // of saving_: those without room, and their trials
   double save_again_at_ = 0;                    // with unsaved_
   std::vector<std::string> drops_;              // checkpoints that go once it is kept that they do
-  std::optional<RunnerState> told_;             // the state that the observer knows
+  std::vector<std::string> ends_;    // trials that are stopped or paused once that is kept
+  std::optional<RunnerState> told_;  // the state that the observer knows
   std::int64_t next_sequence_ = 0;
   std::int64_t scored_ = 0;    // trials that succeeded with a score
   std::string misnamed_;       // of a trial without: what it reports instead

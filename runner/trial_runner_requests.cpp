@@ -155,6 +155,15 @@ void TrialRunner::on_drop(const std::string& checkpoint) { drop(keeper_.dropped(
 
 // ---- the user
 
+Result<void> TrialRunner::takes_requests() const {
+  if (phase_ >= Phase::closing) return fail("the experiment is ending; attune resume first");
+  if (stalled_since_) {
+    return fail(
+        "the store cannot be written, so that this could be forgotten; try again when it can");
+  }
+  return {};
+}
+
 Result<std::string> TrialRunner::add_trial(json parameters, TrialSource source,
                                            std::optional<TrialRules> rules,
                                            std::string checkpoint) {
@@ -228,12 +237,21 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string rea
   }
   trial.asked = EndAsked{kind, std::move(reason)};
   table_.set_deadline(trial, 0);
-  // A later manager must know why the trial ended.
-  if (kind != Kind::interrupt) keep();
-  if (pause) {
-    backend_.pause(job_id);
-  } else {
-    backend_.stop(job_id);
+  // A later manager must know why the trial ended. Where that cannot be kept the trial runs on.
+  ends_.push_back(job_id);
+  if (kind == Kind::interrupt || keep()) carry_out_ends();
+}
+
+void TrialRunner::carry_out_ends() {
+  if (detached_) return;
+  for (const std::string& job_id : std::exchange(ends_, {})) {
+    const LiveTrial* trial = table_.find(job_id);
+    if (trial == nullptr || trial->record.status != TrialStatus::running || !trial->asked) continue;
+    if (trial->asked->kind == EndAsked::Kind::pause) {
+      backend_.pause(job_id);
+    } else {
+      backend_.stop(job_id);
+    }
   }
 }
 

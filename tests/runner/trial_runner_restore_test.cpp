@@ -339,6 +339,32 @@ TEST_CASE("stall: a checkpoint is deleted once it is kept that it is") {
   CHECK(w.backend.deleted == Calls{"t0000-1"});
 }
 
+TEST_CASE("stall: a trial is stopped or paused once it is kept that it is") {
+  World w(World::limits(2, 10));
+  w.ready();
+  w.decider.propose();
+  w.propose();
+  CHECK(w.runner.takes_requests().has_value());
+  w.notes.trouble = "the disk is full";
+  w.runner.on_stop("t0000", "it is bad");
+  w.runner.on_pause("t0001", "others first");
+  w.pump();
+  CHECK(w.backend.stopped.empty());
+  CHECK(w.backend.paused.empty());
+  CHECK_FALSE(w.runner.takes_requests().has_value());
+  w.notes.trouble.clear();
+  w.clock.advance_to(w.clock.now() + 1);
+  w.pump();
+  CHECK(w.backend.stopped == Calls{"t0000"});
+  CHECK(w.backend.paused == Calls{"t0001"});
+  w.runner.interrupt("SIGINT");
+  for (const char* job : {"t0000", "t0001"}) w.end(job, Ending::stopped);
+  w.pump();
+  const auto refused = w.runner.takes_requests();  // the decider has been told that it is over
+  REQUIRE_FALSE(refused.has_value());
+  CHECK_THAT(refused.error().message, Contains("attune resume first"));
+}
+
 TEST_CASE("stall: a checkpoint stays when the end of the experiment cannot be kept") {
   World w(World::limits(1, 10));
   w.ready();
