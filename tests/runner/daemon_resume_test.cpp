@@ -248,6 +248,15 @@ TEST_CASE("daemon resume: acknowledged commands leave the outbox") {
   REQUIRE(manager.heard(3));
 }
 
+TEST_CASE("daemon resume: results are told in pieces that the daemon takes") {
+  Manager manager;
+  manager.start(false);
+  const ImportData::Record record{{{"x", 1}}, 0.5, "t9"};
+  manager.decider->import({2001, record});
+  manager.decider->import({});
+  CHECK(manager.outbox.appended == 3);
+}
+
 TEST_CASE("daemon resume: one that remembers something else is refused") {
   const std::string lie = GENERATE("+1", "-1");
   Manager manager({"FAKE_THROUGH=" + lie});
