@@ -22,9 +22,10 @@ namespace {
 constexpr int kAtOnce = 4;  // copies; more would only fight for the disk
 
 // $1: from, $2: to. The sum of the sizes goes to standard output. A trial that runs may remove a
-// file between cp's listing and its reading; then the copy is begun again.
+// file between cp's listing and its reading; then the copy is begun again. An id is given out once:
+// what lies there already was saved by a manager that was killed before it had kept that.
 constexpr char kCopy[] = R"(
-[ ! -e "$2" ] || { echo "$2 exists" >&2; exit 1; }
+[ ! -e "$2" ] || { mv -T -- "$2" "$2.old" && rm -rf -- "$2.old"; } || exit 1
 for last in false false true; do
   rm -rf -- "$2.new" && mkdir -m 700 -- "$2.new" || exit 1
   cp -a --reflink=auto -- "$1/." "$2.new/" && break
