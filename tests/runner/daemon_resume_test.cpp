@@ -348,7 +348,7 @@ TEST_CASE("daemon resume: not too often, and not against its will") {
       {{"FAKE_DIE=before 1", "FAKE_EXIT=1"}, 3, "exit code 1"},
       {{"FAKE_DIE=before 1", "FAKE_EXIT=2"}, 0, "exit code 2"},
       {{"FAKE_DIE=before 1", "FAKE_EXIT=3"}, 0, "exit code 3"},
-      {{"FAKE_DIE=before 1", "FAKE_EXIT=0"}, 0, "exit code 0"},
+      {{"FAKE_DIE=before 1", "FAKE_EXIT=0"}, 3, "exit code 0"},
       {{"FAKE_DAEMON=error"}, 0, "the space is empty"},
       {{"FAKE_DAEMON=dies"}, 0, "no such tuner"},
   }));
