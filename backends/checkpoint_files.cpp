@@ -22,9 +22,10 @@ namespace {
 constexpr int kAtOnce = 4;  // copies; more would only fight for the disk
 
 // $1: from, $2: to. The sum of the sizes goes to standard output. A trial that runs may remove a
-// file between cp's listing and its reading; then the copy is begun again.
+// file between cp's listing and its reading; then the copy is begun again. An id is given out once:
+// what lies there already was saved by a manager that was killed before it had kept that.
 constexpr char kCopy[] = R"(
-[ ! -e "$2" ] || { echo "$2 exists" >&2; exit 1; }
+[ ! -e "$2" ] || { mv -T -- "$2" "$2.old" && rm -rf -- "$2.old"; } || exit 1
 for last in false false true; do
   rm -rf -- "$2.new" && mkdir -m 700 -- "$2.new" || exit 1
   cp -a --reflink=auto -- "$1/." "$2.new/" && break
@@ -60,6 +61,12 @@ std::string beginning_of(const UniqueFd& file) {
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
+}
+
+// Of a program that ran with LC_ALL=C.
+bool says_no_room(const std::string& error) {
+  return error.find(::strerror(ENOSPC)) != std::string::npos ||
+         error.find(::strerror(EDQUOT)) != std::string::npos;
 }
 
 bool is_letter_or_digit(char c) {
@@ -218,7 +225,8 @@ void CheckpointFiles::end(Task& task, std::string error, double bytes) {
       add(std::make_unique<Task>(
           Task{{"c " + task.checkpoint}, kRemoveAll, {folder(task.checkpoint).string() + ".new"}}));
     }
-    on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error)});
+    const bool full = says_no_room(error);
+    on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error), 0, full});
   }
   // Not remove_if(): it is one of the first, and of many.
   tasks_.erase(std::ranges::find(tasks_, &task, [](const auto& other) { return other.get(); }));

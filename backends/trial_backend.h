@@ -52,6 +52,7 @@ struct CheckpointStored {
   double bytes = 0;
   std::string error;         // empty: it is there. "nothing saved": the trial's folder is empty
   std::int64_t reports = 0;  // of the trial before it; not the backend's to say
+  bool no_room = false;      // with error: the disk is full, what the trial saved is still there
 };
 enum class Ending {
   succeeded,       // ended by itself with exit code 0

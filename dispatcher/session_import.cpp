@@ -33,12 +33,16 @@ Replies Session::import(const std::vector<Imported>& records) {
     log_.error("{} imported results ignored: there is no search space yet", records.size());
     return {};
   }
+  // Only where they are asked for: many imports into a long history shall not cost its length each.
+  const bool jobless = !std::ranges::all_of(records, &Imported::has_job);
+  const bool ours = std::ranges::any_of(records, [](const auto& r) { return r.trial.has_value(); });
   std::unordered_set<std::string> known_results;  // without a job
   std::unordered_set<TrialId> known_trials;       // with a result
-  for (const Outcome& outcome : history_) {
+  for (std::size_t i = 0; (jobless || ours) && i < history_.size(); ++i) {
+    const Outcome& outcome = history_[i];
     if (!outcome.loss) continue;
-    known_results.insert(key_of(outcome.point, *outcome.loss));
-    known_trials.insert(outcome.trial);
+    if (jobless) known_results.insert(key_of(outcome.point, *outcome.loss));
+    if (ours) known_trials.insert(outcome.trial);
   }
   // Only a live trial that may have ended unheard of can be the one of a record without a known
   // job.

@@ -9,7 +9,12 @@ namespace attune {
 
 Result<json> ControlHandler::handle(const json& request) {
   const ControlRequest parsed = TRY(parse_control_request(request));
+  // These two change nothing that must be remembered, and an experiment must be able to end.
+  const bool always =
+      std::holds_alternative<StopRequest>(parsed) || std::holds_alternative<StatusRequest>(parsed);
+  if (!always) TRY(runner_.takes_requests());
   auto answer = std::visit([this](const auto& r) { return carry_out(r); }, parsed);
+  if (always && store_.stalled()) return answer;
   runner_.tell_state();
   TRY(store_.commit());  // what was answered has happened
   return answer;

@@ -106,7 +106,9 @@ void Conversation::begin_anew() {
   earlier_ = taken_ = untaken_ = said_since_ping_ = told_answers_ = 0;
   ping_open_ = false;
   open_ = exact_ = true;
-  outbox_.set_counts(counts_);
+  // The new counts are kept together with the first that is said or heard. Without that a manager
+  // that is killed here leaves no conversation, and the next one tells everything; counts of 0
+  // would let a daemon that knows nothing go on "exactly".
   for (Frame& command : again) say(std::move(command));
 }
 

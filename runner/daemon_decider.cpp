@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/base64.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kCongested = 1 << 20;  // bytes not yet taken by the daemon
 constexpr std::size_t kRoom = 256 << 10;
+constexpr std::ptrdiff_t kRecordsAtOnce = 1000;
 
 }  // namespace
 
@@ -125,8 +127,13 @@ void DaemonDecider::on_checkpoint(const std::string& job_id, const std::string& 
   send(encode(CheckpointSaved{job_id, checkpoint}));
 }
 
+// In pieces: a command beyond the limits of the daemon is ignored, and with it all results.
 void DaemonDecider::import(const std::vector<ImportData::Record>& records) {
-  send(encode(ImportData{records}));
+  for (auto first = records.begin(); first != records.end();) {
+    const auto last = first + std::min(records.end() - first, kRecordsAtOnce);
+    send(encode(ImportData{{first, last}}));
+    first = last;
+  }
 }
 
 void DaemonDecider::readopt(const std::vector<Resumed>& trials) {
@@ -281,8 +288,7 @@ void DaemonDecider::begin(const Initialized& initialized) {
         "what it proposes from now on is not what it would have proposed (log/dispatcher.log says "
         "why)");
   }
-  running_.clear();
-  listener_->on_ready();
+  listener_->on_ready();  // which tells everything again, if need be a little later
 }
 
 // ---- its end

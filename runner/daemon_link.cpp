@@ -32,10 +32,11 @@ Result<Pipe> make_pipe() {
 // What waits on it is aborted. close() itself can fail, which helps nobody here.
 void hang_up(asio::posix::stream_descriptor& pipe) { const UniqueFd closed(pipe.release()); }
 
-// 0: it was content; 2 and 3: what it was given, or sent, is not what it should be
-// (docs/protocol.md, "Exit codes"). The next one would find the same.
+// 2 and 3: what it was given, or sent, is not what it should be (docs/protocol.md, "Exit codes").
+// The next one would find the same. An end that nobody here asked for with 0 is a SIGTERM of
+// somebody else's: its journal has everything.
 bool is_breakdown(const ExitStatus& exit) {
-  return exit.signal != 0 || (exit.code != 0 && exit.code != 2 && exit.code != 3);
+  return exit.signal != 0 || (exit.code != 2 && exit.code != 3);
 }
 
 }  // namespace

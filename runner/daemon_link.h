@@ -28,7 +28,7 @@ struct DaemonEnd {
   std::optional<ExitStatus> exit;  // nothing: it lived on, and was killed
   std::string text;                // what happened, with its own words where it left some
 
-  // It was killed, or broke down: no daemon that had something to say against going on.
+  // It was killed or terminated, or broke down: it had nothing to say against going on.
   bool died = false;
 };
 

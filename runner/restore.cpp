@@ -106,6 +106,8 @@ std::string next_start(const TrialRecord& record, const std::optional<StoredAtte
   // The decider may have let it go on from another one.
   const bool resumed = last->ending == Ending::paused && !record.proposed.resume_job.empty();
   if (resumed && !record.proposed.checkpoint_from.empty()) return record.proposed.checkpoint_from;
+  // Of an earlier version, which counted it as an attempt.
+  if (last->detail.starts_with(TrialRunner::kStartFailed)) return last->from_checkpoint;
   return record.checkpoint;
 }
 
@@ -130,7 +132,6 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
   const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
   trial.save_first =
       !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
-  if (!runs && attempt.detail.starts_with(TrialRunner::kStartFailed)) trial.start_failures = 1;
   trial.started = trial.last_result = attempt.started;
   if (runs) trial.asked = asked_of(whole, attempt.started);
   const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint);

@@ -102,6 +102,8 @@ bool TrialRunner::note(const Result<Kept>& kept) {
     notice("the store can be written again; the experiment goes on");
   }
   for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
+  carry_out_ends();
+  if (std::exchange(tells_again_, false)) tell_again();
   return true;
 }
 
@@ -192,29 +194,38 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   log_.info("trial={} starts attempt={} parameter_id={} parameters={}{}{}", record.job_id, attempt,
             to_text(record.proposed.parameter_id), dump_json(record.proposed.parameters),
             trial.start_from.empty() ? "" : " from checkpoint ", trial.start_from);
-  trial.start_failures = 0;
+  trial.start_failing_since.reset();
   plan_start(trial, "");
   if (options_.max_trial_seconds)
     table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
 }
 
-// A disk that was full, processes that were too many: that may pass.
+// A disk that is full, processes that are too many: that may pass, and nothing of the trial has
+// run. So it is the same attempt that is tried again, and no failure of the trial until it is given
+// up.
 void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
-  ++trial.record.failures;
+  const double now = clock_.now();
+  const bool first = !trial.start_failing_since;
+  if (first) trial.start_failing_since = now;
+  const bool given_up = now >= *trial.start_failing_since + options_.memory_patience_seconds;
+  if (given_up) ++trial.record.failures;
   TrialFinished finished;
   finished.job_id = trial.record.job_id;
   finished.how = Ending::failed;
   finished.detail = fmt::format("{}: {}", kStartFailed, why);
   finished.time = clock_.wall();
   observer_.on_attempt_end(trial.record, finished);
-  if (++trial.start_failures >= 2) {
+  if (given_up) {
     conclude(trial, TrialStatus::failed, finished.detail);
     return;
   }
-  warn(fmt::format("trial {} could not be started, and is tried again in {:g} s: {}",
-                   trial.record.job_id, options_.start_retry_seconds, why));
+  --trial.record.attempts;
+  if (first) {
+    warn(fmt::format("trial {} could not be started, and is tried again every {:g} s: {}",
+                     trial.record.job_id, options_.start_retry_seconds, why));
+  }
   set_status(trial, TrialStatus::pending, finished.detail);
-  table_.set_deadline(trial, clock_.now() + options_.start_retry_seconds);
+  table_.set_deadline(trial, now + options_.start_retry_seconds);
 }
 
 // ---- when nothing moves
@@ -254,6 +265,7 @@ std::optional<double> TrialRunner::next_deadline() const {
   const auto consider = [&](double time) { next = std::min(next.value_or(time), time); };
   if (options_.max_seconds) consider(started_at_ + *options_.max_seconds - earlier_seconds_);
   if (asked_at_) consider(*asked_at_ + options_.proposal_seconds);
+  if (!unsaved_.empty()) consider(save_again_at_);
   return next;
 }
 
@@ -269,6 +281,7 @@ void TrialRunner::act_on_time() {
                                  options_.proposal_seconds)});
     return;
   }
+  save_again(now);
   for (LiveTrial* trial : table_.overdue(now)) {
     const bool runs = trial->record.status == TrialStatus::running;
     table_.set_deadline(*trial, 0);
@@ -307,8 +320,13 @@ void TrialRunner::wind_down() {
     if (stalled_since_) leave_trials("what happens cannot be written");
     const bool completed = over_->kind == Outcome::Kind::completed;
     const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
-    for (const auto& [sequence, trial] : running)
+    for (const auto& [sequence, trial] : running) {
+      // A pause ends a trial just as soon, and the decider waits to hear of it: it does not ask a
+      // later manager again.
+      const bool pauses = trial->asked && trial->asked->kind == EndAsked::Kind::pause;
+      if (pauses && !completed) continue;
       ask_end(*trial, EndAsked::Kind::interrupt, kExperimentEnded, "runner");
+    }
     // Of an experiment that may be resumed, trials that wait go on waiting.
     for (const TrialStatus status : {TrialStatus::pending, TrialStatus::paused}) {
       for (const auto& [sequence, trial] : TrialTable::Order(table_.in(status))) {
@@ -321,7 +339,7 @@ void TrialRunner::wind_down() {
   }
   // What the decider is not told any more must stay unread: a later manager tells it.
   while (phase_ == Phase::stopping && !detached_ && fetch()) handle_next();
-  const bool idle = table_.running() == 0 && saving_.empty();
+  const bool idle = table_.running() == 0 && saving_.size() == unsaved_.size();
   if (phase_ == Phase::stopping && (idle || detached_)) {
     phase_ = Phase::closing;
     keep();
@@ -356,6 +374,8 @@ void TrialRunner::finish() {
     over_ = {Outcome::Kind::failed, std::move(why)};
   }
   observer_.on_done(*over_);
+  // Where that could not be kept a later manager still counts on them.
+  if (detached_ || stalled_since_) return;
   for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
 }
 

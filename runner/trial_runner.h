@@ -39,10 +39,10 @@ struct RunnerOptions {
   bool queue_trials = false;  // see ResourcePool
   CheckpointRules checkpoint;
   StopRules stop;
-  double start_retry_seconds = 2;  // a start that failed is tried once more after so long
+  double start_retry_seconds = 2;  // a start that failed is tried again after so long
   double proposal_seconds = 600;   // with nothing else to do, a proposal is waited for so long
   // What happens cannot be remembered: how often it is tried again, and how long. Then the
-  // experiment ends without its trials, which run on.
+  // experiment ends without its trials, which run on. As long is a start tried that fails.
   double memory_retry_seconds = 1, memory_patience_seconds = 600;
   // Results of all trials that have ended, for a decider that has lost its memory.
   std::function<Result<std::vector<ImportData::Record>>()> results = {};
@@ -75,7 +75,6 @@ class TrialRunner final : public Decider::Listener {
       bool save_first = false;  // its last attempt has ended, and what it saved was not kept yet
       bool final_after_ask = false;
       double started = 0, last_result = 0;  // of its last attempt, as TrialReport::time; 0: unknown
-      int start_failures = 0;
       std::vector<std::string> checkpoints;  // all that it ever had
     };
     struct Checkpoint {
@@ -115,6 +114,9 @@ class TrialRunner final : public Decider::Listener {
 
   // When pump() must be called next if nothing happens, in Clock::now() seconds.
   std::optional<double> next_deadline() const;
+
+  // Whether what is asked for below would be remembered, and said to the decider.
+  Result<void> takes_requests() const;
 
   // A trial of the user's own; its job id. Any time before the end. `checkpoint` to start from.
   Result<std::string> add_trial(json parameters, TrialSource source,
@@ -186,7 +188,10 @@ class TrialRunner final : public Decider::Listener {
   void handle(LiveTrial& trial, const TrialReport& report);
   void judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics);
   void handle(LiveTrial& trial, const TrialFinished& finished);
+  // Where a trial that ended so starts again; nothing: it does not.
+  static std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failure);
   bool try_again(LiveTrial& trial, FailureClass failure);
+  void fail_pause(const LiveTrial& trial);
   void finish_pause(LiveTrial& trial);
   void give_back(LiveTrial& trial);
   void conclude(LiveTrial& trial, TrialStatus status, std::string reason);
@@ -197,6 +202,8 @@ class TrialRunner final : public Decider::Listener {
 
   // trial_runner_checkpoints.cpp
   std::string save(LiveTrial& trial);  // the new checkpoint's id
+  bool save_later(LiveTrial& trial, const CheckpointStored& saved);
+  void save_again(double now);
   void handle(const CheckpointStored& saved);
   void plan_start(LiveTrial& trial, std::string checkpoint);
   void drop(const CheckpointKeeper::Ids& checkpoints);
@@ -205,7 +212,7 @@ class TrialRunner final : public Decider::Listener {
   void go_on(bool known);
   LiveTrial& add_restored(Restored::Trial& old);
   void adopt(LiveTrial& trial, const Restored::Trial& old);
-  void save_again(const RunnerState& state, bool known);
+  void save_anew(const RunnerState& state, bool known);
   void tell_again();
 
   // trial_runner_requests.cpp: what others want of trials
@@ -213,6 +220,7 @@ class TrialRunner final : public Decider::Listener {
   void resume_paused(ProposedTrial proposal);
   void decline(const ProposedTrial& proposal);
   void ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason, const char* by);
+  void carry_out_ends();
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
   void update_tally();
   void warn(const std::string& text);
@@ -240,8 +248,11 @@ class TrialRunner final : public Decider::Listener {
   std::map<std::string, int> ended_saving_;  // trials that have ended: their checkpoints under way
   std::set<std::string> saving_;             // checkpoints under way
   std::set<std::string> to_answer_;          // of them, those that the decider waits for
-  std::vector<std::string> drops_;           // checkpoints that go once it is kept that they do
-  std::optional<RunnerState> told_;          // the state that the observer knows
+  std::map<std::string, std::string> unsaved_;  // of saving_: those without room, and their trials
+  double save_again_at_ = 0;                    // with unsaved_
+  std::vector<std::string> drops_;              // checkpoints that go once it is kept that they do
+  std::vector<std::string> ends_;    // trials that are stopped or paused once that is kept
+  std::optional<RunnerState> told_;  // the state that the observer knows
   std::int64_t next_sequence_ = 0;
   std::int64_t scored_ = 0;    // trials that succeeded with a score
   std::string misnamed_;       // of a trial without: what it reports instead
@@ -249,6 +260,7 @@ class TrialRunner final : public Decider::Listener {
   bool exhausted_ = false;     // the last answer was "no more", and no trial has ended since
   bool postponed_ = false;     // the decider has said that it cannot answer for now
   bool begun_ = false;         // the decider knows what there is, and so do we
+  bool tells_again_ = false;   // it does not any more, and nothing can be remembered
   bool decider_lost_ = false;  // for good: what it is told is lost
   bool interrupted_ = false;
   bool closed_ = false;                  // the decider has ended

@@ -16,10 +16,37 @@ std::string TrialRunner::save(LiveTrial& trial) {
   return id;
 }
 
+// What a trial has saved that does not run stays where it is, and with it the hope to go on from
+// there, until there is room, or a later manager saves it.
+bool TrialRunner::save_later(LiveTrial& trial, const CheckpointStored& saved) {
+  const bool rests = trial.record.status != TrialStatus::running &&
+                     (trial.pausing == saved.checkpoint || over_.has_value());
+  if (!saved.no_room || !rests) {
+    trial.unsaved_since.reset();
+    return false;
+  }
+  const double now = clock_.now();
+  if (!trial.unsaved_since) {
+    trial.unsaved_since = now;
+    warn(fmt::format("what trial {} has saved is tried again every {:g} s: {}", saved.job_id,
+                     options_.start_retry_seconds, saved.error));
+  }
+  if (now >= *trial.unsaved_since + options_.memory_patience_seconds) return false;
+  unsaved_[saved.checkpoint] = saved.job_id;
+  save_again_at_ = now + options_.start_retry_seconds;
+  return true;
+}
+
+void TrialRunner::save_again(double now) {
+  if (now < save_again_at_) return;
+  for (const auto& [id, job_id] : std::exchange(unsaved_, {})) backend_.save_checkpoint(job_id, id);
+}
+
 void TrialRunner::handle(const CheckpointStored& saved) {
+  LiveTrial* trial = table_.find(saved.job_id);
+  if (trial != nullptr && save_later(*trial, saved)) return;
   saving_.erase(saved.checkpoint);
   const bool good = saved.error.empty();
-  LiveTrial* trial = table_.find(saved.job_id);
   CheckpointStored known = saved;
   if (trial != nullptr) known.reports = trial->reports_saving;
   observer_.on_checkpoint(known);

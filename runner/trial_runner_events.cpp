@@ -249,7 +249,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
         return give_back(trial);
       case Kind::pause:
         if (end.how == Ending::paused) return finish_pause(trial);
-        break;  // it had ended by itself
+        // It had ended by itself. While the experiment ends, a later manager tries it again.
+        if (over_ && failure && retry_from(trial, *failure)) return give_back(trial);
+        break;
       case Kind::by_user:
         if (end.how == Ending::stopped && !trial.final_after_ask)
           return conclude(trial, TrialStatus::user_canceled, asked->reason);
@@ -267,13 +269,18 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
            record.final_metric.is_null() ? "it ended without a final metric" : "");
 }
 
+std::optional<std::string> TrialRunner::retry_from(const LiveTrial& trial, FailureClass failure) {
+  return trial.rules->retries.start_again(failure, trial.record.failures, trial.record.checkpoint);
+}
+
 bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
   TrialRecord& record = trial.record;
-  const auto from = trial.rules->retries.start_again(failure, record.failures, record.checkpoint);
+  const auto from = retry_from(trial, failure);
   if (!from) return false;
   observer_.on_decision({record.job_id, from->empty() ? "restart" : "resume", "runner",
                          fmt::format("failure {} ({})", record.failures,
                                      kFailureClasses[static_cast<std::size_t>(failure)])});
+  fail_pause(trial);
   plan_start(trial, *from);
   start_trial(trial);
   return true;
@@ -286,9 +293,18 @@ void TrialRunner::give_back(LiveTrial& trial) {
   const bool again = resumable && trial.rules->retries[FailureClass::stopped].how != RetryHow::skip;
   if (!again) return conclude(trial, TrialStatus::user_canceled, trial.asked->reason);
   record.end_time = 0;
+  fail_pause(trial);
   set_status(trial, TrialStatus::pending,
              "it was stopped with the experiment, and goes on with it");
+  trial.asked.reset();  // what is decided from now on finds a trial that waits
   save(trial);
+}
+
+// A pause that was asked for has come to nothing: the trial goes on, and the decider has no other
+// way to hear of that.
+void TrialRunner::fail_pause(const LiveTrial& trial) {
+  const bool pauses = trial.asked && trial.asked->kind == EndAsked::Kind::pause;
+  if (pauses && !decider_lost_) decider_.on_pause_failed(trial.record.job_id);
 }
 
 void TrialRunner::finish_pause(LiveTrial& trial) {

@@ -12,13 +12,23 @@ namespace {
 
 constexpr int kMostDeclined = 1000;
 
+// An end goes before a pause that is under way. One that was decided goes before that of the
+// experiment, after which the trial would go on: nobody decides it twice.
+bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
+  using Kind = EndAsked::Kind;
+  if (asked == Kind::interrupt) return kind == Kind::early_stop || kind == Kind::by_user;
+  return asked == Kind::pause && kind != Kind::pause;
+}
+
 }  // namespace
 
 // ---- the decider
 
+// Also while the experiment ends: a decider that is told of the end, and of nothing else, would be
+// taken for one that knows everything by the next manager.
 void TrialRunner::on_ready() {
-  if (phase_ == Phase::running && !over_) return tell_again();
-  if (phase_ != Phase::starting || over_) return;
+  if (phase_ == Phase::running || phase_ == Phase::stopping) return tell_again();
+  if (phase_ != Phase::starting) return;
   phase_ = Phase::running;
   if (!restored_.ended.empty()) decider_.import(restored_.ended);
   go_on(false);
@@ -27,7 +37,7 @@ void TrialRunner::on_ready() {
 }
 
 void TrialRunner::on_resumed() {
-  if (phase_ != Phase::starting || over_) return;
+  if (phase_ != Phase::starting) return;
   phase_ = Phase::running;
   if (restored_.state) {
     requests_.assign(restored_.state->requests.begin(), restored_.state->requests.end());
@@ -145,6 +155,15 @@ void TrialRunner::on_drop(const std::string& checkpoint) { drop(keeper_.dropped(
 
 // ---- the user
 
+Result<void> TrialRunner::takes_requests() const {
+  if (phase_ >= Phase::closing) return fail("the experiment is ending; attune resume first");
+  if (stalled_since_) {
+    return fail(
+        "the store cannot be written, so that this could be forgotten; try again when it can");
+  }
+  return {};
+}
+
 Result<std::string> TrialRunner::add_trial(json parameters, TrialSource source,
                                            std::optional<TrialRules> rules,
                                            std::string checkpoint) {
@@ -206,8 +225,7 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
 void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason,
                           const char* by) {
   using Kind = EndAsked::Kind;
-  // An end goes before a pause that is under way.
-  if (trial.asked && (kind == Kind::pause || trial.asked->kind != Kind::pause)) return;
+  if (trial.asked && !goes_before(kind, trial.asked->kind)) return;
   const std::string job_id = trial.record.job_id;
   const bool pause = kind == Kind::pause;
   log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", reason);
@@ -219,12 +237,21 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string rea
   }
   trial.asked = EndAsked{kind, std::move(reason)};
   table_.set_deadline(trial, 0);
-  // A later manager must know why the trial ended.
-  if (kind != Kind::interrupt) keep();
-  if (pause) {
-    backend_.pause(job_id);
-  } else {
-    backend_.stop(job_id);
+  // A later manager must know why the trial ended. Where that cannot be kept the trial runs on.
+  ends_.push_back(job_id);
+  if (kind == Kind::interrupt || keep()) carry_out_ends();
+}
+
+void TrialRunner::carry_out_ends() {
+  if (detached_) return;
+  for (const std::string& job_id : std::exchange(ends_, {})) {
+    const LiveTrial* trial = table_.find(job_id);
+    if (trial == nullptr || trial->record.status != TrialStatus::running || !trial->asked) continue;
+    if (trial->asked->kind == EndAsked::Kind::pause) {
+      backend_.pause(job_id);
+    } else {
+      backend_.stop(job_id);
+    }
   }
 }
 

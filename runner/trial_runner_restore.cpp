@@ -63,7 +63,7 @@ void TrialRunner::go_on(bool known) {
   }
   update_tally();
   for (const auto& [trial, old] : running) adopt(*trial, *old);
-  if (restored_.state) save_again(*restored_.state, known);
+  if (restored_.state) save_anew(*restored_.state, known);
   restored_ = {};
 }
 
@@ -77,7 +77,6 @@ LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
   trial.reports_before = old.reports_before;
   trial.attempt_reports = old.attempt_reports;
   trial.reports_saved = old.reports_saved;
-  trial.start_failures = old.start_failures;
   LiveTrial& added = table_.add(std::move(trial));
   plan_start(added, old.start_from);
   return added;
@@ -101,6 +100,8 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
   if (*adopted == TrialBackend::Adoption::not_started) {
     --record.attempts;
     set_status(trial, TrialStatus::pending, "its start was cut short");
+    if (old.asked && old.asked->kind == EndAsked::Kind::pause)
+      decider_.on_pause_failed(record.job_id);
     return;
   }
   log_.info("trial={} is taken over", record.job_id);
@@ -126,7 +127,7 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
 
 // What was being saved when the earlier manager ended is saved now, once for each trial and under
 // another name: whether the former one is whole is not known.
-void TrialRunner::save_again(const RunnerState& state, bool known) {
+void TrialRunner::save_anew(const RunnerState& state, bool known) {
   std::vector<std::string> jobs;
   for (const std::string& id : state.saving) {
     const std::string job_id = job_of(id);
@@ -157,7 +158,8 @@ void TrialRunner::tell_again() {
   to_answer_.clear();
   exhausted_ = false;
   declined_ = 0;
-  if (!keep()) return;  // the results are read from what was kept
+  tells_again_ = !keep();    // the results are read from what was kept
+  if (tells_again_) return;  // note() comes back
   auto results = options_.results ? options_.results() : std::vector<ImportData::Record>();
   if (!results) {
     detached_ = true;

@@ -49,7 +49,8 @@ struct LiveTrial {
   // Clock::now() when it needs attention, 0 for never: of a running trial the end of its
   // maxTrialDuration, of a pending one the moment before which it must not be started.
   double deadline = 0;
-  int start_failures = 0;  // in a row
+  // Since when, in Clock::now(), no start comes off, and there is no room for what it has saved.
+  std::optional<double> start_failing_since, unsaved_since;
 };
 
 class TrialTable final : public Startable {

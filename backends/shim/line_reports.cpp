@@ -44,10 +44,11 @@ void LineReports::feed(OutputStream stream, std::string_view bytes) {
   }
 }
 
-void LineReports::finish() {
+bool LineReports::finish() {
   end_line(OutputStream::out, out_);
   end_line(OutputStream::err, err_);
-  tell_lost();
+  try_again();
+  return !waits();
 }
 
 void LineReports::end_line(OutputStream stream, Line& line) {
@@ -100,13 +101,27 @@ void LineReports::report(std::string_view body) {
     return;
   }
   written_ += body.size() + kHeader;
-  if (!spool_.append(spool::kReport, body)) ++lost_;
-  tell_lost();
+  waiting_.emplace_back(body);
+  waiting_bytes_ += body.size() + kHeader;
+  try_again();
+  // The newest is the one that may be the final result.
+  for (; waiting_bytes_ > kMaxWaiting && waiting_.size() > 1; ++lost_) drop_first();
+}
+
+// In their order: the trial's reports are counted.
+void LineReports::try_again() {
+  while (waits() && spool_.append(spool::kReport, waiting_.front())) drop_first();
+  if (!waits()) tell_lost();
+}
+
+void LineReports::drop_first() {
+  waiting_bytes_ -= waiting_.front().size() + kHeader;
+  waiting_.pop_front();
 }
 
 void LineReports::tell_lost() {
   if (lost_ == 0) return;
-  const std::string text = std::to_string(lost_) + " results were lost: is the disk full?";
+  const std::string text = std::to_string(lost_) + " results were lost while the disk was full";
   if (spool_.append(spool::kProblem, text)) lost_ = 0;
 }
 

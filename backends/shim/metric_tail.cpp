@@ -109,9 +109,10 @@ bool MetricTail::read() {
                                    " bytes into .nni/metrics; the rest is ignored");
       return false;
     }
-    // Where the disk is full it stays unread, and comes with the next event or at the end.
+    // Where the disk is full it stays unread, and comes when there is room.
     const std::string_view bytes(buffer, static_cast<std::size_t>(size));
-    if (!spool_.append(spool::kMetric, bytes)) return false;
+    behind_ = !spool_.append(spool::kMetric, bytes);
+    if (behind_) return false;
     offset_ += size;
     copied_ += size;
     last_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kLast)));
@@ -120,9 +121,10 @@ bool MetricTail::read() {
   return true;
 }
 
-void MetricTail::finish() {
+bool MetricTail::finish() {
   reopen();
   drain();
+  return !behind_;
 }
 
 void MetricTail::drain() {

@@ -29,8 +29,10 @@ class MetricTail {
   // Appends what is new to the spool, a bounded amount; true when there is more.
   bool read();
   void drain();  // up to where the file ends now
-  // All that is there now: the trial and its children are dead.
-  void finish();
+  // All that is there now: the trial and its children are dead. False: the spool did not take it;
+  // may be called again.
+  bool finish();
+  bool behind() const { return behind_; }  // the spool did not take what read() has found
 
  private:
   int open_file() const;
@@ -46,6 +48,7 @@ class MetricTail {
   off_t offset_ = 0;
   std::string last_;  // the bytes before offset_, at most kLast
   off_t copied_ = 0;  // of this attempt, into the spool
+  bool behind_ = false;
   bool told_changed_ = false, told_no_file_ = false, told_too_much_ = false;
 };
 

@@ -33,9 +33,14 @@ bool SpoolWriter::append(const char* type, std::string_view body) {
     size_ += wanted;
     return true;
   }
+  error_ = written < 0 ? errno : ENOSPC;
   // A part of a record would hide all that follow.
   (void)!::ftruncate(fd_, size_);
   return false;
+}
+
+bool SpoolWriter::may_pass() const {
+  return error_ == ENOSPC || error_ == EDQUOT || error_ == EFBIG || error_ == EIO;
 }
 
 }  // namespace attune::shim

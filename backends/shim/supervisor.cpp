@@ -28,7 +28,7 @@ namespace {
 // While children are left that were sent SIGKILL, and no signal comes: one may have been forked
 // just when /proc was read.
 constexpr std::uint64_t kSweepMs = 100;
-constexpr int kNoWatchMs = 1000;
+constexpr int kNoWatchMs = 1000, kRoomMs = 1000;  // a spool that is full is tried again so often
 
 // What an earlier attempt left. Neither rm nor find follows a link. Of a folder that may not be
 // read only its owner can do away with the content, and only after giving himself the right to.
@@ -98,12 +98,24 @@ bool Supervisor::run() {
   prepare_checkpoint();
   while (phase_ != Phase::ending || !alone_) wait();
   drain_output();
-  if (metrics_) metrics_->finish();
-  lines_.finish();
+  insist([this] { return (!metrics_ || metrics_->finish()) && lines_.finish(); });
   out_.finish();
   err_.finish();
   tell_problems();
-  return write_exit();
+  return insist([this] { return write_exit(); });
+}
+
+// What a trial has done in hours is not given up for a disk that is full for a while.
+bool Supervisor::insist(const std::function<bool()>& write) {
+  while (!write()) {
+    if (given_up_ || !spool_.may_pass()) return false;
+    pollfd waited{signals_, POLLIN, 0};
+    if (::poll(&waited, 1, kRoomMs) <= 0) continue;
+    signalfd_siginfo info{};
+    while (::read(signals_, &info, sizeof info) == sizeof info)
+      given_up_ = given_up_ || static_cast<int>(info.ssi_signo) == spool::kKillSignal;
+  }
+  return true;
 }
 
 bool Supervisor::write_birth() {
@@ -213,11 +225,14 @@ void Supervisor::wait() {
                      {timer_, POLLIN, 0},
                      {out_.pipe(), POLLIN, 0},
                      {err_.pipe(), POLLIN, 0}};
-  const int timeout = more_metrics_ ? 0 : metrics_ && !metrics_->watched() ? kNoWatchMs : -1;
+  const bool full = lines_.waits() || (metrics_ && metrics_->behind());
+  const bool unwatched = metrics_ && !metrics_->watched();
+  const int timeout = more_metrics_ ? 0 : unwatched ? kNoWatchMs : full ? kRoomMs : -1;
   if (::poll(waited, std::size(waited), timeout) < 0) return;
   if (waited[2].revents != 0) out_.take();
   if (waited[3].revents != 0) err_.take();
-  if (timeout >= 0) more_metrics_ = metrics_->look();
+  if (timeout >= 0 && metrics_) more_metrics_ = metrics_->look();
+  if (full) lines_.try_again();
   tell_problems();
   if (waited[1].revents != 0) {
     std::uint64_t times = 0;

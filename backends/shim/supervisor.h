@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -23,7 +24,8 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Until nothing of the trial is left; false when the spool could not be written.
+  // Until nothing of the trial is left, and that is in the spool, however long its disk is full.
+  // False: it is not, for another reason, or because a kill came.
   bool run();
 
  private:
@@ -52,6 +54,7 @@ class Supervisor {
   void sweep();           // kills what is left
   void drain_output();
   void tell_problems();
+  bool insist(const std::function<bool()>& write);
   bool write_exit();
 
   const Options& options_;
@@ -66,6 +69,7 @@ class Supervisor {
   bool alone_ = false;  // no child is left, or none that we may kill
   bool stopping_ = false, killed_ = false;
   bool more_metrics_ = false, out_of_memory_ = false;
+  bool given_up_ = false;  // while the spool could not be written
   int code_ = 0, signal_ = 0;
   std::string oom_file_;
   std::uint64_t oom_kills_ = 0;

@@ -1,6 +1,7 @@
 """attuned as a child process: frames on two pipes. docs/protocol.md."""
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
@@ -110,7 +111,7 @@ class Daemon:
                 self._fill()
             elif frame[0] == 'ER':
                 self._farewell = frame[1]
-            else:
+            elif not _is_transient(frame):
                 self.received += frame[0] != 'ID'
                 return frame
 
@@ -183,6 +184,12 @@ class Daemon:
         self._error = f'attuned ended ({how})' + (f': {reason}' if reason else '')
         self._finalizer()
         raise DaemonError(self._error)
+
+
+def _is_transient(frame: Tuple[str, str]) -> bool:
+    """A NO that is no answer, and has no number: attuned cannot remember one now (its disk is full),
+    and gives it when it can."""
+    return frame[0] == 'NO' and json.loads(frame[1]).get('transient') is True
 
 
 def _last_line(file) -> str:

@@ -277,9 +277,8 @@ class Study:
             if code == 'ID':
                 self._daemon.receive()  # the answer to PI
                 return json.loads(payload)['through'] if payload else None
-            else:
-                self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
-                self._daemon.receive()  # raises that
+            self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
+            self._daemon.receive()  # raises that
         except DaemonError:
             self._unsettled = False
             self._discard()

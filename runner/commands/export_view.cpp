@@ -1,6 +1,8 @@
 // attune export. docs/commands.md lists the columns.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <memory>
 #include <unordered_set>
@@ -115,7 +117,11 @@ Result<int> view(const ExportOptions& options, const Console& console) {
   }
   // Beside the file first: one that is half written looks like a whole one.
   const std::string partial = options.output + ".part";
-  std::FILE* file = std::fopen(partial.c_str(), "we");
+  // Made here, so that no symbolic link that somebody has put there is followed.
+  ::unlink(partial.c_str());
+  const int fd =
+      ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  std::FILE* file = fd < 0 ? nullptr : ::fdopen(fd, "w");
   if (file == nullptr) return fail(fmt::format("cannot write {}: {}", partial, strerror(errno)));
   Console into = console;
   into.out = file;

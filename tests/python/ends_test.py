@@ -18,6 +18,29 @@ from attune.daemon import Daemon, find_attuned
 from support import UNIFORM, StudyCase
 
 
+_FULL_DISK = """
+import sys
+def put(code, text=''):
+    sys.stdout.write('%s%014d%s' % (code, len(text), text))
+    sys.stdout.flush()
+waiting = False
+while True:
+    head = sys.stdin.read(16)
+    if head[:2] in ('', 'TE'):
+        break
+    text = sys.stdin.read(int(head[2:]))
+    if head[:2] == 'IN':
+        put('ID')
+    elif head[:2] == 'GE':
+        put('NO', '{"parameter_id":0,"parameters":"","transient":true}')
+        waiting = True
+    else:
+        if waiting:
+            put('TR', '{"parameter_id":0,"parameters":{"x":0.5},"parameter_index":0}')
+        put('PO', text)
+"""
+
+
 def open_descriptors():
     return set(os.listdir('/proc/self/fd'))
 
@@ -54,6 +77,16 @@ class Ends(StudyCase):
         with self.assertRaisesRegex(attune.DaemonError, 'exit code 1'):
             attune.Study(UNIFORM, attuned='false')
         self.assertTrue(os.path.samefile(find_attuned(), os.environ['ATTUNED']))
+
+    def test_a_full_disk_is_no_end(self):
+        # A NO that is transient has no number, and the trial comes when there is room again.
+        with tempfile.NamedTemporaryFile('w', delete=False) as script:
+            script.write(f'#!{sys.executable}\n' + _FULL_DISK)
+        self.addCleanup(os.unlink, script.name)
+        os.chmod(script.name, 0o755)
+        with attune.Study(UNIFORM, attuned=script.name) as study:
+            self.assertEqual(study.ask().parameters, {'x': 0.5})
+            self.assertEqual(study._daemon.received, 3)  # PO, TR, PO
 
     def test_killed(self):
         before = open_descriptors()

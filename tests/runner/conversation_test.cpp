@@ -128,7 +128,11 @@ TEST_CASE("conversation: with a daemon that cannot go on all begins anew") {
   manager.talk.begin_life();
   REQUIRE(manager.talk.begin({}, true) == Begun::anew);
   CHECK(manager.kept().empty());
-  CHECK(outbox.kept->counts == Outbox::Counts{0, 0, 0});
+  // Until then a later manager finds that it shares nothing with that daemon.
+  CHECK_FALSE(outbox.kept.has_value());
+  manager.talk.say(command(10));
+  CHECK(manager.kept() == Texts{"ME result 10"});
+  CHECK(outbox.kept->counts == Outbox::Counts{1, 0, 0});
 }
 
 TEST_CASE("conversation: a number that nobody has asked for is not looked at") {

@@ -9,6 +9,10 @@ namespace {
 using Calls = std::vector<std::string>;
 using Catch::Contains;
 
+bool has_call(const Calls& calls, const std::string& word) {
+  return std::ranges::any_of(calls, [&](const auto& call) { return call.starts_with(word); });
+}
+
 TEST_CASE("runner: a pause gives the resources back, and the trial goes on with what it saved") {
   World w(World::limits(1, 5));
   w.ready();
@@ -76,6 +80,80 @@ TEST_CASE("runner: pauses that come to nothing") {
     w.decider.listener->on_pause("t0000", "");
     CHECK(w.decider.take() == Calls{"unpaused t0000"});
   }
+}
+
+TEST_CASE("runner: a pause under way is carried out when the experiment is interrupted") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
+  w.runner.interrupt("SIGINT");
+  w.pump();
+  CHECK(w.backend.stopped.empty());
+  SECTION("it comes off") {
+    w.end("t0000", Ending::paused);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 t0000-1", "close"});
+    CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
+  }
+  SECTION("the shim has died instead") {
+    w.end("t0000", Ending::lost);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"unpaused t0000", "close"});
+    CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+  }
+}
+
+TEST_CASE("runner: what a paused trial has saved waits for room") {
+  World w(World::limits(1, 5));
+  w.backend.saves_at_once = false;
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  w.decider.take();
+  const CheckpointStored full{"t0000", "t0000-1", 0, "No space left on device", 0, true};
+  w.backend.events.push_back(full);
+  w.pump();
+  CHECK_FALSE(has_call(w.decider.take(), "paused"));
+  CHECK_THAT(w.notes.warnings.at(0), Contains("No space left"));
+  SECTION("until there is some") {
+    CHECK(w.runner.next_deadline() == 2);
+    w.clock.advance(2);
+    w.pump();
+    CHECK(w.backend.saves == Calls{"t0000-1", "t0000-1"});
+    w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 10, ""});
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 t0000-1"});
+    CHECK(w.notes.all["t0000"].checkpoint == "t0000-1");
+  }
+  SECTION("ten minutes at most") {
+    w.clock.advance(600);
+    w.pump();
+    w.backend.events.push_back(full);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 "});
+  }
+  SECTION("for a later manager when this one ends") {
+    w.runner.interrupt("SIGINT");
+    w.pump();
+    CHECK(w.decider.take() == Calls{"close"});
+    CHECK(w.notes.state.saving == Calls{"t0000-1"});
+  }
+}
+
+TEST_CASE("runner: a pause of a trial that has to start again has failed") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
+  w.end("t0000", Ending::lost);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"unpaused t0000"});
+  CHECK(w.backend.started.size() == 2);
 }
 
 TEST_CASE("runner: paused trials that nobody goes on with") {

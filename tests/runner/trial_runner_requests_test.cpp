@@ -78,6 +78,39 @@ TEST_CASE("runner: the user stops trials in any state") {
   }
 }
 
+TEST_CASE("runner: a stop that comes while the experiment is interrupted holds") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.runner.interrupt("SIGINT");
+  w.pump();
+  w.decider.take();
+  const bool by_user = GENERATE(false, true);
+  const auto stop = [&] {
+    if (by_user) REQUIRE(w.runner.stop_trial("t0000", "asked"));
+    if (!by_user) w.decider.listener->on_stop("t0000", "it is bad");
+  };
+  const Calls end = {by_user ? "remove t0000 user" : "remove t0000 early", "close"};
+  SECTION("before the trial has ended") {
+    stop();
+    w.end("t0000", Ending::stopped);
+    w.pump();
+    CHECK(w.decider.take() == end);
+  }
+  SECTION("while what it has saved is put away") {
+    w.backend.saves_at_once = false;
+    w.end("t0000", Ending::stopped);
+    w.pump();
+    CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+    stop();
+    w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 10, ""});
+    w.pump();
+    CHECK(w.decider.take() == end);
+    CHECK(w.backend.released == Calls{"t0000"});
+  }
+  CHECK(has_ended(w.notes.all["t0000"].status));
+}
+
 TEST_CASE("runner: resources, and trials that can never be placed") {
   RunnerOptions options = World::limits(10, 10);
   options.trial.resources.cpu = 3;

@@ -1,4 +1,4 @@
-// A new manager goes on as the one before would have; and a manager whose memory fails.
+// A new manager goes on as the one before would have; and a decider that cannot answer for now.
 #include <catch2/catch.hpp>
 
 #include "tests/runner/scripted_world.h"
@@ -183,6 +183,45 @@ TEST_CASE("restore: a decider that loses its memory meanwhile is told everything
   CHECK(calls[3] == "next 2");
 }
 
+TEST_CASE("restore: it is told later when nothing can be remembered") {
+  World w(World::limits(1, 10));
+  w.ready();
+  w.propose();
+  w.decider.take();
+  w.notes.trouble = "the disk is full";
+  w.runner.on_ready();
+  w.pump();
+  CHECK(w.decider.take().empty());
+  w.notes.trouble.clear();
+  w.clock.advance_to(w.clock.now() + 1);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"readopt t0000"});
+  w.pump();
+  CHECK(w.decider.take().empty());  // once
+}
+
+TEST_CASE("restore: a decider that knows nothing is told everything, although all is ending") {
+  World w(World::limits(1, 10));
+  SECTION("it loses its memory") {
+    w.ready();
+    w.propose();
+    w.runner.interrupt("SIGINT");
+    w.pump();
+    w.decider.take();
+    w.runner.on_ready();
+  }
+  SECTION("it had none from the beginning") {
+    w.runner.restore(restored({live_trial(0, TrialStatus::running)}));
+    w.runner.start();
+    w.runner.interrupt("SIGINT");
+    w.runner.on_ready();
+  }
+  w.pump();
+  w.end("t0000", Ending::stopped);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"readopt t0000", "close"});
+}
+
 // ---- proposals that come when the experiment is ending
 
 TEST_CASE("restore: a proposal that comes while an experiment is interrupted waits for the next") {
@@ -210,94 +249,6 @@ TEST_CASE("restore: what a trial reports after its decider has gone is told for 
   w.pump();
   CHECK(w.decider.take() == Calls{"complete t0000"});
   CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
-}
-
-// ---- a memory that fails
-
-TEST_CASE("stall: nothing is started until what happens can be remembered") {
-  World w(World::limits(2, 10));
-  w.ready();
-  w.propose();
-  REQUIRE(w.backend.started.size() == 1);
-  w.notes.trouble = "the disk is full";
-  w.propose();
-  CHECK(w.backend.started.size() == 1);
-  CHECK(w.notes.warnings.size() == 1);
-  CHECK_THAT(w.notes.warnings[0], Contains("the disk is full"));
-  CHECK(w.notes.all["t0001"].status == TrialStatus::pending);
-  // What trials report stays with them.
-  w.report("t0000", 1);
-  w.end("t0000");
-  w.pump();
-  CHECK(w.notes.all["t0000"].status == TrialStatus::running);
-  CHECK(w.runner.next_deadline().value() == Approx(w.clock.now() + 1));
-
-  w.notes.trouble.clear();
-  w.pump();
-  CHECK(w.backend.started.size() == 1);  // it is not tried more than once a second
-  w.clock.advance_to(w.clock.now() + 1);
-  w.pump();
-  CHECK(w.backend.started.size() == 2);
-  CHECK(w.notes.all["t0000"].status == TrialStatus::succeeded);
-  CHECK(w.notes.all["t0001"].attempts == 1);
-  CHECK(w.notes.notices.size() == 1);
-  CHECK(w.notes.warnings.size() == 1);
-}
-
-TEST_CASE("stall: one that lasts ends the experiment, and stops no trial") {
-  World w(World::limits(2, 10));
-  w.ready();
-  w.propose();
-  w.notes.trouble = "the disk is full: make room";
-  SECTION("by itself") {
-    w.pump();
-    for (int i = 0; i < 601; ++i) {
-      w.clock.advance_to(w.clock.now() + 1);
-      w.pump();
-    }
-  }
-  SECTION("for good") {
-    w.notes.error = "the disk is full: make room";
-    w.pump();
-  }
-  w.closed();
-  REQUIRE(w.notes.outcome.has_value());
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
-  CHECK_THAT(w.notes.outcome->reason, Contains("make room") && Contains("no trial was stopped") &&
-                                          Contains("attune resume"));
-  CHECK(w.backend.stopped.empty());
-  CHECK_FALSE(w.backend.killed);
-}
-
-TEST_CASE("stall: an interrupted experiment leaves its trials, which nobody could remember") {
-  World w(World::limits(1, 10));
-  w.ready();
-  w.propose();
-  w.notes.trouble = "the disk is full";
-  w.pump();
-  w.runner.interrupt("SIGINT");
-  w.pump();
-  w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::interrupted);
-  CHECK(w.backend.stopped.empty());
-}
-
-TEST_CASE("stall: a checkpoint is deleted once it is kept that it is") {
-  World w(World::limits(1, 10));
-  w.ready();
-  w.propose();
-  w.runner.on_save("t0000");
-  w.pump();
-  w.notes.trouble = "the disk is full";
-  w.runner.on_save("t0000");
-  w.runner.wake();
-  REQUIRE(w.runner.step().has_value());
-  w.runner.pump();
-  CHECK(w.backend.deleted.empty());
-  w.notes.trouble.clear();
-  w.clock.advance_to(w.clock.now() + 1);
-  w.pump();
-  CHECK(w.backend.deleted == Calls{"t0000-1"});
 }
 
 // ---- a decider that cannot answer for now

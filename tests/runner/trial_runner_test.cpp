@@ -265,7 +265,7 @@ TEST_CASE("runner: a decider that dies ends the experiment, and is asked nothing
   CHECK(w.notes.outcome->reason == "attuned ended early");
 }
 
-TEST_CASE("runner: a trial that cannot be started is tried once more, after a while") {
+TEST_CASE("runner: a trial that cannot be started is tried again for a while") {
   World w;
   w.ready();
   w.backend.start_error = "no more processes";
@@ -274,14 +274,21 @@ TEST_CASE("runner: a trial that cannot be started is tried once more, after a wh
   CHECK(w.runner.next_deadline() == 2);
   CHECK_THAT(w.runner.table().why_waits(*w.runner.table().in(TrialStatus::pending).at(0)),
              Contains("tried again in 2.0 s") && Contains("no more processes"));
+  for (int i = 0; i < 299; ++i) {
+    w.clock.advance(2);
+    w.pump();
+  }
+  CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+  CHECK(w.notes.warnings.size() == 1);
   w.clock.advance(2);
-  SECTION("the second time it can") {
+  SECTION("in the end it can, and nothing has happened") {
     w.backend.start_error.clear();
     w.pump();
     CHECK(w.notes.all["t0000"].status == TrialStatus::running);
-    CHECK(w.backend.started.at(0).attempt == 1);
+    CHECK(w.notes.all["t0000"].failures == 0);
+    CHECK(w.backend.started.at(0).attempt == 0);
   }
-  SECTION("nor the second time") {
+  SECTION("ten minutes are enough") {
     w.decider.take();
     w.pump();
     CHECK(w.notes.all["t0000"].status == TrialStatus::failed);

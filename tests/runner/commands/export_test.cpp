@@ -86,9 +86,13 @@ TEST_CASE("export: json lines, also into a file") {
   options.which.directory = world.folder.path.string();
   options.format = "jsonl";
   options.output = (world.folder.path / "out.jsonl").string();
+  // What somebody has put in the way is not written through.
+  std::ofstream(world.folder.path / "precious") << "x";
+  std::filesystem::create_symlink(world.folder.path / "precious", options.output + ".part");
   Printed printed;
   REQUIRE(view(options, printed.console).has_value());
   CHECK(printed.out().empty());
+  CHECK(std::filesystem::file_size(world.folder.path / "precious") == 1);
   std::stringstream written;
   written << std::ifstream(options.output).rdbuf();
   CHECK(written.str() == text);
