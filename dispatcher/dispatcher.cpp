@@ -306,7 +306,7 @@ void Dispatcher::answer(ParameterForJob& m) {
   if (m.parameters.is_null()) {
     quotas_.no_more(m.id);
   } else {
-    quotas_.offered(m.id, m.id);
+    quotas_.answered_job(m.id);
   }
   send(SendTrialJobParameter{ParameterId(m.id), std::move(m.parameters), m.trial_job_id,
                              m.parameter_index});

@@ -36,14 +36,17 @@ void Quotas::asked(TrialId first, std::int64_t count) {
 }
 
 void Quotas::offered(TrialId asked, TrialId trial) {
-  if (asked == trial) {
-    const auto found = outstanding_.find(trial);  // its job may have ended before it had an answer
-    if (found != outstanding_.end()) found->second.offered = true;
-    return;
+  if (asked != trial) {
+    outstanding_.erase(asked);
+    outstanding_[trial].has_job = false;
   }
-  outstanding_.erase(asked);
   outstanding_[trial].offered = true;
-  outstanding_[trial].has_job = false;
+}
+
+void Quotas::answered_job(TrialId asked) {
+  if (const auto found = outstanding_.find(asked); found != outstanding_.end()) {
+    found->second.offered = true;
+  }
 }
 
 void Quotas::revived(TrialId trial) { outstanding_[trial].offered = true; }

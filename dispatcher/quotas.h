@@ -23,8 +23,9 @@ class Quotas {
   void asked(TrialId first, std::int64_t count);  // one request
   // `asked` is answered by this trial: the same, or one that goes on, perhaps as another job.
   void offered(TrialId asked, TrialId trial);
-  void revived(TrialId trial);    // it was ended by mistake
-  void no_more(TrialId request);  // those of it that were not offered will not be
+  void answered_job(TrialId asked);  // unless the job has ended meanwhile
+  void revived(TrialId trial);       // it was ended by mistake
+  void no_more(TrialId request);     // those of it that were not offered will not be
   // A trial that is the manager's idea. False: there is no room for it.
   bool add(TrialId trial);
   void ended(TrialId trial);

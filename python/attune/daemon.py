@@ -9,6 +9,7 @@ import select
 import shutil
 import subprocess
 import tempfile
+import warnings
 import weakref
 from typing import List, Optional, Tuple
 
@@ -111,7 +112,9 @@ class Daemon:
                 self._fill()
             elif frame[0] == 'ER':
                 self._farewell = frame[1]
-            elif not _is_transient(frame):
+            elif (reason := _why_it_waits(frame)) is not None:
+                warnings.warn(f'attuned waits: {reason}', RuntimeWarning, stacklevel=2)
+            else:
                 self.received += frame[0] != 'ID'
                 return frame
 
@@ -186,10 +189,11 @@ class Daemon:
         raise DaemonError(self._error)
 
 
-def _is_transient(frame: Tuple[str, str]) -> bool:
-    """A NO that is no answer, and has no number: attuned cannot remember one now (its disk is full),
+def _why_it_waits(frame: Tuple[str, str]) -> Optional[str]:
+    """Of a NO that is no answer, and has no number: attuned cannot remember one now (its disk is full),
     and gives it when it can."""
-    return frame[0] == 'NO' and json.loads(frame[1]).get('transient') is True
+    text = json.loads(frame[1]) if frame[0] == 'NO' else {}
+    return text.get('reason', '') if text.get('transient') is True else None
 
 
 def _last_line(file) -> str:

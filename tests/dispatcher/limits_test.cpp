@@ -337,7 +337,7 @@ TEST_CASE("an answer to a job that has ended is not outstanding") {
   Quotas quotas(Limits{.outstanding = 2});
   quotas.asked(0, 1);
   quotas.ended(0);
-  quotas.offered(0, 0);
+  quotas.answered_job(0);
   CHECK(quotas.room_for_trials(10) == 2);
 }
 

@@ -66,6 +66,7 @@ class Conversation {
     const auto assessors = builtin_assessors();
     const std::size_t search = byte() % (tuners.entries().size() + 1);
     if (search > 0) tuner_ = tuners.entries()[search - 1].name;
+    if (search == 0) rules_.pauses();
     const std::size_t judge = byte() % (assessors.entries().size() + 1);
     if (judge > 0) assessor_ = assessors.entries()[judge - 1].name;
     const unsigned flags = byte();

@@ -21,6 +21,8 @@ class ManagerRules {
   };
   // The daemon knows so few jobs that it may not know of an end.
   void few_jobs() { few_jobs_ = true; }
+  // What a paused trial was to answer is refused by a NO of its own, for the same request.
+  void pauses() { pauses_ = true; }
 
   // One that was given, or one that never was.
   Trial& trial(unsigned which) {
@@ -88,7 +90,7 @@ class ManagerRules {
                        .parameters = c.parameters});
   }
   void hears(const NoMoreTrialJobs& c, const Frame&) {
-    ATTUNE_CHECK(refused_.insert(to_text(c.parameter_id)).second);
+    ATTUNE_CHECK(refused_.insert(to_text(c.parameter_id)).second || pauses_);
     ATTUNE_CHECK(!c.transient);
   }
   void hears(const SendTrialJobParameter& c, const Frame&) {
@@ -121,7 +123,7 @@ class ManagerRules {
     return false;
   }
 
-  bool few_jobs_ = false;
+  bool few_jobs_ = false, pauses_ = false;
   std::vector<Space> spaces_;  // all that were ever sent
   std::vector<Trial> trials_;
   Trial nobody_{.id = 1'000'000, .job = "nobody"};

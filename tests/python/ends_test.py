@@ -32,7 +32,7 @@ while True:
     if head[:2] == 'IN':
         put('ID')
     elif head[:2] == 'GE':
-        put('NO', '{"parameter_id":0,"parameters":"","transient":true}')
+        put('NO', '{"parameter_id":0,"parameters":"","transient":true,"reason":"no room"}')
         waiting = True
     else:
         if waiting:
@@ -85,7 +85,8 @@ class Ends(StudyCase):
         self.addCleanup(os.unlink, script.name)
         os.chmod(script.name, 0o755)
         with attune.Study(UNIFORM, attuned=script.name) as study:
-            self.assertEqual(study.ask().parameters, {'x': 0.5})
+            with self.assertWarnsRegex(RuntimeWarning, 'attuned waits: no room'):
+                self.assertEqual(study.ask().parameters, {'x': 0.5})
             self.assertEqual(study._daemon.received, 3)  # PO, TR, PO
 
     def test_killed(self):
@@ -190,12 +191,10 @@ class Ends(StudyCase):
         study = self.study()
         study.tell(study.ask(), 1)
         os.unlink(os.path.join(study._folder, 'attuned.journal'))
+        study.tell(study.ask(), 2)  # it goes on, and writes all of it again
         with tempfile.TemporaryDirectory() as folder:
-            with self.assertRaisesRegex(attune.DaemonError, 'could not write its journal'):
-                study.save(f'{folder}/study')
-            self.assertEqual(os.listdir(folder), [])
-        self.assertEqual(study.best.metrics, 1)
-        study.tell(study.ask(), 2)  # it goes on
+            study.save(f'{folder}/study')
+            self.assertEqual(attune.Study.load(f'{folder}/study').best.metrics, 1)
 
     def test_nothing_is_left(self):
         before, threads = open_descriptors(), threading.active_count()
