@@ -137,6 +137,11 @@ TEST_CASE("attune run: a disk that is full for a while costs no trial") {
     REQUIRE(io.run_one_for(std::chrono::seconds(60)) == 1);
     REQUIRE_FALSE(exit.has_value());
   }
+  // What could be forgotten is not promised.
+  const Run refused = folder.run({"kill", "t0000", "--dir", "exp"});
+  CAPTURE(refused.err);
+  CHECK(refused.code != 0);
+  CHECK(refused.err.find("the store cannot be written") != std::string::npos);
   REQUIRE(::prlimit(process->pid(), RLIMIT_FSIZE, &limit, nullptr) == 0);
   io.restart();
   io.run_for(std::chrono::seconds(60));
