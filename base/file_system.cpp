@@ -40,10 +40,19 @@ class RealFiles final : public FileSystem {
     if (opening.exclusive) flags |= O_EXCL;
     if (!opening.follow) flags |= O_NOFOLLOW;
     UniqueFd fd(repeated([&] { return ::open(path.c_str(), flags, opening.mode); }));
+    struct stat status{};
+    if (fd && ::fstat(fd.get(), &status) == 0 &&
+        (S_ISDIR(status.st_mode) || S_ISFIFO(status.st_mode))) {
+      return fail("cannot open " + path + ": it is a " +
+                  (S_ISDIR(status.st_mode) ? "directory" : "pipe") + ", no file; move it away");
+    }
     if (fd) return fd;
     if (errno == ELOOP && is_link(path)) {
-      return fail("cannot open " + path + ": it is a symbolic link; name the file itself");
+      return fail("cannot open " + path +
+                  ": it is a symbolic link, which is not followed; have the file itself there");
     }
+    if (errno == EISDIR)
+      return fail("cannot open " + path + ": it is a directory, no file; move it away");
     return failed("cannot open", path);
   }
 

@@ -13,7 +13,7 @@ namespace attune {
 
 // Errors name the call, the path and the cause. An interrupted call is repeated. The last part of
 // a file's path is never followed as a symbolic link, unless that is asked for; a directory may be
-// one. Any thread.
+// one. Neither directories nor pipes are opened. Any thread.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;

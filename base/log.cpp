@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "base/line_rate.h"
+#include "base/unique_fd.h"
 
 namespace attune {
 namespace {
@@ -95,16 +96,25 @@ void make_directories(const std::filesystem::path& path) {
 
 Result<std::FILE*> open_file(const std::string& path) {
   make_directories(std::filesystem::path(path).parent_path());  // open() says what is wrong with it
-  const int follow =
-      path.starts_with("/dev/") ? 0 : O_NOFOLLOW;  // /dev/stderr is the system's link
-  const int fd =
-      ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | follow, 0600);
-  const bool link = fd < 0 && errno == ELOOP;
-  std::FILE* const file = fd < 0 ? nullptr : ::fdopen(fd, "a");
-  if (file) return file;
-  return fail(
-      "cannot write the log file " + path + ": " +
-      (link ? "it is a symbolic link; give the path of the file itself" : std::strerror(errno)));
+  // /dev/stderr is a link of the system's, perhaps to a pipe. A pipe elsewhere, without O_NONBLOCK,
+  // would hold us until somebody reads it.
+  const bool device = path.starts_with("/dev/");
+  const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
+  UniqueFd fd(::open(path.c_str(), flags | (device ? 0 : O_NOFOLLOW | O_NONBLOCK), 0600));
+  std::string why = std::strerror(errno);
+  if (!fd && errno == ELOOP) why = "it is a symbolic link; give the path of the file itself";
+  if (!fd && errno == ENXIO) why = "it is a pipe that nobody reads; give another path";
+  struct stat status{};
+  if (fd && !device && ::fstat(fd.get(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    why = "it is no regular file; give another path";
+  } else if (fd) {
+    if (std::FILE* const file = ::fdopen(fd.get(), "a")) {
+      fd.release();
+      return file;
+    }
+    why = std::strerror(errno);
+  }
+  return fail("cannot write the log file " + path + ": " + why);
 }
 
 constexpr std::size_t kLongestLine = 4096;

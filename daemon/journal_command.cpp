@@ -26,6 +26,14 @@ Result<JournalReading> read_as_journal(const std::string& path, std::string_view
   return fail(path + " is no journal of attuned: it does not begin with a header record");
 }
 
+Result<void> check_header(std::string_view payload, const std::string& path) {
+  const auto header = parse_json(payload, kJournalJson);
+  const json format = header && header->is_object() ? header->value("format", json()) : json();
+  if (format == kJournalFormat) return {};
+  return fail(fmt::format("{}: format {}: this attuned reads format {}", path, dump_json(format),
+                          kJournalFormat));
+}
+
 // A frame has a code, the rest of the payloads are JSON or empty.
 std::pair<std::string_view, std::string_view> code_and_text(const RecordScanner::Item& item) {
   const bool frame = item.kind == RecordKind::command || item.kind == RecordKind::answer ||
@@ -138,6 +146,7 @@ Result<int> verify(FileSystem& files, const JournalCommand& command, std::FILE* 
   const std::string bytes = TRY(read_bytes(files, command.file));
   const JournalReading reading = TRY(read_as_journal(command.file, bytes));
   std::fputs(summary(reading, bytes.size()).c_str(), out);
+  if (!reading.records.empty()) TRY(check_header(reading.records[0].item.payload, command.file));
   if (reading.damage.empty()) return 0;
   return fail(fmt::format("{}: {}; \"attuned journal repair\" keeps what stands before it",
                           command.file, reading.damage));

@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 std::uint64_t count_in(std::string_view snapshot, const char* member) {
-  const auto state = parse_json(snapshot, {.depth = 300, .keys = 1'000'000});
+  const auto state = parse_json(snapshot, kJournalJson);
   if (!state || !state->is_object()) return 0;
   const json count = state->value(member, json());
   return count.is_number_unsigned() ? count.get<std::uint64_t>() : 0;

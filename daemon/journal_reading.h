@@ -4,9 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "dispatcher/journal_codec.h"
 
 namespace attune {
+
+// Of headers and snapshots: search spaces may be that wide, whoever asks for it (--max-keys).
+inline constexpr JsonLimits kJournalJson{.depth = 300, .keys = 1'000'000};
 
 struct NumberedRecord {
   RecordScanner::Item item;

@@ -57,12 +57,15 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
       ->type_name("DIR");
   app.add_flag("--resume", configuration.resume,
                "Go on where the journal ends, as with NNI_MODE=resume");
-  app.add_option(
-         "--durability", configuration.durability,
+  app.add_option_function<std::string>(
+         "--durability",
+         [&configuration](const std::string& name) {
+           configuration.durability = kDurabilities.at(name);
+         },
          "write: an answer leaves when its record is written, the disk has it within a "
          "second; always: when the disk has it; never: when the disk gets it is left to the "
          "system")
-      ->transform(CLI::CheckedTransformer(kDurabilities))
+      ->check(CLI::IsMember({"write", "always", "never"}))
       ->default_str("write");
   app.add_option("--snapshot-bytes", configuration.snapshot_bytes,
                  "Size of the journal from which on a snapshot shortens it")
@@ -139,12 +142,12 @@ Result<void> apply(const Arguments& arguments, Configuration& configuration) {
   }
   // What is on the command line wins over the experiment parameters.
   if (!arguments.tuner.empty()) {
-    configuration.tuner = {arguments.tuner,
-                           TRY(parse_argument("--tuner-args", arguments.tuner_args))};
+    json given = TRY(parse_argument("--tuner-args", arguments.tuner_args));
+    configuration.tuner = {arguments.tuner, std::move(given)};
   }
   if (!arguments.assessor.empty()) {
-    configuration.assessor = {arguments.assessor,
-                              TRY(parse_argument("--assessor-args", arguments.assessor_args))};
+    json given = TRY(parse_argument("--assessor-args", arguments.assessor_args));
+    configuration.assessor = {arguments.assessor, std::move(given)};
   }
   if (!arguments.capabilities.empty()) {
     json names = json::array();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/saved_numbers.h"
+#include "daemon/journal_reading.h"
 #include "daemon/version.h"
 
 namespace attune {
@@ -65,8 +66,8 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
 
 Result<json> read_header(RecordScanner& records) {
   const auto first = TRY(records.next());
-  if (!first) return fail("it is empty");
-  json header = TRY(parse_json(first->payload, {.depth = 300, .keys = 1'000'000}));
+  if (!first) return fail("no record in it is whole");
+  json header = TRY(parse_json(first->payload, kJournalJson));
   if (!header.is_object()) return fail("its header is no object");
   const json format = header.value("format", json());
   if (format != kJournalFormat) {
@@ -126,8 +127,8 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
 }
 
 // Under a name that no former one has.
-Result<void> keep(FileSystem& files, const std::string& path, const std::string& suffix,
-                  const Log& log) {
+Result<std::string> keep(FileSystem& files, const std::string& path, const std::string& suffix,
+                         const Log& log) {
   std::string name = path + suffix;
   std::error_code error;
   for (int i = 1; fs::exists(fs::symlink_status(name, error)); ++i) {
@@ -139,7 +140,7 @@ Result<void> keep(FileSystem& files, const std::string& path, const std::string&
                 "it away");
   }
   log.warning("it is kept as {}", name);
-  return {};
+  return name;
 }
 
 }  // namespace
@@ -165,7 +166,8 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
       }
       refused = resumed.error().message;
       log.warning("{} is not used: {}", path, refused);
-      TRY(keep(files, path, ".refused", log));
+      const std::string name = TRY(keep(files, path, ".refused", log));
+      refused = fmt::format("{}: {}; it is kept as {}", path, refused, name);
     } else {
       log.warning("{} is there, and this is no resume (NNI_MODE=resume, --resume)", path);
       TRY(keep(files, path, ".previous", log));
@@ -179,6 +181,7 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   if (configuration.resume) {
     log.warning("nothing is gone on from: {}; former results come through the manager's ImportData",
                 refused);
+    if (shared) fresh.refused = refused;
     if (shared && shared->received == 0 && shared->acknowledged == 0) fresh.through = 0;
   }
   const json& tuner = fresh.crew.header["tuner"];

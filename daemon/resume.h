@@ -28,6 +28,7 @@ struct Beginning {
   // For a manager that resumes exactly: what ID says, and the answers that follow it.
   std::optional<std::uint64_t> through;
   std::vector<Frame> answers;
+  std::string refused;  // why it cannot, and where its journal is kept
 };
 
 // With configuration.resume a journal that is missing, damaged, of another tuner or that the replay

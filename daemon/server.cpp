@@ -115,8 +115,10 @@ bool Server::greet(const Frame& frame) {
     dispatcher_->on_worker(left.from, std::move(left.message));
   }
   const auto through = beginning_.how == BeginHow::fresh ? beginning_.through : std::nullopt;
+  std::string refused = std::move(beginning_.refused);
   beginning_ = Beginning();
   beginning_.through = through;
+  beginning_.refused = std::move(refused);
   return answered;
 }
 
@@ -193,7 +195,8 @@ void Server::on_finished(WorkerName worker) {
 void Server::send(Frame frame) {
   if (frame.code == "ID") {
     ready_ = true;
-    if (beginning_.through) frame = encode(Initialized{std::exchange(beginning_.through, {})});
+    frame = encode(
+        Initialized{std::exchange(beginning_.through, {}), std::exchange(beginning_.refused, {})});
   }
   unsent_bytes_ += frame.payload.size();
   unsent_.push_back({recorder_->position(), std::move(frame)});

@@ -13,7 +13,7 @@ inline constexpr int kJournalFormat = 1;  // "format" of the header
 enum class RecordKind : std::uint8_t {
   header = 1,    // JSON: what the daemon was told when the experiment began. The first record, once
   snapshot = 2,  // JSON: the state that a Dispatcher saved; after the header, once or not at all
-  begin = 3,     // JSON: a daemon starts (how, version, limits)
+  begin = 3,     // JSON: a daemon starts (how, version)
   command = 4,   // from the manager: a frame
   tune = 5,      // io takes the next message of the tune worker; empty
   assess = 6,    // io takes the next message of the assess worker; empty

@@ -8,7 +8,8 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kChecked = 5;  // length and kind
+constexpr std::size_t kChecked = 5;   // length and kind
+constexpr std::size_t kMostSums = 8;  // of all bytes, to find a record behind damage
 
 void put(std::uint32_t number, std::string& out) {
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift & 0xFF);
@@ -53,11 +54,14 @@ std::optional<RecordHead> read_head(std::string_view bytes) {
 }
 
 std::optional<std::size_t> find_record(std::string_view bytes, std::size_t from) {
+  std::size_t summed = 0;
   for (std::size_t at = from; at + kRecordHead <= bytes.size(); ++at) {
     // Nearly every byte of a journal is text, which is no kind, and is passed over without a sum.
     if (!is_known(static_cast<std::uint8_t>(bytes[at + 4]))) continue;
     const auto head = read_head(bytes.substr(at));
-    if (head && is_whole(*head, bytes.substr(at))) return at;
+    if (!head) continue;
+    if (summed > kMostSums * bytes.size() || is_whole(*head, bytes.substr(at))) return at;
+    summed += std::min<std::size_t>(head->length, bytes.size() - at);
   }
   return {};
 }

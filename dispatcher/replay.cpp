@@ -33,7 +33,7 @@ Result<Begin> decode_begin(std::string_view payload) {
   for (std::size_t i = 0; i < kHows.size(); ++i) {
     if (how != kHows.at(i)) continue;
     begin.how = static_cast<BeginHow>(i);
-    begin.version = object.value("attuned", "");
+    begin.version = TRY(text_at(object, "attuned"));
     return begin;
   }
   return fail("how a daemon began: " + dump_json(how) + " is unknown");
@@ -76,6 +76,7 @@ Result<void> Replay::replay(const Item& item) {
       after_snapshot_ = next_ ? next_->offset : records_->end_of_good();
       return {};
     case RecordKind::kept:
+      if (item.payload.size() < 2) return failed(item, "a frame without a code");
       keep(0, item.payload);
       TRY(advance());
       after_snapshot_ = next_ ? next_->offset : records_->end_of_good();

@@ -90,10 +90,11 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state)
   for (std::size_t i = 0; i < n; ++i) {
     if (!is_index(ends[i], kEnds)) return fail("saved state: an impossible end");
     if (!is_whole(trials[i])) return fail("saved state: an impossible trial");
+    Metrics of_trial = TRY(load_metrics(counts[i], metric, known, names, metrics));
     history.push_back({.trial = static_cast<TrialId>(trials[i]),
                        .point = std::move(points[i]),
                        .loss = or_nothing(losses[i]),
-                       .metrics = TRY(load_metrics(counts[i], metric, known, names, metrics)),
+                       .metrics = std::move(of_trial),
                        .end = static_cast<End>(ends[i]),
                        .budget = or_nothing(budgets[i])});
   }

@@ -90,6 +90,7 @@ struct Received {  // RC (capability "sync"): answers up to this number will not
 
 struct Initialized {                     // ID
   std::optional<std::uint64_t> through;  // after a resume, capability "sync"
+  std::string reason = {};               // why a resume begins afresh; empty: it does not
 };
 struct NewTrialJob {  // TR
   ParameterId parameter_id;

@@ -158,10 +158,14 @@ Result<Command> decode_import(const std::string& payload, const Limits& limits) 
 Result<AddCustomizedTrialJob::Trial> decode_customized(const json& item, const Limits& limits) {
   if (!item.is_object()) return expected("a trial object", item);
   const auto paused = item.find("paused");
-  return AddCustomizedTrialJob::Trial{
-      TRY(to_parameter_id(item, limits)),      TRY(optional_text(item, "parameter_source")),
-      item.value("parameters", json()),        TRY(optional_id(item, "trial_job_id", limits)),
-      paused != item.end() && *paused == true, TRY(optional_id(item, "checkpoint", limits))};
+  AddCustomizedTrialJob::Trial trial;
+  trial.parameter_id = TRY(to_parameter_id(item, limits));
+  trial.parameter_source = TRY(optional_text(item, "parameter_source"));
+  trial.parameters = item.value("parameters", json());
+  trial.trial_job_id = TRY(optional_id(item, "trial_job_id", limits));
+  trial.paused = paused != item.end() && *paused == true;
+  trial.checkpoint = TRY(optional_id(item, "checkpoint", limits));
+  return trial;
 }
 
 Result<Command> decode_add(const std::string& payload, const Limits& limits) {
@@ -200,8 +204,10 @@ Result<Command> decode_trial_end(const std::string& payload, const Limits& limit
 
 Result<Command> decode_saved(const std::string& payload, const Limits& limits) {
   const json object = TRY(parse_object(payload, limits));
-  return CheckpointSaved{TRY(id_member(object, "trial_job_id", limits)),
-                         TRY(id_member(object, "checkpoint", limits))};
+  CheckpointSaved saved;
+  saved.trial_job_id = TRY(id_member(object, "trial_job_id", limits));
+  saved.checkpoint = TRY(id_member(object, "checkpoint", limits));
+  return saved;
 }
 
 Result<Command> decode_received(const std::string& payload, const Limits& limits) {
@@ -213,48 +219,63 @@ Result<Command> decode_received(const std::string& payload, const Limits& limits
 Result<Command> decode_initialized(const std::string& payload, const Limits& limits) {
   if (payload.empty()) return Initialized{};
   const json object = TRY(parse_object(payload, limits));
-  const std::int64_t through = TRY(to_integer(*TRY(member(object, "through"))));
+  Initialized initialized;
+  initialized.reason = TRY(optional_text(object, "reason"));
+  if (!object.contains("through")) return initialized;
+  const std::int64_t through = TRY(to_integer(object["through"]));
   if (through < 0) return fail("\"through\" is negative");
-  return Initialized{static_cast<std::uint64_t>(through)};
+  initialized.through = static_cast<std::uint64_t>(through);
+  return initialized;
 }
 
 Result<Command> decode_new_trial(const std::string& payload, const Limits& limits) {
   const json object = TRY(parse_object(payload, limits));
-  return NewTrialJob{TRY(to_parameter_id(object, limits)),
-                     TRY(optional_text(object, "parameter_source")),
-                     *TRY(member(object, "parameters")),
-                     TRY(optional_integer(object, "parameter_index")),
-                     TRY(optional_id(object, "resume_trial_job_id", limits)),
-                     TRY(optional_id(object, "checkpoint_from", limits))};
+  NewTrialJob job;
+  job.parameter_id = TRY(to_parameter_id(object, limits));
+  job.parameter_source = TRY(optional_text(object, "parameter_source"));
+  job.parameters = *TRY(member(object, "parameters"));
+  job.parameter_index = TRY(optional_integer(object, "parameter_index"));
+  job.resume_trial_job_id = TRY(optional_id(object, "resume_trial_job_id", limits));
+  job.checkpoint_from = TRY(optional_id(object, "checkpoint_from", limits));
+  return job;
 }
 
 Result<Command> decode_send_parameter(const std::string& payload, const Limits& limits) {
   const json object = TRY(parse_object(payload, limits));
-  return SendTrialJobParameter{TRY(to_parameter_id(object, limits)),
-                               *TRY(member(object, "parameters")),
-                               TRY(id_member(object, "trial_job_id", limits)),
-                               TRY(optional_integer(object, "parameter_index"))};
+  SendTrialJobParameter sent;
+  sent.parameter_id = TRY(to_parameter_id(object, limits));
+  sent.parameters = *TRY(member(object, "parameters"));
+  sent.trial_job_id = TRY(id_member(object, "trial_job_id", limits));
+  sent.parameter_index = TRY(optional_integer(object, "parameter_index"));
+  return sent;
 }
 
 Result<Command> decode_no_more(const std::string& payload, const Limits& limits) {
   if (payload.empty()) return NoMoreTrialJobs{};
   const json object = TRY(parse_object(payload, limits));
-  return NoMoreTrialJobs{TRY(to_parameter_id(object, limits)), TRY(optional_text(object, "reason")),
-                         object.value("transient", json()) == true};
+  NoMoreTrialJobs no;
+  no.parameter_id = TRY(to_parameter_id(object, limits));
+  no.reason = TRY(optional_text(object, "reason"));
+  no.transient = object.value("transient", json()) == true;
+  return no;
 }
 
 Result<Command> decode_kill(const std::string& payload, const Limits& limits) {
   const json value = TRY(parse_json(payload, limits.json()));
   if (value.is_string()) return KillTrialJob{value.get<std::string>(), ""};
   if (!value.is_object()) return expected("a trial job id", value);
-  return KillTrialJob{TRY(id_member(value, "trial_job_id", limits)),
-                      TRY(optional_text(value, "reason"))};
+  KillTrialJob kill;
+  kill.trial_job_id = TRY(id_member(value, "trial_job_id", limits));
+  kill.reason = TRY(optional_text(value, "reason"));
+  return kill;
 }
 
 Result<Command> decode_pause(const std::string& payload, const Limits& limits) {
   const json object = TRY(parse_object(payload, limits));
-  return PauseTrialJob{TRY(id_member(object, "trial_job_id", limits)),
-                       TRY(optional_text(object, "reason"))};
+  PauseTrialJob pause;
+  pause.trial_job_id = TRY(id_member(object, "trial_job_id", limits));
+  pause.reason = TRY(optional_text(object, "reason"));
+  return pause;
 }
 
 Result<Command> decode_ping(const std::string& payload, const Limits& limits) {

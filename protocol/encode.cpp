@@ -105,7 +105,8 @@ std::string payload_of(const CheckpointSaved& c) {
 std::string payload_of(const Received& c) { return std::to_string(c.answers); }
 
 std::string payload_of(const Initialized& c) {
-  return c.through ? dump_json({{"through", *c.through}}) : std::string();
+  if (c.through) return dump_json({{"through", *c.through}});
+  return c.reason.empty() ? std::string() : dump_json({{"reason", c.reason}});
 }
 
 std::string payload_of(const NewTrialJob& c) {

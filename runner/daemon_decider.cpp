@@ -283,10 +283,11 @@ void DaemonDecider::begin(const Initialized& initialized) {
     return;
   }
   if (exact_) {
+    const std::string& reason = initialized.reason;
     listener_->on_warning(
         "attuned could not go on where it was, and begins afresh with the results that there are: "
-        "what it proposes from now on is not what it would have proposed (log/dispatcher.log says "
-        "why)");
+        "what it proposes from now on is not what it would have proposed (" +
+        (reason.empty() ? "log/dispatcher.log says why)" : reason + ")"));
   }
   listener_->on_ready();  // which tells everything again, if need be a little later
 }

@@ -75,8 +75,10 @@ Result<Header> read_header(const json& line) {
   }
   for (const json& one : TRY(member(line, "objectives", &json::is_array))) {
     if (!one.is_object()) return fail("an objective must be an object");
-    options.objectives.push_back({TRY(member(one, "metric", &json::is_string)),
-                                  TRY(member(one, "maximize", &json::is_boolean)).get<bool>()});
+    Objective objective;
+    objective.metric = TRY(member(one, "metric", &json::is_string));
+    objective.maximize = TRY(member(one, "maximize", &json::is_boolean)).get<bool>();
+    options.objectives.push_back(std::move(objective));
   }
   for (const json& one : TRY(member(line, "constraints", &json::is_array))) {
     if (!one.is_string()) return fail("a constraint must be a text");

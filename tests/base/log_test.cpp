@@ -1,6 +1,8 @@
 // NNI's line format, levels, destinations.
 #include "base/log.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -10,6 +12,7 @@
 #include <thread>
 
 #include "base/line_rate.h"
+#include "base/unique_fd.h"
 
 using namespace attune;
 
@@ -106,6 +109,20 @@ TEST_CASE("a log is not written through a symbolic link") {
   CHECK(log.error().message.find("symbolic link") != std::string::npos);
   CHECK(log.error().message.find(link) != std::string::npos);
   CHECK(file.lines().size() == 1);
+}
+
+TEST_CASE("a log is not written into a pipe that lies in the place of its file") {
+  const LogFile file;
+  Log::to_file(file.path(), LogLevel::info, false).value().info("hi");
+  const std::string pipe = file.path() + ".pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const auto unread = Log::to_file(pipe, LogLevel::info, false);
+  REQUIRE_FALSE(unread);
+  CHECK(unread.error().message.find("a pipe that nobody reads") != std::string::npos);
+  const UniqueFd reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const auto read = Log::to_file(pipe, LogLevel::info, false);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().message.find("no regular file") != std::string::npos);
 }
 
 TEST_CASE("a message is one line, whatever is in it") {

@@ -49,8 +49,11 @@ TEST_CASE("exactly: with other commands than the manager knows of it cannot be e
       experiment.start("resume", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}},
                        {{"received", 4}, {"acknowledged", acknowledged}, {"sent", sent}});
   after.send("IN", kSpace);
-  CHECK(after.receive() == Frame{"ID", possible ? R"({"through":2})" : ""});
+  const auto id = after.receive();
+  CHECK((id == Frame{"ID", R"({"through":2})"}) == possible);
   if (!possible) {
+    CHECK_THAT(id->payload, Catch::Contains("\"reason\"") &&
+                                Catch::Contains("it is kept as " + experiment.file() + ".refused"));
     CHECK_THAT(after.log(),
                Catch::Contains(
                    fmt::format("it has 2 commands, and the manager has sent {}, of which it has {} "

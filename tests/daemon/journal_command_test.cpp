@@ -1,5 +1,6 @@
 #include "daemon/journal_command.h"
 
+#include <sys/stat.h>
 #include <catch2/catch.hpp>
 #include <fstream>
 
@@ -116,6 +117,27 @@ TEST_CASE("journal dump begins with 1 again where a manager began anew") {
   CHECK_THAT(ran.out, Catch::Contains("10  GE 2\n") && Catch::Contains(" 1  GE 3\n"));
   CHECK_THAT(run({.file = journal.path}).out,
              Catch::Contains("commands  1, number 1\nanswers   none\n"));
+}
+
+TEST_CASE("journal verify names a format that no daemon here goes on with") {
+  Journal journal;
+  journal.bytes.clear();
+  journal.add(RecordKind::header, R"({"format":2})");
+  journal.save();
+  const Ran ran = run({.file = journal.path});
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.errors, Catch::Contains("format 2: this attuned reads format 1"));
+}
+
+TEST_CASE("journal verify and dump refuse what is no file") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.path / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const Action action : {Action::verify, Action::dump, Action::repair}) {
+    const Ran ran = run({.action = action, .file = pipe});
+    CHECK(ran.code == 1);
+    CHECK_THAT(ran.errors, Catch::Contains("it is a pipe, no file"));
+  }
 }
 
 TEST_CASE("journal dump shortens long payloads unless all is asked for") {

@@ -152,7 +152,7 @@ TEST_CASE("resume without a usable journal: a warning with the cause, then impor
   }
   SECTION("not one of ours") {
     write("hello\n");
-    cause = "empty";
+    cause = "no record in it is whole";
   }
   SECTION("a flipped byte") {
     std::string flipped = good;

@@ -151,6 +151,29 @@ TEST_CASE("a torn record is torn whatever it holds") {
   CHECK(scan(zeros).error.empty());
 }
 
+TEST_CASE(
+    "a journal of good heads with bad payloads is damaged and is not summed up again and again") {
+  // Each of the heads claims all that follows; their sums together are the square of the file.
+  std::string bytes;
+  encode_record(RecordKind::header, "{}", bytes);
+  const std::size_t good = bytes.size();
+  bytes += 'x';
+  std::string heads;
+  constexpr std::size_t kHeads = 40'000;
+  const std::string payload(kHeads * kRecordHead, 'p');
+  for (std::size_t i = 0; i < kHeads; ++i) {
+    std::string record;
+    encode_record(RecordKind::command, std::string_view(payload).substr(i * kRecordHead), record);
+    heads += record.substr(0, kRecordHead);
+  }
+  bytes += heads + payload;
+  RecordScanner records(bytes);
+  REQUIRE(records.next().value());
+  const auto next = records.next();
+  REQUIRE_FALSE(next);
+  CHECK(records.end_of_good() == good);
+}
+
 TEST_CASE("damage in a journal is said with its byte and with where good records are") {
   std::string bytes = encode(kSmall);
   const auto ends = ends_of(kSmall);
