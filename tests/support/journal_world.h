@@ -183,6 +183,7 @@ struct JournalWorld {
   std::unique_ptr<JournalFile> journal;  // last: its helpers use the above
 };
 
-constexpr std::array kDurabilities = {Durability::each_second, Durability::always, Durability::never};
+constexpr std::array kDurabilities = {Durability::each_second, Durability::always,
+                                      Durability::never};
 
 }  // namespace attune
