@@ -40,19 +40,20 @@ class RealFiles final : public FileSystem {
     if (opening.exclusive) flags |= O_EXCL;
     if (!opening.follow) flags |= O_NOFOLLOW;
     UniqueFd fd(repeated([&] { return ::open(path.c_str(), flags, opening.mode); }));
-    struct stat status{};
-    if (fd && ::fstat(fd.get(), &status) == 0 &&
-        (S_ISDIR(status.st_mode) || S_ISFIFO(status.st_mode))) {
+    if (fd) {
+      struct stat status{};
+      if (::fstat(fd.get(), &status) != 0) return failed("cannot look at", path);
+      if (!S_ISDIR(status.st_mode) && !S_ISFIFO(status.st_mode)) return fd;
       return fail("cannot open " + path + ": it is a " +
                   (S_ISDIR(status.st_mode) ? "directory" : "pipe") + ", no file; move it away");
     }
-    if (fd) return fd;
+    if (errno == EISDIR) {
+      return fail("cannot open " + path + ": it is a directory, no file; move it away");
+    }
     if (errno == ELOOP && is_link(path)) {
       return fail("cannot open " + path +
                   ": it is a symbolic link, which is not followed; have the file itself there");
     }
-    if (errno == EISDIR)
-      return fail("cannot open " + path + ": it is a directory, no file; move it away");
     return failed("cannot open", path);
   }
 

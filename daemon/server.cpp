@@ -33,8 +33,8 @@ Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, std::unique_p
                                        configuration.durability};
     auto ready = [&wakeup = server->wakeup_] { wakeup.ring(); };
     file = old ? TRY(JournalFile::open(files, options, std::move(old->existing), old->good,
-                                       old->after_snapshot, std::move(ready), log))
-               : TRY(JournalFile::create(files, options, std::move(ready), log));
+                                       old->after_snapshot, std::move(ready), std::move(log)))
+               : TRY(JournalFile::create(files, options, std::move(ready), std::move(log)));
   }
   server->recorder_ = std::make_unique<Recorder>(std::move(file), std::move(header),
                                                  old.has_value(), configuration.snapshot_bytes);
