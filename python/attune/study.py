@@ -276,7 +276,7 @@ class Study:
             code, payload = self._daemon.receive()
             if code == 'ID':
                 self._daemon.receive()  # the answer to PI
-                return json.loads(payload)['through'] if payload else None
+                return json.loads(payload).get('through') if payload else None
             self._daemon.close(f'attuned refuses the search space: {self._daemon.last_said()}')
             self._daemon.receive()  # raises that
         except DaemonError:
