@@ -153,20 +153,18 @@ TEST_CASE("a torn record is torn whatever it holds") {
 
 TEST_CASE(
     "a journal of good heads with bad payloads is damaged and is not summed up again and again") {
-  // Each of the heads claims all that follows; their sums together are the square of the file.
+  // Each of the heads claims a large part of what follows; their sums together are the square of
+  // it.
   std::string bytes;
   encode_record(RecordKind::header, "{}", bytes);
   const std::size_t good = bytes.size();
   bytes += 'x';
-  std::string heads;
-  constexpr std::size_t kHeads = 40'000;
-  const std::string payload(kHeads * kRecordHead, 'p');
-  for (std::size_t i = 0; i < kHeads; ++i) {
-    std::string record;
-    encode_record(RecordKind::command, std::string_view(payload).substr(i * kRecordHead), record);
-    heads += record.substr(0, kRecordHead);
-  }
-  bytes += heads + payload;
+  const std::string payload(200'000, 'p');
+  std::string record;
+  encode_record(RecordKind::command, payload, record);
+  for (int i = 0; i < 20'000; ++i) bytes += record.substr(0, kRecordHead);
+  bytes += payload;
+  CHECK(find_record(bytes, good) < good + 1000);  // only the last one is whole
   RecordScanner records(bytes);
   REQUIRE(records.next().value());
   const auto next = records.next();
