@@ -18,6 +18,7 @@
 #include <mutex>
 
 #include "base/line_rate.h"
+#include "base/terminal_text.h"
 #include "base/unique_fd.h"
 
 namespace attune {
@@ -122,11 +123,7 @@ constexpr std::size_t kLongestLine = 4096;
 // Ids and texts of others stand in messages: they must neither look like lines of ours nor move the
 // cursor of whoever reads them.
 std::string one_line(std::string_view message) {
-  std::string line;
-  for (const char c : message.substr(0, kLongestLine)) {
-    const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    line += control ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
-  }
+  std::string line = terminal_line(message.substr(0, kLongestLine));
   if (message.size() > kLongestLine) line += fmt::format("... ({} bytes)", message.size());
   return line;
 }

@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
+#include "base/terminal_text.h"
 #include "daemon/journal_place.h"
 #include "daemon/journal_reading.h"
 
@@ -43,20 +44,6 @@ std::pair<std::string_view, std::string_view> code_and_text(const RecordScanner:
           item.payload.substr(std::min<std::size_t>(2, item.payload.size()))};
 }
 
-// Nothing that a terminal would take for more than text.
-std::string printable(std::string_view text) {
-  std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      shown += fmt::format("\\x{:02x}", byte);
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
-}
-
 std::string line_of(const NumberedRecord& record, const JournalCommand& command) {
   const auto& item = record.item;
   const auto [code, text] = code_and_text(item);
@@ -71,8 +58,9 @@ std::string line_of(const NumberedRecord& record, const JournalCommand& command)
     return dump_json(line) + "\n";
   }
   const std::string number = record.number ? std::to_string(*record.number) : "";
-  std::string line = fmt::format("{:>10}  {:<8} {:>7}  {}{}{}", item.offset, kind_name(item.kind),
-                                 number, printable(code), code.empty() ? "" : " ", printable(part));
+  std::string line =
+      fmt::format("{:>10}  {:<8} {:>7}  {}{}{}", item.offset, kind_name(item.kind), number,
+                  terminal_line(code), code.empty() ? "" : " ", terminal_line(part));
   if (shortened) line += fmt::format("... ({} bytes)", text.size());
   while (line.back() == ' ') line.pop_back();
   return line + "\n";

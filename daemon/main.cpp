@@ -3,12 +3,15 @@
 #include <exception>
 #include <random>
 
+#include "base/standard_output.h"
 #include "daemon/program.h"
 
 int main(int argc, char** argv) {
   try {
-    return attune::run_daemon(argc, argv, {attune::builtin_tuners(), attune::builtin_assessors()},
-                              std::random_device{}());
+    const int code =
+        attune::run_daemon(argc, argv, {attune::builtin_tuners(), attune::builtin_assessors()},
+                           std::random_device{}());
+    return attune::finish_output(code, "attuned");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "attuned: %s\n", error.what());
     return 1;
