@@ -49,7 +49,7 @@ TrialFinished end_of_attempt(const AttemptFacts& facts, std::optional<Ending> wa
 std::string why_lost(const siginfo_t& shim) {
   if (shim.si_pid == 0) return "its shim was killed, or its files were removed or damaged";
   if (shim.si_code != CLD_EXITED) return "its shim was killed";
-  return shim.si_status == 0 ? "its spool was damaged: only its shim may write there"
+  return shim.si_status == 0 ? kSpoolDamaged
                              : "its shim could not write its spool: is the disk full?";
 }
 

@@ -16,6 +16,7 @@ namespace attune {
 // left empty, and so are, of a lost attempt, the time and the detail.
 TrialFinished end_of_attempt(const AttemptFacts& facts, std::optional<Ending> wanted);
 
+inline constexpr char kSpoolDamaged[] = "its spool was damaged: only its shim may write there";
 // Why an attempt is lost, for TrialFinished::detail. `shim`: what waitid() said of it; all zero
 // when it was not our child.
 std::string why_lost(const siginfo_t& shim);

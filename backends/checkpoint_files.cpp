@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "backends/trial_folder.h"
+#include "base/directory_entries.h"
 #include "base/unique_fd.h"
 
 namespace attune {
@@ -123,12 +124,11 @@ void CheckpointFiles::finish_removals() {
 void CheckpointFiles::set_path(const std::filesystem::path& checkpoints) {
   path_ = checkpoints;
   std::vector<std::string> unfinished, subjects;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, none)) {
-    const std::string extension = entry.path().extension().string();
+  for (const auto& entry : entries_of(path_)) {
+    const std::string extension = entry.extension().string();
     if (extension != ".new" && extension != ".old") continue;
-    unfinished.push_back(entry.path().string());
-    subjects.push_back("c " + entry.path().stem().string());
+    unfinished.push_back(entry.string());
+    subjects.push_back("c " + entry.stem().string());
   }
   if (!unfinished.empty()) add(std::make_unique<Task>(Task{subjects, kRemoveAll, unfinished}));
 }

@@ -13,6 +13,7 @@ extern "C" {
 #include <string>
 
 #include "base/atomic_file.h"
+#include "base/directory_entries.h"
 #include "base/unique_fd.h"
 
 namespace attune {
@@ -53,9 +54,8 @@ bool kill_leftovers(const std::filesystem::path& folder, int attempt, const Atte
   const std::string which = fmt::format("ATTUNE_ATTEMPT={}", attempt);
   for (int round = 0; round < kRounds; ++round) {
     bool found = false;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-      const std::string name = entry.path().filename().string();
+    for (const auto& entry : entries_of("/proc")) {
+      const std::string name = entry.filename().string();
       pid_t pid = 0;
       std::from_chars(name.data(), name.data() + name.size(), pid);
       if (pid <= 1 || pid == ::getpid()) continue;

@@ -94,8 +94,9 @@ Result<void> LocalBackend::start(const TrialStart& start) {
   if (!start.checkpoint.empty() && !is_checkpoint_id(start.checkpoint)) {
     return fail("a checkpoint is named by letters, digits, '-' and '_'");
   }
-  if (started_ == 0) TRY(make_private_directories(path_ / "trials"));
+  TRY(make_private_directories(path_ / "trials"));  // somebody may have taken it away
   const TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
+  TRY(end_unknown_attempts(files, start.job_id));
   checkpoints_.cancel(start.job_id);
   const UniqueFd spool = TRY(files.create_spool(start.attempt));
   TrialInputs inputs = TRY(write_inputs(options_, start, folder(start.job_id), files));
@@ -119,6 +120,21 @@ Result<void> LocalBackend::start(const TrialStart& start) {
     return std::unexpected(process.error());
   }
   watch_end(keep(std::move(attempt)), std::move(process->pidfd));
+  return {};
+}
+
+// When the manager has an older store again, attempts that it knows nothing of may still run in
+// this folder, and what they report would be taken for that of the new one. The start is tried
+// again.
+Result<void> LocalBackend::end_unknown_attempts(const TrialFolder& files,
+                                                const std::string& job_id) const {
+  for (const int attempt : files.attempts()) {
+    const UniqueFd spool = TRY(files.open_spool(attempt));
+    if (!spool || !is_held(spool.get())) continue;
+    kill_leftovers(folder(job_id), attempt, read_facts(spool.get(), kBytesPerTrial));
+    return fail(fmt::format(
+        "attempt {} still ran, of which this store knows nothing; it is killed first", attempt));
+  }
   return {};
 }
 
@@ -304,7 +320,9 @@ TrialFinished LocalBackend::finish(Attempt& attempt) {
   end.job_id = attempt.job_id;
   if (!facts.exit) {
     end.time = SystemClock().wall();
-    end.detail = attempt.forced ? "its shim did not end, and was killed" : why_lost(info);
+    end.detail = attempt.forced            ? "its shim did not end, and was killed"
+                 : attempt.spool.damaged() ? std::string(kSpoolDamaged)
+                                           : why_lost(info);
     if (attempt.forced) end.how = attempt.wanted.value_or(Ending::stopped);
   }
   return end;

@@ -27,6 +27,8 @@
 
 namespace attune {
 
+class TrialFolder;
+
 class LocalBackend final : public TrialBackend {
  public:
   // `wake` as in TrialBackend, on `io`, whose thread owns the backend. Looks for GPUs when it is to
@@ -65,6 +67,7 @@ class LocalBackend final : public TrialBackend {
 
   LocalBackend(boost::asio::io_context& io, LocalBackendOptions options, std::vector<int> gpus,
                std::function<void()> wake);
+  Result<void> end_unknown_attempts(const TrialFolder& files, const std::string& job_id) const;
   std::filesystem::path folder(const std::string& job_id) const {
     return path_ / "trials" / job_id;
   }

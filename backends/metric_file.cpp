@@ -11,7 +11,6 @@ namespace attune {
 namespace {
 
 constexpr std::size_t kHeader = 8;  // "ME" and six digits
-constexpr std::uint64_t kNextRecord = UINT64_MAX;
 
 bool is_space(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }
 
@@ -40,19 +39,22 @@ std::size_t first_of_text(std::string_view bytes) {
   return static_cast<std::size_t>(std::ranges::find_if_not(bytes, is_space) - bytes.begin());
 }
 
-bool is_object(std::string_view text) { return text.starts_with('{') && text.ends_with('}'); }
+// The first byte is looked at before the white space at the end, of which there may be much.
+bool is_object(std::string_view body) {
+  return body.starts_with('{') && trimmed(body).ends_with('}');
+}
 
 // Whether the length of a record is right as far as one can see, whatever stands in it.
 bool is_whole(std::string_view body, std::string_view behind) {
-  return is_object(trimmed(body)) && (body.ends_with('\n') || looks_like_header(behind));
+  return is_object(body) && (body.ends_with('\n') || looks_like_header(behind));
 }
 
 Result<MetricRecord> parse_record(std::string_view body) {
-  const std::string_view text = trimmed(body);
   // Also keeps the search for the next record cheap when the length is nonsense.
-  if (!is_object(text)) {
+  if (!is_object(body)) {
     return fail("the record is not a JSON object of the length that its header gives");
   }
+  const std::string_view text = trimmed(body);
   const Command command = TRY(decode(Frame{"ME", std::string(text)}));
   return MetricRecord{std::string(text), std::get<ReportMetricData>(command)};
 }
@@ -77,8 +79,8 @@ std::unexpected<Error> MetricParser::broken(std::size_t at, std::size_t size,
   std::string message =
       fmt::format(".nni/metrics, byte {}: {}; found '{}'", offset_ + at, what, found);
   consume(size);
-  if (++errors_ > kMaxErrors || garbage_ > kMaxGarbage) {
-    message += garbage_ > kMaxGarbage ? "; too much is no metric" : "; too many errors";
+  if (++errors_ > kMaxErrors || too_much()) {
+    message += too_much() ? "; too much is no metric" : "; too many errors";
     message += ", the rest of the file is ignored";
     ignoring_ = true;
     buffer_.clear();
@@ -93,39 +95,38 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
     std::string wrong;
     std::size_t skip = 0;
     std::size_t at = 0;  // what is wrong, in what is skipped
-    std::uint64_t quiet_until = kNextRecord;
+    bool whole = false;
     if (looks_like_header(rest)) {
       const std::size_t size = rest.size() < kHeader ? kHeader : kHeader + body_length(rest);
+      // Not the whole record, unless it looks like one: its length may be what is wrong.
+      skip = std::min(rest.size(), kHeader);
       if (rest.size() >= size) {
-        Result<MetricRecord> record = parse_record(rest.substr(kHeader, size - kHeader));
+        const std::string_view body = rest.substr(kHeader, size - kHeader);
+        Result<MetricRecord> record = parse_record(body);
         if (record) {
-          quiet_until_ = 0;
+          quiet_ = false;
           consume(size);
           return std::move(*record);
         }
         wrong = record.error().message;
-        if (is_whole(rest.substr(kHeader, size - kHeader), rest.substr(size))) {
-          quiet_until = offset_ + size;
-        }
+        if (body.starts_with('{')) failed_ += size;
+        whole = is_whole(body, rest.substr(size));
+        if (whole) skip = size;
       } else if (finished_) {
         wrong = "the record ends early";  // cut off by a kill, or a wrong length
       } else {
         break;
       }
-      // Not the whole record: its length may be what is wrong.
-      skip = std::min(rest.size(), kHeader);
     } else {
       skip = std::min(rest.find('M', 1), rest.size());  // no other byte begins a record
-      if (offset_ < quiet_until_) skip = std::min<std::uint64_t>(skip, quiet_until_ - offset_);
       at = first_of_text(rest.substr(0, skip));
       if (at < skip) wrong = "expected \"ME\", six digits and a JSON object";
     }
     if (!wrong.empty()) {
       garbage_ += skip;
-      const bool told =
-          quiet_until_ == kNextRecord ? quiet_until == kNextRecord : offset_ + at < quiet_until_;
-      if (!told) quiet_until_ = quiet_until;
-      if (!told || garbage_ > kMaxGarbage) return broken(at, skip, wrong);
+      const bool told = quiet_ && !whole;
+      quiet_ = !whole;
+      if (!told || too_much()) return broken(at, skip, wrong);
     }
     consume(skip);
   }

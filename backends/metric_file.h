@@ -25,8 +25,11 @@ struct NeedMoreBytes {};
 class MetricParser {
  public:
   // Behind so many errors, or so many bytes that are no record, the rest of the file is ignored.
+  // Headers in the text of other ones can make a few bytes be read very often: those that were
+  // read in vain are limited, too.
   static constexpr int kMaxErrors = 100;
   static constexpr std::uint64_t kMaxGarbage = 1 << 20;
+  static constexpr std::uint64_t kMaxFailed = 16 << 20;
 
   // The first byte that is fed is number `offset` of the file.
   explicit MetricParser(std::uint64_t offset = 0) : offset_(offset) {}
@@ -44,17 +47,19 @@ class MetricParser {
 
  private:
   void consume(std::size_t n);
+  bool too_much() const { return garbage_ > kMaxGarbage || failed_ > kMaxFailed; }
   // Consumes `size` bytes, of which the one at `at` is the first that is wrong.
   std::unexpected<Error> broken(std::size_t at, std::size_t size, const std::string& what);
 
   std::string buffer_;
-  std::size_t begin_ = 0;          // of what is not consumed
-  std::uint64_t offset_;           // of begin_ in the file
-  std::uint64_t quiet_until_ = 0;  // was complained about; kNextRecord: until one is found
+  std::size_t begin_ = 0;  // of what is not consumed
+  std::uint64_t offset_;   // of begin_ in the file
+  bool quiet_ = false;     // was complained about, until the next record
   bool finished_ = false;
   bool ignoring_ = false;  // the rest of the file
   int errors_ = 0;
   std::uint64_t garbage_ = 0;  // bytes that belong to no record
+  std::uint64_t failed_ = 0;   // bytes of what was taken for a record, each time
 };
 
 }  // namespace attune

@@ -10,7 +10,12 @@ namespace {
 constexpr std::array<std::string_view, 10> kBefore = {"if",    "then",  "else", "elif", "do",
                                                       "while", "until", "!",    "{",    "time"};
 constexpr std::array<std::string_view, 2> kWrappers = {"command", "builtin"};
-constexpr std::array<std::string_view, 4> kDeclare = {"declare", "typeset", "local", "readonly"};
+constexpr std::array<std::string_view, 5> kDeclare = {"declare", "typeset", "local", "readonly",
+                                                      "export"};
+// Their arguments are names of variables, with subscripts.
+constexpr std::array<std::string_view, 5> kNames = {"read", "unset", "mapfile", "readarray",
+                                                    "getopts"};
+constexpr std::array<std::string_view, 3> kWithName = {"printf", "test", "["};  // behind -v
 constexpr std::array<std::string_view, 7> kCompare = {"-eq", "-ne", "-lt", "-le",
                                                       "-gt", "-ge", "-v"};
 
@@ -25,10 +30,10 @@ bool is_assignment(std::string_view word) {
   return begins_name(word[0]) && word.find('=') != std::string_view::npos;
 }
 
-// The beginning of name[subscript]=.
-bool in_subscript(std::string_view word) {
+// The beginning of name[subscript]=, or of [subscript]= in a list.
+bool in_subscript(std::string_view word, bool list) {
   const std::size_t open = word.rfind('[');
-  return open != std::string_view::npos && open > 0 && begins_name(word[0]) &&
+  return open != std::string_view::npos && (open > 0 ? begins_name(word[0]) : list) &&
          word.find(']', open) == std::string_view::npos && word.find('=') == std::string_view::npos;
 }
 
@@ -44,44 +49,61 @@ void ShellScanner::take_value() {
   word_start_ = false;
   Command& now = command();
   now.has_value = true;
-  const bool names = (!now.begun || now.declares) && in_subscript(now.word);
-  evaluated_ = evaluated_ || (now.test ? now.compares : now.evaluates || names);
+  if (evaluated_.empty()) evaluated_ = place();
   now.word += '?';
 }
 
-bool ShellScanner::evaluated() const {
-  return evaluated_ || std::ranges::any_of(nested_, [](const Nesting& nesting) {
-           return nesting.context == Context::arithmetic || nesting.part == Part::index ||
-                  nesting.part == Part::offset;
-         });
+std::string_view ShellScanner::place() {
+  const Command& now = command();
+  if (now.test) return now.compares ? kArithmetic : "";
+  if (now.redirects) return "";
+  if (now.traps) return kTrap;
+  const bool list = holder().list > 0;
+  const bool assigns = !now.begun || now.declares || list;
+  if (now.evaluates || (assigns && in_subscript(now.word, list))) return kArithmetic;
+  const bool glued = now.with_name && now.word == "-v";
+  const bool name = now.names && now.word.find('=') == std::string::npos;
+  return name || glued || now.name_next ? kName : "";
 }
 
-ShellScanner::Command& ShellScanner::command() {
+std::string_view ShellScanner::evaluated() const {
+  const auto arithmetic = [](const Nesting& nesting) {
+    return nesting.context == Context::arithmetic || nesting.part == Part::index ||
+           nesting.part == Part::offset;
+  };
+  return std::ranges::any_of(nested_, arithmetic) ? kArithmetic : evaluated_;
+}
+
+ShellScanner::Nesting& ShellScanner::holder() {
   // The outermost one is code.
   const auto holds_command = [](const Nesting& nesting) {
     return nesting.part == Part::none &&
            (nesting.context == Context::code || nesting.context == Context::backtick);
   };
-  return std::find_if(nested_.rbegin(), nested_.rend(), holds_command)->command;
+  return *std::find_if(nested_.rbegin(), nested_.rend(), holds_command);
 }
 
 void ShellScanner::end_word() {
   Command& now = command();
   const std::string word = std::exchange(now.word, {});
-  if (word.empty()) return;
+  if (word.empty() || std::exchange(now.redirects, false)) return;
+  now.name_next = now.with_name && word == "-v";
   if (now.test) {
     now.test = word != "]]";
     now.compares = now.compares || is_one_of(word, kCompare);
-    evaluated_ = evaluated_ || (now.compares && now.has_value);
+    if (now.compares && now.has_value) evaluated_ = kArithmetic;
   } else if (word == "[[") {
     now = Command{.test = true};
   } else if (!now.begun) {
     if (is_one_of(word, kBefore) || is_one_of(word, kWrappers) || is_assignment(word)) return;
     now.begun = true;
     now.evaluates = word == "let";
+    now.traps = word == "trap";
     now.declares = is_one_of(word, kDeclare);
-  } else if (now.declares && word[0] == '-' && word.find('i') != std::string::npos) {
-    now.evaluates = true;
+    now.names = now.declares || is_one_of(word, kNames);
+    now.with_name = is_one_of(word, kWithName);
+  } else if (now.declares && word[0] == '-' && word.find_first_of("in") != std::string::npos) {
+    now.evaluates = true;  // -n: the value is the name of another variable
   }
 }
 
@@ -188,18 +210,28 @@ std::size_t ShellScanner::in_code(std::string_view rest) {
   if (c == '"') return enter(Context::dbl, 1);
   if (c == '`' && now() == Context::backtick) return leave(1);
   if (rest.starts_with("((")) return enter(Context::arithmetic, 2);
+  const bool list = c == '(' && command().word.ends_with('=');
+  const bool redirects = (c == '<' || c == '>') && !command().test;
+  constexpr std::string_view kDigits = "0123456789";
+  if (redirects && command().word.find_first_not_of(kDigits) == std::string::npos)
+    command().word.clear();  // of a descriptor
+  const bool duplicates = c == '&' && command().redirects && command().word.empty();  // 2>&1
   constexpr std::string_view kBetweenCommands = "\n;&|()";
-  if (kBetweenCommands.find(c) != std::string_view::npos) end_command();
+  if (kBetweenCommands.find(c) != std::string_view::npos && !duplicates) end_command();
   if (word_start_) end_word();
+  if (redirects) command().redirects = true;
   if (rest.starts_with("<<<")) return 3;
   if (rest.starts_with("<<")) {
     here_document_ = true;
     return 2;
   }
-  if (c == '(') ++nested_.back().open;
+  Nesting& top = nested_.back();
+  if (c == '(') ++top.open;
+  if (list) top.list = top.open;
   if (c == ')') {
-    if (nested_.back().open == 0) return leave(1);
-    --nested_.back().open;
+    if (top.open == 0) return leave(1);
+    if (top.list == top.open) top.list = 0;
+    --top.open;
   }
   if (!word_start_) command().word += c;
   return expansion(rest);

@@ -21,10 +21,17 @@ class ShellScanner {
   bool here_document() const { return here_document_; }
   // What comes next is no code: a comment, or behind a backslash.
   bool at_text() const { return comment_ || escaped_; }
-  // A value here, or one that was taken, is evaluated: in $((...)), ((...)) and $[...], as a
-  // subscript or an offset, by let and declare -i, by -gt and the like in [[...]]. What a variable
-  // was declared to be before is not known.
-  bool evaluated() const;
+  // Where a value here, or one that was taken, is evaluated; empty: nowhere. In arithmetic, which
+  // is
+  // $((...)), ((...)) and $[...], a subscript, an offset, let, declare -i, -gt and the like in
+  // [[...]]; as the name of a variable, which may have a subscript: read, unset, declare, printf
+  // -v, [ -v; in a trap. What a variable was declared to be before is not known, nor who reads it
+  // later.
+  std::string_view evaluated() const;
+
+  static constexpr std::string_view kArithmetic = "in an arithmetic expression";
+  static constexpr std::string_view kName = "for the name of a variable";
+  static constexpr std::string_view kTrap = "in a trap";
 
  private:
   enum class Part { none, name, index, offset, word };  // of ${...}
@@ -34,7 +41,10 @@ class ShellScanner {
     bool begun = false;      // its own first word has passed
     bool declares = false;   // declare and its like
     bool evaluates = false;  // its arguments
-    bool test = false;       // [[...]]; of the part between && and ||:
+    bool traps = false, names = false;
+    bool with_name = false, name_next = false;  // an option -v, and now
+    bool redirects = false;                     // the next word is no argument
+    bool test = false;                          // [[...]]; of the part between && and ||:
     bool compares = false, has_value = false;
   };
   struct Nesting {
@@ -42,6 +52,7 @@ class ShellScanner {
     Part part = Part::none;
     char close = ')';      // of an arithmetic one
     int open = 0;          // brackets that are not the end of it
+    int list = 0;          // the one of name=(...), when one is open
     bool started = false;  // the name of ${...}
     Command command{};
   };
@@ -55,11 +66,14 @@ class ShellScanner {
   std::size_t in_code(std::string_view rest);
   void end_word();
   void end_command();
-  Command& command();
+  std::string_view place();
+  Nesting& holder();
+  Command& command() { return holder().command; }
 
   std::vector<Nesting> nested_{Nesting{Context::code}};
   bool word_start_ = true;  // a `#` here begins a comment
-  bool comment_ = false, escaped_ = false, here_document_ = false, evaluated_ = false;
+  bool comment_ = false, escaped_ = false, here_document_ = false;
+  std::string_view evaluated_;
 };
 
 }  // namespace attune

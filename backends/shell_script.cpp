@@ -12,9 +12,12 @@ namespace {
 
 using Context = ShellScanner::Context;
 
-constexpr std::string_view kEvaluated =
-    "stands in an arithmetic expression, which the shell evaluates as code; give the value to the "
-    "program itself, or to a tool such as bc";
+std::unexpected<Error> evaluated(std::string_view name, std::string_view place) {
+  return fail(fmt::format(
+      "{{{}}} stands {}, which the shell evaluates as code; give the value to the "
+      "program itself{}",
+      name, place, place == ShellScanner::kArithmetic ? ", or to a tool such as bc" : ""));
+}
 
 std::string reference(Context context, const std::string& variable) {
   switch (context) {
@@ -48,17 +51,17 @@ Result<ShellScript> shell_script(const std::string& command, const ParameterName
       text += same;
       continue;
     }
-    if (scanner.evaluated()) return fail(fmt::format("{{{}}} {}", piece.text, kEvaluated));
+    if (const auto place = scanner.evaluated(); !place.empty()) return evaluated(piece.text, place);
     const auto known = std::ranges::find(script.parameters, piece.text);
     const auto number = known - script.parameters.begin();
     if (known == script.parameters.end()) script.parameters.push_back(piece.text);
     text += reference(scanner.now(), fmt::format("__attune_{}", number));
     scanner.take_value();
     newest = piece.text;
-    if (scanner.evaluated()) break;
+    if (!scanner.evaluated().empty()) break;
   }
-  if (scanner.evaluated() && !newest.empty())
-    return fail(fmt::format("{{{}}} {}", newest, kEvaluated));
+  if (const auto place = scanner.evaluated(); !place.empty() && !newest.empty())
+    return evaluated(newest, place);
   if (scanner.here_document() && !script.parameters.empty()) {
     return fail(
         "a here-document (<<) and {placeholders} in one command: write the text as a template "

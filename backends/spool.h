@@ -16,7 +16,8 @@
 // | restore | a text: the checkpoint could not be put in place, the command was not started    |
 // | exit    | code=, signal= of the command, oom=, cpu= (seconds), rss= (bytes); last           |
 //
-// A last record that is not whole was torn by the death of the shim and does not count.
+// A last record that is not whole was torn by the death of the shim and does not count. Behind
+// anything else that is no record nothing counts.
 //
 // The open file description that the manager hands to the shim, and nobody else has, is locked
 // (flock) before the shim is started: "the lock is held" is "a shim lives or is about to start".
@@ -24,6 +25,7 @@
 // The shim is told what to do by signals: SIGTERM stops the trial, SIGUSR1 does the same for a
 // pause, SIGUSR2 (or a second one of the others) ends the grace.
 #include <csignal>
+#include <cstddef>
 
 namespace attune::spool {
 
@@ -35,6 +37,10 @@ inline constexpr char kProblem[] = "problem";
 inline constexpr char kStop[] = "stop";
 inline constexpr char kRestore[] = "restore";
 inline constexpr char kExit[] = "exit";
+
+// No record is nearly as long: metrics and lines come in pieces of some 64 KiB. A longer one is
+// damage, and is not waited for.
+inline constexpr std::size_t kMaxBody = 16 << 20;
 
 inline constexpr int kDescriptor = 3;  // of the spool in the shim
 

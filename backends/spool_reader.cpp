@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 #include "backends/spool.h"
@@ -24,6 +26,10 @@ std::optional<Number> number(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  // from_chars() knows "nan" and "inf", which the store does not take for a time.
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!std::isfinite(value)) return std::nullopt;
+  }
   return value;
 }
 
@@ -70,24 +76,35 @@ std::size_t read_at(int fd, off_t offset, std::span<char> bytes) {
 }  // namespace
 
 void SpoolParser::feed(std::string_view bytes) {
+  if (damaged_) return;
   buffer_.erase(0, begin_);
   begin_ = 0;
   buffer_.append(bytes);
 }
 
+std::optional<SpoolRecord> SpoolParser::give_up() {
+  damaged_ = true;
+  buffer_ = {};
+  begin_ = 0;
+  return std::nullopt;
+}
+
 std::optional<SpoolRecord> SpoolParser::next() {
   const std::string_view rest = std::string_view(buffer_).substr(begin_);
   const std::size_t line = rest.substr(0, kMaxHeader).find('\n');
-  if (line == std::string_view::npos) return std::nullopt;
+  if (line == std::string_view::npos) return rest.size() < kMaxHeader ? std::nullopt : give_up();
   const std::string_view header = rest.substr(0, line);
   const std::size_t first = header.find(' ');
   const std::size_t second = header.rfind(' ');
-  if (first == std::string_view::npos || second == first) return std::nullopt;
+  if (first == std::string_view::npos || second == first) return give_up();
   const auto time = number<double>(header.substr(first + 1, second - first - 1));
   const auto length = number<std::size_t>(header.substr(second + 1));
-  if (!time || !length || rest.size() - line - 1 <= *length) return std::nullopt;
+  if (!time || !length || *length > spool::kMaxBody) return give_up();
+  const std::string_view behind = rest.substr(line + 1);
+  if (behind.size() <= *length) return std::nullopt;
+  if (behind[*length] != '\n') return give_up();
   begin_ += line + 1 + *length + 1;
-  return SpoolRecord{header.substr(0, first), *time, rest.substr(line + 1, *length)};
+  return SpoolRecord{header.substr(0, first), *time, behind.substr(0, *length)};
 }
 
 void AttemptFacts::take(const SpoolRecord& record) {
@@ -114,7 +131,7 @@ AttemptFacts read_facts(int fd, std::size_t limit) {
   SpoolParser parser;
   std::string bytes(std::min<std::size_t>(limit, 256 << 10), '\0');
   std::size_t offset = 0;
-  while (offset < limit) {
+  while (offset < limit && !parser.damaged()) {
     const std::size_t size = read_at(fd, static_cast<off_t>(offset), bytes);
     if (size == 0) break;
     offset += size;
@@ -140,12 +157,20 @@ SpoolReader::SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t posit
       objective_(std::move(objective)) {}
 
 bool SpoolReader::read(std::span<char> buffer, bool late, std::vector<TrialEvent>& events) {
+  if (parser_.damaged()) return false;
   const std::size_t size = read_at(spool_.get(), offset_, buffer);
   offset_ += static_cast<off_t>(size);
   parser_.feed({buffer.data(), size});
   while (const auto record = parser_.next()) {
     facts_.take(*record);
     take(*record, late || facts_.told_to_stop || facts_.told_to_pause, events);
+  }
+  if (parser_.damaged()) {
+    events.push_back(TrialProblem{
+        job_id_,
+        "its spool is damaged, and what comes next in it is lost: only its shim may write "
+        "there"});
+    return false;
   }
   return size == buffer.size();
 }

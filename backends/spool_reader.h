@@ -25,12 +25,18 @@ struct SpoolRecord {
 class SpoolParser {
  public:
   void feed(std::string_view bytes);
-  // Nothing: what is left is not whole, or no spool at all.
+  // Nothing: what is left is not whole, or damaged.
   std::optional<SpoolRecord> next();
+  // There is something that is no record, and never will be. What is fed then is ignored: a hole of
+  // gigabytes must not be kept in memory.
+  bool damaged() const { return damaged_; }
 
  private:
+  std::optional<SpoolRecord> give_up();
+
   std::string buffer_;
   std::size_t begin_ = 0;  // of what is not consumed
+  bool damaged_ = false;
 };
 
 // What a spool says of its attempt, as far as it was read.
@@ -86,6 +92,7 @@ class SpoolReader {
   const json& last_printed() const { return last_; }
   std::int64_t printed() const { return printed_; }  // report records so far, with any metrics
   const AttemptFacts& facts() const { return facts_; }
+  bool damaged() const { return parser_.damaged(); }
   int fd() const { return spool_.get(); }
 
  private:

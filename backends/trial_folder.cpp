@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <utility>
+
+#include "base/directory_entries.h"
 
 namespace attune {
 namespace {
@@ -33,7 +36,10 @@ std::string spool_name(int attempt) { return fmt::format("spool.{}", attempt); }
 }  // namespace
 
 Result<void> make_private_directories(const std::filesystem::path& path) {
-  if (path.has_parent_path() && path.parent_path() != path && !std::filesystem::exists(path)) {
+  // A trial may have put anything there, a loop of links too: mkdir() says what is wrong.
+  std::error_code unknown;
+  if (path.has_parent_path() && path.parent_path() != path &&
+      !std::filesystem::exists(path, unknown) && !unknown) {
     TRY(make_private_directories(path.parent_path()));
   }
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("make", path);
@@ -118,9 +124,8 @@ Result<void> TrialFolder::prepare(int attempt) const {
 }
 
 void TrialFolder::remove_parameters() const {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const auto& entry : entries_of(path_)) {
+    const std::string name = entry.filename().string();
     if (name.starts_with("parameter_") && name.ends_with(".cfg")) {
       ::unlinkat(fd_.get(), name.c_str(), 0);
     }
@@ -132,12 +137,28 @@ Result<UniqueFd> TrialFolder::create_spool(int attempt) const {
   UniqueFd fd = TRY(open_file(fd_.get(), name, O_RDWR | O_CREAT | O_APPEND));
   if (!is_file(fd.get())) return no_file(path_ / name);
   struct stat status{};
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(fd.get(), &status) != 0 ||
-      status.st_size != 0) {
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(fd.get(), &status) != 0) {
     return fail(
         fmt::format("{} is in use: this attempt was started before", (path_ / name).string()));
   }
-  return fd;
+  if (status.st_size == 0) return fd;
+  if (::renameat(fd_.get(), name.c_str(), fd_.get(), (name + ".forgotten").c_str()) != 0)
+    return cannot("rename", path_ / name);
+  return create_spool(attempt);
+}
+
+std::vector<int> TrialFolder::attempts() const {
+  std::vector<int> found;
+  for (const auto& entry : entries_of(path_)) {
+    const std::string name = entry.filename().string();
+    constexpr std::string_view kPrefix = "spool.";
+    if (!name.starts_with(kPrefix)) continue;
+    int attempt = 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + kPrefix.size(), end, attempt);
+    if (error == std::errc() && stop == end) found.push_back(attempt);
+  }
+  return found;
 }
 
 Result<UniqueFd> TrialFolder::open_spool(int attempt) const {

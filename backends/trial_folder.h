@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -33,8 +34,10 @@ class TrialFolder {
   // .nni/metrics, empty, and no parameter_<n>.cfg of an earlier attempt.
   Result<void> prepare(int attempt) const;
 
-  // Locked, for a shim; an error when that attempt was started before.
+  // Locked, for a shim; an error while that attempt has one. What is left of an attempt of that
+  // number, which its manager has forgotten, is kept beside it.
   Result<UniqueFd> create_spool(int attempt) const;
+  std::vector<int> attempts() const;  // those that have a spool, in no order
   // For reading. Invalid when there is none.
   Result<UniqueFd> open_spool(int attempt) const;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backends/trial_folder.h"
 #include "tests/backends/local_fixture.h"
 
 namespace attune::test {
@@ -109,6 +110,14 @@ TEST_CASE("local backend: a spool that is no file is refused") {
   const auto adopted = f.backend->adopt(trial_start(0), 0);
   REQUIRE_FALSE(adopted.has_value());
   CHECK(adopted.error().message.find("no regular file") != std::string::npos);
+}
+
+// mkdir() says what is wrong with it, an exception would have ended the manager.
+TEST_CASE("local files: a loop of links is an error, not an exception") {
+  const TemporaryFolder folder;
+  fs::create_symlink("loop", folder.path / "loop");
+  CHECK_FALSE(make_private_directories(folder.path / "loop" / "checkpoints").has_value());
+  CHECK(make_private_directories(folder.path / "a" / "b").has_value());
 }
 
 }  // namespace

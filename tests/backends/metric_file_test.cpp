@@ -157,6 +157,26 @@ TEST_CASE("metric file: a megabyte of garbage is enough") {
   CHECK(read.errors[1].find("too much is no metric") != std::string::npos);
 }
 
+TEST_CASE("metric file: what stands in a whole record is not looked at") {
+  const Read read = read_all(record("{" + record(body(1)) + "}") + record(body(2)));
+  CHECK(read.errors.size() == 1);
+  REQUIRE(read.records.size() == 1);
+  CHECK(read.records[0].text == body(2));
+}
+
+// Each of the headers makes a record of nearly all that follows.
+TEST_CASE("metric file: headers in headers are read in vain only so often") {
+  std::string bytes;
+  for (int i = 0; i < 20'000; ++i) bytes += "ME900000{";
+  bytes += std::string(1 << 20, '}');
+  const Read read = read_all(bytes);
+  REQUIRE(read.errors.size() == 2);
+  CHECK(read.errors[1].find(".nni/metrics, byte 162:") == 0);
+  CHECK(read.errors[1].find("too much is no metric, the rest of the file is ignored") !=
+        std::string::npos);
+  CHECK(read_all(bytes + record(body(1))).records.empty());
+}
+
 TEST_CASE("metric file: any bytes are survived") {
   Rng rng(2);
   const std::string alphabet = "ME0123456789{}\"\n xyz";

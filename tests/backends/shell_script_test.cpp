@@ -111,11 +111,27 @@ TEST_CASE("shell script: whatever the shell would evaluate as arithmetic is refu
       "if let {x}; then a; fi", "a=1 let 'y={x}'", "a; \"let\" y={x}", "s=abc; echo ${s:{x}}",
       "echo \"${s:1:{x}}\"", "echo ${arr[{x}]}", "echo \"${#arr[{x}]}\"", "echo ${s:$(echo {x})}",
       "declare -i z={x}", "declare -g -i z={x}", "f() { local -i z={x}; }", "typeset -xi z={x}",
-      "arr[{x}]=3", "echo $(( $(echo {x}) ))");
+      "arr[{x}]=3", "echo $(( $(echo {x}) ))", "a=([{x}]=1)", "a=(b [\"{x}\"]=1)",
+      "declare -A a=(b\n[{x}]=1)", "> out let y={x}", "2>&1 let y={x}", "declare -n r={x}");
   CAPTURE(command);
   const auto script = shell_script(command, ParameterNames({"x"}));
   REQUIRE_FALSE(script.has_value());
   CHECK(script.error().message.starts_with("{x} stands in an arithmetic expression"));
+}
+
+TEST_CASE("shell script: a name of a variable and a trap are refused") {
+  const std::string command =
+      GENERATE("test -v {x} && run", "[ -v {x} ]", "[ a = b -o -v \"{x}\" ]", "printf -v {x} 3",
+               "printf -v\"{x}\" 3", "read {x} < file", "read -r a {x}", "mapfile {x}",
+               "unset -v {x}", "export {x}=3", "f() { local {x}; }", "readonly '{x}=3'",
+               "command declare {x}", "trap {x} EXIT", "trap 'rm {x}' EXIT");
+  CAPTURE(command);
+  const auto script = shell_script(command, ParameterNames({"x"}));
+  REQUIRE_FALSE(script.has_value());
+  INFO(script.error().message);
+  const bool trap = command.starts_with("trap");
+  CHECK(script.error().message.starts_with(trap ? "{x} stands in a trap, which the shell evaluates"
+                                                : "{x} stands for the name of a variable, which"));
 }
 
 TEST_CASE("shell script: what only looks like arithmetic is not refused") {
@@ -124,7 +140,10 @@ TEST_CASE("shell script: what only looks like arithmetic is not refused") {
       "[[ $n -gt 3 ]] && run {x}", "echo let {x}", "run let; echo {x}", "echo ${v:-{x}}",
       "echo \"${v:+{x}}\" ${v#{x}} ${#v} {x} ${!v} {x}", "declare z={x}", "a=3; z={x} run",
       "echo ${arr[1]} {x}", "echo $[1] {x}", "echo run[{x}].txt", "let a=1; run {x}",
-      "declare -i a=1; b={x}", "echo \"${v:-\"{x}\"}\" {x}", "test {x} && x={x}");
+      "declare -i a=1; b={x}", "echo \"${v:-\"{x}\"}\" {x}", "test {x} && x={x}",
+      "export N={x}; run", "printf '%s' {x}", "IFS=, read -r a b <<< {x}", "read a < {x}; run",
+      "run -v {x}", "a=({x} b); run [{x}]", "trap 'rm f' EXIT; run {x}", "[ -n {x} ]",
+      "run 2>&1 {x} | tee {x}", "unset a; run {x}");
   CAPTURE(command);
   const auto script = shell_script(command, ParameterNames({"x"}));
   if (!script) FAIL(script.error().message);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "backends/attempt_end.h"
 #include "base/rng.h"
@@ -113,6 +114,44 @@ TEST_CASE("spool: what a trial writes is not taken for a record") {
   const Read read = read_all(record("metric", fake + metric(0)) + record("problem", fake));
   CHECK_FALSE(read.facts.exit.has_value());
   CHECK(read.sequences.size() == 1);
+}
+
+TEST_CASE("spool: behind what is no record nothing counts, and nothing is kept") {
+  const std::string damage = GENERATE(
+      values<std::string>({std::string(80, '\0'), std::string(10, '\0') + '\n', "exit 5\n",
+                           "exit 5 x\n", "metric 5.000000 99999999999\n", record("exit", "", NAN),
+                           record("exit", "", INFINITY), "exit 5.000000 2\nabc\n"}));
+  CAPTURE(damage);
+  const std::string begin = record("metric", metric(0));
+  for (const std::size_t piece : {std::size_t{7}, std::size_t{1000}}) {
+    const Read read = read_all(begin + damage + kWhole, 0, piece);
+    CHECK(read.sequences == std::vector<std::int64_t>{0});
+    CHECK_FALSE(read.facts.exit.has_value());
+    REQUIRE(read.problems.size() == 1);
+    CHECK(read.problems[0].find("its spool is damaged") == 0);
+  }
+  const UniqueFd file = file_of(begin + damage + kWhole);
+  CHECK_FALSE(read_facts(file.get(), SIZE_MAX).exit.has_value());
+}
+
+// 4 GiB: more than a test could read in its time, or keep.
+TEST_CASE("spool: a hole is not read") {
+  UniqueFd fd = file_of(record("metric", metric(0)));
+  REQUIRE(::ftruncate(fd.get(), off_t{1} << 32) == 0);
+  read_facts(fd.get(), SIZE_MAX);
+  SpoolReader reader("t0", std::move(fd), 0);
+  std::vector<char> buffer(1000);
+  std::vector<TrialEvent> events;
+  CHECK_FALSE(reader.read(buffer, false, events));
+  CHECK(reader.damaged());
+  CHECK(events.size() == 2);
+}
+
+TEST_CASE("spool: numbers that are none are zero") {
+  const Read read = read_all(record("exit", "code=0 signal=0 oom=0 cpu=nan rss=inf"));
+  REQUIRE(read.facts.exit.has_value());
+  CHECK(read.facts.exit->cpu_seconds == 0);
+  CHECK(read.facts.exit->max_rss == 0);
 }
 
 TEST_CASE("spool: any bytes are survived") {
