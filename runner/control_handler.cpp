@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runner/experiment_file.h"
 #include "runner/preparation.h"
-#include "space/parse.h"
 
 namespace attune {
 
@@ -41,7 +41,8 @@ Result<json> ControlHandler::carry_out(const KillRequest& request) {
 
 // All of them or none: a mistake in the last one must not leave the others running.
 Result<json> ControlHandler::carry_out(const AddRequest& request) {
-  for (const json& parameters : request.trials) TRY(check_point(experiment_, parameters));
+  const Space space = TRY(constrained_space(experiment_));
+  for (const json& parameters : request.trials) TRY(check_point(space, parameters));
   json added = json::array();
   for (const json& parameters : request.trials)
     added.push_back(TRY(runner_.add_trial(parameters, TrialSource::customized)));
@@ -49,11 +50,12 @@ Result<json> ControlHandler::carry_out(const AddRequest& request) {
 }
 
 Result<json> ControlHandler::carry_out(const ImportRequest& request) {
+  const Space space = TRY(constrained_space(experiment_));
   std::vector<ImportData::Record> good;
   std::string first;
   for (const ImportData::Record& record : request.records) {
     const auto metrics = metrics_of(record.value);
-    const auto checked = check_point(experiment_, record.parameter);
+    const auto checked = check_point(space, record.parameter);
     const std::string flaw = metrics.empty() ? "its value is no number"
                              : checked       ? ""
                                              : checked.error().message;
@@ -68,24 +70,19 @@ Result<json> ControlHandler::carry_out(const ImportRequest& request) {
   return json{{"imported", good.size()}, {"left_out", left_out}, {"why", first}};
 }
 
+// All of it or nothing, too: what is stored must be fit for a resume.
 Result<json> ControlHandler::carry_out(const UpdateRequest& request) {
-  if (!request.search_space.is_null()) {
-    TRY(parse_space(request.search_space));
-    experiment_.search_space = request.search_space;
-    runner_.set_search_space(request.search_space);
-  }
-  if (request.concurrency) {
-    experiment_.trial_concurrency = *request.concurrency;
-    runner_.set_concurrency(*request.concurrency);
-  }
-  if (request.max_seconds) {
-    experiment_.max_experiment_seconds = request.max_seconds;
-    runner_.set_max_seconds(request.max_seconds);
-  }
-  if (request.max_trials) {
-    experiment_.max_trial_number = request.max_trials;
-    runner_.set_max_trials(request.max_trials);
-  }
+  Experiment updated = experiment_;
+  if (!request.search_space.is_null()) updated.search_space = request.search_space;
+  if (request.concurrency) updated.trial_concurrency = *request.concurrency;
+  if (request.max_seconds) updated.max_experiment_seconds = request.max_seconds;
+  if (request.max_trials) updated.max_trial_number = request.max_trials;
+  TRY(check_resumable(updated));
+  experiment_ = std::move(updated);
+  if (!request.search_space.is_null()) runner_.set_search_space(request.search_space);
+  if (request.concurrency) runner_.set_concurrency(*request.concurrency);
+  if (request.max_seconds) runner_.set_max_seconds(request.max_seconds);
+  if (request.max_trials) runner_.set_max_trials(request.max_trials);
   TRY(store_.update_file(to_document(experiment_)));
   TRY(store_.add_event("update", dump_json(to_json(ControlRequest(request))), clock_.wall()));
   return json{{"concurrency", experiment_.trial_concurrency}};

@@ -7,6 +7,9 @@
 namespace attune {
 namespace {
 
+// An experiment file must have more than 0, and 1 ns is as long as nothing.
+constexpr double kLeastSeconds = 1e-9;
+
 std::unexpected<Error> wrong(const std::string& key, const std::string& wanted, const json& found) {
   return fail(fmt::format("'{}' must be {}, not {}", key, wanted, json_type_name(found)));
 }
@@ -106,7 +109,7 @@ Result<ControlRequest> parse_update(const json& request) {
   if (!update.search_space.is_null() && !update.search_space.is_object())
     return wrong("search_space", "an object", update.search_space);
   update.concurrency = TRY(number<int>(request, "concurrency", 1, 100'000));
-  update.max_seconds = TRY(number<double>(request, "max_seconds", 0, 1e12));
+  update.max_seconds = TRY(number<double>(request, "max_seconds", kLeastSeconds, 1e12));
   update.max_trials = TRY(number<std::int64_t>(request, "max_trials", 1, 1'000'000'000));
   return update;
 }

@@ -28,6 +28,9 @@ using boost::system::error_code;
 namespace {
 // Without descriptors the client stays in the queue, and accept() fails again at once.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
+// Of an array in a request: the manager does nothing else until all are dealt with, and the answer
+// may name each. attune itself asks for 1,000 at once.
+constexpr std::size_t kMostElements = 10'000;
 }  // namespace
 
 Result<ControlAddress> control_address(const std::filesystem::path& directory) {
@@ -109,7 +112,7 @@ class ControlServer::Connection : public std::enable_shared_from_this<Connection
   }
 
   json answer(const std::string& line) const {
-    const auto request = parse_json(line);
+    const auto request = parse_json(line, {.elements = kMostElements});
     if (!request) return {{"ok", false}, {"error", request.error().message}};
     Result<json> result = state_->handler(*request);
     if (!result) return {{"ok", false}, {"error", result.error().message}};

@@ -198,16 +198,8 @@ Result<std::string> read_log_level(const Section& top) {
   return level;
 }
 
-}  // namespace
-
-Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& working_directory,
-                                        const std::string& backend) {
-  return read_experiment(TRY(read_text(file)), file, working_directory, backend);
-}
-
-Result<Experiment> read_experiment(const std::string& text, const fs::path& file,
-                                   const fs::path& working_directory, const std::string& backend) {
-  const YamlDocument document = TRY(parse_yaml(text, file.string()));
+Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
+                             const fs::path& working_directory, const std::string& backend) {
   if (!document.value.is_object()) {
     return fail(fmt::format(
         "{}: an object of keys expected (searchSpace, trialCommand, tuner, ...)", file.string()));
@@ -274,6 +266,28 @@ Result<Experiment> read_experiment(const std::string& text, const fs::path& file
         TRY(deprecated->boolean("includeIntermediateResults")).value_or(false);
   }
   return result;
+}
+
+}  // namespace
+
+Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& working_directory,
+                                        const std::string& backend) {
+  return read_experiment(TRY(read_text(file)), file, working_directory, backend);
+}
+
+Result<Experiment> read_experiment(const std::string& text, const fs::path& file,
+                                   const fs::path& working_directory, const std::string& backend) {
+  return interpret(TRY(parse_yaml(text, file.string())), file, working_directory, backend);
+}
+
+Result<Experiment> read_stored_experiment(const json& document, const fs::path& directory) {
+  return interpret({document, {}}, directory / "experiment", directory, "");
+}
+
+Result<void> check_resumable(const Experiment& experiment) {
+  // By way of the text: what is no JSON, a NaN, is stored as something else.
+  TRY(read_stored_experiment(TRY(parse_json(dump_json(to_document(experiment)))), {}));
+  return {};
 }
 
 json daemon_parameters(const Experiment& experiment) {

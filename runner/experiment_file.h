@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "runner/experiment.h"
 
@@ -21,5 +22,14 @@ Result<Experiment> read_experiment_file(const std::filesystem::path& file,
 Result<Experiment> read_experiment(const std::string& text, const std::filesystem::path& file,
                                    const std::filesystem::path& working_directory,
                                    const std::string& backend = "");
+
+// The same, of what the store keeps: the document of to_document(). It is JSON, and is read within
+// the limits of JSON: those of YAML would refuse a search space that came from a file of its own.
+Result<Experiment> read_stored_experiment(const json& document,
+                                          const std::filesystem::path& directory);
+
+// Whether `attune resume` will be able to read what is stored of it. Nothing else may be stored:
+// the experiment could never go on.
+Result<void> check_resumable(const Experiment& experiment);
 
 }  // namespace attune

@@ -22,6 +22,7 @@
 #include "runner/daemon_decider.h"
 #include "runner/files.h"
 #include "runner/observer_list.h"
+#include "runner/options.h"
 #include "runner/store/store_observer.h"
 #include "runner/store/store_outbox.h"
 #include "runner/store/store_reader.h"
@@ -123,8 +124,10 @@ class Loop {
     armed_ = deadline;
     alarm_.cancel();
     if (!deadline) return;
-    alarm_.expires_after(std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(std::max(*deadline - clock_.now(), 0.0))));
+    // No longer than a day: limits may be centuries, which are too many nanoseconds.
+    const double wait = std::clamp(*deadline - clock_.now(), 0.0, 86400.0);
+    alarm_.expires_after(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(wait)));
     alarm_.async_wait([this](const boost::system::error_code& error) {
       if (!error) armed_.reset();
     });
@@ -260,9 +263,16 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   }
   runner.start();
   Loop(io, runner, progress, clock).run();
-  TRY(Result<void>(memory.end_result()));
-  return SessionResult{reporter.exit_code(), reporter.outcome(), reporter.summary(),
+  SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
                        reporter.summary_text()};
+  if (const auto& written = memory.end_result(); !written) {
+    // No mistake in what was given, which is what an error of this function means.
+    if (result.exit_code != kExitInterrupted) result.exit_code = kExitFailed;
+    if (result.outcome.kind == Outcome::Kind::completed)
+      result.outcome = {Outcome::Kind::failed, result.outcome.reason};
+    result.outcome.reason += "; that could not be written: " + written.error().message;
+  }
+  return result;
 }
 
 }  // namespace attune

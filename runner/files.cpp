@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 
 namespace attune {
 
@@ -36,6 +36,30 @@ Result<UniqueFd> open_private(const std::filesystem::path& path, int flags) {
   return fd;
 }
 
+std::string why_untrusted(const struct stat& status, uid_t user, gid_t group) {
+  if (status.st_uid != user && status.st_uid != 0)
+    return fmt::format("belongs to another user ({})", status.st_uid);
+  // In a sticky folder, such as /tmp, nobody can replace what is not his own.
+  if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return "";
+  const bool others = (status.st_mode & S_IWOTH) != 0;
+  const bool strangers = (status.st_mode & S_IWGRP) != 0 && status.st_gid != group;
+  if (others || strangers)
+    return fmt::format("can be written by other users (mode {:04o})", status.st_mode & 07777);
+  return "";
+}
+
+Result<void> check_trusted(int fd, const std::filesystem::path& path) {
+  struct stat status{};
+  if (::fstat(fd, &status) != 0)
+    return fail(fmt::format("cannot look at {}: {}", path.string(), strerror(errno)));
+  const std::string why = why_untrusted(status, ::geteuid(), ::getegid());
+  if (why.empty()) return {};
+  return fail(
+      fmt::format("{} {}, who could have commands executed in your name; make it your own (chown, "
+                  "chmod go-w), or choose another --dir",
+                  path.string(), why));
+}
+
 Result<void> check_file_name(std::string_view what, std::string_view name) {
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -54,14 +78,14 @@ Result<void> check_file_name(std::string_view what, std::string_view name) {
 }
 
 std::string last_lines(const std::filesystem::path& path, int count) {
-  constexpr std::streamoff kMost = 4096;
-  std::ifstream stream(path, std::ios::binary);
-  stream.seekg(0, std::ios::end);
-  const std::streamoff size = stream.tellg();
-  if (size <= 0) return "";
-  std::string text(static_cast<std::size_t>(std::min(size, kMost)), '\0');
-  stream.seekg(size - static_cast<std::streamoff>(text.size()));
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  constexpr off_t kMost = 4096;
+  const auto file = open_private(path, O_RDONLY);
+  struct stat status{};
+  if (!file || ::fstat(file->get(), &status) != 0) return "";
+  std::string text(static_cast<std::size_t>(std::min(status.st_size, kMost)), '\0');
+  const ssize_t size = ::pread(file->get(), text.data(), text.size(),
+                               status.st_size - static_cast<off_t>(text.size()));
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::size_t at = text.size();
   for (int i = 0; i < count && at != 0 && at != std::string::npos; ++i)

@@ -1,5 +1,7 @@
 #pragma once
 // The few things that the runner does with files. What it makes is for its user alone.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -16,6 +18,14 @@ Result<void> make_directories(const std::filesystem::path& path);
 // no regular file in its place is refused: somebody else may have put it there.
 Result<UniqueFd> open_private(const std::filesystem::path& path, int flags);
 
+// Why files of this state cannot be trusted by that user: somebody else owns them, or may write
+// there. Empty when only the user and root do. `group` is the user's own, which may write, as it
+// does with umask 002.
+std::string why_untrusted(const struct stat& status, uid_t user, gid_t group);
+// The same of an open file or folder and of who runs this program; the error names `path` and the
+// cure. What is read there may be executed, such as the command of a trial.
+Result<void> check_trusted(int fd, const std::filesystem::path& path);
+
 // Whether a text that comes from outside (a file, the command line, the daemon, a trial) can name a
 // file or a folder, and nothing but that: no part of a path, no option, no hidden file. 1 to 100
 // letters, digits, '-', '_' and '.', the first of them a letter, a digit or '_'. `what` is for the
@@ -23,7 +33,8 @@ Result<UniqueFd> open_private(const std::filesystem::path& path, int flags);
 Result<void> check_file_name(std::string_view what, std::string_view name);
 
 // The last `count` lines of a text file, without the final line end; at most 4 KiB. Empty when
-// there is nothing to read.
+// there is nothing to read, or no regular file: a trial may have put a FIFO there, and reading one
+// would wait for ever.
 std::string last_lines(const std::filesystem::path& path, int count);
 
 }  // namespace attune

@@ -4,12 +4,15 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <random>
 
 #include "base/clock.h"
+#include "base/standard_output.h"
+#include "base/terminal_text.h"
 #include "runner/commands/requests.h"
 #include "runner/commands/views.h"
 #include "runner/options.h"
@@ -46,6 +49,15 @@ Console find_console() {
   return console;
 }
 
+// Until the session takes them over: the exit code of a signal must not depend on how early it is.
+void heed_early_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction present = {};
+    if (::sigaction(number, nullptr, &present) == 0 && present.sa_handler == SIG_DFL)
+      ::signal(number, [](int) { ::_exit(kExitInterrupted); });
+  }
+}
+
 // What only looks fails with 1; what is to run an experiment has a mistake in what it was given: 2.
 int execute(const CommandOptions& options) {
   const Surroundings surroundings = find_surroundings();
@@ -53,8 +65,10 @@ int execute(const CommandOptions& options) {
   int error_code = kExitUsage;
   const auto run = [&](const auto& o) -> Result<int> {
     if constexpr (requires { run_experiment(o, surroundings); }) {
+      heed_early_signals();
       return run_experiment(o, surroundings);
     } else if constexpr (requires { resume_experiment(o, surroundings); }) {
+      heed_early_signals();
       return resume_experiment(o, surroundings);
     } else if constexpr (requires { simulate_experiment(o, surroundings); }) {
       return simulate_experiment(o, surroundings);
@@ -69,7 +83,7 @@ int execute(const CommandOptions& options) {
   };
   const auto code = std::visit(run, options);
   if (code) return *code;
-  fmt::print(stderr, "attune: {}\n", code.error().message);
+  fmt::print(stderr, "attune: {}\n", terminal_text(code.error().message));
   return error_code;
 }
 
@@ -82,10 +96,11 @@ int main(int argc, char** argv) {
     ::signal(SIGXFSZ, SIG_IGN);  // ulimit -f: a write that fails says so itself
     const auto options = attune::parse_command_line(argc, argv);
     if (!options) {
-      fmt::print(options.error().exit_code == 0 ? stdout : stderr, "{}", options.error().text);
-      return options.error().exit_code;
+      std::fputs(attune::terminal_text(options.error().text).c_str(),
+                 options.error().exit_code == 0 ? stdout : stderr);
+      return attune::finish_output(options.error().exit_code, "attune");
     }
-    return attune::execute(*options);
+    return attune::finish_output(attune::execute(*options), "attune");
   } catch (const std::exception& error) {  // out of memory and the like
     fmt::print(stderr, "attune: {}\n", error.what());
     return attune::kExitFailed;

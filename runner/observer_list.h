@@ -47,6 +47,9 @@ class ObserverList final : public TrialObserver {
   void on_event(const std::string& kind, const std::string& text) override {
     for (auto* o : observers_) o->on_event(kind, text);
   }
+  void on_postponed(const std::string& reason) override {
+    for (auto* o : observers_) o->on_postponed(reason);
+  }
   Result<Kept> on_idle() override {
     return each([](TrialObserver& o) { return o.on_idle(); });
   }
@@ -60,6 +63,7 @@ class ObserverList final : public TrialObserver {
     Result<Kept> worst = Kept{};
     for (auto* o : observers_) {
       auto kept = call(*o);
+      if (kept && worst && kept->notice.empty()) kept->notice = worst->notice;
       if (worst && (!kept || worst->trouble.empty())) worst = std::move(kept);
     }
     return worst;

@@ -4,9 +4,9 @@
 
 #include "runner/daemon_program.h"
 #include "runner/files.h"
+#include "runner/store/schema.h"
 #include "space/constraint.h"
 #include "space/parse.h"
-#include "space/space.h"
 
 namespace attune {
 namespace {
@@ -56,17 +56,22 @@ Result<Direction> settle_direction(const Experiment& experiment,
   return direction;
 }
 
-Result<void> check_point(const Experiment& experiment, const json& parameters) {
+Result<Space> constrained_space(const Experiment& experiment) {
   Space space = TRY(parse_space(experiment.search_space));
   TRY(set_constraints(space, experiment.constraints));
+  return space;
+}
+
+Result<void> check_point(const Space& space, const json& parameters) {
   const Point point = TRY(point_from_json(space, parameters));
   if (!space.feasible(point)) return fail("the constraints do not allow " + dump_json(parameters));
   return {};
 }
 
 Result<void> check_initial_points(const Experiment& experiment) {
+  const Space space = TRY(constrained_space(experiment));
   for (std::size_t i = 0; i < experiment.initial_points.size(); ++i) {
-    if (auto checked = check_point(experiment, experiment.initial_points[i]); !checked)
+    if (auto checked = check_point(space, experiment.initial_points[i]); !checked)
       return fail(fmt::format("initialPoints[{}]: {}", i, checked.error().message));
   }
   return {};
@@ -77,6 +82,11 @@ Result<void> claim_directory(const std::filesystem::path& directory) {
   std::error_code error;
   const std::filesystem::directory_iterator trials(directory / "trials", error);
   if (!error && trials != std::filesystem::directory_iterator()) {
+    if (!std::filesystem::exists(directory / kStoreFile, error))
+      return fail(
+          fmt::format("{} holds the trials of another run, whose attune.sqlite is gone; put that "
+                      "back and go on with attune resume, or choose another --dir",
+                      directory.string()));
     return fail(
         fmt::format("{} holds the trials of another run; choose another --dir, or go on "
                     "with it: attune resume --dir {}",

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "runner/experiment.h"
+#include "space/space.h"
 
 namespace attune {
 
@@ -29,8 +30,11 @@ Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::filesystem::path& daemon,
                                    const std::vector<std::string>& environment);
 
+// The search space with the constraints. Parsed once for all points that are checked: it may be
+// large, and so may be their number.
+Result<Space> constrained_space(const Experiment& experiment);
 // Whether a trial of the user's own lies in the search space and meets the constraints.
-Result<void> check_point(const Experiment& experiment, const json& parameters);
+Result<void> check_point(const Space& space, const json& parameters);
 // The same of initialPoints.
 Result<void> check_initial_points(const Experiment& experiment);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/terminal_text.h"
+
 namespace attune {
 namespace {
 
@@ -34,7 +36,7 @@ std::optional<double> seconds_left(const Tally& tally, double elapsed,
 }  // namespace
 
 std::string duration_text(double seconds) {
-  const auto s = static_cast<std::int64_t>(seconds);
+  const auto s = static_cast<std::int64_t>(std::min(seconds, 1e15));  // a limit may be more
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);
   if (s < 60) return fmt::format("{} s", s);
   if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
@@ -95,7 +97,7 @@ void Progress::clear() {
 
 void Progress::message(const std::string& text) {
   clear();
-  fmt::print(options_.stream, "{}\n", text);
+  fmt::print(options_.stream, "{}\n", terminal_text(text));
   std::fflush(options_.stream);
   redraw();
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runner/options.h"
+
 namespace attune {
 namespace {
 
@@ -50,7 +52,7 @@ void Reporter::on_done(const Outcome& outcome) {
 }
 
 int Reporter::exit_code() const {
-  if (outcome_.kind == Outcome::Kind::interrupted) return 130;
+  if (outcome_.kind == Outcome::Kind::interrupted) return kExitInterrupted;
   if (outcome_.kind == Outcome::Kind::completed) return 0;
   return attempts_ ? 1 : 2;
 }

@@ -142,6 +142,9 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
     if (report.type == "periodical") ++trial.attempt_reports;
     if (report.type != "final") continue;
     trial.final_text = report.text;
+    const auto command = decode(Frame{"ME", report.text});
+    if (const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr)
+      trial.finals.push_back(metric->parameter_id);
     trial.final_after_ask = trial.final_after_ask || report.late;
   }
   return trial;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/terminal_text.h"
 #include "runner/daemon_program.h"
 #include "runner/experiment_file.h"
 #include "runner/experiment_session.h"
@@ -49,17 +50,23 @@ std::string heading(const RunFacts& facts, std::string_view verb) {
                      facts.objective.maximize ? "maximize" : "minimize", facts.objective.metric);
 }
 
+// Where the folder was taken away, the one that is made in its place needs the lock, too. All of
+// them outlive the session.
+void keep_lock(ExperimentLock& lock, const RunFacts& facts, Store& store) {
+  store.on_rewritten([&lock, directory = facts.directory] { return lock.renew(directory); });
+}
+
 }  // namespace
 
 int print_result(const SessionResult& result, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", dump_json(result.summary));
+    std::puts(dump_json(result.summary).c_str());
   } else if (result.exit_code != kExitUsage) {  // after it there is nothing to sum up
-    fmt::print("{}", result.text);
+    std::fputs(terminal_text(result.text).c_str(), stdout);
   }
   std::fflush(stdout);
   if (result.outcome.kind != Outcome::Kind::completed)
-    fmt::print(stderr, "attune: {}\n", result.outcome.reason);
+    fmt::print(stderr, "attune: {}\n", terminal_text(result.outcome.reason));
   return result.exit_code;
 }
 
@@ -90,6 +97,8 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
 
 Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock) {
   const RunFacts& facts = setup.session.facts;
+  // Simulations are not resumed.
+  if (setup.session.experiment.backend == "local") TRY(check_resumable(setup.session.experiment));
   TRY(claim_directory(facts.directory));
   ExperimentLock lock = TRY(ExperimentLock::take(facts.directory));
   Store store = TRY(Store::open(setup.working_directory));
@@ -120,6 +129,7 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
     return kExitOk;
   }
   ClaimedExperiment claimed = TRY(claim(setup, SystemClock()));
+  keep_lock(claimed.lock, setup.session.facts, claimed.store);
   return print_result(TRY(run_session(std::move(setup.session), claimed.store)), options.json);
 }
 
@@ -127,8 +137,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   TRY(bring_up_to_date(options.which.directory));
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment stored = TRY(reader.find(options.which.experiment));
-  Experiment experiment = TRY(
-      read_experiment(dump_json(stored.file), stored.directory / "experiment", stored.directory));
+  Experiment experiment = TRY(read_stored_experiment(stored.file, stored.directory));
   if (experiment.backend == "simulated")
     return fail(
         fmt::format("experiment {} is a simulation, which cannot be resumed: run it again, "
@@ -137,6 +146,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   if (options.max_trials) experiment.max_trial_number = options.max_trials;
   if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
   if (options.max_seconds) experiment.max_experiment_seconds = options.max_seconds;
+  TRY(check_resumable(experiment));
   if (!stored.directory.is_absolute())
     return fail(fmt::format("the folder of experiment {} is {}, which is no absolute path",
                             stored.id, stored.directory.string()));
@@ -146,7 +156,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   setup.shown.quiet = options.quiet;
   setup.resume = true;
 
-  const ExperimentLock lock = TRY(ExperimentLock::take(stored.directory));
+  ExperimentLock lock = TRY(ExperimentLock::take(stored.directory));
   for (const auto& [name, how] : options.retries) {
     const auto failure = parse_failure_class(name);
     const auto parsed = parse_retry_how(how);
@@ -182,6 +192,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   TRY(store.resume(stored.id, clock.wall()));
   TRY(store.update_file(to_document(experiment)));
   setup.experiment = std::move(experiment);
+  keep_lock(lock, setup.facts, store);
   return print_result(TRY(run_session(std::move(setup), store)), options.which.json);
 }
 

@@ -29,6 +29,7 @@ struct Kept {
   // Empty: it will. Else why it cannot be made durable for now: nothing that needs it may be done,
   // nothing is lost while this process lives, and the next on_idle() tries again.
   std::string trouble;
+  std::string notice = {};  // for the user: what was done to keep it
 };
 
 class TrialObserver {
@@ -57,6 +58,8 @@ class TrialObserver {
   virtual void on_state(const RunnerState&) {}
   // "warning", "notice", "update", "interrupted", ...: what is no trial's own affair.
   virtual void on_event(const std::string& /*kind*/, const std::string& /*text*/) {}
+  // Why the tuner proposes nothing for now; empty: it does again.
+  virtual void on_postponed(const std::string& /*reason*/) {}
   // The runner has handled all that there was: the moment to make it durable. An error ends the
   // experiment.
   virtual Result<Kept> on_idle() { return Kept{}; }

@@ -87,6 +87,7 @@ bool TrialRunner::note(const Result<Kept>& kept) {
     return false;
   }
   const double now = clock_.now();
+  if (!kept->notice.empty()) warn(kept->notice);
   if (!kept->trouble.empty()) {
     retry_at_ = now + options_.memory_retry_seconds;
     if (!stalled_since_) {
@@ -173,6 +174,7 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.final_after_ask = false;
   trial.last_result = clock_.wall();
   record.final_metric = nullptr;  // of an earlier attempt
+  trial.finals.clear();
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
   trial.reports_before = goes_on ? trial.reports_saved : 0;
   trial.attempt_reports = 0;

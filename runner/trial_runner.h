@@ -65,11 +65,12 @@ class TrialRunner final : public Decider::Listener {
   struct Restored {
     struct Trial {
       TrialRecord record;
-      std::vector<ParameterId> ids;   // beside record.proposed.parameter_id
-      std::uint64_t position = 0;     // of the last report that was kept
-      std::string start_from;         // the checkpoint of the attempt that runs, or of the next
-      std::optional<EndAsked> asked;  // what was decided, and perhaps not carried out
-      std::string final_text;         // of the FINAL that counted, if there was one
+      std::vector<ParameterId> ids;     // beside record.proposed.parameter_id
+      std::uint64_t position = 0;       // of the last report that was kept
+      std::string start_from;           // the checkpoint of the attempt that runs, or of the next
+      std::optional<EndAsked> asked;    // what was decided, and perhaps not carried out
+      std::vector<ParameterId> finals;  // as in LiveTrial
+      std::string final_text;           // of the FINAL that counted, if there was one
       std::int64_t reports_before = 0, attempt_reports = 0;  // as in LiveTrial
       std::int64_t reports_saved = 0;                        // before the newest checkpoint
       bool save_first = false;  // its last attempt has ended, and what it saved was not kept yet

@@ -132,6 +132,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
     warn(fmt::format("trial {}: {}", record.job_id, why));
     return ignore(why);
   }
+  const bool second = metric.type == Type::final &&
+                      std::ranges::find(trial.finals, metric.parameter_id) != trial.finals.end();
+  if (second) return ignore("the trial has had its final result before");
   const Metrics metrics = metrics_of(metric.value);
   const double since = std::max(report.time - trial.last_result, 0.0);
   trial.last_result = report.time;
@@ -164,6 +167,7 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
     if (complete) record.final_metric = report.metric.value;
   } else {
     record.final_metric = report.metric.value;
+    trial.finals.push_back(report.metric.parameter_id);
     if (trial.asked) trial.final_after_ask = true;
     if (!record.score(options_.objective.metric)) {
       warn(fmt::format(

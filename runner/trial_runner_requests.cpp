@@ -100,11 +100,16 @@ void TrialRunner::on_exhausted(const std::string& reason) {
 }
 
 void TrialRunner::on_postponed(const std::string& reason) {
-  if (!std::exchange(postponed_, true)) warn("the tuner proposes nothing for now: " + reason);
+  if (std::exchange(postponed_, true)) return;
+  const std::string why = "the tuner proposes nothing for now: " + reason;
+  warn(why);
+  observer_.on_postponed(why);
 }
 
 void TrialRunner::proposes_again() {
-  if (std::exchange(postponed_, false)) notice("the tuner proposes again");
+  if (!std::exchange(postponed_, false)) return;
+  notice("the tuner proposes again");
+  observer_.on_postponed("");
 }
 
 void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,

@@ -72,6 +72,7 @@ LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
   trial.record = std::move(old.record);
   trial.ids = std::move(old.ids);
   trial.ids.push_back(trial.record.proposed.parameter_id);
+  trial.finals = std::move(old.finals);
   trial.rules = rules_;
   trial.last_result = old.last_result > 0 ? old.last_result : clock_.wall();
   trial.reports_before = old.reports_before;

@@ -36,6 +36,8 @@ struct LiveTrial {
   std::shared_ptr<const TrialRules> rules;
   std::vector<ParameterId> ids;  // that its metrics may carry; several when it is multi-phase
   std::string start_from;        // checkpoint of the next start; empty: from scratch
+  // Configurations that have had their final result in this attempt: a second one does not count.
+  std::vector<ParameterId> finals;
   std::optional<EndAsked> asked;
   bool final_after_ask = false;  // a FINAL has come after EndAsked::by_user
   bool save_at_end = false;

@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kMaxDepth = 200;
 constexpr int kMaxValues = 200'000;
+constexpr std::size_t kMaxKeys = JsonLimits().keys;  // for the same reason
+constexpr std::size_t kMaxKeyBytes = 1024;
+// Of paths that are kept for their lines: each holds those above it, which makes much of a little
+// file. What stands deeper has the line of what holds it.
+constexpr std::size_t kMaxPath = 4096, kMaxPaths = 16 << 20;
 
 template <class T, class... Base>
 std::optional<T> parse_whole(std::string_view text, Base... base) {
@@ -77,7 +82,7 @@ class Converter {
   Result<json> convert(const YAML::Node& node, const std::string& path, int depth) {
     if (depth > kMaxDepth) return error(node, "nested too deeply");
     if (++values_ > kMaxValues) return error(node, "too many values");
-    if (!path.empty()) lines_.emplace(path, line_of(node));
+    note(path, node);
     switch (node.Type()) {
       case YAML::NodeType::Scalar:
         return scalar(node);
@@ -97,6 +102,14 @@ class Converter {
     return fail(fmt::format("{}:{}: {}", name_, line_of(node), what));
   }
 
+  static std::string longer(const std::string& path, const std::string& by) {
+    return path.size() > kMaxPath ? path : path + by;
+  }
+  void note(const std::string& path, const YAML::Node& node) {
+    if (path.empty() || path.size() > kMaxPaths - noted_) return;
+    if (lines_.emplace(path, line_of(node)).second) noted_ += path.size();
+  }
+
   // The tag of a quoted scalar is "!", that of a plain one "?".
   Result<json> scalar(const YAML::Node& node) const {
     const std::string& tag = node.Tag();
@@ -108,7 +121,8 @@ class Converter {
   Result<json> sequence(const YAML::Node& node, const std::string& path, int depth) {
     json list = json::array();
     for (const YAML::Node& item : node) {
-      list.push_back(TRY(convert(item, fmt::format("{}[{}]", path, list.size()), depth + 1)));
+      const std::string inner = longer(path, fmt::format("[{}]", list.size()));
+      list.push_back(TRY(convert(item, inner, depth + 1)));
     }
     return list;
   }
@@ -118,10 +132,20 @@ class Converter {
     for (const auto& entry : node) {
       if (!entry.first.IsScalar()) return error(entry.first, "a key must be a text");
       const std::string& key = entry.first.Scalar();
+      if (key.size() > kMaxKeyBytes)
+        return error(entry.first, fmt::format("a key of more than {} bytes; shorten it, or put "
+                                              "quotes around a text that is none",
+                                              kMaxKeyBytes));
+      work_ += result.size() + 1;
+      if (result.size() >= kMaxKeys || work_ > kMaxKeys * (kMaxKeys + 1))
+        return error(entry.first,
+                     fmt::format("more than {} keys in one place; make a list of them, "
+                                 "or nest them",
+                                 kMaxKeys));
       if (result.contains(key))
         return error(entry.first, fmt::format("the key \"{}\" appears twice", key));
-      const std::string inner = path.empty() ? key : path + "." + key;
-      lines_[inner] = line_of(entry.first);
+      const std::string inner = longer(path, path.empty() ? key : "." + key);
+      note(inner, entry.first);
       result[key] = TRY(convert(entry.second, inner, depth + 1));
     }
     return result;
@@ -130,6 +154,8 @@ class Converter {
   std::string name_;
   std::map<std::string, int>& lines_;
   int values_ = 0;
+  std::size_t work_ = 0;   // comparisons of keys, at most: each is looked for among those before it
+  std::size_t noted_ = 0;  // bytes of paths
 };
 
 }  // namespace

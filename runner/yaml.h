@@ -3,8 +3,8 @@
 //
 // Plain scalars follow YAML 1.2: `true` and `false` are the only booleans, 1e-5 is a number, `yes`,
 // `on` and 1:30 are texts. A quoted scalar is always a text. A key that appears twice, a key that
-// is not a text, nesting beyond 200 and more than 200,000 values (aliases count each time) are
-// errors.
+// is not a text or longer than 1,024 bytes, more than 20,000 keys in one mapping, nesting beyond
+// 200 and more than 200,000 values (aliases count each time) are errors.
 #include <map>
 #include <string>
 
@@ -15,7 +15,8 @@ namespace attune {
 
 struct YamlDocument {
   json value;
-  std::map<std::string, int> lines;  // "tuner.classArgs.seed", "list[2]" -> line, from 1
+  // "tuner.classArgs.seed", "list[2]" -> line, from 1. Not of what stands very deep.
+  std::map<std::string, int> lines;
 
   int line(const std::string& path) const;  // of the path or of what holds it
 };

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/terminal_text.h"
+
 namespace attune {
 namespace {
 
@@ -25,13 +27,17 @@ std::string cut(const std::string& text, std::size_t width) {
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return text;
+  return terminal_text(text);
 }
 
 }  // namespace
 
 void print(const Console& console, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), console.out);
+}
+
+void print_text(const Console& console, const std::string& text) {
+  print(console, terminal_text(text));
 }
 
 void print_json(const Console& console, const json& value) {

@@ -17,7 +17,8 @@ struct Console {
 };
 
 void print(const Console& console, const std::string& text);
-void print_json(const Console& console, const json& value);  // one line
+void print_text(const Console& console, const std::string& text);  // as terminal_text()
+void print_json(const Console& console, const json& value);        // one line
 
 // Columns two blanks apart, as wide as their widest cell; headings in capitals. Line ends and tabs
 // in a cell become blanks. On a terminal a line is cut at its width.

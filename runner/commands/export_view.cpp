@@ -2,9 +2,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <memory>
+#include <functional>
 #include <unordered_set>
 #include <utility>
 
@@ -104,6 +105,50 @@ Result<void> write_lines(StoreReader& reader, const StoredExperiment& experiment
   });
 }
 
+// Whether `path` is the place for a file: one is there, or nothing. Otherwise (a device, a FIFO,
+// /dev/stdout) it takes the bytes as they come.
+Result<bool> takes_a_file(const std::string& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0) return true;
+  if (S_ISDIR(status.st_mode)) return fail(path + " is a directory; name a file in it");
+  if (S_ISREG(status.st_mode)) return true;
+  const bool link = S_ISLNK(status.st_mode);
+  // A link to a file: which of the two should be replaced only the user knows.
+  if (link && !path.starts_with("/dev/") && !path.starts_with("/proc/") &&
+      (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)))
+    return fail(path + " is a symbolic link; name the file that it leads to, or remove it");
+  return false;
+}
+
+using WriteInto = std::function<Result<void>(std::FILE*)>;
+
+Result<void> write_and_close(int fd, const std::string& path, const WriteInto& body) {
+  std::FILE* file = fd < 0 ? nullptr : ::fdopen(fd, "w");
+  if (file == nullptr) return fail(fmt::format("cannot write {}: {}", path, strerror(errno)));
+  Result<void> written = body(file);
+  const bool failed = std::fflush(file) != 0 || std::ferror(file) != 0;
+  const int error = errno;
+  if (std::fclose(file) != 0 || failed)
+    return fail(fmt::format("cannot write {}: {}", path, strerror(failed ? error : errno)));
+  return written;
+}
+
+Result<void> write_file(const std::string& path, const WriteInto& body) {
+  if (!TRY(takes_a_file(path)))
+    return write_and_close(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC), path, body);
+  // Beside the file first: one that is half written looks like a whole one.
+  const std::string partial = path + ".part";
+  // Made here, so that no symbolic link that somebody has put there is followed.
+  ::unlink(partial.c_str());
+  auto written = write_and_close(
+      ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), partial,
+      body);
+  if (written && std::rename(partial.c_str(), path.c_str()) != 0)
+    written = fail(fmt::format("cannot write {}: {}", path, strerror(errno)));
+  if (!written) ::unlink(partial.c_str());
+  return written;
+}
+
 }  // namespace
 
 Result<int> view(const ExportOptions& options, const Console& console) {
@@ -115,23 +160,11 @@ Result<int> view(const ExportOptions& options, const Console& console) {
     TRY(write(reader, experiment, console));
     return kExitOk;
   }
-  // Beside the file first: one that is half written looks like a whole one.
-  const std::string partial = options.output + ".part";
-  // Made here, so that no symbolic link that somebody has put there is followed.
-  ::unlink(partial.c_str());
-  const int fd =
-      ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-  std::FILE* file = fd < 0 ? nullptr : ::fdopen(fd, "w");
-  if (file == nullptr) return fail(fmt::format("cannot write {}: {}", partial, strerror(errno)));
-  Console into = console;
-  into.out = file;
-  const Result<void> written = write(reader, experiment, into);
-  const bool failed = std::ferror(file) != 0;
-  if (std::fclose(file) != 0 || failed)
-    return fail(fmt::format("cannot write {}: {}", partial, strerror(errno)));
-  TRY(Result<void>(written));
-  if (std::rename(partial.c_str(), options.output.c_str()) != 0)
-    return fail(fmt::format("cannot write {}: {}", options.output, strerror(errno)));
+  TRY(write_file(options.output, [&](std::FILE* file) {
+    Console into = console;
+    into.out = file;
+    return write(reader, experiment, into);
+  }));
   return kExitOk;
 }
 

@@ -139,7 +139,7 @@ Result<int> view(const ListOptions& options, const Console& console) {
   if (options.json) {
     print_json(console, array);
   } else {
-    print(console, table.text(console.width));
+    print_text(console, table.text(console.width));
   }
   return kExitOk;
 }
@@ -160,7 +160,7 @@ Result<int> view(const StatusOptions& options, const Console& console) {
   }));
   fill_wait_reasons(experiment, alive);
   if (!options.which.json) {
-    print(console, status_text(experiment, summary, alive, failures, console.now));
+    print_text(console, status_text(experiment, summary, alive, failures, console.now));
     return kExitOk;
   }
   json object = experiment_json(experiment, summary.tally, summary.best_trial());

@@ -1,8 +1,10 @@
 // attune logs.
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <string.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <cstdio>
+#include <tuple>
 #include <utility>  // Boost 1.74's Asio forgets it
 
 #include <boost/asio/io_context.hpp>
@@ -24,25 +26,22 @@ class Tail {
  public:
   Tail(fs::path path, const Console& console) : path_(std::move(path)), console_(console) {}
 
-  bool copy() {
-    std::ifstream file(path_, std::ios::binary);
-    if (!file) return false;
-    file.seekg(0, std::ios::end);
-    if (file.tellg() < offset_) offset_ = 0;
-    file.seekg(offset_);
+  Result<void> copy() {
+    // The trial may have replaced it by a FIFO, or by a link to what is not its own.
+    const UniqueFd file = TRY(open_private(path_, O_RDONLY));
+    if (::lseek(file.get(), 0, SEEK_END) < offset_) offset_ = 0;
     char buffer[65536];
-    while (file.read(buffer, sizeof buffer), file.gcount() > 0) {
-      std::fwrite(buffer, 1, static_cast<std::size_t>(file.gcount()), console_.out);
-      offset_ += file.gcount();
-    }
+    for (ssize_t size = 0; (size = ::pread(file.get(), buffer, sizeof buffer, offset_)) > 0;
+         offset_ += size)
+      std::fwrite(buffer, 1, static_cast<std::size_t>(size), console_.out);
     std::fflush(console_.out);
-    return true;
+    return {};
   }
 
  private:
   fs::path path_;
   const Console& console_;
-  std::streamoff offset_ = 0;
+  off_t offset_ = 0;
 };
 
 // Until the trial has ended, which the store says: its file changes with every commit.
@@ -53,7 +52,7 @@ Result<void> follow(Tail& tail, const fs::path& folder, StoreReader& reader,
   const auto look = [&] {
     // First the state, then the output: what was printed before the end is printed here, too.
     const auto trial = reader.trial(experiment, job_id);
-    tail.copy();
+    std::ignore = tail.copy();
     if (trial && !has_ended(trial->status)) return;
     if (!trial) result = std::unexpected(trial.error());
     io.stop();
@@ -77,10 +76,9 @@ Result<int> view(const LogsOptions& options, const Console& console) {
   const fs::path folder = experiment.directory / "trials" / trial.job_id;
   const fs::path file = folder / (options.from_stderr ? "stderr" : "stdout");
   Tail tail(file, console);
-  if (!tail.copy()) {
-    return fail(trial.attempts == 0
-                    ? fmt::format("trial {} was not started yet", trial.job_id)
-                    : fmt::format("cannot read {}: {}", file.string(), strerror(errno)));
+  if (const auto copied = tail.copy(); !copied) {
+    return fail(trial.attempts == 0 ? fmt::format("trial {} was not started yet", trial.job_id)
+                                    : copied.error().message);
   }
   if (options.follow) TRY(follow(tail, folder, reader, experiment, trial.job_id));
   return kExitOk;

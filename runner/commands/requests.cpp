@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/atomic_file.h"
 #include "runner/commands/import_file.h"
 #include "runner/control_client.h"
@@ -24,6 +26,13 @@ Result<std::optional<json>> ask(const StoredExperiment& experiment, const Contro
                                 const Console& console) {
   auto answer = ask_manager(experiment.directory, request);
   if (answer) return *std::move(answer);
+  std::error_code ignored;
+  const bool deaf = !std::filesystem::exists(experiment.directory / "control", ignored);
+  if (!answer.error().no_manager && deaf && experiment.status == ExperimentStatus::running)
+    return fail(
+        fmt::format("{}; or somebody has removed {}: kill -TERM {} ends the manager orderly",
+                    answer.error().message, (experiment.directory / "control").string(),
+                    experiment.manager_pid));
   if (!answer.error().no_manager) return fail(answer.error().message);
   // By its id: the folder need not be called like the experiment.
   fmt::print(console.err,
@@ -38,7 +47,7 @@ int tell(const ExperimentChoice& which, const json& answer, const std::string& s
   if (which.json) {
     print_json(console, answer);
   } else {
-    print(console, sentence + "\n");
+    print_text(console, sentence + "\n");
   }
   return kExitOk;
 }

@@ -147,7 +147,7 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
                dump_json(trial.proposed.parameters)});
     return true;
   }));
-  print(console, table.text(console.width));
+  print_text(console, table.text(console.width));
   return kExitOk;
 }
 
@@ -165,9 +165,10 @@ Result<int> view(const BestOptions& options, const Console& console) {
     return kExitOk;
   }
   for (const TrialRecord& trial : best) {
-    print(console, fmt::format("{} ({}, trial {})\n{}", score_text(trial, experiment.objective),
-                               experiment.maximize ? "highest" : "lowest", trial.job_id,
-                               pretty(trial.proposed.parameters)));
+    print_text(console,
+               fmt::format("{} ({}, trial {})\n{}", score_text(trial, experiment.objective),
+                           experiment.maximize ? "highest" : "lowest", trial.job_id,
+                           pretty(trial.proposed.parameters)));
   }
   return kExitOk;
 }
@@ -182,7 +183,7 @@ Result<int> view(const ShowOptions& options, const Console& console) {
   if (options.which.json) {
     print_json(console, whole_trial_json(whole, experiment.objective));
   } else {
-    print(console, whole_text(experiment, whole, console));
+    print_text(console, whole_text(experiment, whole, console));
   }
   return kExitOk;
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/file_system.h"
 #include "runner/files.h"
 
 namespace attune {
@@ -27,6 +28,9 @@ struct flock whole_file() {
 
 Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "lock";
+  const UniqueFd folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return fail(fmt::format("cannot open {}: {}", directory.string(), strerror(errno)));
+  TRY(check_trusted(folder.get(), directory));
   // Close-on-exec: trials outlive their manager and must not hold its lock.
   UniqueFd fd = TRY(open_private(file, O_RDWR | O_CREAT));
   // A manager that was killed while it started a process lives on in that one until it executes its
@@ -45,17 +49,24 @@ Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directo
                   directory.string()));
 }
 
+Result<void> ExperimentLock::renew(const std::filesystem::path& directory) {
+  const std::string file = (directory / "lock").string();
+  if (real_files().is_at(fd_.get(), file).value_or(false)) return {};
+  *this = TRY(take(directory));
+  return {};
+}
+
 bool ExperimentLock::is_held(const std::filesystem::path& directory) {
-  const UniqueFd fd(::open((directory / "lock").c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  const auto fd = open_private(directory / "lock", O_RDONLY);
   struct flock lock = whole_file();
-  return fd && ::fcntl(fd.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return fd && ::fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 void ExperimentLock::await_free(const std::filesystem::path& directory) {
-  const UniqueFd fd(::open((directory / "lock").c_str(), O_RDONLY | O_CLOEXEC));
+  const auto fd = open_private(directory / "lock", O_RDONLY);
   struct flock lock = whole_file();
   lock.l_type = F_RDLCK;  // given back when the descriptor is closed
-  if (fd) ::fcntl(fd.get(), F_OFD_SETLKW, &lock);
+  if (fd) ::fcntl(fd->get(), F_OFD_SETLKW, &lock);
 }
 
 }  // namespace attune

@@ -14,6 +14,9 @@ class ExperimentLock {
   // Takes <directory>/lock; the folder exists. An error when another manager holds it.
   static Result<ExperimentLock> take(const std::filesystem::path& directory);
 
+  // Takes it anew where somebody has removed the file or the folder: nobody would see it there.
+  Result<void> renew(const std::filesystem::path& directory);
+
   // Does a manager, of this process or another, hold it? A folder that is gone has none.
   static bool is_held(const std::filesystem::path& directory);
 

@@ -180,6 +180,22 @@ Result<UniqueFd> hold(const std::filesystem::path& folder) {
   return fd;
 }
 
+// Whatever else bears the name: SQLite would wait at a FIFO for ever, and say of a directory that
+// the disk has failed.
+Result<void> check_kind(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(file, error);
+  if (error) return {};  // which opening it says better
+  if (std::filesystem::is_directory(status))
+    return fail(file.string() + " is a directory, where the store belongs; move it away");
+  if (!std::filesystem::is_regular_file(status))
+    return fail(file.string() + " is no regular file: who has put it there? Remove it");
+  if (std::filesystem::file_size(file, error) == 0 && !error)
+    return fail(file.string() +
+                " is empty: no experiment is in it; put a copy in its place, or remove it");
+  return {};
+}
+
 // The version of a database that is ours, 0 for an empty one.
 Result<std::int64_t> version_of(Database& database, const std::filesystem::path& file,
                                 std::size_t newest) {
@@ -205,9 +221,11 @@ Result<Database> open_for_writing(const std::filesystem::path& working_directory
                                   std::span<const std::string_view> steps, double busy_seconds) {
   TRY(make_directories(working_directory));
   const UniqueFd held = TRY(hold(working_directory));
+  TRY(check_trusted(held.get(), working_directory));
   const std::filesystem::path file = working_directory / kStoreFile;
   // SQLite gives the files beside it the same permissions.
-  TRY(open_private(file, O_RDWR | O_CREAT));
+  const UniqueFd opened = TRY(open_private(file, O_RDWR | O_CREAT));
+  TRY(check_trusted(opened.get(), file));
   Database database = TRY(Database::open(file, Database::Mode::create, busy_seconds));
   auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
   // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at
@@ -232,6 +250,7 @@ Result<void> bring_up_to_date(const std::filesystem::path& folder, double busy_s
 Result<Database> open_for_reading(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps) {
   const std::filesystem::path file = working_directory / kStoreFile;
+  TRY(check_kind(file));
   Database database = TRY(Database::open(file, Database::Mode::read));
   const std::int64_t version = TRY(version_of(database, file, steps.size()));
   if (version < static_cast<std::int64_t>(steps.size()))

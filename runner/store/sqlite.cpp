@@ -11,7 +11,7 @@ namespace {
 std::string cure(int code) {
   switch (code & 0xff) {  // the rest says more than a cure needs
     case SQLITE_FULL:
-      return "make room, then attune resume";
+      return "make room; a manager that runs goes on by itself, and attune resume starts one";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return "another process holds it without end; see who with fuser";
@@ -210,5 +210,11 @@ Result<std::int64_t> Database::integer(const std::string& sql) {
 }
 
 std::int64_t Database::last_row() const { return handle_->database.getLastInsertRowid(); }
+
+bool Database::has_moved() const {
+  int moved = 0;
+  ::sqlite3_file_control(handle_->database.getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0;
+}
 
 }  // namespace attune

@@ -7,7 +7,10 @@
 #include <utility>
 
 #include "protocol/codec.h"
+#include "runner/files.h"
+#include "runner/store/lost_store.h"
 #include "runner/store/schema.h"
+#include "runner/store/store_statements.h"
 #include "runner/store/stored_values.h"
 #include "runner/store/transaction.h"
 
@@ -19,12 +22,6 @@ namespace fs = std::filesystem;
 std::optional<double> time_or_null(double time) {
   return time == 0 ? std::nullopt : std::optional(time);
 }
-
-// A configuration is written once, with the number of the first attempt that runs with it.
-constexpr const char* kSaveParameters =
-    "INSERT OR REPLACE INTO parameters SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?7 IS NOT "
-    "(SELECT text FROM parameters WHERE experiment = ?1 AND trial = ?2 AND parameter_index = ?3 "
-    "ORDER BY attempt DESC LIMIT 1)";
 
 // So that the folder of an experiment leads to what is known of it. No harm when it cannot be made.
 void link_database(const fs::path& working_directory, const fs::path& directory) {
@@ -46,18 +43,14 @@ struct Store::State {
     std::string status;
     int attempt = 0;  // the newest
   };
-  struct Statements {
-    SqlStatement find, add_trial, change, change_status, save_parameters, add_attempt, end_attempt,
-        add_report, add_decision, add_checkpoint, set_checkpoint, seen, drop_checkpoint, add_import,
-        add_event, update_file, add_command, drop_commands, set_conversation, forget_commands,
-        forget_conversation;
-  };
-
   fs::path working_directory;
+  double busy_seconds;
+  SideFiles side_files;
   Database database;
-  Statements sql;
+  StoreStatements sql;
   Transaction transaction;
   std::int64_t experiment = 0;
+  fs::path directory = {};  // of the experiment
   std::string objective = {};
   double seen = 0;                                    // what seen_at has
   std::unordered_map<std::string, Known> known = {};  // trials that have not ended, by job id
@@ -67,6 +60,8 @@ struct Store::State {
   std::string manager = "{}";
   bool conversation_changed = false;
   std::function<void()> on_commit = {};
+  std::function<Result<void>()> on_rewritten = {};
+  bool rewritten = false;
 
   Result<void> change_row(SqlStatement& statement, std::initializer_list<SqlValue> values) {
     return transaction.change(statement, values);
@@ -78,9 +73,41 @@ struct Store::State {
       TRY(change_row(sql.set_conversation, {experiment, counts->commands, counts->acknowledged,
                                             counts->answers, manager}));
     }
+    TRY(find_again());
     if (!TRY(transaction.commit())) return {};
     for (const std::string& job_id : std::exchange(ended, {})) known.erase(job_id);
     if (on_commit) on_commit();
+    return {};
+  }
+
+  // The open file may have lost its name: then it is written anew where it was. While that fails
+  // the changes wait, as for a disk that is full.
+  Result<void> find_again() {
+    if (experiment == 0 || !database.has_moved()) return {};
+    if (transaction.is_patient()) transaction.set_aside();
+    if (transaction.is_open())  // what is in it would be lost
+      return fail(fmt::format("{} was deleted, moved or replaced",
+                              (working_directory / kStoreFile).string()));
+    if (auto done = write_anew(); !done)
+      return fail(fmt::format("{} was deleted, moved or replaced, and cannot be written anew: {}",
+                              (working_directory / kStoreFile).string(), done.error().message));
+    rewritten = true;
+    return {};
+  }
+
+  Result<void> write_anew() {
+    const fs::path file = working_directory / kStoreFile;
+    side_files.remove(file);
+    Database anew = TRY(open_for_writing(working_directory, schema_steps(), busy_seconds));
+    TRY(copy_experiments(database, file, experiment));
+    StoreStatements statements = TRY(StoreStatements::prepare(anew));
+    TRY(make_directories(directory));
+    link_database(working_directory, directory);
+    if (on_rewritten) TRY(on_rewritten());
+    TRY(transaction.go_on_in(anew));
+    sql = std::move(statements);  // each in its place: changes that wait point there
+    database = std::move(anew);
+    side_files = SideFiles::of(file);
     return {};
   }
 
@@ -123,59 +150,13 @@ Store::~Store() = default;
 
 Result<Store> Store::open(const fs::path& working_directory, double busy_seconds) {
   Database database = TRY(open_for_writing(working_directory, schema_steps(), busy_seconds));
-  std::optional<Error> failure;
-  const auto prepare = [&](const std::string& text) {
-    auto statement = database.prepare(text);
-    if (!statement && !failure) failure = statement.error();
-    return statement ? *std::move(statement) : SqlStatement();
-  };
-  State::Statements sql{
-      .find = prepare("SELECT trial, (SELECT coalesce(max(report) + 1, 0) FROM reports AS r WHERE "
-                      "r.experiment = t.experiment AND r.trial = t.trial), status, attempts "
-                      "FROM trials AS t WHERE experiment = ? AND job_id = ?"),
-      .add_trial =
-          prepare("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      // Without the columns of indexes: this one comes with every report.
-      .change =
-          prepare("UPDATE trials SET reason = ?3, attempts = ?4, failures = ?5, reports = ?6, "
-                  "last_metric = nullif(?7, ''), final_metric = nullif(?8, ''), checkpoint = ?9, "
-                  "started_at = ?10, ended_at = ?11 WHERE experiment = ?1 AND trial = ?2"),
-      .change_status =
-          prepare("UPDATE trials SET status = ?3, score = ?4 WHERE experiment = ?1 AND trial = ?2"),
-      .save_parameters = prepare(kSaveParameters),
-      .add_attempt =
-          // Again when a manager was killed between this and the start: the attempt never ran.
-      prepare("INSERT OR REPLACE INTO attempts (experiment, trial, attempt, from_checkpoint, "
-              "started_at) VALUES (?, ?, ?, ?, ?)"),
-      .end_attempt =
-          prepare("UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "
-                  "max_rss = ?8 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
-      .add_report = prepare("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      .add_decision =
-          prepare("INSERT INTO decisions (experiment, trial, time, action, decided_by, reason) "
-                  "VALUES (?, ?, ?, ?, ?, ?)"),
-      .add_checkpoint =
-          prepare("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"),
-      .set_checkpoint =
-          prepare("UPDATE trials SET checkpoint = ?3 WHERE experiment = ?1 AND trial = ?2"),
-      .seen = prepare("UPDATE experiments SET seen_at = ?2 WHERE experiment = ?1"),
-      .drop_checkpoint = prepare("UPDATE checkpoints SET state = 'dropped', dropped_at = ?3 "
-                                 "WHERE experiment = ?1 AND checkpoint = ?2"),
-      .add_import = prepare("INSERT INTO imports (experiment, time, job_id, parameters, value) "
-                            "VALUES (?, ?, ?, ?, ?)"),
-      .add_event = prepare("INSERT INTO events (experiment, time, kind, text) VALUES (?, ?, ?, ?)"),
-      .update_file = prepare("UPDATE experiments SET file = ?2 WHERE experiment = ?1"),
-      .add_command = prepare("INSERT INTO outbox VALUES (?, ?, ?, ?)"),
-      .drop_commands =
-          prepare("DELETE FROM outbox WHERE experiment = ? AND number BETWEEN ? AND ?"),
-      .set_conversation = prepare("INSERT OR REPLACE INTO conversations VALUES (?, ?, ?, ?, ?)"),
-      .forget_commands = prepare("DELETE FROM outbox WHERE experiment = ?"),
-      .forget_conversation = prepare("DELETE FROM conversations WHERE experiment = ?"),
-  };
-  if (failure) return std::unexpected(*std::move(failure));
+  auto sql = TRY(StoreStatements::prepare(database));
   Transaction transaction = TRY(Transaction::on(database));
-  return Store(std::make_unique<State>(
-      State{working_directory, std::move(database), std::move(sql), std::move(transaction)}));
+  const SideFiles side_files = SideFiles::of(working_directory / kStoreFile);
+  // Where the file is must not depend on where this process is.
+  return Store(
+      std::make_unique<State>(State{fs::absolute(working_directory), busy_seconds, side_files,
+                                    std::move(database), std::move(sql), std::move(transaction)}));
 }
 
 Result<void> Store::begin(const NewExperiment& experiment, double time) {
@@ -188,18 +169,20 @@ Result<void> Store::begin(const NewExperiment& experiment, double time) {
                                   dump_json(experiment.file), std::int64_t{::getpid()}, time}));
   state_->experiment = state_->database.last_row();
   state_->objective = experiment.objective;
+  state_->directory = experiment.directory;
   TRY(commit());
   link_database(state_->working_directory, experiment.directory);
   return {};
 }
 
 Result<void> Store::resume(const std::string& id, double time) {
-  auto find =
-      TRY(state_->database.prepare("SELECT experiment, objective FROM experiments WHERE id = ?"));
+  auto find = TRY(state_->database.prepare(
+      "SELECT experiment, objective, directory FROM experiments WHERE id = ?"));
   state_->experiment = 0;
   TRY(find.query({id}, [&](const SqlRow& row) {
     state_->experiment = row.integer(0);
     state_->objective = row.text(1);
+    state_->directory = row.text(2);
     return false;
   }));
   auto manager =
@@ -219,6 +202,10 @@ Result<void> Store::resume(const std::string& id, double time) {
   return commit();
 }
 
+Result<void> Store::set_reason(const std::string& reason) {
+  return state_->change_row(state_->sql.set_reason, {state_->experiment, reason});
+}
+
 Result<void> Store::update_file(const json& file) {
   return state_->change_row(state_->sql.update_file, {state_->experiment, dump_json(file)});
 }
@@ -227,6 +214,7 @@ Result<void> Store::end(const Outcome& outcome, double time) {
   // A last try: how it ended is worth more than what could not be written.
   state_->transaction.give_up();
   state_->conversation_changed = false;
+  TRY(state_->find_again());
   auto update = TRY(state_->database.prepare(
       "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4, seen_at = ?4 "
       "WHERE experiment = ?1"));
@@ -378,6 +366,10 @@ Result<void> Store::forget_conversation() {
 }
 
 void Store::on_commit(std::function<void()> committed) { state_->on_commit = std::move(committed); }
+void Store::on_rewritten(std::function<Result<void>()> rewritten) {
+  state_->on_rewritten = std::move(rewritten);
+}
+bool Store::was_rewritten() { return std::exchange(state_->rewritten, false); }
 
 Result<void> Store::commit() { return state_->commit(); }
 void Store::be_patient() { state_->transaction.be_patient(); }

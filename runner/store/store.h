@@ -7,6 +7,9 @@
 // A failure is for good: the calls after it fail, too. With be_patient() one that may pass (a full
 // disk) is not: the changes are remembered, and each commit() tries again to write them.
 //
+// A file that was deleted, moved or replaced meanwhile is noticed by the next commit(). With
+// be_patient() it is written anew, with all that it held.
+//
 // One thread owns a Store. Managers of several experiments share a file: each waits for the others
 // up to `busy_seconds`, so a transaction must be short.
 #include <cstdint>
@@ -55,7 +58,8 @@ class Store {
   static constexpr double kSeenSeconds = 1;
   Result<void> seen(double time);
 
-  Result<void> update_file(const json& file);  // what `attune update` changed
+  Result<void> set_reason(const std::string& reason);  // why nothing is started for now, or empty
+  Result<void> update_file(const json& file);          // what `attune update` changed
   Result<void> end(const Outcome& outcome, double time);
 
   Result<void> add_trial(const TrialRecord& trial, double time);
@@ -86,6 +90,10 @@ class Store {
 
   Result<void> commit();  // nothing when nothing changed
   void be_patient();
+  // Called when the file was written anew; the folder of the experiment exists then. An error is
+  // one of commit(), which may pass.
+  void on_rewritten(std::function<Result<void>()> rewritten);
+  bool was_rewritten();  // since the last call
   // commit() has failed for a reason that may pass.
   bool stalled() const;
 

@@ -51,6 +51,8 @@ void StoreObserver::on_event(const std::string& kind, const std::string& text) {
   note(store_.add_event(kind, text, clock_.wall()));
 }
 
+void StoreObserver::on_postponed(const std::string& reason) { note(store_.set_reason(reason)); }
+
 // A simulation has no conversation that could be taken up again.
 void StoreObserver::on_state(const RunnerState& state) {
   if (pace_ == nullptr) store_.set_state(state);
@@ -58,9 +60,11 @@ void StoreObserver::on_state(const RunnerState& state) {
 
 Result<Kept> StoreObserver::commit() {
   auto committed = store_.commit();
-  if (!committed && store_.stalled()) return Kept{committed.error().message};
+  if (!committed && store_.stalled()) return Kept{committed.error().message, ""};
   note(std::move(committed));
   if (!failure_) return std::unexpected(failure_.error());
+  if (store_.was_rewritten())
+    return Kept{"", "the store was deleted, moved or replaced; it was written anew in its place"};
   return Kept{};
 }
 

@@ -80,6 +80,13 @@ StoreReader::~StoreReader() = default;
 Result<StoreReader> StoreReader::open(const fs::path& folder) {
   std::error_code error;
   const fs::path file = fs::canonical(folder / kStoreFile, error);
+  std::error_code ignored;
+  if (error &&
+      (fs::exists(folder / "trials", ignored) || fs::is_symlink(folder / kStoreFile, ignored)))
+    return fail(
+        fmt::format("{} holds trials, but {}, which knew what they are, is gone; put it back, or "
+                    "begin anew in another folder: attune run --dir",
+                    folder.string(), (folder / kStoreFile).string()));
   if (error)
     return fail(
         fmt::format("no experiments in {}: attune run makes some, --dir names another "

@@ -72,7 +72,10 @@ Result<void> Transaction::write_again() {
 Result<bool> Transaction::commit() {
   if (broken_) return std::unexpected(*broken_);
   if (stalled_) TRY(write_again());
-  if (!open_) return false;
+  if (!open_) {
+    stalled_ = false;
+    return false;
+  }
   if (auto done = commit_.run({}); !done) {
     stalled_ = patient_ && commit_.failure_may_pass();
     return failed(done.error());
@@ -82,7 +85,23 @@ Result<bool> Transaction::commit() {
   return true;
 }
 
+void Transaction::set_aside() {
+  if (open_) std::ignore = rollback_.run({});
+  open_ = false;
+  stalled_ = true;
+}
+
+Result<void> Transaction::go_on_in(Database& database) {
+  Transaction other = TRY(on(database));
+  begin_ = std::move(other.begin_);
+  commit_ = std::move(other.commit_);
+  rollback_ = std::move(other.rollback_);
+  return {};
+}
+
 void Transaction::give_up() {
+  if (open_) std::ignore = rollback_.run({});
+  open_ = false;
   patient_ = stalled_ = false;
   broken_.reset();
   changes_.clear();

@@ -23,11 +23,18 @@ class Transaction {
   // may pass is said by commit() only, and each commit() tries all changes again.
   void be_patient() { patient_ = true; }
   bool stalled() const { return stalled_; }  // commit() has failed so
+  bool is_patient() const { return patient_; }
+  bool is_open() const { return open_; }
 
   // `statement` lives as long as this.
   Result<void> change(SqlStatement& statement, std::initializer_list<SqlValue> values);
   Result<bool> commit();  // whether there was something
   void give_up();         // forgets what could not be written, and that it could not
+
+  // With patience: undoes what is not committed, which the next commit() writes again, until then
+  // perhaps into another database.
+  void set_aside();
+  Result<void> go_on_in(Database& database);
 
  private:
   struct Change;

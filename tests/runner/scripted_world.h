@@ -147,7 +147,7 @@ struct Notes final : TrialObserver {
   }
   Result<Kept> on_idle() override {
     if (!error.empty()) return fail(error);
-    return Kept{trouble};
+    return Kept{trouble, ""};
   }
   void on_done(const Outcome& o) override { outcome = o; }
 

@@ -154,6 +154,18 @@ TEST_CASE(
   CHECK(silent.receive().empty());
 }
 
+TEST_CASE("control: a request with a very long list is refused unread") {
+  const TemporaryFolder folder;
+  const ListeningManager manager(folder.path, answer_echo);
+  KillRequest kill{{}};
+  for (int i = 0; i < 10'000; ++i) kill.trials.push_back("t" + std::to_string(i));
+  CHECK(ask_manager(folder.path, kill).has_value());
+  kill.trials.emplace_back("t");
+  const auto answer = ask_manager(folder.path, kill);
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().message.find("more than 10000 elements") != std::string::npos);
+}
+
 TEST_CASE("control: a client that goes away before its answer") {
   const TemporaryFolder folder;
   const ListeningManager manager(folder.path, answer_echo);
@@ -240,6 +252,8 @@ TEST_CASE("control: what is wrong with a request is named") {
         "'concurrency' must be from 1 to 100000");
   CHECK(error(R"({"command": "update", "concurrency": 1.5})") ==
         "'concurrency' must be a whole number, not a number");
+  CHECK(error(R"({"command": "update", "max_seconds": 0})") ==
+        "'max_seconds' must be from 1e-09 to 1000000000000");
   CHECK(error(R"({"command": "update", "search_space": []})") ==
         "'search_space' must be an object, not an array");
 }

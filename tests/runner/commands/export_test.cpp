@@ -1,10 +1,17 @@
 // What is exported can be read by others, and by attune import.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <limits>
 #include <sstream>
 
+#include "base/unique_fd.h"
 #include "runner/commands/csv.h"
 #include "runner/commands/import_file.h"
 #include "runner/commands/views.h"
@@ -99,6 +106,61 @@ TEST_CASE("export: json lines, also into a file") {
   options.output = "/nowhere/out.jsonl";
   CHECK(view(options, printed.console).error().message.find("cannot write /nowhere/out.jsonl") !=
         std::string::npos);
+}
+
+TEST_CASE("export: what is no file is written into, and never replaced") {
+  const World world;
+  const auto path = world.folder.path;
+  ExportOptions options;
+  options.which.directory = path.string();
+  options.format = "jsonl";
+  Printed printed;
+
+  options.output = (path / "fifo").string();
+  REQUIRE(::mkfifo(options.output.c_str(), 0600) == 0);
+  const UniqueFd reader(::open(options.output.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  REQUIRE(view(options, printed.console).has_value());
+  std::string text(65536, '\0');
+  const ssize_t size = ::read(reader.get(), text.data(), text.size());
+  REQUIRE(size > 0);
+  CHECK(text.substr(0, static_cast<std::size_t>(size)) == world.exported("jsonl"));
+  CHECK(std::filesystem::is_fifo(options.output));
+
+  std::filesystem::create_symlink("/dev/full", path / "full");
+  options.output = (path / "full").string();
+  CHECK(view(options, printed.console).error().message.find("No space left") != std::string::npos);
+  CHECK(std::filesystem::is_symlink(options.output));
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+
+  std::ofstream(path / "precious") << "x";
+  std::filesystem::create_symlink("precious", path / "link");
+  options.output = (path / "link").string();
+  CHECK(view(options, printed.console).error().message.find("is a symbolic link") !=
+        std::string::npos);
+  CHECK(std::filesystem::file_size(path / "precious") == 1);
+
+  options.output = path.string();
+  CHECK(view(options, printed.console).error().message.find("is a directory") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(path.string() + ".part"));
+}
+
+TEST_CASE("export: one that fails leaves nothing") {
+  const World world;
+  ExportOptions options;
+  options.which.directory = world.folder.path.string();
+  options.output = (world.folder.path / "out.csv").string();
+  Printed printed;
+  rlimit limit{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit lower{64, limit.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &lower);
+  const auto written = view(options, printed.console);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, before);
+  CHECK_FALSE(written.has_value());
+  CHECK_FALSE(std::filesystem::exists(options.output));
+  CHECK_FALSE(std::filesystem::exists(options.output + ".part"));
 }
 
 std::vector<ImportData::Record> read_as(const std::string& name, const std::string& text) {

@@ -1,6 +1,8 @@
 // What the commands print that only look.
 #include "runner/commands/views.h"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -226,7 +228,7 @@ TEST_CASE("views: logs, and following them to the end of the trial") {
   Printed nothing;
   CHECK(contains(view(options, nothing.console).error().message, "not started yet"));
   options.trial = "t0002";
-  CHECK(contains(view(options, nothing.console).error().message, "cannot read"));
+  CHECK(contains(view(options, nothing.console).error().message, "cannot open"));
 
   std::filesystem::create_directories(trial_folder);
   std::ofstream out(trial_folder / "stdout");
@@ -235,6 +237,11 @@ TEST_CASE("views: logs, and following them to the end of the trial") {
   CHECK(printed(options) == "first\n");
   options.from_stderr = true;
   CHECK(printed(options) == "wrong\n");
+
+  // A trial may do what it likes in its folder.
+  std::filesystem::remove(trial_folder / "stderr");
+  REQUIRE(::mkfifo((trial_folder / "stderr").c_str(), 0600) == 0);
+  CHECK(contains(view(options, nothing.console).error().message, "is no regular file"));
 
   options.from_stderr = false;
   options.follow = true;

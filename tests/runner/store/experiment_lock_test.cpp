@@ -1,4 +1,5 @@
 // One manager for an experiment, and how others see whether there is one.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,22 @@ TEST_CASE("lock: dies with its process") {
   CHECK_FALSE(ExperimentLock::is_held(folder.path));
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+TEST_CASE("lock: a FIFO in its place holds up nobody") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder.path / "lock").c_str(), 0600) == 0);
+  CHECK_FALSE(ExperimentLock::is_held(folder.path));
+  ExperimentLock::await_free(folder.path);
+  CHECK_FALSE(ExperimentLock::take(folder.path).has_value());
+}
+
+TEST_CASE("lock: a folder where others may write is not one to run in") {
+  const TemporaryFolder folder;
+  REQUIRE(::chmod(folder.path.c_str(), 0777) == 0);
+  const auto lock = ExperimentLock::take(folder.path);
+  REQUIRE_FALSE(lock.has_value());
+  CHECK(lock.error().message.find(folder.path.string() + " can be written by other users") == 0);
 }
 
 TEST_CASE("lock: a folder that is gone has no manager") {

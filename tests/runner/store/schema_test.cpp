@@ -80,6 +80,22 @@ TEST_CASE("schema: a file that is no database, and a damaged one") {
   CHECK(says(Store::open(folder.path).error(), "damaged"));
 }
 
+TEST_CASE("schema: what others may write is not opened") {
+  const TemporaryFolder folder;
+  REQUIRE(open_for_writing(folder.path, schema_steps(), kBusy).has_value());
+  const fs::path file = folder.path / kStoreFile;
+  REQUIRE(::chmod(file.c_str(), 0666) == 0);
+  CHECK(says(open_for_writing(folder.path, schema_steps(), kBusy).error(),
+             file.string() + " can be written by other users (mode 0666)"));
+  REQUIRE(::chmod(file.c_str(), 0644) == 0);
+  REQUIRE(::chmod(folder.path.c_str(), 0775) == 0);  // as umask 002 makes it
+  CHECK(open_for_writing(folder.path, schema_steps(), kBusy).has_value());
+  REQUIRE(::chmod(folder.path.c_str(), 0777) == 0);
+  CHECK(says(open_for_writing(folder.path, schema_steps(), kBusy).error(),
+             folder.path.string() + " can be written by other users (mode 0777)"));
+  CHECK(says(bring_up_to_date(folder.path, kBusy).error(), "chmod go-w"));
+}
+
 TEST_CASE("schema: a working directory that cannot be made") {
   const TemporaryFolder folder;
   std::ofstream(folder.path / "file") << "x";

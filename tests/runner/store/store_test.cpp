@@ -269,6 +269,20 @@ TEST_CASE("store: what a resume needs") {
   CHECK(whole.parameters[1].attempt == 1);
 }
 
+TEST_CASE("store: why nothing is proposed for now stands in the reason") {
+  const TemporaryFolder folder;
+  Store store = begin_experiment(folder.path, "abcd2345");
+  const ExperimentLock lock = ExperimentLock::take(folder.path / "abcd2345").value();
+  const ManualClock clock(2000);
+  StoreObserver observer(store, clock);
+  StoreReader reader = StoreReader::open(folder.path).value();
+  for (const char* reason : {"the disk is full", ""}) {
+    observer.on_postponed(reason);
+    REQUIRE(observer.on_idle().has_value());
+    CHECK(reader.find("")->reason == reason);
+  }
+}
+
 TEST_CASE("store: the observer is durable when on_attempt and on_idle return") {
   const TemporaryFolder folder;
   Store store = begin_experiment(folder.path, "abcd2345");

@@ -1,0 +1,83 @@
+// What a manager does with the requests that change what a resume starts from.
+#include "runner/control_handler.h"
+
+#include <catch2/catch.hpp>
+
+#include "runner/experiment_file.h"
+#include "runner/store/store_reader.h"
+#include "tests/runner/scripted_world.h"
+#include "tests/runner/store/stored_experiment.h"
+#include "tests/support/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+// Of two parameters, one of which a constraint and the command need.
+Experiment two_parameters() {
+  return read_experiment(R"(
+searchSpace: {x: {_type: uniform, _value: [0, 1]}, y: {_type: uniform, _value: [0, 1]}}
+constraints: ["x < y"]
+trialCommand: ./solve {y}
+tuner: {name: TPE}
+)",
+                         "/tmp/e.yaml", "/tmp")
+      .value();
+}
+
+struct Managed {
+  Managed() {
+    world.ready();
+    CHECK(store.update_file(to_document(experiment)).has_value());
+    CHECK(store.commit().has_value());
+  }
+  StoredExperiment stored() const {
+    StoreReader reader = StoreReader::open(folder.path).value();
+    return reader.find("").value();
+  }
+  std::string answer(const json& request) {
+    const auto answered = handler.handle(request);
+    return answered ? "ok" : answered.error().message;
+  }
+
+  TemporaryFolder folder;
+  Store store = begin_experiment(folder.path, "abcd2345");
+  Experiment experiment = two_parameters();
+  World world;
+  ControlHandler handler{world.runner, experiment, store, world.clock};
+};
+
+json uniform(double low, double high) { return {{"_type", "uniform"}, {"_value", {low, high}}}; }
+
+TEST_CASE("control handler: a search space that resume would refuse is not stored") {
+  Managed m;
+  const json before = m.stored().file;
+  const auto refused = [&](const json& space, const std::string& why) {
+    const std::string answer =
+        m.answer({{"command", "update"}, {"search_space", space}, {"concurrency", 7}});
+    CAPTURE(answer);
+    CHECK(answer.find(why) != std::string::npos);
+    CHECK(m.stored().file == before);
+    CHECK(m.experiment.trial_concurrency == 1);
+  };
+  refused({{"y", uniform(0, 1)}}, "unknown parameter \"x\"");
+  refused({{"x", uniform(0, 1)}, {"z", uniform(0, 1)}}, "unknown parameter \"y\"");
+  refused({{"x", uniform(0, 1)}, {"y", uniform(0, std::nan(""))}}, "");
+  for (const std::string& call : m.world.decider.calls) CHECK(call != "space");
+}
+
+TEST_CASE("control handler: what is updated is what a resume reads") {
+  Managed m;
+  CHECK(m.answer({{"command", "update"},
+                  {"search_space", {{"x", uniform(0, 2)}, {"y", uniform(1, 3)}}},
+                  {"concurrency", 7},
+                  {"max_seconds", 1e-9},
+                  {"max_trials", 5}}) == "ok");
+  const Experiment resumed = read_stored_experiment(m.stored().file, m.folder.path).value();
+  CHECK(resumed.search_space["y"] == uniform(1, 3));
+  CHECK(resumed.trial_concurrency == 7);
+  CHECK(resumed.max_trial_number == 5);
+  CHECK(resumed.max_experiment_seconds == 1e-9);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,163 @@
+// attune.sqlite is deleted, moved or replaced while a manager has it open.
+#include <catch2/catch.hpp>
+
+#include "base/clock.h"
+#include "runner/store/experiment_lock.h"
+#include "runner/store/store.h"
+#include "runner/store/store_observer.h"
+#include "runner/store/store_reader.h"
+#include "tests/runner/store/stored_experiment.h"
+#include "tests/support/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct World {
+  TemporaryFolder folder;
+  fs::path file = folder.path / "attune.sqlite";
+  Store store = patient(begin_experiment(folder.path, "abcd2345"));
+  ManualClock clock{2000};
+  StoreObserver observer{store, clock};
+
+  static Store patient(Store store) {
+    store.be_patient();
+    return store;
+  }
+  void add(int first, int last) {
+    for (int i = first; i < last; ++i) {
+      const TrialRecord trial = pending_trial(i);
+      observer.on_trial_added(trial);
+      observer.on_decision({trial.job_id, "stop", "user", "why"});
+      observer.on_report(trial, report_of(trial, 0, 0.5, 10), "");
+    }
+  }
+  std::int64_t pending() const {
+    StoreReader reader = StoreReader::open(folder.path).value();
+    return reader.tally(reader.find("abcd2345").value())->pending;
+  }
+};
+
+TEST_CASE("lost store: a deleted one is written anew with all that it held") {
+  World world;
+  world.add(0, 50);
+  REQUIRE(world.observer.on_idle().has_value());
+  const bool side_files_too = GENERATE(true, false);
+  fs::remove(world.file);
+  if (side_files_too) {
+    fs::remove(world.file.string() + "-wal");
+    fs::remove(world.file.string() + "-shm");
+  }
+  world.add(50, 60);
+  const auto kept = world.observer.on_idle();
+  REQUIRE(kept.has_value());
+  CHECK(kept->trouble.empty());
+  CHECK(kept->notice.find("written anew") != std::string::npos);
+  CHECK(world.pending() == 60);
+  // And on it goes, without more ado.
+  world.add(60, 61);
+  CHECK(world.observer.on_idle()->notice.empty());
+  CHECK(world.pending() == 61);
+  StoreReader reader = StoreReader::open(world.folder.path).value();
+  const StoredTrial trial = reader.whole_trial(reader.find("").value(), "t0007").value();
+  CHECK(trial.reports.size() == 1);
+  CHECK(trial.decisions.size() == 1);
+}
+
+TEST_CASE("lost store: how it ended is kept though nothing came after the loss") {
+  World world;
+  world.add(0, 5);
+  REQUIRE(world.observer.on_idle().has_value());
+  fs::remove(world.file);
+  world.observer.on_done({Outcome::Kind::completed, "all done"});
+  CHECK(world.observer.end_result().has_value());
+  CHECK(world.pending() == 5);
+  StoreReader reader = StoreReader::open(world.folder.path).value();
+  CHECK(reader.find("")->status == ExperimentStatus::completed);
+}
+
+TEST_CASE("lost store: the folder with everything in it was moved") {
+  World world;
+  world.add(0, 5);
+  REQUIRE(world.observer.on_idle().has_value());
+  ExperimentLock lock = ExperimentLock::take(world.folder.path / "abcd2345").value();
+  world.store.on_rewritten([&] { return lock.renew(world.folder.path / "abcd2345"); });
+  const fs::path away = world.folder.path.string() + "-away";
+  fs::rename(world.folder.path, away);
+  world.add(5, 6);
+  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.pending() == 6);
+  CHECK(StoreReader::open(world.folder.path / "abcd2345").has_value());
+  CHECK(ExperimentLock::is_held(world.folder.path / "abcd2345"));
+  fs::remove_all(away);
+}
+
+TEST_CASE("lost store: an older copy in its place gets what it lacks") {
+  World world;
+  world.add(0, 5);
+  REQUIRE(world.observer.on_idle().has_value());
+  const fs::path old = world.folder.path / "old";
+  fs::create_directory(old);
+  {
+    Store other = begin_experiment(old, "abcd2345");
+    Store second = begin_experiment(old, "wxyz2345");
+    REQUIRE(second.add_trial(pending_trial(0), 1001).has_value());
+    REQUIRE(second.add_event("notice", "of another one", 1001).has_value());
+    REQUIRE(second.commit().has_value());
+  }
+  fs::rename(old / "attune.sqlite", world.file);
+  world.add(5, 6);
+  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.pending() == 6);
+  StoreReader reader = StoreReader::open(world.folder.path).value();
+  const StoredExperiment other = reader.find("wxyz2345").value();
+  CHECK(reader.tally(other)->pending == 1);
+  CHECK(reader.events(other, 9)->size() == 1);
+}
+
+TEST_CASE("lost store: two managers of one file both find their experiments again") {
+  World world;
+  Store second = World::patient(begin_experiment(world.folder.path, "wxyz2345"));
+  world.add(0, 5);
+  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(second.add_trial(pending_trial(0), 1001).has_value());
+  REQUIRE(second.commit().has_value());
+  fs::remove(world.file);
+  world.add(5, 6);
+  CHECK(world.observer.on_idle()->trouble.empty());
+  REQUIRE(second.add_trial(pending_trial(1), 1001).has_value());
+  REQUIRE(second.commit().has_value());
+  world.add(6, 7);
+  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.pending() == 7);
+  StoreReader reader = StoreReader::open(world.folder.path).value();
+  CHECK(reader.tally(reader.find("wxyz2345").value())->pending == 2);
+}
+
+TEST_CASE("lost store: what cannot be written anew waits until it can") {
+  World world;
+  world.add(0, 5);
+  REQUIRE(world.observer.on_idle().has_value());
+  for (const char* ending : {"", "-wal", "-shm"}) fs::remove(world.file.string() + ending);
+  const bool stranger = GENERATE(true, false);
+  if (stranger) {
+    Store other = begin_experiment(world.folder.path, "wxyz2345");  // takes its number, too
+  } else {
+    fs::create_directory(world.file);
+  }
+  world.add(5, 6);
+  for (int i = 0; i < 2; ++i) {
+    const auto kept = world.observer.on_idle();
+    REQUIRE(kept.has_value());
+    CAPTURE(kept->trouble);
+    CHECK(kept->trouble.find(world.file.string()) != std::string::npos);
+    CHECK(world.store.stalled());
+  }
+  fs::rename(world.file, world.folder.path / "elsewhere");
+  CHECK(world.observer.on_idle()->trouble == "");
+  CHECK(world.pending() == 6);
+}
+
+}  // namespace
+}  // namespace attune
