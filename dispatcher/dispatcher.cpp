@@ -43,7 +43,12 @@ bool Dispatcher::accept(Frame frame) {
   text_bytes_ = frame.payload.size();
   journal_->append({RecordKind::command, frame_payload(frame)});
   if (!command) {
-    log_.error("command {} ignored: {}", commands_, command.error().message);
+    // Without a space there is nothing to do, and the manager waits for the answer to this one.
+    if (!initialized_ && frame.code == code_of(Initialize{})) {
+      answer(Failed{kExitConfiguration, command.error().message});
+    } else {
+      log_.error("command {} ignored: {}", commands_, command.error().message);
+    }
     return true;
   }
   bytes_ = text_bytes_ + memory_of(*command) + kMessageOverhead;
@@ -79,7 +84,10 @@ void Dispatcher::warn_if_long() {
 
 // ---- commands
 
-void Dispatcher::route(const Initialize& c) { to_tuner(SetSpace{c.search_space, true}); }
+void Dispatcher::route(const Initialize& c) {
+  initialized_ = true;
+  to_tuner(SetSpace{c.search_space, true});
+}
 
 void Dispatcher::route(const UpdateSearchSpace& c) { to_tuner(SetSpace{c.search_space, false}); }
 

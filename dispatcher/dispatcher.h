@@ -134,6 +134,7 @@ class Dispatcher {
   Log log_;
   Jobs jobs_;
   Quotas quotas_;
+  bool initialized_ = false;  // a search space has come
   std::uint64_t commands_ = 0, answers_ = 0;
   std::uint64_t acknowledged_ = 0;  // answers that the manager will not forget
   std::size_t bytes_ = 0;           // of the command in hand, in memory

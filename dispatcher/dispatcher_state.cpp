@@ -75,6 +75,7 @@ void Dispatcher::finish_save() {
 }
 
 Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
+  initialized_ = true;
   commands_ = TRY(count_at(state, "commands"));
   answers_ = TRY(count_at(state, "answers"));
   acknowledged_ = TRY(count_at(state, "acknowledged"));
@@ -103,6 +104,7 @@ std::optional<Offer> Dispatcher::put_aside(WorkerMessage message) {
 }
 
 void Dispatcher::restart() {
+  initialized_ = false;
   commands_ = answers_ = acknowledged_ = 0;
   echoes_.clear();
   jobs_.restart();

@@ -158,6 +158,18 @@ TEST_CASE("an unusable search space at Initialize ends it with 2") {
   CHECK(daemon.wait() == 2);
 }
 
+TEST_CASE("an Initialize without a search space object ends it with 2") {
+  const auto payload = GENERATE("[1]", "{", "", "null", "3");
+  DaemonProcess daemon(
+      DaemonProcess::exp_params({{"tuner", {{"name", "Random"}}}, {"capabilities", {"error"}}}));
+  daemon.send("IN", payload);
+  const auto frames = daemon.receive_all();
+  REQUIRE(frames.size() == 1);
+  CHECK(frames[0].code == "ER");
+  CHECK_THAT(frames[0].payload, Catch::Contains("Initialize"));
+  CHECK(daemon.wait() == 2);
+}
+
 TEST_CASE("an unusable search space ends it with 2 also when the input has ended already") {
   DaemonProcess daemon(random_tuner());
   daemon.send("IN", R"({"lr":{"_type":"uniform","_value":[1,0]}})");
