@@ -129,9 +129,9 @@ Result<void> LocalBackend::start(const TrialStart& start) {
 Result<void> LocalBackend::end_unknown_attempts(const TrialFolder& files,
                                                 const std::string& job_id) const {
   for (const int attempt : files.attempts()) {
-    const UniqueFd spool = TRY(files.open_spool(attempt));
-    if (!spool || !is_held(spool.get())) continue;
-    kill_leftovers(folder(job_id), attempt, read_facts(spool.get(), kBytesPerTrial));
+    const auto spool = files.open_spool(attempt);  // an error: the trial has put something there
+    if (!spool || !*spool || !is_held(spool->get())) continue;
+    kill_leftovers(folder(job_id), attempt, read_facts(spool->get(), kBytesPerTrial));
     return fail(fmt::format(
         "attempt {} still ran, of which this store knows nothing; it is killed first", attempt));
   }

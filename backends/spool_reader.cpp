@@ -82,6 +82,13 @@ void SpoolParser::feed(std::string_view bytes) {
   buffer_.append(bytes);
 }
 
+std::size_t SpoolParser::forget_rest() {
+  const std::size_t size = buffer_.size() - begin_;
+  buffer_.clear();
+  begin_ = 0;
+  return size;
+}
+
 std::optional<SpoolRecord> SpoolParser::give_up() {
   damaged_ = true;
   buffer_ = {};
@@ -172,7 +179,10 @@ bool SpoolReader::read(std::span<char> buffer, bool late, std::vector<TrialEvent
         "there"});
     return false;
   }
-  return size == buffer.size();
+  if (size == buffer.size()) return true;
+  // Read again when there is more: on a full disk the shim takes back a record that is not whole.
+  offset_ -= static_cast<off_t>(parser_.forget_rest());
+  return false;
 }
 
 void SpoolReader::take(const SpoolRecord& record, bool late, std::vector<TrialEvent>& events) {

@@ -27,6 +27,8 @@ class SpoolParser {
   void feed(std::string_view bytes);
   // Nothing: what is left is not whole, or damaged.
   std::optional<SpoolRecord> next();
+  // Forgets what is left, and says how much that was.
+  std::size_t forget_rest();
   // There is something that is no record, and never will be. What is fed then is ignored: a hole of
   // gigabytes must not be kept in memory.
   bool damaged() const { return damaged_; }

@@ -15,6 +15,14 @@ TEST_CASE("local backend: the folder of the experiment is made again") {
   CHECK(local.reports.size() == 2);
 }
 
+TEST_CASE("local backend: what only bears the name of a spool does not hold up a start") {
+  LocalFixture local("report FINAL 0 1");
+  fs::create_directories(local.trial() / "spool.7");
+  local.start(0);
+  REQUIRE(local.run_to_end());
+  CHECK(local.finished[0].how == Ending::succeeded);
+}
+
 TEST_CASE("local backend: no attempt is started beside one that the store has forgotten") {
   TemporaryFolder other;
   const fs::path alive = other.path / "alive";

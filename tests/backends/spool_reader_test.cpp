@@ -134,6 +134,28 @@ TEST_CASE("spool: behind what is no record nothing counts, and nothing is kept")
   CHECK_FALSE(read_facts(file.get(), SIZE_MAX).exit.has_value());
 }
 
+TEST_CASE("spool: a part of a record that its shim takes back is no damage") {
+  UniqueFd fd = file_of(record("metric", metric(0)));
+  const off_t whole = ::lseek(fd.get(), 0, SEEK_END);
+  const int writer = ::dup(fd.get());
+  const std::string torn = record("metric", metric(1) + metric(2));
+  REQUIRE(::pwrite(writer, torn.data(), 30, whole) == 30);
+  SpoolReader reader("t0", std::move(fd), 0);
+  std::vector<char> buffer(GENERATE(std::size_t{7}, std::size_t{1000}));
+  std::vector<TrialEvent> events;
+  while (reader.read(buffer, false, events)) {
+  }
+  CHECK(events.size() == 1);
+  REQUIRE(::ftruncate(writer, whole) == 0);
+  const std::string again = record("metric", metric(1)) + record("metric", metric(2));
+  REQUIRE(::pwrite(writer, again.data(), again.size(), whole) == std::ssize(again));
+  ::close(writer);
+  while (reader.read(buffer, false, events)) {
+  }
+  CHECK_FALSE(reader.damaged());
+  CHECK(events.size() == 3);
+}
+
 // 4 GiB: more than a test could read in its time, or keep.
 TEST_CASE("spool: a hole is not read") {
   UniqueFd fd = file_of(record("metric", metric(0)));
