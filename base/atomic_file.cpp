@@ -1,6 +1,7 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,7 +39,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   return write_file_atomically(real_files(), path, bytes);
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, std::size_t limit) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return failed("cannot open", path);
   std::string bytes;
@@ -49,6 +50,7 @@ Result<std::string> read_file(const std::string& path) {
     if (n < 0) return failed("cannot read", path);
     if (n == 0) return bytes;
     bytes.append(buffer, 0, static_cast<std::size_t>(n));
+    if (bytes.size() > limit) return fail(fmt::format("{} is larger than {} bytes", path, limit));
   }
 }
 

@@ -15,6 +15,6 @@ Result<void> write_file_atomically(FileSystem& files, const std::string& path,
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
 // The whole file, also what is no regular one. Errors name the path.
-Result<std::string> read_file(const std::string& path);
+Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30);
 
 }  // namespace attune

@@ -24,4 +24,8 @@ int finish_output(int code, const char* program) {
   return code == 0 ? 1 : code;
 }
 
+void put_text(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+}
+
 }  // namespace attune

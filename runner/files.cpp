@@ -39,8 +39,7 @@ Result<UniqueFd> open_private(const std::filesystem::path& path, int flags) {
 std::string why_untrusted(const struct stat& status, uid_t user, gid_t group) {
   if (status.st_uid != user && status.st_uid != 0)
     return fmt::format("belongs to another user ({})", status.st_uid);
-  // In a sticky folder, such as /tmp, nobody can replace what is not his own.
-  if (S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return "";
+  // A sticky folder, such as /tmp, too: an attune.sqlite-wal that somebody puts there is believed.
   const bool others = (status.st_mode & S_IWOTH) != 0;
   const bool strangers = (status.st_mode & S_IWGRP) != 0 && status.st_gid != group;
   if (others || strangers)

@@ -83,7 +83,7 @@ int execute(const CommandOptions& options) {
   };
   const auto code = std::visit(run, options);
   if (code) return *code;
-  fmt::print(stderr, "attune: {}\n", terminal_text(code.error().message));
+  put_text(stderr, fmt::format("attune: {}\n", terminal_text(code.error().message)));
   return error_code;
 }
 
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
     }
     return attune::finish_output(attune::execute(*options), "attune");
   } catch (const std::exception& error) {  // out of memory and the like
-    fmt::print(stderr, "attune: {}\n", error.what());
+    std::fprintf(stderr, "attune: %s\n", error.what());
     return attune::kExitFailed;
   }
 }

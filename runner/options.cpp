@@ -105,7 +105,9 @@ void duration_option(CLI::App* sub, Options& options, const std::string& instead
   sub->add_option("--duration", options.max_seconds,
                   instead + "maxExperimentDuration: seconds, or 90s, 10m, 1.5h, 1d")
       ->transform(duration())
-      ->check(CLI::PositiveNumber)
+      ->check([](const std::string& text) {
+        return std::stod(text) > 0 ? "" : "more than 0 expected: 90s";
+      })
       ->type_name("DURATION");
 }
 
@@ -337,7 +339,9 @@ std::optional<CommandLineEnd> unknown_command(const CLI::App& app, int argc,
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
   if (std::ranges::find(names, argv[1]) != names.end()) return std::nullopt;
-  const std::string near = nearest_name(argv[1], names);
+  std::string near = nearest_name(argv[1], names);
+  for (const std::string& name : names)
+    if (near.empty() && name.starts_with(argv[1])) near = name;
   return CommandLineEnd{
       kExitUsage,
       fmt::format("attune: unknown command '{}'{}\nKnown: {}\n", argv[1],

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/standard_output.h"
 #include "base/terminal_text.h"
 
 namespace attune {
@@ -82,7 +83,8 @@ void Progress::redraw() {
   // A line that fills the last column would wrap, and could not be taken back.
   line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(width() - 1, 1))));
   const std::size_t blanks = options_.ansi || shown_ < line.size() ? 0 : shown_ - line.size();
-  fmt::print(options_.stream, "\r{}{:{}}{}", line, "", blanks, options_.ansi ? "\x1b[K" : "");
+  const char* clear_rest = options_.ansi ? "\x1b[K" : "";
+  put_text(options_.stream, fmt::format("\r{}{:{}}{}", line, "", blanks, clear_rest));
   std::fflush(options_.stream);
   shown_ = line.size();
   drawn_at_ = clock_.now();
@@ -90,14 +92,14 @@ void Progress::redraw() {
 
 void Progress::clear() {
   if (shown_ == 0) return;
-  fmt::print(options_.stream, "\r{:{}}\r", "", shown_);
+  put_text(options_.stream, fmt::format("\r{:{}}\r", "", shown_));
   std::fflush(options_.stream);
   shown_ = 0;
 }
 
 void Progress::message(const std::string& text) {
   clear();
-  fmt::print(options_.stream, "{}\n", terminal_text(text));
+  put_text(options_.stream, terminal_text(text) + "\n");
   std::fflush(options_.stream);
   redraw();
 }

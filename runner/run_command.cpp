@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "runner/daemon_program.h"
 #include "runner/experiment_file.h"
@@ -53,7 +54,27 @@ std::string heading(const RunFacts& facts, std::string_view verb) {
 // Where the folder was taken away, the one that is made in its place needs the lock, too. All of
 // them outlive the session.
 void keep_lock(ExperimentLock& lock, const RunFacts& facts, Store& store) {
-  store.on_rewritten([&lock, directory = facts.directory] { return lock.renew(directory); });
+  store.keep_folder([&lock, directory = facts.directory] { return lock.renew(directory); });
+}
+
+// A copy would go on in the folder of the original.
+Result<void> check_place(const StoredExperiment& stored, const fs::path& store) {
+  const std::string directory = stored.directory.string();
+  std::error_code error;
+  if (!stored.directory.is_absolute())
+    return fail(fmt::format("the folder of experiment {} is {}, which is no absolute path",
+                            stored.id, directory));
+  if (!fs::is_directory(stored.directory, error))
+    return fail(fmt::format("the folder of experiment {}, {}, is gone; move it back there",
+                            stored.id, directory));
+  const fs::path known = stored.directory / kStoreFile;
+  if (fs::exists(known, error) && !fs::equivalent(known, store, error))
+    return fail(
+        fmt::format("{} is a copy: experiment {} lives in {}. To go on with that: attune "
+                    "resume --dir {}; with the copy: move the original away, and the copy "
+                    "there",
+                    store.string(), stored.id, directory, directory));
+  return {};
 }
 
 }  // namespace
@@ -66,7 +87,7 @@ int print_result(const SessionResult& result, bool as_json) {
   }
   std::fflush(stdout);
   if (result.outcome.kind != Outcome::Kind::completed)
-    fmt::print(stderr, "attune: {}\n", terminal_text(result.outcome.reason));
+    put_text(stderr, fmt::format("attune: {}\n", terminal_text(result.outcome.reason)));
   return result.exit_code;
 }
 
@@ -121,11 +142,13 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
                                              options.daemon, options.quiet, surroundings));
   if (options.dry_run) {
     for (const std::string& message : setup.session.messages) {
-      if (message.starts_with("warning: ")) fmt::print(stderr, "attune: {}\n", message);
+      if (message.starts_with("warning: "))
+        put_text(stderr, fmt::format("attune: {}\n", terminal_text(message)));
     }
-    fmt::print(
-        "{}\n",
-        to_document(setup.session.experiment).dump(2, ' ', false, json::error_handler_t::replace));
+    put_text(
+        stdout,
+        to_document(setup.session.experiment).dump(2, ' ', false, json::error_handler_t::replace) +
+            "\n");
     return kExitOk;
   }
   ClaimedExperiment claimed = TRY(claim(setup, SystemClock()));
@@ -147,9 +170,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
   if (options.max_seconds) experiment.max_experiment_seconds = options.max_seconds;
   TRY(check_resumable(experiment));
-  if (!stored.directory.is_absolute())
-    return fail(fmt::format("the folder of experiment {} is {}, which is no absolute path",
-                            stored.id, stored.directory.string()));
+  TRY(check_place(stored, reader.working_directory() / kStoreFile));
   SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
   setup.facts = {
       stored.id, stored.directory.string(), {stored.objective, stored.maximize}, stored.seed};
@@ -184,7 +205,8 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
                                          setup.restored.live.size()));
   }
   if (options.dry_run) {
-    for (const std::string& message : setup.messages) fmt::print("{}\n", message);
+    for (const std::string& message : setup.messages)
+      put_text(stdout, terminal_text(message) + "\n");
     return kExitOk;
   }
   Store store = TRY(Store::open(reader.working_directory()));

@@ -112,9 +112,11 @@ Result<bool> takes_a_file(const std::string& path) {
   if (::lstat(path.c_str(), &status) != 0) return true;
   if (S_ISDIR(status.st_mode)) return fail(path + " is a directory; name a file in it");
   if (S_ISREG(status.st_mode)) return true;
-  const bool link = S_ISLNK(status.st_mode);
-  // A link to a file: which of the two should be replaced only the user knows.
-  if (link && !path.starts_with("/dev/") && !path.starts_with("/proc/") &&
+  // What the shell has opened; of other links to files only the user knows which of the two should
+  // be replaced.
+  const bool opened = path == "/dev/stdout" || path == "/dev/stderr" ||
+                      path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+  if (S_ISLNK(status.st_mode) && !opened &&
       (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)))
     return fail(path + " is a symbolic link; name the file that it leads to, or remove it");
   return false;
@@ -135,7 +137,9 @@ Result<void> write_and_close(int fd, const std::string& path, const WriteInto& b
 
 Result<void> write_file(const std::string& path, const WriteInto& body) {
   if (!TRY(takes_a_file(path)))
-    return write_and_close(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC), path, body);
+    // Appending: behind /dev/stdout there may be a file that has something already.
+    return write_and_close(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC), path,
+                           body);
   // Beside the file first: one that is half written looks like a whole one.
   const std::string partial = path + ".part";
   // Made here, so that no symbolic link that somebody has put there is followed.

@@ -12,7 +12,6 @@
 #include "backends/file_watch.h"
 #include "runner/commands/views.h"
 #include "runner/files.h"
-#include "runner/store/schema.h"
 #include "runner/store/store_reader.h"
 
 namespace attune {
@@ -50,6 +49,10 @@ Result<void> follow(Tail& tail, const fs::path& folder, StoreReader& reader,
   boost::asio::io_context io;
   Result<void> result;
   const auto look = [&] {
+    if (reader.has_moved()) {
+      auto again = StoreReader::open(reader.working_directory());
+      if (again && again->trial(experiment, job_id)) reader = *std::move(again);
+    }
     // First the state, then the output: what was printed before the end is printed here, too.
     const auto trial = reader.trial(experiment, job_id);
     std::ignore = tail.copy();
@@ -59,8 +62,7 @@ Result<void> follow(Tail& tail, const fs::path& folder, StoreReader& reader,
   };
   const auto watch = TRY(FileWatch::create(io, [&](int) { look(); }));
   TRY(watch->add(folder));
-  std::error_code ignored;
-  TRY(watch->add(fs::canonical(experiment.directory / kStoreFile, ignored).parent_path()));
+  TRY(watch->add(reader.working_directory()));
   look();
   if (!io.stopped()) io.run();
   return result;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "base/standard_output.h"
 #include "runner/commands/import_file.h"
 #include "runner/control_client.h"
 #include "runner/store/experiment_lock.h"
@@ -35,9 +36,10 @@ Result<std::optional<json>> ask(const StoredExperiment& experiment, const Contro
                     experiment.manager_pid));
   if (!answer.error().no_manager) return fail(answer.error().message);
   // By its id: the folder need not be called like the experiment.
-  fmt::print(console.err,
-             "attune: experiment {} is {}: no manager runs; attune resume {} starts one\n",
-             experiment.id, to_text(experiment.status), experiment.id);
+  put_text(
+      console.err,
+      fmt::format("attune: experiment {} is {}: no manager runs; attune resume {} starts one\n",
+                  experiment.id, to_text(experiment.status), experiment.id));
   return std::nullopt;
 }
 

@@ -33,6 +33,9 @@ Result<std::string> single_text(Database& database, const std::string& query,
 }
 
 Result<void> copy_tables(Database& from, const std::filesystem::path& to, std::int64_t experiment) {
+  // Another manager may do the same. Whoever writes first of all waits for it; whoever has read
+  // before is refused.
+  TRY(from.execute("DELETE FROM anew.outbox WHERE false"));
   const std::string stranger = TRY(single_text(
       from,
       "SELECT a.id FROM anew.experiments AS a JOIN main.experiments AS m ON (a.experiment = "

@@ -180,6 +180,17 @@ Result<UniqueFd> hold(const std::filesystem::path& folder) {
   return fd;
 }
 
+// Makes the file if there is none, and looks at it without opening it: to close a descriptor of it
+// takes from SQLite the locks that this process has on it, and whoever closes it next would remove
+// attune.sqlite-wal, with all that comes later in it.
+Result<void> make_file(const std::filesystem::path& file) {
+  const UniqueFd made(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made && errno != EEXIST)
+    return fail(fmt::format("cannot make {}: {}", file.string(), strerror(errno)));
+  const UniqueFd found = TRY(open_private(file, O_PATH));
+  return check_trusted(found.get(), file);
+}
+
 // Whatever else bears the name: SQLite would wait at a FIFO for ever, and say of a directory that
 // the disk has failed.
 Result<void> check_kind(const std::filesystem::path& file) {
@@ -224,8 +235,7 @@ Result<Database> open_for_writing(const std::filesystem::path& working_directory
   TRY(check_trusted(held.get(), working_directory));
   const std::filesystem::path file = working_directory / kStoreFile;
   // SQLite gives the files beside it the same permissions.
-  const UniqueFd opened = TRY(open_private(file, O_RDWR | O_CREAT));
-  TRY(check_trusted(opened.get(), file));
+  TRY(make_file(file));
   Database database = TRY(Database::open(file, Database::Mode::create, busy_seconds));
   auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
   // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at
@@ -253,6 +263,8 @@ Result<Database> open_for_reading(const std::filesystem::path& working_directory
   TRY(check_kind(file));
   Database database = TRY(Database::open(file, Database::Mode::read));
   const std::int64_t version = TRY(version_of(database, file, steps.size()));
+  if (version == 0)  // a manager makes it at this moment, or was killed while it did
+    return fail(file.string() + ": no experiment has begun in it yet; attune run makes one");
   if (version < static_cast<std::int64_t>(steps.size()))
     return fail(
         fmt::format("{}: written by an older attune; the next attune run or resume in "

@@ -60,7 +60,8 @@ struct Store::State {
   std::string manager = "{}";
   bool conversation_changed = false;
   std::function<void()> on_commit = {};
-  std::function<Result<void>()> on_rewritten = {};
+  std::function<Result<void>()> keep_folder = {};
+  bool folder_due = false;
   bool rewritten = false;
 
   Result<void> change_row(SqlStatement& statement, std::initializer_list<SqlValue> values) {
@@ -83,7 +84,8 @@ struct Store::State {
   // The open file may have lost its name: then it is written anew where it was. While that fails
   // the changes wait, as for a disk that is full.
   Result<void> find_again() {
-    if (experiment == 0 || !database.has_moved()) return {};
+    if (experiment == 0) return {};
+    if (!database.has_moved()) return look_after_folder();
     if (transaction.is_patient()) transaction.set_aside();
     if (transaction.is_open())  // what is in it would be lost
       return fail(fmt::format("{} was deleted, moved or replaced",
@@ -95,15 +97,28 @@ struct Store::State {
     return {};
   }
 
+  // It may be gone alone, and with it what tells others that a manager runs.
+  Result<void> look_after_folder() {
+    if (!folder_due || !keep_folder) return {};
+    auto made = make_folder();
+    if (!made && transaction.is_patient()) transaction.set_aside();
+    folder_due = !made;
+    return made;
+  }
+
+  Result<void> make_folder() {
+    TRY(make_directories(directory));
+    link_database(working_directory, directory);
+    return keep_folder ? keep_folder() : Result<void>();
+  }
+
   Result<void> write_anew() {
     const fs::path file = working_directory / kStoreFile;
     side_files.remove(file);
     Database anew = TRY(open_for_writing(working_directory, schema_steps(), busy_seconds));
     TRY(copy_experiments(database, file, experiment));
     StoreStatements statements = TRY(StoreStatements::prepare(anew));
-    TRY(make_directories(directory));
-    link_database(working_directory, directory);
-    if (on_rewritten) TRY(on_rewritten());
+    TRY(make_folder());
     TRY(transaction.go_on_in(anew));
     sql = std::move(statements);  // each in its place: changes that wait point there
     database = std::move(anew);
@@ -337,6 +352,7 @@ Result<void> Store::add_event(const std::string& kind, const std::string& text, 
 Result<void> Store::seen(double time) {
   if (time - state_->seen < kSeenSeconds || state_->experiment == 0) return {};
   state_->seen = time;
+  state_->folder_due = true;
   return state_->change_row(state_->sql.seen, {state_->experiment, time});
 }
 
@@ -366,8 +382,8 @@ Result<void> Store::forget_conversation() {
 }
 
 void Store::on_commit(std::function<void()> committed) { state_->on_commit = std::move(committed); }
-void Store::on_rewritten(std::function<Result<void>()> rewritten) {
-  state_->on_rewritten = std::move(rewritten);
+void Store::keep_folder(std::function<Result<void>()> keep) {
+  state_->keep_folder = std::move(keep);
 }
 bool Store::was_rewritten() { return std::exchange(state_->rewritten, false); }
 

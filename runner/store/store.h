@@ -90,9 +90,10 @@ class Store {
 
   Result<void> commit();  // nothing when nothing changed
   void be_patient();
-  // Called when the file was written anew; the folder of the experiment exists then. An error is
+  // What the manager has in the folder of the experiment, which may be taken away alone. Called by
+  // commit() once a second, and when the file was written anew; the folder exists then. An error is
   // one of commit(), which may pass.
-  void on_rewritten(std::function<Result<void>()> rewritten);
+  void keep_folder(std::function<Result<void>()> keep);
   bool was_rewritten();  // since the last call
   // commit() has failed for a reason that may pass.
   bool stalled() const;

@@ -100,6 +100,7 @@ Result<StoreReader> StoreReader::open(const fs::path& folder) {
 }
 
 fs::path StoreReader::working_directory() const { return state_->file.parent_path(); }
+bool StoreReader::has_moved() const { return state_->database.has_moved(); }
 
 Result<std::vector<StoredExperiment>> StoreReader::experiments() {
   const std::string sql =

@@ -29,7 +29,7 @@ struct StoredExperiment {
   std::string id, name;
   std::filesystem::path directory;
   ExperimentStatus status = ExperimentStatus::running;
-  std::string reason;  // one sentence; empty while it runs
+  std::string reason;  // one sentence; while it runs why nothing is proposed, mostly empty
   std::string objective;
   bool maximize = false;
   std::uint64_t seed = 0;
@@ -127,6 +127,8 @@ class StoreReader {
   ~StoreReader();
 
   std::filesystem::path working_directory() const;  // where the file lies
+  // Another one lies there by now, or none: a manager writes it anew. What is open does not change.
+  bool has_moved() const;
 
   Result<std::vector<StoredExperiment>> experiments();  // the newest first
   // By id, the beginning of one id, or name (the newest of that name). Empty: the experiment whose

@@ -53,6 +53,9 @@ TEST_CASE("a write that fails leaves the former file, and names the place") {
   REQUIRE_FALSE(nowhere);
   CHECK_THAT(nowhere.error().message, Catch::Contains("No such file"));
   CHECK_FALSE(read_file((folder.path / "no").string()));
+  const auto endless = read_file("/dev/zero", 1 << 20);
+  REQUIRE_FALSE(endless);
+  CHECK(endless.error().message == "/dev/zero is larger than 1048576 bytes");
 }
 
 TEST_CASE("CRC-32C is that of the standard") {

@@ -83,7 +83,7 @@ TEST_CASE("files: who else may write there") {
       {S_IFDIR | 02775, 0, 50, "can be written by other users (mode 2775)"},
       {S_IFDIR | 0777, 1000, 1000, "can be written by other users (mode 0777)"},
       {S_IFREG | 01666, 1000, 1000, "can be written by other users (mode 1666)"},
-      {S_IFDIR | 01777, 0, 0, ""},  // /tmp
+      {S_IFDIR | 01777, 0, 0, "can be written by other users (mode 1777)"},  // /tmp
       {S_IFDIR | 01777, 1001, 1000, "belongs to another user (1001)"},
       {S_IFDIR | 0700, 1001, 1000, "belongs to another user (1001)"},
       {S_IFREG | 0600, 1001, 1000, "belongs to another user (1001)"},

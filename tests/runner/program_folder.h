@@ -72,13 +72,18 @@ class ProgramFolder {
     return ChildProcess::spawn(io, spec, std::move(on_exit)).value();
   }
 
-  Run run(const std::vector<std::string>& arguments) const {
+  // The exit code, or minus the signal. Reads nothing of what was printed.
+  int code_of(const std::vector<std::string>& arguments) const {
     boost::asio::io_context io;
     std::optional<ExitStatus> exit;
     const auto process = spawn(io, arguments, [&](ExitStatus status) { exit = status; });
     io.run_for(std::chrono::seconds(60));
     REQUIRE(exit.has_value());
-    return {exit->signal == 0 ? exit->code : -exit->signal, text("out"), text("err")};
+    return exit->signal == 0 ? exit->code : -exit->signal;
+  }
+  Run run(const std::vector<std::string>& arguments) const {
+    const int code = code_of(arguments);
+    return {code, text("out"), text("err")};
   }
   Run run_experiment(std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments = {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON};

@@ -108,6 +108,28 @@ TEST_CASE("attune resume: an experiment from before there were conversations goe
   CHECK(folder.trials().size() == 4);
 }
 
+TEST_CASE("attune resume: a copy does not go on in the folder of the original") {
+  const ProgramFolder folder;
+  folder.write("report FINAL 1");
+  REQUIRE(folder.run_experiment().code == 0);
+  const auto original = folder.path / "exp", copy = folder.path / "copy";
+  std::filesystem::copy(original, copy, std::filesystem::copy_options::recursive);
+  const auto resume = [&](const std::string& where) {
+    return folder.run({"resume", "--dir", where, "--max-trials", "4", "--daemon", FAKE_DAEMON});
+  };
+  const Run refused = resume("copy");
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("attune.sqlite is a copy: experiment") != std::string::npos);
+  CHECK(refused.err.find("attune resume --dir " + original.string()) != std::string::npos);
+  std::filesystem::remove_all(original);
+  const Run gone = resume("copy");
+  CHECK(gone.code == 2);
+  CHECK(gone.err.find(original.string() + ", is gone; move it back") != std::string::npos);
+  std::filesystem::rename(copy, original);
+  CHECK(resume("exp").code == 0);
+  CHECK(folder.trials().size() == 4);
+}
+
 TEST_CASE("attune run: a disk that is full for a while costs no trial") {
   ProgramFolder folder;
   remember(folder);

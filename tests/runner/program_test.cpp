@@ -116,7 +116,7 @@ TEST_CASE("attune run: what is wrong before the first trial ends with 2") {
   const Row row = GENERATE(values<Row>({
       {{}, "subcommand"},
       {{"run"}, "file is required"},
-      {{"run", "none.yaml"}, "cannot read none.yaml"},
+      {{"run", "none.yaml"}, "cannot open none.yaml: No such file"},
       {{"run", "e.yaml", "--bogus"}, "--bogus"},
       {{"run", "e.yaml", "--max-trials", "0"}, "--max-trials"},
       {{"run", "e.yaml"}, "did you mean \"maxTrialNumber\"?"},

@@ -139,6 +139,13 @@ TEST_CASE("export: what is no file is written into, and never replaced") {
         std::string::npos);
   CHECK(std::filesystem::file_size(path / "precious") == 1);
 
+  const UniqueFd opened(::open((path / "precious").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  options.output = "/dev/fd/" + std::to_string(opened.get());
+  REQUIRE(view(options, printed.console).has_value());
+  std::ostringstream all;
+  all << std::ifstream(path / "precious").rdbuf();
+  CHECK(all.str() == "x" + world.exported("jsonl"));
+
   options.output = path.string();
   CHECK(view(options, printed.console).error().message.find("is a directory") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(path.string() + ".part"));

@@ -104,6 +104,8 @@ TEST_CASE("options: what only looks") {
 
 TEST_CASE("options: what is wrong is named") {
   CHECK(contains(usage_error({"staus"}), "unknown command 'staus', did you mean 'status'?"));
+  CHECK(contains(usage_error({"exp"}), "did you mean 'export'?"));
+  CHECK(contains(usage_error({"update", "--duration", "0"}), "more than 0 expected"));
   CHECK(contains(usage_error({"frobnicate"}), "Known: run, resume"));
   CHECK(contains(usage_error({}), "subcommand is required"));
   CHECK(contains(usage_error({"run"}), "file is required"));

@@ -1,13 +1,18 @@
 // What the commands print that only look.
 #include "runner/commands/views.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
+#include "base/unique_fd.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/store.h"
 #include "tests/runner/commands/printed.h"
@@ -256,6 +261,41 @@ TEST_CASE("views: logs, and following them to the end of the trial") {
   reader.join();
   CHECK(good);
   CHECK(followed.out() == "first\nsecond\n");
+}
+
+TEST_CASE("views: logs are followed to the end though the store is written anew") {
+  World world;
+  world.store.be_patient();
+  const auto trial_folder = world.folder.path / "abcd2345" / "trials" / "t0002";
+  std::filesystem::create_directories(trial_folder);
+  std::ofstream(trial_folder / "stdout") << "first\n";
+  auto options = in<LogsOptions>(world);
+  options.trial = "t0002";
+  options.follow = true;
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  const UniqueFd printed(ends[0]);
+  Console console;
+  console.out = ::fdopen(ends[1], "w");
+  bool good = false;
+  std::thread reader([&] {
+    good = view(options, console).has_value();
+    std::fclose(console.out);
+  });
+  char byte = 0;
+  REQUIRE(::read(printed.get(), &byte, 1) == 1);  // it has opened the old one
+  std::filesystem::remove(world.folder.path / "attune.sqlite");
+  TrialRecord trial = pending_trial(2);
+  trial.status = TrialStatus::succeeded;
+  REQUIRE(world.store.change_trial(trial).has_value());
+  REQUIRE(world.store.commit().has_value());
+  std::ofstream(trial_folder / "stdout", std::ios::app) << "second\n";
+  pollfd end{printed.get(), 0, 0};
+  const bool ended = ::poll(&end, 1, 60'000) == 1;
+  CHECK(ended);
+  if (!ended) std::exit(1);  // the thread would never end
+  reader.join();
+  CHECK(good);
 }
 
 }  // namespace

@@ -1,5 +1,10 @@
 // attune.sqlite is deleted, moved or replaced while a manager has it open.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <vector>
 
 #include "base/clock.h"
 #include "runner/store/experiment_lock.h"
@@ -82,7 +87,7 @@ TEST_CASE("lost store: the folder with everything in it was moved") {
   world.add(0, 5);
   REQUIRE(world.observer.on_idle().has_value());
   ExperimentLock lock = ExperimentLock::take(world.folder.path / "abcd2345").value();
-  world.store.on_rewritten([&] { return lock.renew(world.folder.path / "abcd2345"); });
+  world.store.keep_folder([&] { return lock.renew(world.folder.path / "abcd2345"); });
   const fs::path away = world.folder.path.string() + "-away";
   fs::rename(world.folder.path, away);
   world.add(5, 6);
@@ -91,6 +96,24 @@ TEST_CASE("lost store: the folder with everything in it was moved") {
   CHECK(StoreReader::open(world.folder.path / "abcd2345").has_value());
   CHECK(ExperimentLock::is_held(world.folder.path / "abcd2345"));
   fs::remove_all(away);
+}
+
+TEST_CASE("lost store: the folder of the experiment alone was removed") {
+  World world;
+  const fs::path directory = world.folder.path / "abcd2345";
+  ExperimentLock lock = ExperimentLock::take(directory).value();
+  world.store.keep_folder([&] { return lock.renew(directory); });
+  REQUIRE(world.observer.on_idle().has_value());
+  fs::remove_all(directory);
+  std::ofstream(directory) << "in its place";
+  world.clock.advance(1);
+  world.add(0, 1);
+  CHECK_FALSE(world.observer.on_idle()->trouble.empty());
+  fs::remove(directory);
+  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.pending() == 1);
+  CHECK(ExperimentLock::is_held(directory));
+  CHECK(StoreReader::open(directory).has_value());
 }
 
 TEST_CASE("lost store: an older copy in its place gets what it lacks") {
@@ -133,6 +156,41 @@ TEST_CASE("lost store: two managers of one file both find their experiments agai
   CHECK(world.pending() == 7);
   StoreReader reader = StoreReader::open(world.folder.path).value();
   CHECK(reader.tally(reader.find("wxyz2345").value())->pending == 2);
+}
+
+TEST_CASE("lost store: managers that write it anew at the same moment take turns") {
+  const TemporaryFolder folder;
+  constexpr int kManagers = 8;
+  int ready[2], go[2];
+  REQUIRE(::pipe(ready) == 0);
+  REQUIRE(::pipe(go) == 0);
+  std::vector<pid_t> children;
+  for (int manager = 0; manager < kManagers; ++manager) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Store store =
+          World::patient(begin_experiment(folder.path, "manager" + std::to_string(manager)));
+      char byte = 0;
+      if (::write(ready[1], "x", 1) != 1 || ::read(go[0], &byte, 1) != 1) ::_exit(1);
+      const bool added = store.add_trial(pending_trial(0), 1001).has_value();
+      ::_exit(added && store.commit() ? 0 : 2);
+    }
+    children.push_back(child);
+  }
+  char bytes[kManagers];
+  for (char& byte : bytes) REQUIRE(::read(ready[0], &byte, 1) == 1);
+  fs::remove(folder.path / "attune.sqlite");
+  REQUIRE(::write(go[1], bytes, kManagers) == kManagers);
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+  StoreReader reader = StoreReader::open(folder.path).value();
+  const auto experiments = reader.experiments().value();
+  CHECK(experiments.size() == kManagers);
+  for (const StoredExperiment& each : experiments) CHECK(reader.tally(each)->pending == 1);
+  for (const int fd : {ready[0], ready[1], go[0], go[1]}) ::close(fd);
 }
 
 TEST_CASE("lost store: what cannot be written anew waits until it can") {

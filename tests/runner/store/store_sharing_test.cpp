@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <optional>
 #include <vector>
 
 #include "runner/store/store.h"
@@ -65,6 +66,34 @@ TEST_CASE("store: several managers write one file at once") {
   CHECK(experiments.size() == kManagers);
   for (const StoredExperiment& experiment : experiments)
     CHECK(reader.tally(experiment)->pending == kTrials);
+}
+
+// Whoever closes it as the last one removes attune.sqlite-wal.
+TEST_CASE("store: somebody who opens and closes it is not the last one") {
+  const TemporaryFolder folder;
+  const bool reads_too = GENERATE(false, true);  // as attune resume does
+  CAPTURE(reads_too);
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    if (::read(ready[0], &byte, 1) != 1) ::_exit(1);
+    const bool opened = Store::open(folder.path).has_value();
+    ::_exit(opened ? 0 : 1);
+  }
+  { const Store made = begin_experiment(folder.path, "abcd2345"); }
+  std::optional<StoreReader> reader;
+  if (reads_too) reader = StoreReader::open(folder.path).value();
+  Store store = Store::open(folder.path).value();
+  REQUIRE(store.resume("abcd2345", 1001).has_value());
+  REQUIRE(::write(ready[1], "x", 1) == 1);
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(std::filesystem::exists(folder.path / "attune.sqlite-wal"));
+  ::close(ready[0]);
+  ::close(ready[1]);
 }
 
 TEST_CASE("store: a reader does not wait for a transaction, nor it for a reader") {
