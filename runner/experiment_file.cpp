@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <iterator>
 
+#include "base/atomic_file.h"
 #include "base/log.h"
 #include "runner/experiment_rules.h"
 #include "runner/section.h"
@@ -66,15 +66,10 @@ std::size_t first_invalid_utf8(const std::string& text) {
   return std::string::npos;
 }
 
+constexpr std::size_t kMaxText = 64 << 20;
+
 Result<std::string> read_text(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return fail(fmt::format("{} is a directory", path.string()));
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    return fail(fmt::format("cannot read {}, or it is empty", path.string()));
-  }
-  std::string content = text.str();
+  std::string content = TRY(read_file(path.string(), kMaxText));
   if (const auto at = first_invalid_utf8(content); at != std::string::npos) {
     const auto line =
         std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -175,9 +170,13 @@ std::unexpected<Error> misplaced(const Section& top, const std::string& message)
                    message.substr(colon + 2));
 }
 
+constexpr std::size_t kMaxName = 1000;
+
 Result<Experiment> read_limits(const Section& top) {
   Experiment result;
   result.name = TRY(top.text("experimentName")).value_or("");
+  if (result.name.size() > kMaxName)
+    return top.error("experimentName", fmt::format("longer than {} bytes", kMaxName));
   result.trial_concurrency =
       static_cast<int>(TRY(top.integer("trialConcurrency", 1, 100'000)).value_or(1));
   result.max_trial_number = TRY(top.integer("maxTrialNumber", 1, 1'000'000'000));
@@ -231,6 +230,8 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
   const auto command = TRY(top.text("trialCommand"));
   if ((!command || command->empty()) && result.backend != "simulated")
     return top.error("trialCommand", "missing: the shell command of a trial");
+  if (command && command->find('\0') != std::string::npos)
+    return top.error("trialCommand", "a byte 0 is in it, which no command can hold");
   result.trial_command = command.value_or("");
   const std::string code = TRY(top.text("trialCodeDirectory")).value_or(".");
   result.trial_code_directory = fs::weakly_canonical(base / code, error);
@@ -286,8 +287,20 @@ Result<Experiment> read_stored_experiment(const json& document, const fs::path& 
 
 Result<void> check_resumable(const Experiment& experiment) {
   // By way of the text: what is no JSON, a NaN, is stored as something else.
-  TRY(read_stored_experiment(TRY(parse_json(dump_json(to_document(experiment)))), {}));
-  return {};
+  const Experiment resumed =
+      TRY(read_stored_experiment(TRY(parse_json(dump_json(to_document(experiment)))), {}));
+  // Else {width} would be a parameter in one manager and the text "{width}" in the other.
+  std::vector<std::string> changed;
+  std::ranges::set_symmetric_difference(experiment.program.placeholders,
+                                        resumed.program.placeholders, std::back_inserter(changed));
+  if (changed.empty()) return {};
+  const auto& before = experiment.program.placeholders;
+  return fail(std::ranges::binary_search(before, changed.front())
+                  ? fmt::format("{{{0}}} is a placeholder, and the new search space has no {0}",
+                                changed.front())
+                  : fmt::format("{{{0}}} is no placeholder so far; a new parameter needs another "
+                                "name than {0}",
+                                changed.front()));
 }
 
 json daemon_parameters(const Experiment& experiment) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include "backends/shell_script.h"
@@ -21,6 +22,7 @@ const std::vector<std::string> kTrialKeys = {"environment", "templates", "trialW
 namespace {
 
 constexpr std::size_t kMaxTemplate = 16 << 20;
+constexpr std::size_t kMaxVariable = 100'000;
 
 bool is_variable(std::string_view name) {
   const auto letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
@@ -46,6 +48,10 @@ Result<void> read_environment(const Section& top, const ParameterNames& names, b
     if (value.is_structured() || value.is_null())
       return section->error(
           name, "a text or a number expected; quote what begins with a brace: \"{lr}\"");
+    // The kernel would not start it; a value that is filled in may still be too long.
+    if (text.find('\0') != std::string::npos || text.size() > kMaxVariable)
+      return section->error(
+          name, fmt::format("at most {} bytes are possible, none of them 0", kMaxVariable));
     const auto pieces = split_placeholders(text, names);
     if (!pieces) return section->error(name, pieces.error().message);
     for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));
@@ -197,6 +203,8 @@ Result<TrialProgram> read_trial(const Section& top, const Space& space, const st
     if (std::string warning = unused_warning(program.parameter_names, used); !warning.empty())
       program.warnings.push_back(std::move(warning));
   }
+  const std::set<std::string> each_once(used.begin(), used.end());
+  program.placeholders.assign(each_once.begin(), each_once.end());
   return program;
 }
 

@@ -19,6 +19,7 @@ extern const std::vector<std::string> kTrialKeys;  // at the top of the file
 // How trials are run, beside the command itself.
 struct TrialProgram {
   std::vector<std::string> parameter_names;                      // what placeholders may refer to
+  std::vector<std::string> placeholders;                         // what they do refer to; sorted
   std::vector<std::pair<std::string, std::string>> environment;  // with placeholders
   std::vector<TemplateFile> templates;
   bool in_trial_folder = false;

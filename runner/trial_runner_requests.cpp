@@ -196,7 +196,8 @@ Result<void> TrialRunner::stop_trial(const std::string& job_id, const std::strin
 }
 
 Result<void> TrialRunner::import(const std::vector<ImportData::Record>& records) {
-  if (phase_ != Phase::running || over_) return fail("the experiment does not run");
+  if (phase_ == Phase::starting) return fail("the experiment is only starting; try again");
+  if (phase_ != Phase::running || over_) return fail("the experiment does not run any more");
   decider_.import(records);
   return {};
 }

@@ -174,7 +174,12 @@ Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name
   // yaml-cpp reports by exceptions; none leaves this file.
   try {
     YamlDocument document;
-    document.value = TRY(Converter(name, document.lines).convert(YAML::Load(text), "", 0));
+    const std::vector<YAML::Node> all = YAML::LoadAll(text);
+    if (all.size() > 1)
+      return fail(fmt::format("{}:{}: there is a second document; only one is possible", name,
+                              all[1].Mark().line + 1));
+    const YAML::Node first = all.empty() ? YAML::Node() : all.front();
+    document.value = TRY(Converter(name, document.lines).convert(first, "", 0));
     return document;
   } catch (const YAML::Exception& error) {
     // yaml-cpp cannot read all JSON: pairs of \u escapes for one character are beyond it. No lines

@@ -25,7 +25,7 @@ tuner: {name: TPE}
 }
 
 struct Managed {
-  Managed() {
+  explicit Managed(Experiment managed = two_parameters()) : experiment(std::move(managed)) {
     world.ready();
     CHECK(store.update_file(to_document(experiment)).has_value());
     CHECK(store.commit().has_value());
@@ -41,7 +41,7 @@ struct Managed {
 
   TemporaryFolder folder;
   Store store = begin_experiment(folder.path, "abcd2345");
-  Experiment experiment = two_parameters();
+  Experiment experiment;
   World world;
   ControlHandler handler{world.runner, experiment, store, world.clock};
 };
@@ -63,6 +63,29 @@ TEST_CASE("control handler: a search space that resume would refuse is not store
   refused({{"x", uniform(0, 1)}, {"z", uniform(0, 1)}}, "unknown parameter \"y\"");
   refused({{"x", uniform(0, 1)}, {"y", uniform(0, std::nan(""))}}, "");
   for (const std::string& call : m.world.decider.calls) CHECK(call != "space");
+}
+
+TEST_CASE("control handler: a text is a placeholder after an update when it was one before it") {
+  Managed m(read_experiment(R"(
+searchSpace: {width: {_type: uniform, _value: [0, 1]}}
+trialCommand: ./solve {width} {verbatim}
+environment: {W: "{width}"}
+tuner: {name: TPE}
+)",
+                            "/tmp/e.yaml", "/tmp")
+                .value());
+  const json before = m.stored().file;
+  const auto answer = [&](const json& space) {
+    return m.answer({{"command", "update"}, {"search_space", space}});
+  };
+  CHECK(answer(json::object()) ==
+        "{width} is a placeholder, and the new search space has no width");
+  CHECK(answer({{"other", uniform(0, 1)}}).starts_with("{width} is a placeholder"));
+  CHECK(answer({{"width", uniform(0, 1)}, {"verbatim", uniform(0, 1)}}) ==
+        "{verbatim} is no placeholder so far; a new parameter needs another name than verbatim");
+  CHECK(m.stored().file == before);
+  CHECK(answer({{"width", uniform(0, 2)}, {"other", uniform(0, 1)}}) == "ok");
+  CHECK(answer({{"width", uniform(0, 3)}}) == "ok");
 }
 
 TEST_CASE("control handler: what is updated is what a resume reads") {

@@ -220,6 +220,10 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
       {"trialCommand: run\ntuner: {name: TPE}\nsearchSpace:\n  lr:\n    _type: unifrom\n    "
        "_value: [0, 1]\n",
        ":5: searchSpace.lr._type: unknown type \"unifrom\""},
+      {kLeast + "experimentName: " + std::string(1001, 'n') + "\n",
+       ":4: experimentName: longer than 1000 bytes"},
+      {"searchSpace: {}\ntrialCommand: \"run\\0\"\ntuner: {name: TPE}\n",
+       ":2: trialCommand: a byte 0 is in it"},
       {kLeast + "resources: {cpus: 1}\n", ":4: resources.cpus: unknown key; did you mean \"cpu\"?"},
       {kLeast + "resources: {cpu: -1}\n", ":4: resources.cpu: a number from 0 on"},
       {kLeast + "resources: {memory: 4 GiBi}\n", ":4: resources.memory: a number of bytes"},
@@ -293,6 +297,9 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
 TEST_CASE("experiment file: what cannot be read is an error") {
   CHECK_FALSE(read_experiment_file("/nowhere/e.yaml", "/").has_value());
   CHECK_FALSE(read_experiment_file("/tmp", "/").has_value());
+  const auto endless = read_experiment_file("/dev/zero", "/");
+  REQUIRE_FALSE(endless.has_value());
+  CHECK(endless.error().message == "/dev/zero is larger than 67108864 bytes");
 }
 
 }  // namespace

@@ -61,6 +61,9 @@ TEST_CASE("yaml: hostile documents are refused") {
         "a{0}: &a{0} [*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1},*a{1}]\n", i, i - 1);
   }
   CHECK_FALSE(parse_yaml(bomb, "f").has_value());
+  const auto second = parse_yaml("a: 1\n---\nb: 2\n", "f");
+  REQUIRE_FALSE(second.has_value());
+  CHECK(second.error().message.find("there is a second document") != std::string::npos);
   const auto long_key = parse_yaml("a: 1\n? " + std::string(1025, 'k') + "\n: 2\n", "f");
   REQUIRE_FALSE(long_key.has_value());
   CHECK(long_key.error().message.find("f:2: a key of more than 1024 bytes; shorten it") == 0);
