@@ -121,8 +121,8 @@ TEST_CASE("objectives: the first one gives tuner and assessor their direction") 
   REQUIRE(configuration.context.objectives.size() == 2);
   CHECK(configuration.context.objectives[0].metric == "accuracy");
   CHECK_FALSE(configuration.context.objectives[1].maximize);
-  CHECK(given(R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "maximize"}})").error ==
-        "");
+  CHECK(given(R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "maximize"}})")
+            .error.empty());
   CHECK(given(R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "minimize"}})").error ==
         R"(objectives[0].mode is "maximize", but the optimize_mode of TPE is "minimize")");
   CHECK(given(R"("tuner": {"name": "TPE"}, "assessor": {"name": "Medianstop",
