@@ -23,6 +23,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <exception>
+
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -212,9 +215,7 @@ void converse(const std::string& mode, const std::optional<std::uint64_t>& recei
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int serve(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "--list") {
     fmt::print(
         R"({{"tuners": [{{"name": "TPE", "aliases": ["Parzen"], "optimize_mode": "minimize"}}]}})");
@@ -243,4 +244,16 @@ int main(int argc, char** argv) {
   }
   converse(mode, received);
   if (mode == "ignores-terminate") stay();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return serve(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fake daemon: %s\n", error.what());
+    return 1;
+  }
 }

@@ -55,7 +55,7 @@ TEST_CASE("files: what is no regular file is not opened") {
 TEST_CASE("files: the last lines of a file, and of what is none") {
   const TemporaryFolder folder;
   std::ofstream(folder.path / "file") << std::string(9000, 'x') << "\nfirst\nlast\n\n";
-  std::ofstream(folder.path / "empty");
+  std::ofstream(folder.path / "empty").close();
   REQUIRE(::mkfifo((folder.path / "fifo").c_str(), 0600) == 0);
   fs::create_symlink(folder.path / "file", folder.path / "link");
   CHECK(last_lines(folder.path / "file", 1) == "last");

@@ -111,8 +111,9 @@ TEST_CASE("attune: output that cannot be written is an error") {
   REQUIRE(folder.run_experiment().code == 0);
   fs::remove(folder.path / "out");
   fs::create_symlink("/dev/full", folder.path / "out");
-  for (const char* command : {"list", "status", "best", "trials", "export", "show t0000", "--help",
-                              "run e.yaml --dir other --json --daemon " FAKE_DAEMON}) {
+  const std::string run = std::string("run e.yaml --dir other --json --daemon ") + FAKE_DAEMON;
+  for (const std::string command :
+       {"list", "status", "best", "trials", "export", "show t0000", "--help", run.c_str()}) {
     CAPTURE(command);
     std::vector<std::string> arguments;
     std::istringstream words(command);

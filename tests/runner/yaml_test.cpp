@@ -84,7 +84,7 @@ TEST_CASE("yaml: a mapping has as many keys as an object of JSON") {
 // Each value would keep the path of all that is above it.
 TEST_CASE("yaml: lines of what stands deep cost no more memory than the file") {
   std::string text;
-  for (int depth = 0; depth < 100; ++depth)
+  for (std::size_t depth = 0; depth < 100; ++depth)
     text += std::string(2 * depth, ' ') + std::string(1000, 'k') + ":\n";
   text += std::string(200, ' ') + "[";
   for (int i = 0; i < 50'000; ++i) text += "1, ";

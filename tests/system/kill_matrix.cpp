@@ -10,6 +10,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <exception>
 #include <iostream>
 #include <unordered_set>
 
@@ -256,12 +257,9 @@ int run(const Settings& settings) {
   return 0;
 }
 
-}  // namespace
-}  // namespace attune
-
-int main(int argc, char** argv) {
+int parse_and_run(int argc, char** argv) {
   CLI::App app("Kills attuned after every k-th command, and compares what it answers then");
-  attune::Settings settings;
+  Settings settings;
   app.add_option("--tuner", settings.tuner);
   app.add_option("--tuner-args", settings.tuner_args);
   app.add_option("--assessor", settings.assessor);
@@ -275,5 +273,17 @@ int main(int argc, char** argv) {
   app.add_flag("--include-intermediate", settings.include_intermediate);
   app.add_option("--daemon-option", settings.daemon_options, "Passed on; may be repeated");
   CLI11_PARSE(app, argc, argv);
-  return attune::run(settings);
+  return run(settings);
+}
+
+}  // namespace
+}  // namespace attune
+
+int main(int argc, char** argv) {
+  try {
+    return attune::parse_and_run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "kill_matrix: " << error.what() << "\n";
+    return 1;
+  }
 }

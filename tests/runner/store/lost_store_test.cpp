@@ -213,7 +213,7 @@ TEST_CASE("lost store: what cannot be written anew waits until it can") {
     CHECK(world.store.stalled());
   }
   fs::rename(world.file, world.folder.path / "elsewhere");
-  CHECK(world.observer.on_idle()->trouble == "");
+  CHECK(world.observer.on_idle()->trouble.empty());
   CHECK(world.pending() == 6);
 }
 
