@@ -108,9 +108,12 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
           consume(size);
           return std::move(*record);
         }
+        const std::string_view behind = rest.substr(size);
+        whole = is_whole(body, behind);
+        // What is skipped must not depend on how much has been written by now.
+        if (whole && !body.ends_with('\n') && behind.size() < kHeader && !finished_) break;
         wrong = record.error().message;
         if (body.starts_with('{')) failed_ += size;
-        whole = is_whole(body, rest.substr(size));
         if (whole) skip = size;
       } else if (finished_) {
         wrong = "the record ends early";  // cut off by a kill, or a wrong length

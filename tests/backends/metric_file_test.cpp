@@ -120,6 +120,22 @@ TEST_CASE("metric file: a record that was cut off is an error only at the end") 
   }
 }
 
+TEST_CASE("metric file: what is skipped does not depend on how much there is so far") {
+  const std::string outer = "{" + record(body(1)) + "}";
+  const std::string bytes = fmt::format("ME{:06}{}", outer.size(), outer) + "ME0001at\n";
+  Read read;
+  MetricParser parser;
+  for (const char byte : bytes) {
+    parser.feed(std::string_view(&byte, 1));
+    drain(parser, read);
+  }
+  parser.finish();
+  drain(parser, read);
+  REQUIRE(read.records.size() == 1);
+  CHECK(read.records[0].text == body(1));
+  CHECK(read_all(bytes).records.size() == 1);
+}
+
 TEST_CASE("metric file: errors are bounded") {
   std::string bytes;
   for (int i = 0; i < 500; ++i) bytes += "x" + record(body(i));
