@@ -153,7 +153,6 @@ class Conversation {
     for (const auto& daemon : daemons_) {
       ATTUNE_CHECK(daemon->load(parse_json(dump_json(state)).value()));
     }
-    rules_.restarted();
     listen();
   }
 

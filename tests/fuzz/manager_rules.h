@@ -46,9 +46,6 @@ class ManagerRules {
     std::visit([this, &frame](const auto& c) { hears(c, frame); }, command);
   }
 
-  // Waiting requests are forgotten, and what ran may be killed under a new job only.
-  void restarted() { wanted_ = 0; }
-
  private:
   void told(const RequestTrialJobs& c) {
     if (c.count > 0) wanted_ += c.count;
