@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -29,14 +30,6 @@ namespace {
 // just when /proc was read.
 constexpr std::uint64_t kSweepMs = 100;
 constexpr int kNoWatchMs = 1000, kRoomMs = 1000;  // a spool that is full is tried again so often
-
-// What an earlier attempt left. Neither rm nor find follows a link. Of a folder that may not be
-// read only its owner can do away with the content, and only after giving himself the right to.
-constexpr char kClear[] = R"(
-PATH=/usr/bin:/bin
-rm -rf -- "$1" 2> /dev/null && exit
-find "$1" -type d ! -perm -700 -exec chmod u+rwx -- {} \;
-rm -rf -- "$1")";
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -125,31 +118,6 @@ bool Supervisor::write_birth() {
 
 // ---- before the command
 
-void Supervisor::prepare_checkpoint() {
-  const std::string folder = options_.folder + "/checkpoint";
-  ::rmdir(folder.c_str());  // an empty one of an earlier attempt
-  if (::mkdir(folder.c_str(), 0700) == 0) {
-    restore_or_run();
-  } else {
-    const char* const arguments[] = {"/bin/sh", "-c", kClear, "sh", folder.c_str(), nullptr};
-    phase_ = Phase::clearing;
-    spawn(const_cast<char* const*>(arguments), false);
-  }
-}
-
-void Supervisor::restore_or_run() {
-  if (options_.restore.empty()) {
-    run_command();
-    return;
-  }
-  const std::string from = options_.restore + "/.";
-  const std::string to = options_.folder + "/checkpoint/";
-  const char* const arguments[] = {"/bin/cp",    "-a",       "--reflink=auto", "--",
-                                   from.c_str(), to.c_str(), nullptr};
-  phase_ = Phase::restoring;
-  spawn(const_cast<char* const*>(arguments), false);
-}
-
 void Supervisor::run_command() {
   phase_ = Phase::running;
   for (const LinePattern& pattern : options_.patterns)
@@ -161,12 +129,6 @@ void Supervisor::run_command() {
   }
   spawn(options_.command, true);
   if (phase_ == Phase::running) spool_.append(spool::kStart, process_fields(child_));
-}
-
-void Supervisor::give_up(const std::string& what) {
-  phase_ = Phase::ending;
-  spool_.append(spool::kRestore, what);
-  sweep();
 }
 
 void Supervisor::spawn(char* const* arguments, bool trial) {
@@ -210,6 +172,10 @@ void Supervisor::become(char* const* arguments, bool trial, int out, int err) co
       ::close(fd);
     }
   }
+  if (!trial) {  // of a write that fails it is to say so, in words that are known
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::setenv("LC_ALL", "C", 1);
+  }
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -227,7 +193,8 @@ void Supervisor::wait() {
                      {err_.pipe(), POLLIN, 0}};
   const bool full = lines_.waits() || (metrics_ && metrics_->behind());
   const bool unwatched = metrics_ && !metrics_->watched();
-  const int timeout = more_metrics_ ? 0 : unwatched ? kNoWatchMs : full ? kRoomMs : -1;
+  const bool no_room = phase_ == Phase::waiting;
+  const int timeout = more_metrics_ ? 0 : unwatched ? kNoWatchMs : full || no_room ? kRoomMs : -1;
   if (::poll(waited, std::size(waited), timeout) < 0) return;
   if (waited[2].revents != 0) out_.take();
   if (waited[3].revents != 0) err_.take();
@@ -241,6 +208,7 @@ void Supervisor::wait() {
     sweep();
   }
   if (waited[0].revents != 0) on_signals();
+  if (no_room && phase_ == Phase::waiting) try_again();
 }
 
 void Supervisor::on_signals() {
@@ -268,6 +236,12 @@ void Supervisor::on_stop(int signal) {
   if (!std::exchange(stopping_, true)) {
     take_unread();
     spool_.append(spool::kStop, signal == spool::kPauseSignal ? "pause" : "stop");
+  }
+  if (phase_ == Phase::waiting) {
+    killed_ = true;
+    signal_ = SIGKILL;
+    phase_ = Phase::ending;
+    return;
   }
   if (now || phase_ != Phase::running) {
     killed_ = true;
@@ -334,25 +308,7 @@ void Supervisor::on_child_end(int code, int signal) {
   }
   drain_output();
   helper_seconds_ = children_seconds();
-  if (!well && phase_ == Phase::clearing) {
-    give_up("what an earlier attempt left in " + options_.folder +
-            "/checkpoint could not be removed: " + reason());
-  } else if (!well) {
-    give_up("the checkpoint " + options_.restore + " could not be copied: " + reason());
-  } else if (phase_ == Phase::restoring) {
-    run_command();
-  } else if (::mkdir((options_.folder + "/checkpoint").c_str(), 0700) == 0) {
-    restore_or_run();
-  } else {
-    give_up("cannot make " + options_.folder + "/checkpoint: " + strerror(errno));
-  }
-}
-
-std::string Supervisor::reason() const {
-  std::string text = err_.recent();
-  while (text.ends_with('\n')) text.pop_back();
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+  on_helper_end(well);
 }
 
 void Supervisor::sweep() {

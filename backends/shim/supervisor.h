@@ -29,14 +29,20 @@ class Supervisor {
   bool run();
 
  private:
-  // clearing: rm of an earlier checkpoint folder; restoring: cp; ending: the command is dead, its
-  // descendants are being killed.
-  enum class Phase { clearing, restoring, running, ending };
+  // clearing: rm of an earlier checkpoint folder; restoring: cp; waiting: for room on the disk;
+  // ending: the command is dead, its descendants are being killed.
+  enum class Phase { clearing, restoring, waiting, running, ending };
 
-  bool write_birth();
+  // supervisor_checkpoint.cpp
   void prepare_checkpoint();
   void restore_or_run();
+  void on_helper_end(bool well);
+  bool lacks_room() const;
+  void try_again();
   std::string reason() const;  // what the helper program that failed said
+
+  // supervisor.cpp
+  bool write_birth();
   void run_command();
   void give_up(const std::string& what);  // the command will not be started
   // Forks; the child's output goes into our pipes. `trial`: with the limits of a trial.
@@ -65,7 +71,7 @@ class Supervisor {
   int signals_ = -1, timer_ = -1;
   Phase phase_ = Phase::running;
   pid_t child_ = 0;  // the command, or rm or cp; leads its own process group
-  bool told_forbidden_ = false;
+  bool told_forbidden_ = false, told_room_ = false;
   bool alone_ = false;  // no child is left, or none that we may kill
   bool stopping_ = false, killed_ = false;
   bool more_metrics_ = false, out_of_memory_ = false;

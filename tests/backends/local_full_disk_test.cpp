@@ -54,5 +54,36 @@ TEST_CASE("reports: a disk that is full to the end of the trial costs no result"
   }
 }
 
+TEST_CASE("local checkpoints: what does not fit on the disk is waited for") {
+  LocalFixture local("wc -c < $ATTUNE_CHECKPOINT_DIR/weights; report FINAL 0 1");
+  const fs::path saved = local.directory / "experiment/checkpoints/big";
+  fs::create_directories(saved);
+  std::ofstream(saved / "weights") << std::string(1 << 20, 'w');
+  rlimit all{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &all) == 0);
+  const rlimit little{256 << 10, all.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &little) == 0);
+  local.start(0, 0, "big");  // its shim has the limit, too
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &all) == 0);
+  const fs::path spool = local.trial() / "spool.0";
+  REQUIRE(local.run_until([&] { return !local.problems.empty() || !local.finished.empty(); }));
+  CAPTURE(read_text(spool));
+  REQUIRE(local.finished.empty());
+  SECTION("until there is room") {
+    fill_disk_of(local, RLIM_INFINITY);
+    REQUIRE(local.run_to_end());
+    CHECK(local.finished[0].how == Ending::succeeded);
+    CHECK(read_text(local.trial() / "stdout").find("1048576") != std::string::npos);
+    REQUIRE(local.problems.size() == 1);
+    CHECK(local.problems[0].find("its checkpoint waits for room") != std::string::npos);
+  }
+  SECTION("until it is stopped") {
+    local.backend->stop("t0");
+    REQUIRE(local.run_to_end());
+    CHECK(local.finished[0].how == Ending::stopped);
+    CHECK(local.reports.empty());
+  }
+}
+
 }  // namespace
 }  // namespace attune::test
