@@ -9,8 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <unordered_set>
 

@@ -82,7 +82,9 @@ TEST_CASE("store: somebody who opens and closes it is not the last one") {
     const bool opened = Store::open(folder.path).has_value();
     ::_exit(opened ? 0 : 1);
   }
-  { const Store made = begin_experiment(folder.path, "abcd2345"); }
+  {
+    const Store made = begin_experiment(folder.path, "abcd2345");
+  }
   std::optional<StoreReader> reader;
   if (reads_too) reader = StoreReader::open(folder.path).value();
   Store store = Store::open(folder.path).value();
