@@ -158,6 +158,21 @@ class Converter {
   std::size_t noted_ = 0;  // bytes of paths
 };
 
+// The line of the marker of a second document; 0: there is none. YAML::LoadAll() would not end with
+// some texts. Nothing else may begin a line with ---, whatever it stands in.
+int second_document(std::string_view text) {
+  bool begun = false;
+  for (int line = 1; !text.empty(); ++line) {
+    const std::string_view content = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(content.size() + 1, text.size()));
+    const std::size_t first = content.find_first_not_of(" \t\r");
+    const bool marker = content.starts_with("---") && content.find_first_of(" \t\r", 3) == 3;
+    if ((marker || content == "---") && begun) return line;
+    if (first != content.npos && content[first] != '#' && content[first] != '%') begun = true;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int YamlDocument::line(const std::string& path) const {
@@ -174,12 +189,10 @@ Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name
   // yaml-cpp reports by exceptions; none leaves this file.
   try {
     YamlDocument document;
-    const std::vector<YAML::Node> all = YAML::LoadAll(text);
-    if (all.size() > 1)
-      return fail(fmt::format("{}:{}: there is a second document; only one is possible", name,
-                              all[1].Mark().line + 1));
-    const YAML::Node first = all.empty() ? YAML::Node() : all.front();
-    document.value = TRY(Converter(name, document.lines).convert(first, "", 0));
+    document.value = TRY(Converter(name, document.lines).convert(YAML::Load(text), "", 0));
+    if (const int line = second_document(text); line > 0)
+      return fail(
+          fmt::format("{}:{}: there is a second document; only one is possible", name, line));
     return document;
   } catch (const YAML::Exception& error) {
     // yaml-cpp cannot read all JSON: pairs of \u escapes for one character are beyond it. No lines
