@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cctype>
+#include <cmath>
 #include <sstream>
 
 #include "base/arguments.h"
 #include "runner/commands/completion.h"
+#include "runner/option_words.h"
 
 namespace attune {
 namespace {
@@ -106,7 +107,9 @@ void duration_option(CLI::App* sub, Options& options, const std::string& instead
                   instead + "maxExperimentDuration: seconds, or 90s, 10m, 1.5h, 1d")
       ->transform(duration())
       ->check([](const std::string& text) {
-        return std::stod(text) > 0 ? "" : "more than 0 expected: 90s";
+        double seconds = 0;
+        const bool fine = CLI::detail::lexical_cast(text, seconds) && seconds > 0;
+        return fine && std::isfinite(seconds) ? "" : "more than 0 expected: 90s";
       })
       ->type_name("DURATION");
 }
@@ -293,43 +296,6 @@ CompletedCommand completed(const CLI::App* sub) {
     command.options.push_back(std::move(entry));
   }
   return command;
-}
-
-// "failed=restart" -> {failed, restart}.
-Result<std::map<std::string, std::string>> read_retries(const std::vector<std::string>& texts) {
-  const std::vector<std::string> classes = {"failed", "signalled", "out_of_memory", "lost",
-                                            "stopped"};
-  const std::vector<std::string> policies = {"skip", "restart", "resume"};
-  const auto check = [](const std::string& word, const std::vector<std::string>& known,
-                        const std::string& text) -> Result<void> {
-    if (std::ranges::find(known, word) != known.end()) return {};
-    const std::string near = nearest_name(word, known);
-    return fail(fmt::format("--retry {}: unknown '{}'{}. Known: {}", text, word,
-                            near.empty() ? "" : ", did you mean '" + near + "'?",
-                            fmt::join(known, ", ")));
-  };
-  std::map<std::string, std::string> retries;
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos)
-      return fail(fmt::format("--retry {}: wants CLASS=POLICY, as in failed=restart", text));
-    TRY(check(text.substr(0, equals), classes, text));
-    TRY(check(text.substr(equals + 1), policies, text));
-    retries[text.substr(0, equals)] = text.substr(equals + 1);
-  }
-  return retries;
-}
-
-std::vector<TrialStatus> read_statuses(const std::vector<std::string>& texts) {
-  std::vector<TrialStatus> statuses;
-  for (const TrialStatus status :
-       {TrialStatus::pending, TrialStatus::running, TrialStatus::paused, TrialStatus::succeeded,
-        TrialStatus::failed, TrialStatus::early_stopped, TrialStatus::user_canceled}) {
-    std::string name(to_text(status));
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (std::ranges::find(texts, name) != texts.end()) statuses.push_back(status);
-  }
-  return statuses;
 }
 
 // A first word that is no sub-command: CLI11 would only say that it did not expect it.

@@ -55,7 +55,7 @@ void Supervisor::on_helper_end(bool well) {
     give_up("what an earlier attempt left in " + options_.folder +
             "/checkpoint could not be removed: " + reason());
   } else if (!well && lacks_room()) {
-    if (phase_ == Phase::restoring && !std::exchange(told_room_, true))
+    if (!std::exchange(told_room_, true))
       spool_.append(spool::kProblem, "its checkpoint waits for room on the disk");
     phase_ = Phase::waiting;
   } else if (!well) {

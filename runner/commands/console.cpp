@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/standard_output.h"
 #include "base/terminal_text.h"
 
 namespace attune {
@@ -32,9 +33,7 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-void print(const Console& console, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), console.out);
-}
+void print(const Console& console, const std::string& text) { put_text(console.out, text); }
 
 void print_text(const Console& console, const std::string& text) {
   print(console, terminal_text(text));

@@ -105,7 +105,11 @@ TEST_CASE("options: what only looks") {
 TEST_CASE("options: what is wrong is named") {
   CHECK(contains(usage_error({"staus"}), "unknown command 'staus', did you mean 'status'?"));
   CHECK(contains(usage_error({"exp"}), "did you mean 'export'?"));
-  CHECK(contains(usage_error({"update", "--duration", "0"}), "more than 0 expected"));
+  for (const char* duration : {"0", "-1"})
+    CHECK(contains(usage_error({"update", "--duration", duration}), "more than 0 expected"));
+  for (const char* duration : {"nan", "inf", "1e400"})
+    CHECK(contains(usage_error({"update", "--duration", duration}), "--duration"));
+  CHECK(parse({"update", "--duration", "1e-320"}).has_value());
   CHECK(contains(usage_error({"frobnicate"}), "Known: run, resume"));
   CHECK(contains(usage_error({}), "subcommand is required"));
   CHECK(contains(usage_error({"run"}), "file is required"));

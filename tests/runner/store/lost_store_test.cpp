@@ -181,11 +181,7 @@ TEST_CASE("lost store: managers that write it anew at the same moment take turns
   for (char& byte : bytes) REQUIRE(::read(ready[0], &byte, 1) == 1);
   fs::remove(folder.path / "attune.sqlite");
   REQUIRE(::write(go[1], bytes, kManagers) == kManagers);
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    CHECK(status == 0);
-  }
+  CHECK(all_end_well(children));
   StoreReader reader = StoreReader::open(folder.path).value();
   const auto experiments = reader.experiments().value();
   CHECK(experiments.size() == kManagers);

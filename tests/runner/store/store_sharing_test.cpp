@@ -56,11 +56,7 @@ TEST_CASE("store: several managers write one file at once") {
     }
     children.push_back(child);
   }
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    CHECK(status == 0);
-  }
+  CHECK(all_end_well(children));
   StoreReader reader = StoreReader::open(folder.path).value();
   const auto experiments = reader.experiments().value();
   CHECK(experiments.size() == kManagers);
@@ -90,9 +86,7 @@ TEST_CASE("store: somebody who opens and closes it is not the last one") {
   Store store = Store::open(folder.path).value();
   REQUIRE(store.resume("abcd2345", 1001).has_value());
   REQUIRE(::write(ready[1], "x", 1) == 1);
-  int status = 1;
-  ::waitpid(child, &status, 0);
-  CHECK(status == 0);
+  CHECK(all_end_well({child}));
   CHECK(std::filesystem::exists(folder.path / "attune.sqlite-wal"));
   ::close(ready[0]);
   ::close(ready[1]);

@@ -1,7 +1,10 @@
 #pragma once
 // Makes what tests put into a store.
+#include <sys/wait.h>
+
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/check.h"
 #include "runner/store/store.h"
@@ -22,6 +25,17 @@ inline Store begin_experiment(const std::filesystem::path& folder, const std::st
   experiment.file = {{"trialCommand", "true"}};
   ATTUNE_CHECK(store.begin(experiment, 1000).has_value());
   return store;
+}
+
+// Waits for all of these processes; whether each has exited with 0.
+inline bool all_end_well(const std::vector<pid_t>& children) {
+  bool well = true;
+  for (const pid_t child : children) {
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    well = well && status == 0;
+  }
+  return well;
 }
 
 inline TrialRecord pending_trial(std::int64_t sequence) {

@@ -1,0 +1,18 @@
+#pragma once
+// What words on the command line mean, where CLI11 knows only that they are words.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runner/trial_record.h"
+
+namespace attune {
+
+// --retry: "failed=restart" -> {failed, restart}. Errors name the text and the known words.
+Result<std::map<std::string, std::string>> read_retries(const std::vector<std::string>& texts);
+
+// --status: lower-case names; others are ignored.
+std::vector<TrialStatus> read_statuses(const std::vector<std::string>& texts);
+
+}  // namespace attune
