@@ -7,7 +7,7 @@ packages_of() {
   case $1 in
     build) echo g++ cmake ninja-build pkg-config ccache python3 libboost-dev nlohmann-json3-dev \
                 libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev \
-                libmuparser-dev libsqlitecpp-dev libsqlite3-dev \
+                libnlopt-dev libmuparser-dev libsqlitecpp-dev libsqlite3-dev \
                 libpcre2-dev ;;
     test) echo catch2 python3 ;;
     bench) echo libbenchmark-dev python3 ;;

@@ -6,7 +6,7 @@ namespace attune {
 
 // The one place where a tuner's name appears outside of its own file. A missing file is a link
 // error, never a silent absence.
-#define TUNERS(X) X(random) X(grid) X(batch) X(tpe) X(anneal) X(evolution)
+#define TUNERS(X) X(random) X(grid) X(batch) X(tpe) X(anneal) X(evolution) X(gp)
 #define DECLARE(name) extern const TunerEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 

@@ -1,0 +1,88 @@
+#pragma once
+// Regression by a Gaussian process over positions and categories.
+//
+// Kernel: Matern 5/2 with a length scale for each dimension (Rasmussen, Williams, "Gaussian
+// Processes for Machine Learning", 2006, sections 4.2 and 5.1) on the squared distances of
+// mixed_rows.h; so categories overlap or do not. Zero mean, homoscedastic normal noise.
+//
+// The logarithms of weights (inverse squared length scales), signal and noise variance maximise the
+// posterior density: the marginal likelihood (same book, section 5.4.1) times log-normal priors.
+// That of the length scales grows with the square root of the number of dimensions (Hvarfner,
+// Hellsten, Nardi, "Vanilla Bayesian Optimization Performs Great in High Dimensions", ICML 2024,
+// section 4), here of those that are active in an average observation.
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/json.h"
+#include "math/mixed_rows.h"
+
+namespace attune {
+
+// Variances are in units of the targets'.
+struct KernelParameters {
+  std::vector<double> log_weights;  // of each dimension: log(1 / length scale^2)
+  double log_signal = 0;            // of the signal's variance
+  double log_noise = 0;             // of the noise's variance
+};
+
+struct Prediction {
+  double mean = 0;
+  double deviation = 0;  // of the function, without noise; > 0
+};
+
+// A value. Not thread safe. Costs in n observations and d dimensions.
+class GaussianProcess {
+ public:
+  // `categories` of each dimension, 0: a position. The noise's variance is at least `least_noise`,
+  // in (0, 1).
+  explicit GaussianProcess(std::vector<std::size_t> categories, double least_noise = 1e-6);
+  GaussianProcess(const GaussianProcess&);
+  GaussianProcess& operator=(const GaussianProcess&);
+  GaussianProcess(GaussianProcess&&) noexcept;
+  GaussianProcess& operator=(GaussianProcess&&) noexcept;
+  ~GaussianProcess();
+
+  std::size_t size() const;
+  std::size_t dimensions() const;
+  const MixedRows& rows() const;
+  const KernelParameters& parameters() const;
+  KernelParameters initial_parameters() const;
+
+  // These rows (count x dimensions(), row by row) and no others, and parameters, which are clipped
+  // to the limits of fit(). No targets yet. O(n^3).
+  void assign(std::span<const double> rows, const KernelParameters& parameters);
+
+  // One more row of inputs: one more row of the Cholesky factor, O(n^2). Positions in [0, 1],
+  // categories as integers, NaN where inactive.
+  void append(std::span<const double> row);
+  void resize(std::size_t n);  // forgets the last rows
+
+  // Targets of the first y.size() rows, mean 0 and deviation 1; O(n^2). Rows without a target only
+  // tell where the function is about to be known: they lower the deviation, as if they had
+  // confirmed the mean (Desautels, Krause, Burdick, "Parallelizing Exploration-Exploitation
+  // Tradeoffs in Gaussian Process Bandit Optimization", JMLR 2014).
+  void set_targets(std::span<const double> y);
+
+  // Maximises the posterior density given the rows with targets, from the present parameters and
+  // from `starts`, with at most so many evaluations of O(n^3 + d n^2) each.
+  void fit(int evaluations, std::span<const KernelParameters> starts = {});
+
+  // At given parameters, up to a constant; the gradient by log_weights, log_signal, log_noise.
+  double log_posterior(const KernelParameters& parameters, std::span<double> gradient) const;
+
+  Prediction predict(std::span<const double> row) const;  // O(n^2)
+  // `rows`: count x dimensions(), row by row.
+  std::vector<Prediction> predict_many(std::span<const double> rows) const;
+  std::vector<double> fitted_means() const;  // at the rows with targets, O(n)
+
+  // With the derivatives by positions; those by categories are 0.
+  Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
+                     std::span<double> deviation_gradient) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace attune

@@ -1,0 +1,55 @@
+#pragma once
+// Point -> the numbers that a regression model sees: one per dimension, none for constants.
+//
+//   Uniform, Normal, IntRange   a position in [0, 1], as in unit_cube.h
+//   Choice                      the index of the category; at least three numbers in ascending
+//                               order are a scale: their rank, in [0, 1]
+//   Subset                      one dimension of two categories for each candidate
+//
+// Parameters of one name and domain below several options of the same choice share a dimension, as
+// what is learnt of one says something of the others. Where a parameter is inactive its dimension
+// is NaN.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "space/space.h"
+
+namespace attune {
+
+class Features {
+ public:
+  struct Dimension {
+    std::size_t categories = 0;  // 0: a position
+    std::size_t levels = 0;      // different positions that values have; 0: too many to count
+  };
+
+  explicit Features(const Space& space);  // keeps a copy
+
+  std::size_t size() const { return dimensions_.size(); }
+  const std::vector<Dimension>& dimensions() const { return dimensions_; }
+
+  // `row` has size() elements; `point` is of the space.
+  void encode(const Point& point, std::span<double> row) const;
+  std::vector<double> encode(const Point& point) const;
+
+  // The dimension of parameter i if it is a position, and the value of i nearest to a position.
+  std::optional<std::size_t> position(std::size_t i) const;
+  double value(std::size_t i, double position) const;
+
+ private:
+  struct Column {
+    std::size_t first = 0, count = 0;  // dimensions of a parameter
+    bool scale = false;                // a Choice of ascending numbers
+  };
+
+  bool shares(std::size_t i, std::size_t j) const;
+  Column add(const Param& param);
+
+  Space space_;
+  std::vector<Dimension> dimensions_;
+  std::vector<Column> columns_;  // of each parameter
+};
+
+}  // namespace attune

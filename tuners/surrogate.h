@@ -1,0 +1,83 @@
+#pragma once
+// What the GP tuner believes of the losses: a Gaussian process over the results so far, kept up to
+// date one result at a time.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "math/gaussian_process.h"
+#include "space/features.h"
+
+namespace attune {
+
+// Results in the order of their arrival.
+class History {
+ public:
+  enum class Kind { usable, stopped, useless };
+
+  explicit History(std::size_t dimensions) : dimensions_(dimensions) {}
+
+  // `loss` only counts of the usable.
+  void add(std::span<const double> row, Kind kind, double loss);
+  std::size_t size() const { return losses_.size(); }
+  std::size_t usable() const { return usable_; }
+  std::span<const double> row(std::size_t i) const {
+    return std::span(rows_).subspan(i * dimensions_, dimensions_);
+  }
+  Kind kind(std::size_t i) const { return kinds_[i]; }
+  double loss(std::size_t i) const { return losses_[i]; }
+
+ private:
+  std::size_t dimensions_, usable_ = 0;
+  std::vector<double> rows_, losses_;
+  std::vector<Kind> kinds_;
+};
+
+// How losses become targets (math/straighten.h).
+enum class Scale { standardised, straightened };
+
+// A value. Not thread safe. The same calls leave the same bits.
+class Surrogate {
+ public:
+  // Of larger histories the model holds a part: the best half, and of the others every so-manieth.
+  static constexpr std::size_t kMostRows = 500;
+
+  Surrogate(const Features& features, Scale scale, double least_noise);
+
+  // Takes in what came since, and fits the kernel's parameters anew when the history has grown by a
+  // twentieth. At least one usable result. What ended without one is no better than the worst, what
+  // was stopped early than the upper quartile.
+  void update(const History& history);
+
+  // The trials that run, encoded; they count as if they would end with what is expected of them.
+  void pretend(std::span<const std::vector<double>> running);
+
+  const GaussianProcess& model() const { return model_; }
+  double best() const { return best_; }  // the lowest target or expectation, of pretended rows too
+  // Of the history, indices: those with the lowest expected losses, the best first.
+  std::vector<std::size_t> most_promising(std::size_t count) const;
+
+  json save() const;
+  Result<void> load(const json& state, const History& history);  // all or nothing
+
+ private:
+  void take_targets(const History& history);
+  void fit(const History& history);
+
+  Scale scale_;
+  double least_noise_;
+  std::vector<std::size_t> categories_;
+  GaussianProcess model_;
+  std::vector<std::size_t> members_;  // of the history, for each row
+  std::vector<double> targets_;
+  std::size_t seen_ = 0;       // of the history
+  std::size_t fitted_at_ = 0;  // size of the history at the last fit
+  std::size_t fitted_rows_ = 0;
+  std::size_t fits_ = 0;
+  std::vector<std::vector<double>> pretended_;
+  double best_ = 0;
+};
+
+}  // namespace attune
