@@ -1,6 +1,6 @@
 #pragma once
 // Which tuners exist. Adding one: tuners/<name>.cpp with its entry, one word in registry.cpp, one
-// line in CMakeLists.txt, one test file. No tuner has a header.
+// line in CMakeLists.txt, one test file. No tuner has a header (those of TPE are its own).
 #include <functional>
 
 #include "base/catalog.h"

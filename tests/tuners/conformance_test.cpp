@@ -82,8 +82,22 @@ Space parse(const std::string& text) {
   return *std::move(space);
 }
 
-std::unique_ptr<Tuner> make(const TunerEntry& entry, std::uint64_t seed = 1) {
-  auto made = make_tuner(builtin_tuners(), entry.name, {}, {}, seed);
+// An entry with the arguments that it is tested with.
+struct Subject : TunerEntry {
+  json arguments;
+};
+
+// All with their defaults; again where an argument chooses another rule.
+std::vector<Subject> subjects() {
+  const TunerRegistry registry = builtin_tuners();
+  std::vector<Subject> all;
+  for (const TunerEntry& entry : registry.entries()) all.push_back({entry, {}});
+  all.push_back({**registry.find("TPE", "tuner"), {{"multivariate", true}}});
+  return all;
+}
+
+std::unique_ptr<Tuner> make(const Subject& entry, std::uint64_t seed = 1) {
+  auto made = make_tuner(builtin_tuners(), entry.name, entry.arguments, {}, seed);
   if (!made) FAIL(entry.name << ": " << made.error().message);
   return std::move(made->tuner);
 }
@@ -92,7 +106,7 @@ std::unique_ptr<Tuner> make(const TunerEntry& entry, std::uint64_t seed = 1) {
 // function of the turn's number and of what is outstanding.
 class Experiment {
  public:
-  Experiment(const TunerEntry& entry, const Space& space, std::uint64_t seed = 1)
+  Experiment(const Subject& entry, const Space& space, std::uint64_t seed = 1)
       : entry_(&entry), space_(&space), tuner_(make(entry, seed)) {
     REQUIRE(tuner_->set_space(space));
   }
@@ -206,7 +220,7 @@ class Experiment {
     return outcome;
   }
 
-  const TunerEntry* entry_;
+  const Subject* entry_;
   const Space* space_;
   std::unique_ptr<Tuner> tuner_;
   std::map<TrialId, Point> running_;
@@ -218,14 +232,13 @@ class Experiment {
 // Calls use(entry, space) for each pair that the tuner accepts.
 template <class Use>
 void for_each_accepted(Use&& use) {
-  const TunerRegistry registry = builtin_tuners();
-  for (const TunerEntry& entry : registry.entries()) {
+  for (const Subject& entry : subjects()) {
     int accepted = 0;
     for (const NamedSpace& named : spaces()) {
       const Space space = parse(named.text);
       if (!make(entry)->set_space(space)) continue;
       ++accepted;
-      INFO(entry.name << " on " << named.name);
+      INFO(entry.name << dump_json(entry.arguments) << " on " << named.name);
       use(entry, space);
     }
     INFO(entry.name);
@@ -236,7 +249,7 @@ void for_each_accepted(Use&& use) {
 }  // namespace
 
 TEST_CASE("tuners: answers lie in the space, same seed and calls, same answers") {
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     const auto answers = Experiment(entry, space).turns(80);
     CHECK(answers.front() != "exhausted");
     CHECK(Experiment(entry, space).turns(80) == answers);
@@ -244,7 +257,7 @@ TEST_CASE("tuners: answers lie in the space, same seed and calls, same answers")
 }
 
 TEST_CASE("tuners: saved and loaded anywhere, the next answers are the same") {
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     Experiment original(entry, space);
     for (const int turns : {0, 1, 6, 12, 20, 25}) {
       original.turns(turns);
@@ -256,7 +269,7 @@ TEST_CASE("tuners: saved and loaded anywhere, the next answers are the same") {
 }
 
 TEST_CASE("tuners: batches of every size") {
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     Experiment experiment(entry, space);
     for (const std::size_t n : {1u, 2u, 7u, 30u, 64u}) experiment.ask(n);
     CHECK(experiment.ask(0).empty());
@@ -264,7 +277,7 @@ TEST_CASE("tuners: batches of every size") {
 }
 
 TEST_CASE("tuners: a thousand requests without a result") {
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     if (space.params.size() > 2) return;  // more of the same, and slow without optimisation
     Experiment experiment(entry, space);
     experiment.turns(10);
@@ -273,7 +286,7 @@ TEST_CASE("tuners: a thousand requests without a result") {
 }
 
 TEST_CASE("tuners: exhausted is for ever") {
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     Experiment experiment(entry, space);
     for (int i = 0; i < 100 && !experiment.exhausted(); ++i) experiment.turn();
     if (experiment.exhausted()) experiment.turns(20);  // check() demands it
@@ -281,7 +294,7 @@ TEST_CASE("tuners: exhausted is for ever") {
 }
 
 TEST_CASE("tuners: set_space forgets everything") {
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     auto tuner = make(entry);
     REQUIRE(tuner->set_space(space));
     const auto count_until_exhausted = [&] {
@@ -305,8 +318,7 @@ TEST_CASE("tuners: set_space forgets everything") {
 }
 
 TEST_CASE("tuners: a space that is declined changes nothing, and the error names the cure") {
-  const TunerRegistry registry = builtin_tuners();
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     Experiment experiment(entry, space);
     experiment.turns(30);
     Experiment untouched = experiment.restored();
@@ -323,7 +335,7 @@ TEST_CASE("tuners: a space that is declined changes nothing, and the error names
 }
 
 TEST_CASE("tuners: damaged states are errors and change nothing") {
-  for_each_accepted([](const TunerEntry& entry, const Space& space) {
+  for_each_accepted([](const Subject& entry, const Space& space) {
     Experiment experiment(entry, space);
     experiment.turns(30);
     const json good = experiment.tuner().save();

@@ -1,0 +1,53 @@
+#include "tuners/tpe_density.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attune {
+namespace {
+
+constexpr double kWidth = 0.15;
+constexpr double kMostClipped = 100;
+constexpr double kSmallestInCells = 0.5;
+constexpr double kCategoriesBefore = 2;
+
+// The declared distribution as a kernel: uniform, or the standard normal where there are no bounds.
+MixtureKernel declared(const MixtureAxis& axis) {
+  if (axis.categories > 0 || std::isinf(axis.low)) return {.width = 1};
+  return {.centre = axis.low, .width = std::numeric_limits<double>::infinity()};
+}
+
+}  // namespace
+
+ProductMixture tpe_density(const TpeGroups& groups, const TpeGroups::Group& group,
+                           const TpeSide& side, double prior_weight) {
+  const std::size_t n = side.trials.size();
+  const auto count = static_cast<double>(n);
+  std::vector<double> weights = side.weights;
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  weights.push_back(n > 0 ? prior_weight * total / count : 1);
+
+  const double scott =
+      kWidth * std::pow(std::max(count, 1.0), -1 / (static_cast<double>(group.size()) + 4));
+  const double width = std::max(scott, 1 / std::min(kMostClipped, count + 2));
+  const double others = kCategoriesBefore / (count + 1);  // weight of each category beside 1
+  std::vector<MixtureAxis> axes;
+  std::vector<MixtureKernel> kernels;
+  kernels.reserve(group.size() * (n + 1));
+  for (const std::size_t v : group) {
+    const MixtureAxis& axis = groups.variables()[v].axis;
+    axes.push_back(axis);
+    const double spread = others * axis.categories / (1 + others * axis.categories);
+    for (const auto* trial : side.trials) {
+      const auto& [x, cell] = trial[v];
+      const double smallest = kSmallestInCells * cell;
+      kernels.push_back(axis.categories > 0 ? MixtureKernel{x, spread, 0}
+                                            : MixtureKernel{x, std::max(width, smallest), cell});
+    }
+    kernels.push_back(declared(axis));
+  }
+  return {axes, kernels, weights};
+}
+
+}  // namespace attune

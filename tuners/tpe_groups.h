@@ -1,0 +1,71 @@
+#pragma once
+// The space as multivariate TPE sees it: variables, and groups of them that are active together.
+// Private to TPE.
+//
+// A variable is one parameter, or several of the same name and domain in different options of one
+// nested choice (`gamma` of an rbf and of a poly kernel): they are never active together and learn
+// from each other. A group is all variables under the same condition: shared parameters learn from
+// all trials, those of a branch from all trials in that branch. (The decomposition is that of
+// Optuna's `group=True`, there found from the trials, here from the declaration; variables of
+// several branches are ours.) Constants belong to no group.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/rng.h"
+#include "math/product_mixture.h"
+#include "space/space.h"
+
+namespace attune {
+
+// How a variable lies on its axis. Numbers: on [0, 1] between the bounds (half a step beyond them
+// when rounded) on the internal scale; normals in deviations from their mean, without bounds.
+// Steps: integers, and choices of at least three ascending numbers, by their position. Everything
+// else is a category: the index of a choice, the mask of a subset.
+struct TpeVariable {
+  enum class Kind { number, steps, category };
+
+  std::vector<std::size_t> params = {};  // ascending; at most one is active
+  Kind kind = Kind::number;
+  MixtureAxis axis = {};
+  double low = 0, width = 1;  // internal scale = low + width * coordinate; steps: value, count
+};
+
+// A value. Copies what it needs of the space.
+class TpeGroups {
+ public:
+  using Group = std::vector<std::size_t>;  // indices of variables, ascending
+  static constexpr std::size_t kConstant = -1;
+
+  TpeGroups() = default;
+  explicit TpeGroups(const Space& space);
+
+  const std::vector<TpeVariable>& variables() const { return variables_; }
+  const std::vector<Group>& groups() const { return groups_; }  // those of parents first
+  std::size_t group_of(std::size_t param) const { return group_of_[param]; }
+
+  // The kernel of a trial on every variable, NaN where it is inactive: coordinate and cell.
+  struct Coordinate {
+    double x = Point::kInactive;
+    double cell = 0;
+  };
+  void encode(const Point& point, std::span<Coordinate> coordinates) const;
+
+  // The coordinate of the value that a coordinate drawn by a ProductMixture stands for; `rng` draws
+  // what that left open.
+  double rounded(std::size_t variable, double x, Rng& rng) const;
+
+  // The value for a rounded coordinate.
+  double value(std::size_t variable, double x) const;
+
+ private:
+  double coordinate(std::size_t variable, double value) const;
+  double cell(std::size_t variable, double value) const;
+
+  std::vector<TpeVariable> variables_;
+  std::vector<Domain> domains_;  // of variables
+  std::vector<Group> groups_;
+  std::vector<std::size_t> group_of_;  // of parameters
+};
+
+}  // namespace attune

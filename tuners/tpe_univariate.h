@@ -1,0 +1,17 @@
+#pragma once
+// The univariate form of TPE, NNI's rule. Private to TPE.
+#include <memory>
+#include <vector>
+
+#include "base/arguments.h"
+#include "base/rng.h"
+#include "tuners/tuner.h"
+
+namespace attune {
+
+std::vector<Argument> univariate_tpe_arguments();
+
+// `args` are resolved against univariate_tpe_arguments().
+std::unique_ptr<Tuner> make_univariate_tpe(const json& args, Rng rng);
+
+}  // namespace attune
