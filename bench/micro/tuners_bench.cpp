@@ -11,9 +11,10 @@ namespace {
 
 // A tuner that was told `observations` results of random points.
 struct Subject {
-  Subject(const std::string& name, std::int64_t observations)
+  Subject(const std::string& name, std::int64_t observations,
+          const json& arguments = json::object())
       : space(parse_space(parse_json(mixed_space()).value()).value()),
-        tuner(make_tuner(builtin_tuners(), name, json::object(), {}, 1).value().tuner) {
+        tuner(make_tuner(builtin_tuners(), name, arguments, {}, 1).value().tuner) {
     tuner->set_space(space).value();
     for (std::int64_t i = 0; i < observations; ++i) tell();
   }
@@ -38,14 +39,20 @@ struct Subject {
   TrialId next = 0;
 };
 
-void ask(benchmark::State& state, const std::string& name) {
-  Subject subject(name, state.range(0));
+void ask(benchmark::State& state, const std::string& name, const json& arguments = json::object()) {
+  Subject subject(name, state.range(0), arguments);
   for (auto _ : state) subject.ask();
 }
 BENCHMARK_CAPTURE(ask, Random, "Random")->Arg(0);
 BENCHMARK_CAPTURE(ask, TPE, "TPE")
     ->Arg(0)
     ->Arg(100)
+    ->Arg(1000)
+    ->Arg(10'000)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(ask, TPE_multivariate, "TPE", {{"multivariate", true}})
+    ->Arg(100)
+    ->Arg(500)
     ->Arg(1000)
     ->Arg(10'000)
     ->Unit(benchmark::kMicrosecond);
