@@ -6,7 +6,8 @@ namespace attune {
 
 // The one place where a tuner's name appears outside of its own file. A missing file is a link
 // error, never a silent absence.
-#define TUNERS(X) X(random) X(grid) X(batch) X(tpe) X(anneal) X(evolution) X(gp)
+#define TUNERS(X) \
+  X(random) X(grid) X(batch) X(tpe) X(gp) X(qmc) X(anneal) X(evolution)
 #define DECLARE(name) extern const TunerEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 
