@@ -188,6 +188,10 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
   apply_margin();
 }
 
+void CmaEs::bound_mean(double low, double high) {
+  for (double& x : mean_) x = std::clamp(x, low, high);
+}
+
 bool CmaEs::is_exhausted() {
   decompose();
   const auto [shortest, longest] = std::ranges::minmax(lengths_);

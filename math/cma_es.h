@@ -26,7 +26,7 @@ using CmaCells = std::vector<std::vector<double>>;
 
 struct CmaStart {
   std::vector<double> mean;
-  double sigma = 0.25;  // > 0
+  double sigma = 0.2;  // > 0
   // Column by column, symmetric, positive definite, or its diagonal; if empty the identity.
   std::vector<double> covariance = {};
   bool diagonal = false;
@@ -51,6 +51,11 @@ class CmaEs {
   // A generation: at least two results, best first. Any number of them, the weights are those for
   // that number. Coordinates without an effect do not move the mean.
   void update(std::span<const CmaResult> ranked);
+
+  // Moves the mean into [low, high]^n, which contains all boundaries of cells. For callers who
+  // treat all points beyond an end as that end: nothing else keeps the mean from drifting away
+  // there.
+  void bound_mean(double low, double high);
 
   // Whether nothing more can come of it, whatever the results are: step below 1e-12 of the first
   // one in all coordinates, or 1e4 of it, condition of the covariance above 1e14, a coordinate

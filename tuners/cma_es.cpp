@@ -1,9 +1,10 @@
 // CMA-ES (math/cma_es.h) for results that come in any order.
 //
-// A generation ends when `population` results have come, and as many as are still to come of those
-// that were drawn from the same distribution: whoever runs many trials at a time gets large
-// generations, and a trial that never ends delays nothing for ever. Results of earlier generations
-// and of trials that were not proposed here are injected (Hansen 2011).
+// A generation ends when `population` results of those drawn in it have come. Results of earlier
+// generations, which come late where many trials run at a time, and of trials that were not
+// proposed here take part as well, as injected ones (Hansen 2011); several that are told at once
+// make a larger generation. A trial that fails is the worst; one that never ends delays nothing, as
+// others are drawn.
 //
 // Before the first proposal results are a warm start: Nomura, Watanabe, Akimoto, Ozaki, Onishi,
 // "Warm Starting CMA-ES for Hyperparameter Optimization" (AAAI 2021), section 4: the distribution
@@ -43,7 +44,7 @@ constexpr double kWarmDeviation = 0.1;
 constexpr double kWorst = std::numeric_limits<double>::infinity();  // of a trial that failed
 
 struct Settings {
-  double sigma = 0.25;
+  double sigma = 0.2;
   std::optional<std::size_t> population;
   Restarts restarts = Restarts::bipop;
 };
@@ -67,7 +68,7 @@ class CmaEsTuner final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  // x is what was drawn, inactive and unbounded coordinates too.
+  // x is what was drawn, also where that is inactive or out of bounds.
   struct Running {
     std::vector<double> x;
     Point point;
@@ -88,7 +89,6 @@ class CmaEsTuner final : public Tuner {
   void warm_start();
   void start_run(CmaStart start);
   void restart();
-  void end_generations();
   void end_generation();
   bool is_diagonal() const { return encoding_.cells().size() > kFullDimensions; }
   std::size_t population() const { return schedule_.run().population; }
@@ -107,6 +107,7 @@ class CmaEsTuner final : public Tuner {
   std::int64_t generation_ = 0;  // counted over all runs
   std::int64_t run_begin_ = 0;   // the first generation of this run
   std::vector<Known> results_;   // of this generation; before the first proposal all there are
+  std::size_t own_results_ = 0;  // those of trials that were drawn in this generation
   std::map<TrialId, Running> running_;
 };
 
@@ -119,7 +120,6 @@ Result<void> CmaEsTuner::set_space(const Space& space) {
   begun_ = false;
   best_ = kWorst;
   generation_ = 0;
-  results_.clear();
   running_.clear();
   start_run({std::vector<double>(encoding_.cells().size(), 0.5), settings_.sigma});
   return {};
@@ -132,6 +132,8 @@ void CmaEsTuner::start_run(CmaStart start) {
   if (!start.mean.empty()) numbers_.emplace(start, encoding_.cells());
   categories_ = CmaCategories(encoding_.groups());
   history_ = CmaHistory(std::max<std::size_t>(encoding_.dimensions(), 1), population());
+  results_.clear();
+  own_results_ = 0;
   run_begin_ = ++generation_;
 }
 
@@ -139,7 +141,6 @@ void CmaEsTuner::restart() {
   const CmaRun run = schedule_.next(rng_);
   CmaStart start{{}, settings_.sigma * run.sigma_factor};
   for (std::size_t i = 0; i < encoding_.cells().size(); ++i) start.mean.push_back(rng_.uniform());
-  results_.clear();
   start_run(std::move(start));
 }
 
@@ -180,7 +181,7 @@ void CmaEsTuner::tell(std::span<const Outcome> outcomes) {
     dedup_.add(outcome.point);
     hear(outcome);
   }
-  if (begun_) end_generations();
+  if (own_results_ >= population()) end_generation();
 }
 
 void CmaEsTuner::hear(const Outcome& outcome) {
@@ -203,7 +204,9 @@ void CmaEsTuner::hear(const Outcome& outcome) {
   if (ended.generation < run_begin_ && !improves) return;
   known.x = std::move(ended.x);
   known.point = std::move(ended.point);
-  known.injected = ended.injected || ended.generation != generation_;
+  const bool late = ended.generation != generation_;
+  if (!late) ++own_results_;
+  known.injected = ended.injected || late;
   results_.push_back(std::move(known));
 }
 
@@ -211,7 +214,6 @@ void CmaEsTuner::begin() {
   if (begun_) return;
   begun_ = true;
   if (results_.size() >= kWarmResults) warm_start();
-  end_generations();
 }
 
 void CmaEsTuner::warm_start() {
@@ -256,16 +258,9 @@ void CmaEsTuner::warm_start() {
   for (std::size_t i = 0; i < n; ++i) trace += start.covariance[is_diagonal() ? i : i * n + i];
   if (n > 0) start.sigma = std::sqrt(trace / static_cast<double>(n));
   for (double& c : start.covariance) c /= start.sigma * start.sigma;
-  results_.clear();
   start_run(std::move(start));
   const auto evidence = static_cast<double>(count);
   categories_.learn(good, evidence / (evidence + 2));
-}
-
-void CmaEsTuner::end_generations() {
-  const auto drawn = static_cast<std::size_t>(std::ranges::count_if(
-      running_, [this](const auto& entry) { return entry.second.generation == generation_; }));
-  if (results_.size() >= population() && results_.size() >= drawn) end_generation();
 }
 
 void CmaEsTuner::end_generation() {
@@ -286,9 +281,13 @@ void CmaEsTuner::end_generation() {
     ranked.push_back({std::move(known.x), std::move(active), known.injected});
   }
   results_.clear();
+  own_results_ = 0;
   if (losses.empty()) return;  // nothing to tell them apart by
 
-  if (numbers_) numbers_->update(ranked);
+  if (numbers_) {
+    numbers_->update(ranked);
+    numbers_->bound_mean(0, 1);
+  }
   categories_.update(best, std::span(rates.weights).first(best.size()), rates.effective);
   history_.add(losses);
   ++generation_;
@@ -323,6 +322,7 @@ json CmaEsTuner::save() const {
           {"numbers", numbers_ ? numbers_->save() : json::object()},
           {"categories", categories_.save()},
           {"history", history_.save()},
+          {"own_results", own_results_},
           {"results", results},
           {"running", running}};
 }
@@ -378,6 +378,12 @@ Result<void> CmaEsTuner::load(const json& state) {
     if (std::isnan(one.loss)) return fail("saved state: impossible loss");
     loaded.results_.push_back(std::move(one));
   }
+  const auto own = TRY(integer_at(state, "own_results"));
+  const std::size_t most = std::min(loaded.results_.size(), loaded.population() - 1);
+  if (own < 0 || own > static_cast<std::int64_t>(most)) {
+    return fail("saved state: impossible number of own results");
+  }
+  loaded.own_results_ = static_cast<std::size_t>(own);
   *this = std::move(loaded);
   return {};
 }
@@ -403,7 +409,7 @@ extern const TunerEntry cma_es_entry = {
     .summary = "covariance matrix adaptation: a normal distribution that follows good results",
     .arguments = {{.name = "sigma",
                    .type = Argument::Type::number,
-                   .fallback = 0.25,
+                   .fallback = 0.2,
                    .help = "first standard deviation, as a share of each parameter's range",
                    .low = 1e-6,
                    .high = 10},

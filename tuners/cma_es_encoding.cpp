@@ -78,13 +78,6 @@ struct ShapeOf {
   }
 };
 
-// Into [0, 1] by reflection at both ends: near an end a draw that is out of bounds is as near to it
-// inside, and no more results than elsewhere are spent on the end itself.
-double reflect(double x) {
-  const double folded = std::abs(std::remainder(x, 2));
-  return std::min(folded, 1.0);
-}
-
 }  // namespace
 
 CmaEncoding::CmaEncoding(const Space& space) : cube_(space) {
@@ -107,9 +100,7 @@ CmaEncoding::CmaEncoding(const Space& space) : cube_(space) {
 
 Point CmaEncoding::decode(std::span<const double> x, std::span<const double> flags) const {
   std::vector<double> cube = constants_;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    cube[number_places_[i]] = cells_[i].empty() ? reflect(x[i]) : x[i];
-  }
+  for (std::size_t i = 0; i < x.size(); ++i) cube[number_places_[i]] = x[i];
   for (std::size_t i = 0; i < flags.size(); ++i) cube[flag_places_[i]] = flags[i];
   return cube_.from_cube(cube);
 }

@@ -26,8 +26,10 @@ class CmaEncoding {
   const std::vector<CategoryGroup>& groups() const { return groups_; }
   std::size_t dimensions() const { return cells_.size() + groups_.size(); }
 
-  // `x` of any finite numbers: what is out of the cube is reflected, or, of a discrete coordinate,
-  // belongs to the nearest cell.
+  // `x` of any finite numbers: what is out of the cube counts as the nearest end. (Best optima are
+  // often at an end, which only this rule proposes exactly. Biedrzycki, "Handling bound constraints
+  // in CMA-ES: An experimental study", 2020, calls it projection with Darwinian repair, as the
+  // distribution learns from x and not from what became of it.)
   Point decode(std::span<const double> x, std::span<const double> flags) const;
 
   std::vector<double> coordinates(const Point& point) const;  // 0.5 where inactive
