@@ -6,9 +6,7 @@
 // make a larger generation. A trial that fails is the worst; one that never ends delays nothing, as
 // others are drawn.
 //
-// Before the first proposal results are a warm start: Nomura, Watanabe, Akimoto, Ozaki, Onishi,
-// "Warm Starting CMA-ES for Hyperparameter Optimization" (AAAI 2021), section 4: the distribution
-// begins as the normal that covers the best tenth of them.
+// Results that are there before the first proposal are a warm start (math/cma_es_warm_start.h).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,6 +18,7 @@
 #include "math/cma_es_categories.h"
 #include "math/cma_es_history.h"
 #include "math/cma_es_restarts.h"
+#include "math/cma_es_warm_start.h"
 #include "space/dedup.h"
 #include "space/saved_point.h"
 #include "tuners/cma_es_encoding.h"
@@ -35,11 +34,8 @@ constexpr std::size_t kFullDimensions = 100;
 // Draws until one is a configuration that was not tried before and breaks no constraint.
 constexpr int kDraws = 30;
 
-// Fewer results are no distribution: they take part in the first generation. The rest is Nomura et
-// al.'s.
+// Fewer results are no distribution: they take part in the first generation.
 constexpr std::size_t kWarmResults = 10;
-constexpr double kWarmShare = 0.1;
-constexpr double kWarmDeviation = 0.1;
 
 constexpr double kWorst = std::numeric_limits<double>::infinity();  // of a trial that failed
 
@@ -218,49 +214,17 @@ void CmaEsTuner::begin() {
 
 void CmaEsTuner::warm_start() {
   std::ranges::stable_sort(results_, {}, &Known::loss);
-  const auto share = kWarmShare * static_cast<double>(results_.size());
-  const auto count = static_cast<std::size_t>(std::ceil(share));
-  std::vector<CategoryResult> good;
-  const std::size_t n = encoding_.cells().size();
-  CmaStart start{std::vector<double>(n, 0.5), 1};
-  std::vector<double> counts(n);
-  std::vector<std::vector<bool>> active;
-  for (std::size_t k = 0; k < count; ++k) {
-    active.push_back(encoding_.active_coordinates(results_[k].point));
-    good.push_back(encoding_.categories(results_[k].point));
-    for (std::size_t i = 0; i < n; ++i) {
-      if (!active[k][i]) continue;
-      ++counts[i];
-      start.mean[i] += (results_[k].x[i] - start.mean[i]) / counts[i];
-    }
+  const auto count =
+      static_cast<std::size_t>(std::ceil(kWarmShare * static_cast<double>(results_.size())));
+  std::vector<CmaResult> best;
+  std::vector<CategoryResult> categories;
+  for (Known& known : std::span(results_).first(count)) {
+    best.push_back({std::move(known.x), encoding_.active_coordinates(known.point), true});
+    categories.push_back(encoding_.categories(known.point));
   }
-  const std::size_t rows = is_diagonal() ? 1 : n;
-  start.covariance.assign(rows * n, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    const double known = kWarmDeviation, unknown = settings_.sigma;
-    start.covariance[is_diagonal() ? i : i * n + i] =
-        counts[i] > 0 ? known * known : unknown * unknown;
-  }
-  for (std::size_t k = 0; k < count; ++k) {
-    const auto deviation = [&](std::size_t i) {
-      return active[k][i] ? results_[k].x[i] - start.mean[i] : 0;
-    };
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) {
-        if (is_diagonal() && j != i) continue;
-        start.covariance[is_diagonal() ? i : i * n + j] +=
-            deviation(i) * deviation(j) / static_cast<double>(count);
-      }
-    }
-  }
-  // The unit of the covariance is arbitrary; that of a step is the mean deviation.
-  double trace = 0;
-  for (std::size_t i = 0; i < n; ++i) trace += start.covariance[is_diagonal() ? i : i * n + i];
-  if (n > 0) start.sigma = std::sqrt(trace / static_cast<double>(n));
-  for (double& c : start.covariance) c /= start.sigma * start.sigma;
-  start_run(std::move(start));
+  start_run(cma_warm_start(best, settings_.sigma, is_diagonal()));
   const auto evidence = static_cast<double>(count);
-  categories_.learn(good, evidence / (evidence + 2));
+  categories_.learn(categories, evidence / (evidence + 2));
 }
 
 void CmaEsTuner::end_generation() {

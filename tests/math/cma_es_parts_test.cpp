@@ -9,6 +9,7 @@
 #include "math/cma_es_categories.h"
 #include "math/cma_es_history.h"
 #include "math/cma_es_restarts.h"
+#include "math/cma_es_warm_start.h"
 
 namespace attune {
 namespace {
@@ -88,6 +89,20 @@ TEST_CASE("cma categories: learned from good results, and damaged states") {
   CHECK_FALSE(other.load(save_numbers(std::vector{0.5, 0.5})));
   Rng rng(1);
   CHECK(CmaCategories({}).sample(rng).empty());
+}
+
+TEST_CASE("cma warm start: mean and covariance of the mixture") {
+  const std::vector<CmaResult> best = {{{0.2, 0.9, 0.3}, {true, true, false}, true},
+                                       {{0.4, 0.5, 0.8}, {true, true, false}, true}};
+  const CmaStart start = cma_warm_start(best, 0.25, false);
+  CHECK(start.mean[0] == Approx(0.3));
+  CHECK(start.mean[1] == Approx(0.7));
+  CHECK(start.mean[2] == 0.5);
+  const double square = start.sigma * start.sigma;
+  const std::vector<double> expected = {0.02, -0.02, 0, -0.02, 0.05, 0, 0, 0, 0.0625};
+  for (std::size_t i = 0; i < 9; ++i) CHECK(square * start.covariance[i] == Approx(expected[i]));
+  const CmaStart diagonal = cma_warm_start(best, 0.25, true);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(diagonal.covariance[i] == start.covariance[i * 4]);
 }
 
 TEST_CASE("cma history: progress goes on and equal losses end it") {
