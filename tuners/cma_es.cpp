@@ -84,7 +84,7 @@ class CmaEsTuner final : public Tuner {
   void begin();
   void warm_start();
   void start_run(CmaStart start);
-  void restart();
+  void start_anywhere();
   void end_generation();
   bool is_diagonal() const { return encoding_.cells().size() > kFullDimensions; }
   std::size_t population() const { return schedule_.run().population; }
@@ -133,9 +133,9 @@ void CmaEsTuner::start_run(CmaStart start) {
   run_begin_ = ++generation_;
 }
 
-void CmaEsTuner::restart() {
-  const CmaRun run = schedule_.next(rng_);
-  CmaStart start{{}, settings_.sigma * run.sigma_factor};
+// With the population and the step of the schedule's present run.
+void CmaEsTuner::start_anywhere() {
+  CmaStart start{{}, settings_.sigma * schedule_.run().sigma_factor};
   for (std::size_t i = 0; i < encoding_.cells().size(); ++i) start.mean.push_back(rng_.uniform());
   start_run(std::move(start));
 }
@@ -146,7 +146,7 @@ Answer CmaEsTuner::propose(TrialId id) {
   Running next = draw();
   // What is likely here was tried: time to look elsewhere.
   if (dedup_.repeats(next.point) && settings_.restarts != Restarts::none) {
-    restart();
+    start_anywhere();
     next = draw();
   }
   const bool repeats = dedup_.repeats(next.point);
@@ -248,15 +248,19 @@ void CmaEsTuner::end_generation() {
   own_results_ = 0;
   if (losses.empty()) return;  // nothing to tell them apart by
 
-  if (numbers_) {
+  // Without restarts an exhausted distribution stays: its numbers would leave their range.
+  if (numbers_ && !numbers_->is_exhausted()) {
     numbers_->update(ranked);
     numbers_->bound_mean(0, 1);
   }
   categories_.update(best, std::span(rates.weights).first(best.size()), rates.effective);
   history_.add(losses);
   ++generation_;
-  const bool over = history_.is_stalled() || (numbers_ && numbers_->is_exhausted());
-  if (over && settings_.restarts != Restarts::none) restart();
+  if (settings_.restarts == Restarts::none) return;
+  if (history_.is_stalled() || (numbers_ && numbers_->is_exhausted())) {
+    schedule_.next(rng_);
+    start_anywhere();
+  }
 }
 
 json CmaEsTuner::save() const {

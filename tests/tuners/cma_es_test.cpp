@@ -219,6 +219,14 @@ TEST_CASE("cma-es: a local optimum is left by restarts and not without") {
   }
 }
 
+TEST_CASE("cma-es: without restarts its numbers stay in their range") {
+  for (const bool downhill : {true, false}) {
+    TunerWorld world("CMA-ES", reals(2), {{"restarts", "none"}});
+    search(world, 20000, 1, [&](const Values& x) { return downhill ? x[0] : sphere(x); });
+    CHECK(world.tuner->load(world.tuner->save()));
+  }
+}
+
 TEST_CASE("cma-es: all losses equal") {
   TunerWorld world("CMA-ES", reals(2));
   std::set<Values> seen;
