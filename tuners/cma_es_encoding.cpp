@@ -19,7 +19,9 @@ struct Shape {
 
 std::vector<double> equal_cells(double count) {
   std::vector<double> cells;
-  for (double k = 1; k < count; ++k) cells.push_back(k / count);
+  for (std::size_t k = 1; k < CmaEncoding::kMostCells && static_cast<double>(k) < count; ++k) {
+    cells.push_back(static_cast<double>(k) / count);
+  }
   return cells;
 }
 
@@ -30,8 +32,9 @@ std::vector<double> rounded_cells(double q, double low, double high, Place&& pla
   const double first = std::nearbyint(low / q), last = std::nearbyint(high / q);
   if (!(last - first < static_cast<double>(CmaEncoding::kMostCells))) return {};
   std::vector<double> cells;
-  for (double k = first; k < last; ++k) {
-    const double x = place((k + 0.5) * q);
+  const auto count = static_cast<std::size_t>(last - first);
+  for (std::size_t k = 0; k < count; ++k) {
+    const double x = place((first + static_cast<double>(k) + 0.5) * q);
     if (x > 0 && x < 1 && (cells.empty() || x > cells.back())) cells.push_back(x);
   }
   return cells;
