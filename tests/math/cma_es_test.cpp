@@ -46,7 +46,7 @@ std::vector<CmaResult> generation(CmaEs& cma, const Function& loss, Rng& rng, do
     results.push_back({cma.sample(rng), {}, false});
     if (best) *best = std::min(*best, loss(results.back().x));
   }
-  std::ranges::stable_sort(results, {}, [&](const CmaResult& one) { return loss(one.x); });
+  std::ranges::sort(results, {}, [&](const CmaResult& one) { return loss(one.x); });
   return results;
 }
 
