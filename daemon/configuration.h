@@ -17,7 +17,7 @@
 namespace attune {
 
 struct AlgorithmChoice {
-  std::string name;
+  std::string name = "auto";
   json arguments = json::object();
 };
 

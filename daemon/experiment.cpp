@@ -149,9 +149,7 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   } else if (tuner) {
     configuration.tuner = TRY(read_algorithm(*tuner, "tuner", "builtinTunerName"));
   } else {
-    return fail(
-        "experiment parameters: \"tuner\" is missing; for example "
-        R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "maximize"}})");
+    configuration.tuner = {};
   }
   configuration.assessor.reset();
   if (assessor) {

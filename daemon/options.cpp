@@ -29,7 +29,8 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
                  "Experiment parameters as base64 of JSON, as NNI's manager passes them; other "
                  "unknown arguments are then ignored")
       ->type_name("BASE64");
-  app.add_option("--tuner", arguments.tuner, "Search algorithm, see --list")->type_name("NAME");
+  app.add_option("--tuner", arguments.tuner, "Search algorithm, see --list; default auto")
+      ->type_name("NAME");
   app.add_option("--tuner-args", arguments.tuner_args, "Its arguments")->type_name("JSON");
   app.add_option("--assessor", arguments.assessor, "Early-stopping rule, see --list")
       ->type_name("NAME");
@@ -137,13 +138,11 @@ Result<void> read_exp_params(const std::string& encoded, Configuration& configur
 Result<void> apply(const Arguments& arguments, Configuration& configuration) {
   if (!arguments.exp_params.empty()) {
     TRY(read_exp_params(arguments.exp_params, configuration));
-  } else if (arguments.tuner.empty()) {
-    return fail("no tuner: give --tuner NAME (see --list) or --exp_params");
   }
   // What is on the command line wins over the experiment parameters.
-  if (!arguments.tuner.empty()) {
-    json given = TRY(parse_argument("--tuner-args", arguments.tuner_args));
-    configuration.tuner = {arguments.tuner, std::move(given)};
+  if (!arguments.tuner.empty()) configuration.tuner = {.name = arguments.tuner};
+  if (!arguments.tuner.empty() || !arguments.tuner_args.empty()) {
+    configuration.tuner.arguments = TRY(parse_argument("--tuner-args", arguments.tuner_args));
   }
   if (!arguments.assessor.empty()) {
     json given = TRY(parse_argument("--assessor-args", arguments.assessor_args));

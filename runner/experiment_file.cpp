@@ -41,6 +41,7 @@ const std::vector<std::string> kKeys = {"experimentName",
                                         "tunerGpuIndices",
                                         "experimentType",
                                         "deprecated"};
+constexpr const char* kDefaultTuner = "auto";
 const std::vector<std::string> kAlgorithmKeys = {"name", "className", "codeDirectory", "classArgs"};
 const std::vector<std::string> kServiceKeys = {"platform", "useActiveGpu", "maxTrialNumberPerGpu",
                                                "gpuIndices", "reuseMode"};
@@ -85,9 +86,13 @@ Result<json> read_algorithm(const Section& top, const std::string& key, const fs
   TRY(section->check_keys(kAlgorithmKeys));
   const auto name = TRY(section->text("name"));
   const auto class_name = TRY(section->text("className"));
-  if (!name == !class_name) return top.error(key, "exactly one of name and className is needed");
+  const bool neither = !name && !class_name;
+  if ((name && class_name) || (neither && key != "tuner")) {
+    return top.error(key, "exactly one of name and className is needed");
+  }
   TRY(section->section("classArgs"));
   json algorithm = section->value();
+  if (neither) algorithm["name"] = kDefaultTuner;
   if (const auto directory = TRY(section->text("codeDirectory"))) {
     algorithm["codeDirectory"] = (base / *directory).lexically_normal().string();
   }
@@ -253,10 +258,10 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
   result.tuner = TRY(read_algorithm(top, "tuner", base));
   result.assessor = TRY(read_algorithm(top, "assessor", base));
   result.advisor = TRY(read_algorithm(top, "advisor", base));
-  if (result.tuner.is_null() == result.advisor.is_null()) {
-    return top.error(result.tuner.is_null() ? "" : "advisor",
-                     "exactly one of tuner and advisor is needed, such as tuner: {name: TPE}");
+  if (!result.tuner.is_null() && !result.advisor.is_null()) {
+    return top.error("advisor", "there is also a tuner; keep one of them");
   }
+  if (result.tuner.is_null() && result.advisor.is_null()) result.tuner = {{"name", kDefaultTuner}};
   const json& searcher = result.tuner.is_null() ? result.advisor : result.tuner;
   if (result.seed && searcher.value("classArgs", json::object()).contains("seed")) {
     return top.error("seed", "there is also a seed in classArgs; keep one of them");

@@ -25,7 +25,7 @@ enum class IfExists {
 };
 
 struct StudyOptions {
-  Algorithm tuner = {.name = "TPE"};
+  Algorithm tuner = {.name = "auto"};
   std::optional<Algorithm> assessor = {};
   // Of the metric "default", when `objectives` is empty; an error when they minimize. optimize_mode
   // in the arguments may only say the same.

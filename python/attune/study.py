@@ -39,7 +39,7 @@ class Study:
     not accept the arguments, or has died; trials and best can still be read then.
     """
 
-    def __init__(self, space: Dict[str, Any], tuner: str = 'TPE',
+    def __init__(self, space: Dict[str, Any], tuner: str = 'auto',
                  tuner_args: Optional[Dict[str, Any]] = None, assessor: Optional[str] = None,
                  assessor_args: Optional[Dict[str, Any]] = None, *, seed: Optional[int] = None,
                  maximize: bool = False, objectives: Optional[List[Dict[str, str]]] = None,

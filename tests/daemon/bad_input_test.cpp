@@ -138,9 +138,9 @@ TEST_CASE("experiment parameters that are no base64, no JSON or no object end it
   const auto row = GENERATE(values<Parameters>({
       {"not base64!", "base64"},
       {"e30", "multiple of 4"},
-      {"bm90IGpzb24=", "JSON"},        // not json
-      {"WzFd", "an object expected"},  // [1]
-      {"e30=", "\"tuner\" is missing"},
+      {"bm90IGpzb24=", "JSON"},                       // not json
+      {"WzFd", "an object expected"},                 // [1]
+      {"eyJ0dW5lciI6e319", "tuner.name is missing"},  // {"tuner":{}}
       {"/////w==", "JSON"},
   }));
   CAPTURE(row.text);

@@ -98,7 +98,7 @@ TEST_CASE("experiment parameters that cannot be used say what is wrong") {
         "--exp_params: base64: 11 characters; a multiple of 4 expected (padded with =)");
   CHECK(read_experiment_text("{nope").error.find("--exp_params: invalid JSON at byte") == 0);
   CHECK(read_experiment_text("[]").error.find("an object expected") != std::string::npos);
-  CHECK(read_experiment_text("{}").error.find("\"tuner\" is missing") != std::string::npos);
+  CHECK(read_experiment_text("{}").options.configuration.tuner.name == "auto");
   CHECK(read_experiment_text(R"({"tuner": {}})").error.find("tuner.name is missing") == 0);
   CHECK(read_experiment_text(R"({"tuner": {"name": 5}})").error == "tuner.name: a string expected");
   CHECK(read_experiment_text(R"({"tuner": {"className": "a.B", "codeDirectory": "/x"}})")
@@ -167,7 +167,9 @@ TEST_CASE("for humans: options, and unknown ones are errors") {
   CHECK(read({"--tuner", "TPE", "--sed", "5"}).usage.text.find("--sed") != std::string::npos);
   CHECK(read({"--tuner", "TPE", "--framing", "7"}).usage.exit_code == 2);
   CHECK(read({"--tuner", "TPE", "--seed", "x"}).usage.exit_code == 2);
-  CHECK(read({}).error.find("no tuner") == 0);
+  CHECK(read({}).options.configuration.tuner.name == "auto");
+  CHECK(read({"--tuner-args", R"({"seed": 3})"}).options.configuration.tuner.arguments["seed"] ==
+        3);
   CHECK(read({"--tuner", "TPE", "--tuner-args", "{"}).error.find("--tuner-args: invalid JSON") ==
         0);
   CHECK(read({"--help"}).usage.exit_code == 0);

@@ -50,7 +50,7 @@ class Ends(StudyCase):
         before = open_descriptors()
         for named, words in [
                 ({'tuner': 'TPEE'}, 'unknown tuner "TPEE"; did you mean "TPE"'),
-                ({'tuner_args': {'speed': 1}}, 'TPE: unknown argument "speed"'),
+                ({'tuner_args': {'speed': 1}}, 'auto: unknown argument "speed"'),
                 ({'assessor': 'Some'}, 'unknown assessor "Some"'),
                 ({'constraints': ['y < 1']}, 'unknown parameter "y"'),
                 ({'space': {'x': {'_type': 'uni', '_value': [0, 1]}}}, 'x._type: unknown type'),

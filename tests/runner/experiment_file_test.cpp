@@ -42,6 +42,18 @@ TEST_CASE("experiment file: defaults") {
   CHECK(e->assessor.is_null());
 }
 
+TEST_CASE("experiment file: without a tuner it is auto") {
+  Folder folder;
+  const std::string least = "searchSpace: {}\ntrialCommand: run\n";
+  CHECK(folder.read(least)->tuner["name"] == "auto");
+  const auto with_arguments =
+      folder.read(least + "tuner: {classArgs: {optimize_mode: maximize}}\n");
+  REQUIRE(with_arguments);
+  CHECK(with_arguments->tuner["name"] == "auto");
+  CHECK(with_arguments->tuner["classArgs"]["optimize_mode"] == "maximize");
+  CHECK(folder.read(least + "advisor: {name: Hyperband}\n")->tuner.is_null());
+}
+
 TEST_CASE("experiment file: every key, in YAML and in JSON") {
   const Folder folder;
   fs::create_directory(folder.path / "code");
@@ -262,14 +274,13 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
       {kLeast + "assessor: Medianstop\n", ":4: assessor: an object expected, not a string"},
       {kLeast + "assessor: {name: Medianstop, classArgs: 3}\n",
        "assessor.classArgs: an object expected"},
-      {kLeast + "advisor: {name: Hyperband}\n", ":4: advisor: exactly one of tuner and advisor"},
+      {kLeast + "advisor: {name: Hyperband}\n", ":4: advisor: there is also a tuner"},
       {kLeast + "trainingService:\n  platform: remote\n",
        ":5: trainingService.platform: only local"},
       {kLeast + "searchSpaceFile: s.json\n", ":4: searchSpaceFile: exactly one of"},
       {kLeast + "trialCommand: again\n", ":4: the key \"trialCommand\" appears twice"},
       {kLeast + "authorName: me\n", "version 1 schema"},
       {"searchSpace: {}\ntuner: {name: TPE}\n", "trialCommand: missing"},
-      {"searchSpace: {}\ntrialCommand: run\n", "exactly one of tuner and advisor"},
       {"trialCommand: run\ntuner: {name: TPE}\n", "exactly one of searchSpace and searchSpaceFile"},
       {"searchSpaceFile: none.json\ntrialCommand: run\ntuner: {name: TPE}\n", "none.json"},
       {kLeast + "seed: 1\ntuner: {name: TPE}\n", "appears twice"},
