@@ -1,9 +1,14 @@
 // Asking and telling, without queues or JSON.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
 #include "bench/process/workload.h"
 #include "space/parse.h"
 #include "space/sample.h"
+#include "space/unit_cube.h"
 #include "tuners/registry.h"
 
 namespace attune::bench {
@@ -12,8 +17,8 @@ namespace {
 // A tuner that was told `observations` results of random points.
 struct Subject {
   Subject(const std::string& name, std::int64_t observations,
-          const json& arguments = json::object())
-      : space(parse_space(parse_json(mixed_space()).value()).value()),
+          const json& arguments = json::object(), const std::string& text = mixed_space())
+      : space(parse_space(parse_json(text).value()).value()),
         tuner(make_tuner(builtin_tuners(), name, arguments, {}, 1).value().tuner) {
     tuner->set_space(space).value();
     for (std::int64_t i = 0; i < observations; ++i) tell();
@@ -50,12 +55,75 @@ BENCHMARK_CAPTURE(ask, TPE, "TPE")
     ->Arg(1000)
     ->Arg(10'000)
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(ask, TPE_multivariate, "TPE", {{"multivariate", true}})
-    ->Arg(100)
-    ->Arg(500)
-    ->Arg(1000)
-    ->Arg(10'000)
-    ->Unit(benchmark::kMicrosecond);
+
+// Twenty dimensions of all kinds.
+std::string wide_space() {
+  json space;
+  for (int i = 0; i < 8; ++i) {
+    space["u" + std::to_string(i)] = {{"_type", "uniform"}, {"_value", {-5, 5}}};
+  }
+  for (int i = 0; i < 4; ++i) {
+    space["l" + std::to_string(i)] = {{"_type", "loguniform"}, {"_value", {1e-5, 1}}};
+  }
+  for (int i = 0; i < 3; ++i) {
+    space["i" + std::to_string(i)] = {{"_type", "randint"}, {"_value", {1, 33}}};
+  }
+  space["q"] = {{"_type", "qloguniform"}, {"_value", {8, 1024, 1}}};
+  json categories = {"a", "b"};
+  for (const char* more : {"c", "d", "e", "f"}) {
+    categories.push_back(more);
+    space[std::string("c") + more] = {{"_type", "choice"}, {"_value", categories}};
+  }
+  return dump_json(space);
+}
+
+// What a user waits for: a proposal after one more result, of a search that has come so far by
+// itself. Models are fitted now and then, so that the mean says little.
+void sequential(benchmark::State& state, const std::string& name,
+                const json& arguments = json::object()) {
+  Subject subject(name, 0, arguments, wide_space());
+  const UnitCube cube(subject.space);
+  const auto turn = [&] {
+    const TrialId id = subject.next++;
+    const auto start = std::chrono::steady_clock::now();
+    const auto answers = subject.tuner->ask(std::span(&id, 1));
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+    const Point point = std::get<Proposal>(answers[0]).point;
+    double loss = 0;
+    for (const double x : cube.to_cube(point)) loss += (x - 0.3) * (x - 0.3);
+    const Outcome outcome{.trial = id, .point = point, .loss = loss};
+    subject.tuner->tell(std::span(&outcome, 1));
+    return waited.count();
+  };
+  double total = 0;
+  const auto before = state.range(0) - 50;
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(before, 2000); ++i) total += turn();
+  for (std::int64_t i = 2000; i < before; ++i) subject.tell();
+  std::vector<double> waited;
+  for (auto _ : state) {
+    waited.push_back(turn());
+    state.SetIterationTime(waited.back());
+  }
+  if (before == 50) {
+    total += std::accumulate(waited.begin(), waited.begin() + 50, 0.0);
+    state.counters["first_100"] = total;
+  }
+  std::ranges::sort(waited);
+  state.counters["median"] = waited[waited.size() / 2];
+  state.counters["p95"] = waited[waited.size() * 95 / 100];
+}
+
+void sizes(benchmark::internal::Benchmark* benchmark) {
+  for (const int n : {100, 500, 1000, 10'000}) benchmark->Arg(n);
+  benchmark->Iterations(100)->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+BENCHMARK_CAPTURE(sequential, auto, "auto") -> Apply(sizes);
+BENCHMARK_CAPTURE(sequential, GP, "GP")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, TPE_multivariate, "TPE", {{"multivariate", true}})->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, CMA_ES, "CMA-ES")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, Evolution, "Evolution")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, RegularizedEvolution, "RegularizedEvolution")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, Anneal, "Anneal")->Apply(sizes);
 
 // The observations become more while it is measured: by a tenth, not by as many as the library
 // would like.
