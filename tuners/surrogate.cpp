@@ -12,8 +12,9 @@ namespace attune {
 namespace {
 
 constexpr std::size_t kMostFitted =
-    200;  // rows that the parameters are fitted to: O(n^3) each step
-constexpr int kEvaluations = 40;
+    200;                              // rows that the parameters are fitted to: O(n^3) each step
+constexpr int kEvaluations = 12;      // of a fit that starts where the last one ended
+constexpr int kMoreEvaluations = 25;  // of one that starts elsewhere too
 constexpr std::size_t kRestartEvery = 4;  // fits; the others start where the last one ended
 
 std::vector<std::size_t> categories(const Features& features) {
@@ -138,9 +139,11 @@ void Surrogate::fit(const History& history) {
   GaussianProcess part(categories_, least_noise_);
   part.assign(gather(history, members), model_.parameters());
   part.set_targets(targets);
-  std::vector<KernelParameters> starts;
-  if (fits_ % kRestartEvery == 0) starts.push_back(part.initial_parameters());
-  part.fit(kEvaluations, starts);
+  if (fits_ % kRestartEvery == 0) {
+    part.fit(kMoreEvaluations, std::vector{part.initial_parameters()});
+  } else {
+    part.fit(kEvaluations);
+  }
   if (members.size() == members_.size()) {
     model_ = std::move(part);
   } else {
