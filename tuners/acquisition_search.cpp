@@ -164,8 +164,14 @@ class Search {
     const Domain& domain = space_.params[i].domain;
     if (position) {
       const std::size_t levels = features_.dimensions()[*position].levels;
-      if (levels == 0) return all;
+      if (levels == 0 && settings_.exchanges == 0) return all;
       const double x = encoded(from, *position);
+      if (levels == 0) {
+        for (int k = 0; k < settings_.exchanges; ++k) {
+          add(features_.value(i, x + std::pow(10.0, rng_.uniform(-2.5, -0.5)) * rng_.normal()));
+        }
+        return all;
+      }
       const double step = 1.0 / static_cast<double>(levels);
       for (const double k : {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0})
         add(features_.value(i, x + k * step));

@@ -1,7 +1,8 @@
 #pragma once
 // Maximises an acquisition over a mixed, nested space: candidates drawn from the space and around
 // good points are ranked, the best of them climb: by the gradient over positions, by trying every
-// other category and neighbouring levels over the rest, in turns.
+// other category and neighbouring levels over the rest, in turns. Where there is no gradient,
+// `exchanges` try other positions one parameter at a time, too.
 #include <functional>
 #include <span>
 #include <vector>
@@ -26,6 +27,7 @@ struct SearchSettings {
   int climbs = 4;        // candidates that climb
   int rounds = 2;        // of gradient and sweep
   int evaluations = 20;  // of each gradient climb
+  int exchanges = 0;     // random neighbours of a continuous position that a sweep tries
 };
 
 struct Found {

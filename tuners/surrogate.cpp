@@ -61,14 +61,6 @@ std::vector<std::size_t> indices(std::size_t n) {
   return all;
 }
 
-std::vector<std::size_t> ranked_members(const History& history) {
-  std::vector<std::size_t> ranked = indices(history.size());
-  std::ranges::stable_sort(ranked, {}, [&](std::size_t i) {
-    return std::pair(history.kind(i), history.loss(i));  // the usable come first
-  });
-  return thinned(std::move(ranked), Surrogate::kMostRows);
-}
-
 }  // namespace
 
 void History::add(std::span<const double> row, Kind kind, double loss) {
@@ -76,6 +68,38 @@ void History::add(std::span<const double> row, Kind kind, double loss) {
   kinds_.push_back(kind);
   losses_.push_back(kind == Kind::usable ? loss : 0);
   usable_ += kind == Kind::usable ? 1 : 0;
+}
+
+std::vector<std::size_t> modelled(const History& history, std::size_t most) {
+  std::vector<std::size_t> ranked = indices(history.size());
+  if (ranked.size() <= most) return ranked;
+  std::ranges::stable_sort(ranked, {}, [&](std::size_t i) {
+    return std::pair(history.kind(i), history.loss(i));  // the usable come first
+  });
+  return thinned(std::move(ranked), most);
+}
+
+std::vector<double> targets(const History& history, std::span<const std::size_t> members,
+                            Scale scale) {
+  std::vector<double> losses;
+  for (const std::size_t i : members) {
+    if (history.kind(i) == History::Kind::usable) losses.push_back(history.loss(i));
+  }
+  std::vector<double> usable =
+      scale == Scale::straightened ? straightened(losses) : standardised(losses);
+  std::vector<double> sorted = usable;
+  std::ranges::sort(sorted);
+  const double worst = sorted.back();
+  const double upper = sorted[3 * (sorted.size() - 1) / 4];
+  std::vector<double> all;
+  auto next = usable.begin();
+  for (const std::size_t i : members) {
+    const History::Kind kind = history.kind(i);
+    all.push_back(kind == History::Kind::usable    ? *next++
+                  : kind == History::Kind::stopped ? upper
+                                                   : worst);
+  }
+  return all;
 }
 
 Surrogate::Surrogate(const Features& features, Scale scale, double least_noise)
@@ -90,7 +114,7 @@ void Surrogate::update(const History& history) {
   pretended_.clear();
   const std::size_t step = std::max<std::size_t>(1, fitted_at_ / 20);
   if (fits_ == 0 || history.size() >= fitted_at_ + step) {
-    members_ = history.size() > kMostRows ? ranked_members(history) : indices(history.size());
+    members_ = modelled(history, kMostRows);
     take_targets(history);
     fit(history);
   } else {
@@ -105,25 +129,9 @@ void Surrogate::update(const History& history) {
 }
 
 void Surrogate::take_targets(const History& history) {
-  std::vector<double> losses;
-  for (const std::size_t i : members_) {
-    if (history.kind(i) == History::Kind::usable) losses.push_back(history.loss(i));
-  }
-  std::vector<double> usable =
-      scale_ == Scale::straightened ? straightened(losses) : standardised(losses);
-  std::vector<double> sorted = usable;
-  std::ranges::sort(sorted);
-  const double worst = sorted.back();
-  const double upper = sorted[3 * (sorted.size() - 1) / 4];
-  targets_.clear();
-  auto next = usable.begin();
-  for (const std::size_t i : members_) {
-    const History::Kind kind = history.kind(i);
-    targets_.push_back(kind == History::Kind::usable    ? *next++
-                       : kind == History::Kind::stopped ? upper
-                                                        : worst);
-  }
-  best_ = sorted.front();
+  targets_ = targets(history, members_, scale_);
+  // No other target is lower than the usable ones.
+  best_ = *std::ranges::min_element(targets_);
 }
 
 void Surrogate::fit(const History& history) {

@@ -38,17 +38,25 @@ class History {
 // How losses become targets (math/straighten.h).
 enum class Scale { standardised, straightened };
 
+// Of a history, ascending: the results that a model of at most `most` rows holds. The best half,
+// and of the others every so-manieth.
+std::vector<std::size_t> modelled(const History& history, std::size_t most);
+
+// Their targets, of which at least one must be usable. What ended without a result is no better
+// than the worst, what was stopped early than the upper quartile.
+std::vector<double> targets(const History& history, std::span<const std::size_t> members,
+                            Scale scale);
+
 // A value. Not thread safe. The same calls leave the same bits.
 class Surrogate {
  public:
-  // Of larger histories the model holds a part: the best half, and of the others every so-manieth.
+  // Of larger histories the model holds a part.
   static constexpr std::size_t kMostRows = 500;
 
   Surrogate(const Features& features, Scale scale, double least_noise);
 
   // Takes in what came since, and fits the kernel's parameters anew when the history has grown by a
-  // twentieth. At least one usable result. What ended without one is no better than the worst, what
-  // was stopped early than the upper quartile.
+  // twentieth. At least one usable result.
   void update(const History& history);
 
   // The trials that run, encoded; they count as if they would end with what is expected of them.
