@@ -308,8 +308,9 @@ Prediction GaussianProcess::predict(std::span<const double> row) const {
 }
 
 std::vector<Prediction> GaussianProcess::predict_many(std::span<const double> points) const {
-  const std::size_t d = std::max<std::size_t>(dimensions(), 1);
-  const auto count = static_cast<Eigen::Index>(points.size() / d);
+  const std::size_t d = dimensions();
+  // Without dimensions there is one point.
+  const auto count = static_cast<Eigen::Index>(d > 0 ? points.size() / d : 1);
   Matrix k(impl_->n(), count);
   for (Eigen::Index c = 0; c < count; ++c) {
     impl_->squares(points.subspan(static_cast<std::size_t>(c) * d, d), 0,

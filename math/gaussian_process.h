@@ -72,7 +72,7 @@ class GaussianProcess {
   double log_posterior(const KernelParameters& parameters, std::span<double> gradient) const;
 
   Prediction predict(std::span<const double> row) const;  // O(n^2)
-  // `rows`: count x dimensions(), row by row.
+  // `rows`: count x dimensions(), row by row; of no dimensions there is one.
   std::vector<Prediction> predict_many(std::span<const double> rows) const;
   std::vector<double> fitted_means() const;  // at the rows with targets, O(n)
 
