@@ -5,7 +5,8 @@
 // Improvement for Bayesian Optimization" (NeurIPS 2023), section 4.1 and appendix A.1.
 namespace attune {
 
-// log(phi(z) + z Phi(z)), relative accuracy of the exponential about 1e-10 for every finite z.
+// log(phi(z) + z Phi(z)) with an error of about 1e-10 for every finite z, besides that of rounding
+// the logarithm, which is about z^2 / 2.
 double log_improvement(double z);
 
 // Of log E[max(0, best - Y)], Y normal, deviation > 0.
