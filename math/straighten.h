@@ -6,8 +6,8 @@
 namespace attune {
 
 // Whatever is further above the median than ten times the distance of the lower quartile is moved
-// there: how bad a diverged trial is says nothing of the good ones. Then standardised. All 0 where
-// all losses are equal.
+// there, if it has one: how bad a diverged trial is says nothing of the good ones. Then
+// standardised. All 0 where all losses are equal.
 std::vector<double> standardised(std::span<const double> losses);
 
 // The same, bent towards a normal distribution in between: Yeo, Johnson, "A New Family of Power
