@@ -16,10 +16,22 @@ struct Search {
   const SmoothFunction* function;
   Maximum best;
   nlopt_opt optimiser;
+  int evaluations;  // that are left; NLopt only looks between line searches
 };
+
+// What NLopt is told when the search is over, until it notices.
+double end(Search& search) {
+  search.evaluations = 0;
+  nlopt_force_stop(search.optimiser);
+  return -std::numeric_limits<double>::max();
+}
 
 double evaluate(unsigned n, const double* x, double* gradient, void* data) {
   auto& search = *static_cast<Search*>(data);
+  if (search.evaluations-- <= 0) {
+    if (gradient != nullptr) std::fill(gradient, gradient + n, 0.0);
+    return end(search);
+  }
   std::vector<double> unused;
   if (gradient == nullptr) {
     unused.resize(n);
@@ -29,10 +41,7 @@ double evaluate(unsigned n, const double* x, double* gradient, void* data) {
   const bool usable = std::isfinite(value) && std::all_of(gradient, gradient + n, [](double g) {
                         return std::isfinite(g);
                       });
-  if (!usable) {
-    nlopt_force_stop(search.optimiser);
-    return -std::numeric_limits<double>::max();
-  }
+  if (!usable) return end(search);
   if (value > search.best.value) search.best = {{x, x + n}, value};
   return value;
 }
@@ -47,7 +56,8 @@ Maximum maximise(const SmoothFunction& function, const Box& box, std::vector<dou
   const auto n = static_cast<unsigned>(start.size());
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimiser(
       nlopt_create(NLOPT_LD_LBFGS, n), nlopt_destroy);
-  Search search = {&function, {start, -std::numeric_limits<double>::infinity()}, optimiser.get()};
+  Search search = {
+      &function, {start, -std::numeric_limits<double>::infinity()}, optimiser.get(), evaluations};
   nlopt_set_max_objective(optimiser.get(), evaluate, &search);
   nlopt_set_lower_bounds(optimiser.get(), box.low.data());
   nlopt_set_upper_bounds(optimiser.get(), box.high.data());
