@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "math/maximise.h"
+#include "space/dedup.h"
 #include "space/sample.h"
 
 namespace attune {
@@ -24,27 +25,33 @@ class Search {
   std::vector<Found> run() {
     std::vector<Found> found = ranked(candidates());
     const auto climbers = std::min<std::size_t>(found.size(), settings_.climbs);
-    for (std::size_t i = 0; i < climbers; ++i) climb(found[i]);
+    for (std::size_t i = 0; i < climbers; ++i) {
+      Found top = found[i];  // beside where it began: the caller may know the top already
+      climb(top);
+      found.push_back(std::move(top));
+    }
     std::ranges::stable_sort(found, std::greater<>(), &Found::value);
+    SeenPoints reached(space_);  // several may have climbed the same top
+    std::erase_if(found, [&](const Found& one) { return !reached.insert(one.point); });
     return found;
   }
 
  private:
   std::vector<Point> candidates() {
     std::vector<Point> all;
-    for (int i = 0; i < settings_.candidates; ++i) keep(sample(space_, rng_), all);
+    SeenPoints drawn(space_);
+    const auto keep = [&](Point point) {
+      if (space_.feasible(point) && drawn.insert(point)) all.push_back(std::move(point));
+    };
+    for (int i = 0; i < settings_.candidates; ++i) keep(sample(space_, rng_));
     if (!good_.empty()) {
       for (int i = 0; i < settings_.neighbours; ++i) {
         // Half of them around the best.
         const std::size_t k = i % 2 == 0 ? 0 : rng_.index(good_.size());
-        keep(neighbour(good_[k]), all);
+        keep(neighbour(good_[k]));
       }
     }
     return all;
-  }
-
-  void keep(Point point, std::vector<Point>& all) const {
-    if (space_.feasible(point)) all.push_back(std::move(point));
   }
 
   // Some of the active parameters drawn anew, or moved a little.
@@ -173,8 +180,16 @@ class Search {
         return all;
       }
       const double step = 1.0 / static_cast<double>(levels);
-      for (const double k : {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0})
-        add(features_.value(i, x + k * step));
+      const auto* real = std::get_if<Uniform>(&domain);
+      for (const double k : {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0}) {
+        if (real && real->q) {  // on a logarithm they are not equally far apart
+          const double level = (std::nearbyint(from.values[i] / *real->q) + k) * *real->q;
+          const double inside = std::clamp(level, real->low, real->high);
+          add(from_internal(domain, to_internal(domain, inside)));
+        } else {
+          add(features_.value(i, x + k * step));
+        }
+      }
     } else if (const auto* choice = std::get_if<Choice>(&domain)) {
       for (std::size_t k = 0; k < std::min<std::size_t>(choice->candidates.size(), 20); ++k) {
         add(static_cast<double>(k));
