@@ -250,20 +250,20 @@ void for_each_accepted(Use&& use) {
 
 TEST_CASE("tuners: answers lie in the space, same seed and calls, same answers") {
   for_each_accepted([](const Subject& entry, const Space& space) {
-    const auto answers = Experiment(entry, space).turns(80);
+    const auto answers = Experiment(entry, space).turns(40);
     CHECK(answers.front() != "exhausted");
-    CHECK(Experiment(entry, space).turns(80) == answers);
+    CHECK(Experiment(entry, space).turns(40) == answers);
   });
 }
 
 TEST_CASE("tuners: saved and loaded anywhere, the next answers are the same") {
   for_each_accepted([](const Subject& entry, const Space& space) {
     Experiment original(entry, space);
-    for (const int turns : {0, 1, 6, 12, 20, 25}) {
+    for (const int turns : {0, 1, 5, 8, 10, 12}) {
       original.turns(turns);
       Experiment copy = original.restored();
-      const auto expected = original.turns(20);
-      CHECK(copy.turns(20) == expected);
+      const auto expected = original.turns(6);
+      CHECK(copy.turns(6) == expected);
     }
   });
 }
@@ -288,7 +288,7 @@ TEST_CASE("tuners: a thousand requests without a result") {
 TEST_CASE("tuners: exhausted is for ever") {
   for_each_accepted([](const Subject& entry, const Space& space) {
     Experiment experiment(entry, space);
-    for (int i = 0; i < 100 && !experiment.exhausted(); ++i) experiment.turn();
+    for (int i = 0; i < 60 && !experiment.exhausted(); ++i) experiment.turn();
     if (experiment.exhausted()) experiment.turns(20);  // check() demands it
   });
 }
