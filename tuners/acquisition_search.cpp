@@ -63,16 +63,15 @@ class Search {
     const double step = std::pow(10.0, rng_.uniform(-2.5, -0.5));
     const bool all_positions = rng_.index(2) == 0;
     for (std::size_t i = 0; i < point.values.size(); ++i) {
+      const auto position = features_.position(i);
+      const bool woken = !point.active(i);  // by a choice
       if (!is_active(space_, point, i)) {
         point.values[i] = Point::kInactive;
-      } else if (!point.active(i)) {  // woken up by a choice
+      } else if (woken || (!position && rng_.uniform() < rate)) {
         point.values[i] = sample(space_.params[i].domain, rng_);
-      } else if (const auto position = features_.position(i)) {
-        if (!all_positions && rng_.uniform() >= rate) continue;
+      } else if (position && (all_positions || rng_.uniform() < rate)) {
         const double x = encoded(point, *position) + step * rng_.normal();
         point.values[i] = features_.value(i, x);
-      } else if (rng_.uniform() < rate) {
-        point.values[i] = sample(space_.params[i].domain, rng_);
       }
     }
     return point;

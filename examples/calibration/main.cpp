@@ -86,6 +86,7 @@ int calibrate(attune::StudyOptions options, attune::OptimizeOptions how) {
 
 int run(int argc, char** argv) {
   attune::StudyOptions options;
+  options.tuner = {.name = "TPE"};  // 400 trials of microseconds: a cheap rule will do
   attune::OptimizeOptions how{.trials = 400, .threads = 2};
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
