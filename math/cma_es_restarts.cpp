@@ -66,7 +66,7 @@ Result<void> RestartSchedule::load(const json& state) {
   loaded.run_ = {static_cast<std::size_t>(population), factor};
   loaded.small_ = small.get<bool>();
   loaded.large_runs_ = static_cast<std::size_t>(large_runs);
-  *this = std::move(loaded);
+  *this = loaded;
   return {};
 }
 
