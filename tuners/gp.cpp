@@ -3,9 +3,9 @@
 // Bayesian Optimization of Machine Learning Algorithms", NIPS 2012).
 //
 // Two surrogates answer in turns: one of the losses as they are, which sees how good the best are,
-// and one of the losses bent to a normal distribution, which sees structure among the bad. Alone the
-// bent one is the better of the two after 25 results and the worse after 100; together they are as
-// good as the better one at either.
+// and one of the losses bent to a normal distribution, which sees structure among the bad. Alone
+// the bent one is the better of the two after 25 results and the worse after 100; together they are
+// as good as the better one at either.
 #include <algorithm>
 #include <array>
 #include <cmath>
