@@ -15,14 +15,11 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
+#include "tuners/mutation.h"
 #include "tuners/registry.h"
 
 namespace attune {
 namespace {
-
-// Mutations that are tried until one is a configuration that was not tried before. In a space that
-// is nearly used up there may be none around a parent: then the next point of a grid is taken.
-constexpr int kMutations = 50;
 
 class Evolution final : public Tuner {
  public:
@@ -89,7 +86,6 @@ class Evolution final : public Tuner {
   }
 
   Answer child(TrialId id);
-  Point mutate(const Point& parent);
   void immigrate(Individual individual);
 
   std::size_t capacity_;
@@ -112,40 +108,13 @@ Answer Evolution::child(TrialId id) {
     if (population_[winner].loss > population_[loser].loss) std::swap(winner, loser);
   }
 
-  const Point& parent = population_[winner].point;
-  Point next = mutate(parent);
   // A child that breaks a constraint would be replaced by a random individual.
-  const auto is_bad = [&](const Point& point) {
-    return point == parent || dedup_.repeats(point) || !space_.feasible(point);
-  };
-  for (int i = 1; i < kMutations && is_bad(next); ++i) {
-    next = mutate(parent);
-  }
+  Point next = mutated(space_, dedup_, population_[winner].point, rng_);
   auto point = dedup_(std::move(next));
   if (!point) return Exhausted{};
   if (loser != winner) population_.erase(population_.begin() + static_cast<std::ptrdiff_t>(loser));
   running_.insert(id);
   return Proposal{.point = *std::move(point)};
-}
-
-// Draws one active parameter again, and what depends on it if it is a nested choice.
-Point Evolution::mutate(const Point& parent) {
-  std::vector<std::size_t> active;
-  for (std::size_t i = 0; i < parent.values.size(); ++i) {
-    if (parent.active(i)) active.push_back(i);
-  }
-  Point child = parent;
-  if (active.empty()) return child;
-  const std::size_t chosen = active[rng_.index(active.size())];
-  std::vector<bool> redrawn(parent.values.size());
-  for (std::size_t i = chosen; i < parent.values.size(); ++i) {
-    const auto& condition = space_.params[i].condition;
-    redrawn[i] = i == chosen || (condition && redrawn[condition->parent]);
-    if (!redrawn[i]) continue;
-    child.values[i] =
-        is_active(space_, child, i) ? sample(space_.params[i].domain, rng_) : Point::kInactive;
-  }
-  return child;
 }
 
 // One that was not proposed here takes the place of a random one that is still to come; without

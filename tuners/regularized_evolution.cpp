@@ -14,13 +14,11 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
+#include "tuners/mutation.h"
 #include "tuners/registry.h"
 
 namespace attune {
 namespace {
-
-// Mutations that are tried until one is a configuration that was not tried before.
-constexpr int kMutations = 50;
 
 struct Settings {
   std::size_t population = 100;
@@ -87,7 +85,6 @@ class RegularizedEvolution final : public Tuner {
   };
 
   Point child();
-  Point mutate(const Point& parent);
 
   Settings settings_;
   Rng rng_;
@@ -104,32 +101,7 @@ Point RegularizedEvolution::child() {
     const Individual& other = population_[rng_.index(population_.size())];
     if (other.loss < parent->loss) parent = &other;
   }
-  const auto is_bad = [&](const Point& point) {
-    return point == parent->point || dedup_.repeats(point) || !space_.feasible(point);
-  };
-  Point next = mutate(parent->point);
-  for (int i = 1; i < kMutations && is_bad(next); ++i) next = mutate(parent->point);
-  return next;
-}
-
-// Draws one active parameter again, and what depends on it if it is a nested choice.
-Point RegularizedEvolution::mutate(const Point& parent) {
-  std::vector<std::size_t> active;
-  for (std::size_t i = 0; i < parent.values.size(); ++i) {
-    if (parent.active(i)) active.push_back(i);
-  }
-  Point child = parent;
-  if (active.empty()) return child;
-  const std::size_t chosen = active[rng_.index(active.size())];
-  std::vector<bool> redrawn(parent.values.size());
-  for (std::size_t i = chosen; i < parent.values.size(); ++i) {
-    const auto& condition = space_.params[i].condition;
-    redrawn[i] = i == chosen || (condition && redrawn[condition->parent]);
-    if (!redrawn[i]) continue;
-    child.values[i] =
-        is_active(space_, child, i) ? sample(space_.params[i].domain, rng_) : Point::kInactive;
-  }
-  return child;
+  return mutated(space_, dedup_, parent->point, rng_);
 }
 
 json RegularizedEvolution::save() const {
