@@ -1,5 +1,5 @@
 #pragma once
-// The subsets of size k of n things, n <= 52, as bit masks. Private to the room.
+// The subsets of size k of n things, n <= 52, as bit masks.
 #include <cstddef>
 #include <cstdint>
 

@@ -71,11 +71,14 @@ Result<void> SeenPoints::load(const json& state) {
   return {};
 }
 
-Deduplicator::Deduplicator(const Space& space)
-    : enabled_(can_repeat(space)), seen_(space), grid_(space) {}
+Deduplicator::Deduplicator(const Space& space, Remember remember)
+    : replaces_(can_repeat(space)),
+      remembers_(replaces_ || remember == Remember::always),
+      seen_(space),
+      grid_(space) {}
 
 std::optional<Point> Deduplicator::operator()(Point point) {
-  if (!enabled_ || seen_.insert(point)) return point;
+  if (!remembers_ || seen_.insert(point) || !replaces_) return point;
   while (auto next = grid_.next()) {
     if (seen_.insert(*next)) return next;
   }
@@ -83,7 +86,7 @@ std::optional<Point> Deduplicator::operator()(Point point) {
 }
 
 void Deduplicator::add(const Point& point) {
-  if (enabled_) seen_.insert(point);
+  if (remembers_) seen_.insert(point);
 }
 
 json Deduplicator::save() const { return {{"seen", seen_.save()}, {"grid", grid_.save()}}; }

@@ -31,23 +31,30 @@ class SeenPoints {
 };
 
 // Replaces a repeated point by the next unseen one of a grid search, until the space is exhausted.
-// Does nothing where a top-level parameter is continuous: repeats have probability zero there.
+// Where a top-level parameter is continuous that is not needed, and by default nothing is done, as
+// repeats of a random draw have probability zero there. A tuner that seeks the best point may well
+// end in the same corner twice, and wants to know of every point: Remember::always.
 //
 // A qnormal or qlognormal is discrete without bounds: it is deduplicated, and its grid goes on into
 // the tails until they have no double left (38 sigma below, 8 above).
 class Deduplicator {
  public:
-  explicit Deduplicator(const Space& space);
-  std::optional<Point> operator()(Point point);  // nothing: every point has been seen
-  void add(const Point& point);                  // imported or adopted: do not propose it again
+  enum class Remember { where_draws_repeat, always };
 
-  // Whether operator() would replace it: for a tuner that has a better idea than the grid's.
-  bool repeats(const Point& point) const { return enabled_ && seen_.contains(point); }
+  explicit Deduplicator(const Space& space, Remember remember = Remember::where_draws_repeat);
+
+  // Nothing: every point has been seen. In a continuous space a repeated point is returned as it
+  // is.
+  std::optional<Point> operator()(Point point);
+  void add(const Point& point);  // imported or adopted: do not propose it again
+
+  // Whether a point was seen: for a tuner that has a better idea than the grid's.
+  bool repeats(const Point& point) const { return remembers_ && seen_.contains(point); }
   json save() const;
   Result<void> load(const json& state);  // all or nothing
 
  private:
-  bool enabled_;
+  bool replaces_, remembers_;
   SeenPoints seen_;
   Grid grid_;
 };

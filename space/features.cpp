@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/overloaded.h"
 #include "space/sample.h"
 #include "space/scale.h"
 
@@ -12,21 +13,6 @@ namespace {
 
 constexpr double kMostLevels = 1e6;
 constexpr double kSmallest = 0x1p-53;  // no normal has a value at 0 or 1
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-
-bool is_scale(const Choice& domain) {
-  if (domain.candidates.size() < 3) return false;
-  for (std::size_t i = 0; i < domain.candidates.size(); ++i) {
-    const json& candidate = domain.candidates[i];
-    if (!candidate.is_number()) return false;
-    if (i > 0 && !(domain.candidates[i - 1].get<double>() < candidate.get<double>())) return false;
-  }
-  return true;
-}
 
 std::size_t level_count(double levels) {
   return levels > 0 && levels <= kMostLevels ? static_cast<std::size_t>(levels) : 0;
@@ -43,33 +29,6 @@ bool varies(const Uniform& d) {
          value_at(d, quantile(d, 0)) < value_at(d, quantile(d, 1));
 }
 
-bool same(const Domain& a, const Domain& b) {
-  if (a.index() != b.index()) return false;
-  return std::visit(
-      Overloaded{
-          [&](const Choice& d) { return d.candidates == std::get<Choice>(b).candidates; },
-          [&](const Subset& d) {
-            const auto& other = std::get<Subset>(b);
-            return d.candidates == other.candidates && d.chosen == other.chosen;
-          },
-          [&](const IntRange& d) {
-            const auto& other = std::get<IntRange>(b);
-            return d.low == other.low && d.high == other.high;
-          },
-          [&](const Uniform& d) {
-            const auto& other = std::get<Uniform>(b);
-            return d.low == other.low && d.high == other.high && d.log == other.log &&
-                   d.q == other.q;
-          },
-          [&](const Normal& d) {
-            const auto& other = std::get<Normal>(b);
-            return d.mu == other.mu && d.sigma == other.sigma && d.log == other.log &&
-                   d.q == other.q;
-          },
-      },
-      a);
-}
-
 }  // namespace
 
 Features::Features(const Space& space) : space_(space) {
@@ -78,6 +37,12 @@ Features::Features(const Space& space) : space_(space) {
     while (j < i && !shares(i, j)) ++j;
     columns_.push_back(j < i ? columns_[j] : add(space_.params[i]));
   }
+}
+
+std::vector<std::size_t> Features::categories() const {
+  std::vector<std::size_t> all;
+  for (const Dimension& dimension : dimensions_) all.push_back(dimension.categories);
+  return all;
 }
 
 // Both below the same choice, or below choices that share a dimension themselves.
@@ -89,7 +54,7 @@ bool Features::shares(std::size_t i, std::size_t j) const {
   const std::size_t other = b.condition->parent;
   const bool related = parent == other || (columns_[parent].count > 0 &&
                                            columns_[parent].first == columns_[other].first);
-  return related && a.name == b.name && same(a.domain, b.domain);
+  return related && a.name == b.name && a.domain == b.domain;
 }
 
 Features::Column Features::add(const Param& param) {
@@ -98,7 +63,7 @@ Features::Column Features::add(const Param& param) {
   std::visit(Overloaded{
                  [&](const Choice& d) {
                    const auto n = d.candidates.size();
-                   column.scale = is_scale(d);
+                   column.scale = d.is_scale();
                    if (column.scale) {
                      add_position(n);
                    } else if (n > 1) {

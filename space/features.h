@@ -29,6 +29,7 @@ class Features {
 
   std::size_t size() const { return dimensions_.size(); }
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  std::vector<std::size_t> categories() const;  // of each dimension, 0 for a position
 
   // `row` has size() elements; `point` is of the space.
   void encode(const Point& point, std::span<double> row) const;

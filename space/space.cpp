@@ -1,6 +1,7 @@
 #include "space/space.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "space/combinations.h"
@@ -87,6 +88,14 @@ std::optional<std::uint64_t> point_count(const Space& space) {
     scope = times(scope, count);
   }
   return total;
+}
+
+bool Choice::is_scale() const {
+  const auto ascends = [](const json& a, const json& b) {
+    return a.is_number() && b.is_number() && a.get<double>() < b.get<double>();
+  };
+  return candidates.size() >= 3 &&
+         std::ranges::adjacent_find(candidates, std::not_fn(ascends)) == candidates.end();
 }
 
 bool is_continuous(const Domain& domain) {

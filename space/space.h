@@ -22,6 +22,11 @@ struct Choice {
   std::vector<std::size_t> canonical;  // index of the first equal candidate, for deduplication
   bool layer = false;                  // layer_choice: written {"_value": c, "_idx": i}
   bool nested = false;                 // every candidate is an object with a `_name`
+
+  // Whether the candidates are a scale, which a model may interpolate: at least three numbers in
+  // ascending order.
+  bool is_scale() const;
+  bool operator==(const Choice&) const = default;
 };
 
 // `chosen` different ones of `candidates` (input_choice). The value is a bit mask, bit i =
@@ -29,11 +34,13 @@ struct Choice {
 struct Subset {
   std::vector<json> candidates;
   std::size_t chosen = 0;
+  bool operator==(const Subset&) const = default;
 };
 
 // An integer in [low, high).
 struct IntRange {
   std::int64_t low = 0, high = 0;
+  bool operator==(const IntRange&) const = default;
 };
 
 // A real in [low, high], uniform on the linear or (log) the logarithmic scale, rounded to multiples
@@ -43,6 +50,7 @@ struct Uniform {
   double low = 0, high = 0;
   bool log = false;
   std::optional<double> q;
+  bool operator==(const Uniform&) const = default;
 };
 
 // A normal, or (log) the exponential of one; mu and sigma are those of the exponent. Rounded to
@@ -51,6 +59,7 @@ struct Normal {
   double mu = 0, sigma = 1;
   bool log = false;
   std::optional<double> q;
+  bool operator==(const Normal&) const = default;
 };
 
 using Domain = std::variant<Choice, Subset, IntRange, Uniform, Normal>;

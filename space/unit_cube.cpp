@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/overloaded.h"
 #include "space/sample.h"
 #include "space/scale.h"
 
@@ -12,11 +13,6 @@ namespace {
 
 constexpr double kCentre = 0.5;
 constexpr double kSmallest = 0x1p-53;  // the distance of the largest double below 1 from 1
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 std::size_t width(const Domain& domain) {
   if (const auto* choice = std::get_if<Choice>(&domain)) return choice->candidates.size();

@@ -15,40 +15,11 @@ using Kind = TpeVariable::Kind;
 // Of more steps than these a drawn coordinate is as good as a rounded one.
 constexpr double kMostRounded = 0x1p20;
 
-bool same(const Choice& a, const Choice& b) {
-  return !a.nested && !b.nested && a.layer == b.layer && a.candidates == b.candidates;
-}
-bool same(const Subset& a, const Subset& b) {
-  return a.candidates == b.candidates && a.chosen == b.chosen;
-}
-bool same(const IntRange& a, const IntRange& b) { return a.low == b.low && a.high == b.high; }
-bool same(const Uniform& a, const Uniform& b) {
-  return a.low == b.low && a.high == b.high && a.log == b.log && a.q == b.q;
-}
-bool same(const Normal& a, const Normal& b) {
-  return a.mu == b.mu && a.sigma == b.sigma && a.log == b.log && a.q == b.q;
-}
-bool same_domain(const Domain& a, const Domain& b) {
-  return std::visit(
-      [&](const auto& domain) {
-        const auto* other = std::get_if<std::remove_cvref_t<decltype(domain)>>(&b);
-        return other && same(domain, *other);
-      },
-      a);
-}
-
+// A nested choice has no twin, as its options' parameters are its own.
 bool is_twin(const Param& a, const Param& b) {
+  const auto* choice = std::get_if<Choice>(&a.domain);
   return a.condition && b.condition && a.condition->parent == b.condition->parent &&
-         a.name == b.name && same_domain(a.domain, b.domain);
-}
-
-bool ascending_numbers(const std::vector<json>& candidates) {
-  if (candidates.size() < 3) return false;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!candidates[i].is_number()) return false;
-    if (i > 0 && !(candidates[i - 1].get<double>() < candidates[i].get<double>())) return false;
-  }
-  return true;
+         a.name == b.name && a.domain == b.domain && !(choice && choice->nested);
 }
 
 // Half a multiple of q below and above a value; a logarithm stays finite.
@@ -66,7 +37,7 @@ struct MakeVariable {
 
   Made operator()(const Choice& domain) const {
     const auto count = static_cast<double>(domain.candidates.size());
-    if (!domain.nested && ascending_numbers(domain.candidates)) return steps(0, count);
+    if (domain.is_scale()) return steps(0, count);
     return categories(count);
   }
   Made operator()(const Subset& domain) const {

@@ -114,6 +114,25 @@ TEST_CASE("seen points load what they saved") {
   }
 }
 
+TEST_CASE("told to remember always it knows repeats beside a continuous parameter") {
+  const Space space = space_of(R"({"x":{"_type":"uniform","_value":[0,1]},
+                                   "n":{"_type":"randint","_value":[0,3]}})");
+  const Point point{{0.25, 1}};
+  Deduplicator forgetful(space), mindful(space, Deduplicator::Remember::always);
+  for (Deduplicator* each : {&forgetful, &mindful}) {
+    CHECK((*each)(point) == point);
+    CHECK((*each)(point) == point);  // nothing takes its place
+  }
+  CHECK_FALSE(forgetful.repeats(point));
+  CHECK(mindful.repeats(point));
+  mindful.add({{0.5, 2}});
+  CHECK(mindful.repeats({{0.5, 2}}));
+
+  Deduplicator loaded(space, Deduplicator::Remember::always);
+  REQUIRE(loaded.load(mindful.save()));
+  CHECK(loaded.repeats(point));
+}
+
 TEST_CASE("a damaged state is refused and changes nothing") {
   const Space space = space_of(kSix);
   Deduplicator dedup(space);
