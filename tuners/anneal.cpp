@@ -13,6 +13,7 @@
 #include "space/sample.h"
 #include "space/saved_point.h"
 #include "tuners/registry.h"
+#include "tuners/running_trials.h"
 
 namespace attune {
 namespace {
@@ -73,28 +74,25 @@ class Anneal final : public Tuner {
       auto fresh = dedup_(std::move(point));
       if (!fresh) return Exhausted{};
       ++suggestions_;
-      running_.push_back({id, *fresh});
+      running_.start(id, *fresh);
       return Proposal{.point = *std::move(fresh)};
     });
   }
 
-  void withdraw(TrialId id) override { finish(id); }
+  void withdraw(TrialId id) override { running_.finish(id); }
 
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) {
-      if (outcome.end != End::imported) finish(outcome.trial);
+      if (outcome.end != End::imported) running_.finish(outcome.trial);
       dedup_.add(outcome.point);
-      const bool usable = outcome.end == End::completed || outcome.end == End::imported;
-      if (usable && outcome.loss && std::isfinite(*outcome.loss)) {
-        observe(outcome.point, *outcome.loss);
-      }
+      if (outcome.usable()) observe(outcome.point, *outcome.loss);
     }
   }
 
   void adopt(TrialId id, const Point& point) override {
-    finish(id);
+    running_.finish(id);
     dedup_.add(point);
-    running_.push_back({id, point});
+    running_.start(id, point);
   }
 
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
@@ -106,18 +104,11 @@ class Anneal final : public Tuner {
     double loss = 0;
     Point point;
   };
-  struct Running {
-    TrialId id = 0;
-    Point point;
-  };
 
   Point suggest();
   const Point* draw(std::size_t i, std::size_t count, bool lying);
   double lie() const;
   void observe(Point point, double loss);
-  void finish(TrialId id) {
-    std::erase_if(running_, [id](const Running& running) { return running.id == id; });
-  }
 
   Liar liar_;
   Rng rng_;
@@ -125,7 +116,7 @@ class Anneal final : public Tuner {
   Deduplicator dedup_{Space{}};
   std::vector<Observation> observed_;  // losses ascending, equal ones by age
   std::vector<std::size_t> counts_;    // of observations, for each parameter
-  std::vector<Running> running_;       // oldest first
+  RunningTrials<> running_;
   std::int64_t suggestions_ = 0;
 };
 
@@ -139,7 +130,7 @@ Point Anneal::suggest() {
     std::size_t count = counts_[i];
     if (lying) {
       count += static_cast<std::size_t>(std::ranges::count_if(
-          running_, [i](const Running& running) { return running.point.active(i); }));
+          running_, [i](const auto& running) { return running.point.active(i); }));
     }
     if (count == 0) {
       point.values[i] = sample(domain, rng_);
@@ -169,7 +160,7 @@ const Point* Anneal::draw(std::size_t i, std::size_t count, bool lying) {
                              : observed_.end();
   for (; next != lies_at && !found; ++next) visit(next->point);
   if (lying) {
-    for (const Running& running : running_) visit(running.point);
+    for (const auto& running : running_) visit(running.point);
   }
   for (; next != observed_.end() && !found; ++next) visit(next->point);
   return found;
@@ -197,13 +188,9 @@ json Anneal::save() const {
     losses.push_back(one.loss);
     points.push_back(&one.point);
   }
-  json running = json::array();
-  for (const Running& one : running_) {
-    running.push_back({{"trial", one.id}, {"point", save_point(one.point)}});
-  }
-  return {
-      {"rng", to_json(rng_)},          {"seen", dedup_.save()}, {"losses", save_numbers(losses)},
-      {"points", save_points(points)}, {"running", running},    {"suggestions", suggestions_}};
+  return {{"rng", to_json(rng_)},           {"seen", dedup_.save()},
+          {"losses", save_numbers(losses)}, {"points", save_points(points)},
+          {"running", running_.save()},     {"suggestions", suggestions_}};
 }
 
 Result<void> Anneal::load(const json& state) {
@@ -216,10 +203,7 @@ Result<void> Anneal::load(const json& state) {
     if (!std::isfinite(losses[i])) return fail("saved state: the loss of a trial must be finite");
     loaded.observe(std::move(points[i]), losses[i]);
   }
-  for (const json& one : TRY(array_at(state, "running"))) {
-    Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));
-    loaded.running_.push_back({TRY(integer_at(one, "trial")), std::move(point)});
-  }
+  TRY(loaded.running_.load(space_, TRY(array_at(state, "running"))));
   loaded.suggestions_ = TRY(integer_at(state, "suggestions"));
   *this = std::move(loaded);
   return {};

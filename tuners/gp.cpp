@@ -13,11 +13,9 @@
 
 #include "base/saved_numbers.h"
 #include "math/log_improvement.h"
-#include "space/dedup.h"
-#include "space/sample.h"
-#include "space/saved_point.h"
 #include "tuners/acquisition_search.h"
 #include "tuners/registry.h"
+#include "tuners/search_record.h"
 #include "tuners/surrogate.h"
 
 namespace attune {
@@ -38,111 +36,58 @@ struct Settings {
 constexpr std::size_t kGood = 10;           // points to search around
 constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
 constexpr double kWork = 1.5e6;  // multiplications that the ranking of candidates may cost
-constexpr int kTries = 100;      // draws before a repeated point is accepted
 
 class Gp final : public Tuner {
  public:
   Gp(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
 
   Result<void> set_space(const Space& space) override {
-    space_ = space;
-    features_ = Features(space);
-    dedup_ = Deduplicator(space);
-    seen_ = SeenPoints(space);
-    surrogates_ = {Surrogate(features_, Scale::standardised, settings_.least_noise),
-                   Surrogate(features_, Scale::straightened, settings_.least_noise)};
-    history_ = History(features_.size());
-    points_.clear();
-    running_.clear();
+    record_ = SearchRecord(space);
+    surrogates_ = surrogates();
     turn_ = 0;
     return {};
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) -> Answer {
-      auto fresh = dedup_(suggest());
-      if (!fresh) return Exhausted{};
-      seen_.insert(*fresh);
-      start(id, *fresh);
-      return Proposal{.point = *std::move(fresh)};
-    });
+    return ask_each(ids, [this](TrialId id) { return record_.propose(id, suggest()); });
   }
 
-  void withdraw(TrialId id) override { finish(id); }
-
-  void tell(std::span<const Outcome> outcomes) override {
-    for (const Outcome& outcome : outcomes) {
-      if (outcome.end != End::imported) finish(outcome.trial);
-      dedup_.add(outcome.point);
-      seen_.insert(outcome.point);
-      using enum History::Kind;
-      const bool has_loss = outcome.loss && std::isfinite(*outcome.loss);
-      const auto kind = outcome.end == End::stopped ? stopped : has_loss ? usable : useless;
-      learn(outcome.point, kind, has_loss ? *outcome.loss : 0);
-    }
-  }
-
-  void adopt(TrialId id, const Point& point) override {
-    finish(id);
-    dedup_.add(point);
-    seen_.insert(point);
-    start(id, point);
-  }
-
+  void withdraw(TrialId id) override { record_.withdraw(id); }
+  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
+  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
  private:
-  struct Running {
-    TrialId id = 0;
-    Point point;
-    std::vector<double> row;
-  };
-
-  void start(TrialId id, const Point& point) {
-    running_.push_back({id, point, features_.encode(point)});
-  }
-  void finish(TrialId id) {
-    std::erase_if(running_, [id](const Running& running) { return running.id == id; });
-  }
-  void learn(const Point& point, History::Kind kind, double loss) {
-    points_.push_back(point);
-    history_.add(features_.encode(point), kind, loss);
+  std::array<Surrogate, 2> surrogates() const {
+    return {Surrogate(record_.features(), Scale::standardised, settings_.least_noise),
+            Surrogate(record_.features(), Scale::straightened, settings_.least_noise)};
   }
 
   Point suggest();
-  Point draw();
   SearchSettings search_settings(std::size_t rows) const;
   LogImprovement utility(const Prediction& prediction, double best) const;
 
   Settings settings_;
   Rng rng_;
-  Space space_;
-  Features features_{Space{}};
-  Deduplicator dedup_{Space{}};
-  SeenPoints seen_{Space{}};  // where dedup_ does nothing too: a climb may end in the same corner
-  std::array<Surrogate, 2> surrogates_{Surrogate(features_, Scale::standardised, 1e-6),
-                                       Surrogate(features_, Scale::straightened, 1e-6)};
-  History history_{0};
-  std::vector<Point> points_;     // of history_
-  std::vector<Running> running_;  // oldest first
+  SearchRecord record_{Space{}};
+  std::array<Surrogate, 2> surrogates_ = surrogates();
   std::size_t turn_ = 0;
 };
 
 Point Gp::suggest() {
-  if (history_.usable() < std::max<std::size_t>(settings_.cold_start, 1) || features_.size() == 0) {
-    return draw();
+  const History& history = record_.history();
+  const Features& features = record_.features();
+  if (history.usable() < std::max<std::size_t>(settings_.cold_start, 1) || features.size() == 0) {
+    return record_.draw(rng_);
   }
   Surrogate& surrogate = surrogates_[turn_++ % surrogates_.size()];
-  surrogate.update(history_);
-  std::vector<std::vector<double>> running;
-  const std::size_t from = running_.size() - std::min(running_.size(), kMostPretended);
-  for (std::size_t i = from; i < running_.size(); ++i) running.push_back(running_[i].row);
-  surrogate.pretend(running);
+  surrogate.update(history);
+  surrogate.pretend(record_.running(kMostPretended));
 
   const GaussianProcess& model = surrogate.model();
-  std::vector<double> by_mean(features_.size()), by_deviation(features_.size());
+  std::vector<double> by_mean(features.size()), by_deviation(features.size());
   Acquisition acquisition;
   acquisition.values = [&](std::span<const double> rows) {
     std::vector<double> values;
@@ -160,21 +105,10 @@ Point Gp::suggest() {
     return at.value;
   };
   std::vector<Point> good;
-  for (const std::size_t i : surrogate.most_promising(kGood)) good.push_back(points_[i]);
-  for (const Found& found : search_acquisition(space_, features_, acquisition, good,
-                                               search_settings(model.size()), rng_)) {
-    if (!seen_.contains(found.point)) return found.point;
-  }
-  return draw();
-}
-
-// Preferably a new one that breaks no constraint.
-Point Gp::draw() {
-  Point point = sample(space_, rng_);
-  for (int i = 0; i < kTries && (!space_.feasible(point) || seen_.contains(point)); ++i) {
-    point = sample(space_, rng_);
-  }
-  return point;
+  for (const std::size_t i : surrogate.most_promising(kGood)) good.push_back(record_.point(i));
+  return record_.first_unseen(search_acquisition(record_.space(), features, acquisition, good,
+                                                 search_settings(model.size()), rng_),
+                              rng_);
 }
 
 // A candidate costs the square of the model's rows; how many there are does not matter much.
@@ -205,55 +139,23 @@ LogImprovement Gp::utility(const Prediction& prediction, double best) const {
 }
 
 json Gp::save() const {
-  std::vector<const Point*> points;
-  std::vector<double> losses, kinds;
-  for (std::size_t i = 0; i < history_.size(); ++i) {
-    points.push_back(&points_[i]);
-    losses.push_back(history_.loss(i));
-    kinds.push_back(static_cast<double>(history_.kind(i)));
-  }
-  json running = json::array();
-  for (const Running& one : running_) {
-    running.push_back({{"trial", one.id}, {"point", save_point(one.point)}});
-  }
-  return {{"rng", to_json(rng_)},
-          {"seen", seen_.save()},
-          {"dedup", dedup_.save()},
-          {"points", save_points(points)},
-          {"losses", save_numbers(losses)},
-          {"kinds", save_numbers(kinds)},
-          {"models", {surrogates_[0].save(), surrogates_[1].save()}},
-          {"turn", turn_},
-          {"running", running}};
+  json models = json::array();
+  for (const Surrogate& surrogate : surrogates_) models.push_back(surrogate.save());
+  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"models", models}, {"turn", turn_}};
 }
 
 Result<void> Gp::load(const json& state) {
   Gp loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
-  TRY(loaded.set_space(space_));
-  TRY(loaded.dedup_.load(TRY(object_at(state, "dedup"))));
-  TRY(loaded.seen_.load(TRY(array_at(state, "seen"))));
-  const auto losses = TRY(numbers_at(state, "losses"));
-  const auto kinds = TRY(numbers_at(state, "kinds"));
-  const auto points = TRY(load_points(space_, TRY(value_at(state, "points")), losses.size()));
-  if (kinds.size() != losses.size()) return fail("saved state: not as many kinds as losses");
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    if (!std::isfinite(losses[i]) || !is_index(kinds[i], 3)) {
-      return fail("saved state: impossible results");
-    }
-    loaded.learn(points[i], static_cast<History::Kind>(static_cast<int>(kinds[i])), losses[i]);
-  }
+  TRY(loaded.set_space(record_.space()));
+  TRY(loaded.record_.load(TRY(object_at(state, "record"))));
   const json models = TRY(array_at(state, "models"));
   if (models.size() != surrogates_.size()) return fail("saved state: not two models");
   for (std::size_t i = 0; i < models.size(); ++i) {
-    TRY(loaded.surrogates_[i].load(models[i], loaded.history_));
+    TRY(loaded.surrogates_[i].load(models[i], loaded.record_.history()));
   }
   const auto turn = TRY(integer_at(state, "turn"));
   if (turn < 0) return fail("saved state: turn is negative");
   loaded.turn_ = static_cast<std::size_t>(turn);
-  for (const json& one : TRY(array_at(state, "running"))) {
-    const Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));
-    loaded.start(TRY(integer_at(one, "trial")), point);
-  }
   *this = std::move(loaded);
   return {};
 }

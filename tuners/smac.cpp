@@ -10,12 +10,9 @@
 #include "base/saved_numbers.h"
 #include "math/forest.h"
 #include "math/log_improvement.h"
-#include "space/dedup.h"
-#include "space/sample.h"
-#include "space/saved_point.h"
 #include "tuners/acquisition_search.h"
 #include "tuners/registry.h"
-#include "tuners/surrogate.h"
+#include "tuners/search_record.h"
 
 namespace attune {
 namespace {
@@ -32,139 +29,74 @@ constexpr std::size_t kGood = 10;           // points to search around
 constexpr double kLeastDeviation = 1e-3;  // trees that agree are not sure, in deviations of losses
 constexpr SearchSettings kSearch = {
     .candidates = 500, .neighbours = 500, .climbs = 5, .rounds = 5, .exchanges = 4};
-constexpr int kTries = 100;  // draws before a repeated point is accepted
-
-std::vector<std::size_t> categories(const Features& features) {
-  std::vector<std::size_t> all;
-  for (const auto& dimension : features.dimensions()) all.push_back(dimension.categories);
-  return all;
-}
 
 class Smac final : public Tuner {
  public:
   Smac(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
 
   Result<void> set_space(const Space& space) override {
-    space_ = space;
-    features_ = Features(space);
-    dedup_ = Deduplicator(space);
-    seen_ = SeenPoints(space);
-    history_ = History(features_.size());
-    points_.clear();
-    running_.clear();
+    record_ = SearchRecord(space);
     return {};
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) -> Answer {
-      auto fresh = dedup_(suggest());
-      if (!fresh) return Exhausted{};
-      seen_.insert(*fresh);
-      start(id, *fresh);
-      return Proposal{.point = *std::move(fresh)};
-    });
+    return ask_each(ids, [this](TrialId id) { return record_.propose(id, suggest()); });
   }
 
-  void withdraw(TrialId id) override { finish(id); }
-
-  void tell(std::span<const Outcome> outcomes) override {
-    for (const Outcome& outcome : outcomes) {
-      if (outcome.end != End::imported) finish(outcome.trial);
-      dedup_.add(outcome.point);
-      seen_.insert(outcome.point);
-      using enum History::Kind;
-      const bool has_loss = outcome.loss && std::isfinite(*outcome.loss);
-      const auto kind = outcome.end == End::stopped ? stopped : has_loss ? usable : useless;
-      learn(outcome.point, kind, has_loss ? *outcome.loss : 0);
-    }
-  }
-
-  void adopt(TrialId id, const Point& point) override {
-    finish(id);
-    dedup_.add(point);
-    seen_.insert(point);
-    start(id, point);
-  }
-
+  void withdraw(TrialId id) override { record_.withdraw(id); }
+  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
+  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
  private:
-  struct Running {
-    TrialId id = 0;
-    Point point;
-  };
-
-  void start(TrialId id, const Point& point) { running_.push_back({id, point}); }
-  void finish(TrialId id) {
-    std::erase_if(running_, [id](const Running& running) { return running.id == id; });
-  }
-  void learn(const Point& point, History::Kind kind, double loss) {
-    points_.push_back(point);
-    history_.add(features_.encode(point), kind, loss);
-  }
-
   Point suggest();
   Forest fit(std::span<const std::size_t> members, std::vector<double> losses);
   std::vector<Point> best_points(std::span<const std::size_t> members,
                                  std::span<const double> losses) const;
-  Point draw();
 
   Settings settings_;
   Rng rng_;
-  Space space_;
-  Features features_{Space{}};
-  Deduplicator dedup_{Space{}};
-  SeenPoints seen_{Space{}};  // where dedup_ does nothing too: integers beside a continuous one
-  History history_{0};
-  std::vector<Point> points_;     // of history_
-  std::vector<Running> running_;  // oldest first
+  SearchRecord record_{Space{}};
 };
 
 Point Smac::suggest() {
-  if (history_.usable() < settings_.initial_design || features_.size() == 0 ||
+  const History& history = record_.history();
+  const Features& features = record_.features();
+  if (history.usable() < settings_.initial_design || features.size() == 0 ||
       rng_.uniform() < settings_.random_probability) {
-    return draw();
+    return record_.draw(rng_);
   }
-  const std::vector<std::size_t> members = modelled(history_, kMostRows);
-  const std::vector<double> losses = targets(history_, members, Scale::straightened);
+  const std::vector<std::size_t> members = modelled(history, kMostRows);
+  const std::vector<double> losses = targets(history, members, Scale::straightened);
   const double best = *std::ranges::min_element(losses);
   const Forest forest = fit(members, losses);
   Acquisition acquisition;
   acquisition.values = [&](std::span<const double> rows) {
     std::vector<double> values;
-    for (const auto& [mean, variance] : forest.predict_many(rows, rows.size() / features_.size())) {
+    for (const auto& [mean, variance] : forest.predict_many(rows, rows.size() / features.size())) {
       const double deviation = std::max(std::sqrt(variance), kLeastDeviation);
       values.push_back(log_expected_improvement(mean, deviation, best).value);
     }
     return values;
   };
-  for (const Found& found : search_acquisition(space_, features_, acquisition,
-                                               best_points(members, losses), kSearch, rng_)) {
-    if (!seen_.contains(found.point)) return found.point;
-  }
-  return draw();
+  return record_.first_unseen(search_acquisition(record_.space(), features, acquisition,
+                                                 best_points(members, losses), kSearch, rng_),
+                              rng_);
 }
 
 // Anew each time: that costs less than the search, the forest knows of every result and running
 // trial, and nothing of it has to be saved.
 Forest Smac::fit(std::span<const std::size_t> members, std::vector<double> losses) {
-  std::vector<double> rows;
-  const auto append = [&rows](std::span<const double> row) {
-    rows.insert(rows.end(), row.begin(), row.end());
-  };
+  std::vector<double> rows = record_.history().gather(members);
   double mean = 0;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    append(history_.row(members[i]));
-    mean += losses[i] / static_cast<double>(members.size());
-  }
-  const std::size_t pretended = std::min(running_.size(), kMostPretended);
-  for (const Running& running : std::span(running_).last(pretended)) {
-    append(features_.encode(running.point));
+  for (const double loss : losses) mean += loss / static_cast<double>(losses.size());
+  for (const std::span<const double> running : record_.running(kMostPretended)) {
+    rows.insert(rows.end(), running.begin(), running.end());
     losses.push_back(mean);
   }
-  Forest forest(categories(features_), settings_.forest);
+  Forest forest(record_.features().categories(), settings_.forest);
   forest.fit(rows, losses, rng_);
   return forest;
 }
@@ -179,60 +111,16 @@ std::vector<Point> Smac::best_points(std::span<const std::size_t> members,
                             [&](std::size_t i) { return std::pair(losses[i], i); });
   ranked.resize(n);
   std::vector<Point> good;
-  for (const std::size_t i : ranked) good.push_back(points_[members[i]]);
+  for (const std::size_t i : ranked) good.push_back(record_.point(members[i]));
   return good;
 }
 
-// Preferably a new one that breaks no constraint.
-Point Smac::draw() {
-  Point point = sample(space_, rng_);
-  for (int i = 0; i < kTries && (!space_.feasible(point) || seen_.contains(point)); ++i) {
-    point = sample(space_, rng_);
-  }
-  return point;
-}
-
-json Smac::save() const {
-  std::vector<const Point*> points;
-  std::vector<double> losses, kinds;
-  for (std::size_t i = 0; i < history_.size(); ++i) {
-    points.push_back(&points_[i]);
-    losses.push_back(history_.loss(i));
-    kinds.push_back(static_cast<double>(history_.kind(i)));
-  }
-  json running = json::array();
-  for (const Running& one : running_) {
-    running.push_back({{"trial", one.id}, {"point", save_point(one.point)}});
-  }
-  return {{"rng", to_json(rng_)},
-          {"seen", seen_.save()},
-          {"dedup", dedup_.save()},
-          {"points", save_points(points)},
-          {"losses", save_numbers(losses)},
-          {"kinds", save_numbers(kinds)},
-          {"running", running}};
-}
+json Smac::save() const { return {{"rng", to_json(rng_)}, {"record", record_.save()}}; }
 
 Result<void> Smac::load(const json& state) {
-  Smac loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
-  TRY(loaded.set_space(space_));
-  TRY(loaded.dedup_.load(TRY(object_at(state, "dedup"))));
-  TRY(loaded.seen_.load(TRY(array_at(state, "seen"))));
-  const auto losses = TRY(numbers_at(state, "losses"));
-  const auto kinds = TRY(numbers_at(state, "kinds"));
-  const auto points = TRY(load_points(space_, TRY(value_at(state, "points")), losses.size()));
-  if (kinds.size() != losses.size()) return fail("saved state: not as many kinds as losses");
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    if (!std::isfinite(losses[i]) || !is_index(kinds[i], 3)) {
-      return fail("saved state: impossible results");
-    }
-    loaded.learn(points[i], static_cast<History::Kind>(static_cast<int>(kinds[i])), losses[i]);
-  }
-  for (const json& one : TRY(array_at(state, "running"))) {
-    const Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));
-    loaded.start(TRY(integer_at(one, "trial")), point);
-  }
-  *this = std::move(loaded);
+  Rng rng = TRY(rng_from_json(TRY(array_at(state, "rng"))));
+  TRY(record_.load(TRY(object_at(state, "record"))));
+  rng_ = rng;
   return {};
 }
 

@@ -6,50 +6,20 @@
 #include <numeric>
 
 #include "base/saved_numbers.h"
-#include "math/straighten.h"
 
 namespace attune {
 namespace {
 
-constexpr std::size_t kMostFitted =
-    200;                              // rows that the parameters are fitted to: O(n^3) each step
-constexpr int kEvaluations = 12;      // of a fit that starts where the last one ended
-constexpr int kMoreEvaluations = 25;  // of one that starts elsewhere too
-constexpr std::size_t kRestartEvery = 4;  // fits; the others start where the last one ended
-
-std::vector<std::size_t> categories(const Features& features) {
-  std::vector<std::size_t> all;
-  for (const Features::Dimension& dimension : features.dimensions()) {
-    all.push_back(dimension.categories);
-  }
-  return all;
-}
-
-// `most` of `ranked`, best first: the first half of them, then every so-manieth; ascending.
-std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most) {
-  if (ranked.size() > most) {
-    const std::size_t kept = most / 2;
-    const std::size_t others = most - kept;
-    for (std::size_t i = 0; i < others; ++i) {
-      ranked[kept + i] = ranked[kept + i * (ranked.size() - kept) / others];
-    }
-    ranked.resize(most);
-  }
-  std::ranges::sort(ranked);
-  return ranked;
-}
-
-std::vector<double> gather(const History& history, std::span<const std::size_t> members) {
-  std::vector<double> rows;
-  for (const std::size_t i : members) {
-    const auto row = history.row(i);
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
-  return rows;
-}
+// Rows that the parameters are fitted to: each step of a fit costs their cube.
+constexpr std::size_t kMostFitted = 200;
+// Evaluations of a fit that starts where the last one ended, and of one that starts elsewhere too:
+// every fourth.
+constexpr int kEvaluations = 12;
+constexpr int kMoreEvaluations = 25;
+constexpr std::size_t kRestartEvery = 4;
 
 // NaN equals NaN.
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+bool same_bits(std::span<const double> a, std::span<const double> b) {
   return std::ranges::equal(
       a, b, {}, [](double x) { return std::bit_cast<std::uint64_t>(x); },
       [](double x) { return std::bit_cast<std::uint64_t>(x); });
@@ -63,49 +33,10 @@ std::vector<std::size_t> indices(std::size_t n) {
 
 }  // namespace
 
-void History::add(std::span<const double> row, Kind kind, double loss) {
-  rows_.insert(rows_.end(), row.begin(), row.end());
-  kinds_.push_back(kind);
-  losses_.push_back(kind == Kind::usable ? loss : 0);
-  usable_ += kind == Kind::usable ? 1 : 0;
-}
-
-std::vector<std::size_t> modelled(const History& history, std::size_t most) {
-  std::vector<std::size_t> ranked = indices(history.size());
-  if (ranked.size() <= most) return ranked;
-  std::ranges::stable_sort(ranked, {}, [&](std::size_t i) {
-    return std::pair(history.kind(i), history.loss(i));  // the usable come first
-  });
-  return thinned(std::move(ranked), most);
-}
-
-std::vector<double> targets(const History& history, std::span<const std::size_t> members,
-                            Scale scale) {
-  std::vector<double> losses;
-  for (const std::size_t i : members) {
-    if (history.kind(i) == History::Kind::usable) losses.push_back(history.loss(i));
-  }
-  std::vector<double> usable =
-      scale == Scale::straightened ? straightened(losses) : standardised(losses);
-  std::vector<double> sorted = usable;
-  std::ranges::sort(sorted);
-  const double worst = sorted.back();
-  const double upper = sorted[3 * (sorted.size() - 1) / 4];
-  std::vector<double> all;
-  auto next = usable.begin();
-  for (const std::size_t i : members) {
-    const History::Kind kind = history.kind(i);
-    all.push_back(kind == History::Kind::usable    ? *next++
-                  : kind == History::Kind::stopped ? upper
-                                                   : worst);
-  }
-  return all;
-}
-
 Surrogate::Surrogate(const Features& features, Scale scale, double least_noise)
     : scale_(scale),
       least_noise_(least_noise),
-      categories_(categories(features)),
+      categories_(features.categories()),
       model_(categories_, least_noise) {}
 
 void Surrogate::update(const History& history) {
@@ -145,7 +76,7 @@ void Surrogate::fit(const History& history) {
     targets.push_back(targets_[i]);
   }
   GaussianProcess part(categories_, least_noise_);
-  part.assign(gather(history, members), model_.parameters());
+  part.assign(history.gather(members), model_.parameters());
   part.set_targets(targets);
   if (fits_ % kRestartEvery == 0) {
     part.fit(kMoreEvaluations, std::vector{part.initial_parameters()});
@@ -155,7 +86,7 @@ void Surrogate::fit(const History& history) {
   if (members.size() == members_.size()) {
     model_ = std::move(part);
   } else {
-    model_.assign(gather(history, members_), part.parameters());
+    model_.assign(history.gather(members_), part.parameters());
     model_.set_targets(targets_);
   }
   ++fits_;
@@ -163,7 +94,7 @@ void Surrogate::fit(const History& history) {
   fitted_rows_ = members_.size();
 }
 
-void Surrogate::pretend(std::span<const std::vector<double>> running) {
+void Surrogate::pretend(std::span<const std::span<const double>> running) {
   const bool more = running.size() >= pretended_.size() &&
                     std::equal(pretended_.begin(), pretended_.end(), running.begin(), same_bits);
   if (!more) {
@@ -171,10 +102,10 @@ void Surrogate::pretend(std::span<const std::vector<double>> running) {
     pretended_.clear();
     best_ = *std::ranges::min_element(targets_);
   }
-  for (const auto& row : running.subspan(pretended_.size())) {
+  for (const std::span<const double> row : running.subspan(pretended_.size())) {
     best_ = std::min(best_, model_.predict(row).mean);
     model_.append(row);
-    pretended_.push_back(row);
+    pretended_.emplace_back(row.begin(), row.end());
   }
 }
 
@@ -243,7 +174,7 @@ Result<void> Surrogate::load(const json& state, const History& history) {
     }
     // In the steps in which it came to be, so that every bit is the same.
     const std::span all(loaded.members_);
-    loaded.model_.assign(gather(history, all.first(fitted_rows)),
+    loaded.model_.assign(history.gather(all.first(fitted_rows)),
                          {{parameters.begin(), parameters.end() - 2},
                           parameters[parameters.size() - 2],
                           parameters.back()});

@@ -9,43 +9,9 @@
 #include "base/result.h"
 #include "math/gaussian_process.h"
 #include "space/features.h"
+#include "tuners/history.h"
 
 namespace attune {
-
-// Results in the order of their arrival.
-class History {
- public:
-  enum class Kind { usable, stopped, useless };
-
-  explicit History(std::size_t dimensions) : dimensions_(dimensions) {}
-
-  // `loss` only counts of the usable.
-  void add(std::span<const double> row, Kind kind, double loss);
-  std::size_t size() const { return losses_.size(); }
-  std::size_t usable() const { return usable_; }
-  std::span<const double> row(std::size_t i) const {
-    return std::span(rows_).subspan(i * dimensions_, dimensions_);
-  }
-  Kind kind(std::size_t i) const { return kinds_[i]; }
-  double loss(std::size_t i) const { return losses_[i]; }
-
- private:
-  std::size_t dimensions_, usable_ = 0;
-  std::vector<double> rows_, losses_;
-  std::vector<Kind> kinds_;
-};
-
-// How losses become targets (math/straighten.h).
-enum class Scale { standardised, straightened };
-
-// Of a history, ascending: the results that a model of at most `most` rows holds. The best half,
-// and of the others every so-manieth.
-std::vector<std::size_t> modelled(const History& history, std::size_t most);
-
-// Their targets, of which at least one must be usable. What ended without a result is no better
-// than the worst, what was stopped early than the upper quartile.
-std::vector<double> targets(const History& history, std::span<const std::size_t> members,
-                            Scale scale);
 
 // A value. Not thread safe. The same calls leave the same bits.
 class Surrogate {
@@ -60,7 +26,7 @@ class Surrogate {
   void update(const History& history);
 
   // The trials that run, encoded; they count as if they would end with what is expected of them.
-  void pretend(std::span<const std::vector<double>> running);
+  void pretend(std::span<const std::span<const double>> running);
 
   const GaussianProcess& model() const { return model_; }
   double best() const { return best_; }  // the lowest target or expectation, of pretended rows too

@@ -21,6 +21,7 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
+#include "tuners/running_trials.h"
 #include "tuners/tpe_density.h"
 #include "tuners/tpe_history.h"
 
@@ -59,28 +60,25 @@ class MultivariateTpe final : public Tuner {
       if (dedup_.repeats(point)) point = sample(space_, rng_);
       auto fresh = dedup_(std::move(point));
       if (!fresh) return Exhausted{};
-      start(id, *fresh);
+      running_.start(id, *fresh, encoded(*fresh));
       return Proposal{.point = *std::move(fresh)};
     });
   }
 
-  void withdraw(TrialId id) override { finish(id); }
+  void withdraw(TrialId id) override { running_.finish(id); }
 
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) {
-      if (outcome.end != End::imported) finish(outcome.trial);
+      if (outcome.end != End::imported) running_.finish(outcome.trial);
       dedup_.add(outcome.point);
-      const bool ended_well = outcome.end == End::completed || outcome.end == End::imported;
-      if (ended_well && outcome.loss && std::isfinite(*outcome.loss)) {
-        history_.add(outcome.point, *outcome.loss);
-      }
+      if (outcome.usable()) history_.add(outcome.point, *outcome.loss);
     }
   }
 
   void adopt(TrialId id, const Point& point) override {
-    finish(id);
+    running_.finish(id);
     dedup_.add(point);
-    start(id, point);
+    running_.start(id, point, encoded(point));
   }
 
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
@@ -88,22 +86,15 @@ class MultivariateTpe final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  struct Running {
-    TrialId id = 0;
-    Point point;
-    std::vector<TpeGroups::Coordinate> coordinates;
-  };
+  using Coordinates = std::vector<TpeGroups::Coordinate>;
 
   Point suggest();
   void suggest_group(std::size_t g, Point& point);
   void split(std::size_t g, TpeSide& good, TpeSide& rest) const;
-  void start(TrialId id, Point point) {
-    std::vector<TpeGroups::Coordinate> coordinates(history_.groups().variables().size());
+  Coordinates encoded(const Point& point) const {
+    Coordinates coordinates(history_.groups().variables().size());
     history_.groups().encode(point, coordinates);
-    running_.push_back({id, std::move(point), std::move(coordinates)});
-  }
-  void finish(TrialId id) {
-    std::erase_if(running_, [id](const Running& running) { return running.id == id; });
+    return coordinates;
   }
 
   Settings settings_;
@@ -111,7 +102,7 @@ class MultivariateTpe final : public Tuner {
   Space space_;
   Deduplicator dedup_{Space{}};
   TpeHistory history_;
-  std::vector<Running> running_;  // oldest first
+  RunningTrials<Coordinates> running_;
 };
 
 Point MultivariateTpe::suggest() {
@@ -145,8 +136,8 @@ void MultivariateTpe::split(std::size_t g, TpeSide& good, TpeSide& rest) const {
     rest.add(history_.coordinates(order[m + (2 * k + 1) * others / (2 * kept)]), 1);
   }
   const std::size_t variable = history_.groups().groups()[g].front();
-  for (const Running& running : running_) {
-    if (!std::isnan(running.coordinates[variable].x)) rest.add(running.coordinates.data(), 1);
+  for (const auto& running : running_) {
+    if (!std::isnan(running.encoded[variable].x)) rest.add(running.encoded.data(), 1);
   }
 }
 
@@ -181,14 +172,10 @@ void MultivariateTpe::suggest_group(std::size_t g, Point& point) {
 }
 
 json MultivariateTpe::save() const {
-  json running = json::array();
-  for (const Running& one : running_) {
-    running.push_back({{"trial", one.id}, {"point", save_point(one.point)}});
-  }
   return {{"rng", to_json(rng_)},
           {"seen", dedup_.save()},
           {"history", history_.save()},
-          {"running", running}};
+          {"running", running_.save()}};
 }
 
 Result<void> MultivariateTpe::load(const json& state) {
@@ -196,10 +183,8 @@ Result<void> MultivariateTpe::load(const json& state) {
   TRY(loaded.set_space(space_));
   TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
   TRY(loaded.history_.load(space_, TRY(object_at(state, "history"))));
-  for (const json& one : TRY(array_at(state, "running"))) {
-    Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));
-    loaded.start(TRY(integer_at(one, "trial")), std::move(point));
-  }
+  TRY(loaded.running_.load(space_, TRY(array_at(state, "running")),
+                           [&](const Point& point) { return encoded(point); }));
   *this = std::move(loaded);
   return {};
 }

@@ -17,9 +17,11 @@
 #include "math/parzen.h"
 #include "math/promising.h"
 #include "math/ranked_values.h"
+#include "space/combinations.h"
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
+#include "tuners/running_trials.h"
 
 namespace attune {
 namespace {
@@ -45,14 +47,6 @@ struct Model {
   double categories = 0;
 };
 
-double binomial(std::size_t n, std::size_t k) {
-  double result = 1;
-  for (std::size_t i = 1; i <= k; ++i) {
-    result = result * static_cast<double>(n - k + i) / static_cast<double>(i);
-  }
-  return std::round(result);
-}
-
 Model model_interval(double low, double high, double prior_weight) {
   const double width = high - low;
   if (!(width > 0) || !std::isnormal(width / 100)) return {};
@@ -66,7 +60,7 @@ struct MakeModel {
     return {std::nullopt, static_cast<double>(domain.candidates.size())};
   }
   Model operator()(const Subset& domain) const {
-    return {std::nullopt, binomial(domain.candidates.size(), domain.chosen)};
+    return {std::nullopt, static_cast<double>(binomial(domain.candidates.size(), domain.chosen))};
   }
   Model operator()(const IntRange& domain) const {
     const auto low = static_cast<double>(domain.low);
@@ -127,28 +121,27 @@ class Tpe final : public Tuner {
       }
       auto fresh = dedup_(std::move(point));
       if (!fresh) return Exhausted{};
-      start(id, *fresh);
+      running_.start(id, *fresh, internal(*fresh));
       return Proposal{.point = *std::move(fresh)};
     });
   }
 
-  void withdraw(TrialId id) override { finish(id); }
+  void withdraw(TrialId id) override { running_.finish(id); }
 
   void tell(std::span<const Outcome> outcomes) override {
     std::vector<const Outcome*> usable;
     for (const Outcome& outcome : outcomes) {
-      if (outcome.end != End::imported) finish(outcome.trial);
+      if (outcome.end != End::imported) running_.finish(outcome.trial);
       dedup_.add(outcome.point);
-      const bool ended_well = outcome.end == End::completed || outcome.end == End::imported;
-      if (ended_well && outcome.loss && std::isfinite(*outcome.loss)) usable.push_back(&outcome);
+      if (outcome.usable()) usable.push_back(&outcome);
     }
     observe(usable);
   }
 
   void adopt(TrialId id, const Point& point) override {
-    finish(id);
+    running_.finish(id);
     dedup_.add(point);
-    start(id, point);
+    running_.start(id, point, internal(point));
   }
 
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
@@ -156,21 +149,11 @@ class Tpe final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  struct Running {
-    TrialId id = 0;
-    Point point;
-    std::vector<double> internal;  // as modelled, NaN where inactive
-  };
-
   double suggest(std::size_t i);
   double lie() const;
   std::vector<PendingValue> pending(std::size_t i) const;
-  std::vector<double> internal(const Point& point) const;
+  std::vector<double> internal(const Point& point) const;  // as modelled, NaN where inactive
   void observe(std::span<const Outcome* const> outcomes);  // with finite losses
-  void start(TrialId id, const Point& point) { running_.push_back({id, point, internal(point)}); }
-  void finish(TrialId id) {
-    std::erase_if(running_, [id](const Running& running) { return running.id == id; });
-  }
 
   Settings settings_;
   Rng rng_;
@@ -179,8 +162,8 @@ class Tpe final : public Tuner {
   std::vector<Model> models_;           // of each parameter
   std::vector<RankedValues> observed_;  // of each parameter
   Losses losses_;
-  std::vector<Running> running_;  // oldest first
-  Split sides_;                   // scratch of suggest()
+  RunningTrials<std::vector<double>> running_;  // with internal() of their points
+  Split sides_;                                 // scratch of suggest()
 };
 
 double Tpe::suggest(std::size_t i) {
@@ -223,9 +206,9 @@ double Tpe::lie() const {
 std::vector<PendingValue> Tpe::pending(std::size_t i) const {
   std::vector<PendingValue> waiting;
   if (settings_.liar == Liar::none) return waiting;
-  for (const Running& running : running_) {
+  for (const auto& running : running_) {
     if (!running.point.active(i)) continue;
-    waiting.push_back({running.internal[i], static_cast<std::uint32_t>(waiting.size())});
+    waiting.push_back({running.encoded[i], static_cast<std::uint32_t>(waiting.size())});
   }
   std::ranges::sort(waiting);
   return waiting;
@@ -260,10 +243,6 @@ json Tpe::save() const {
     observed.push_back(
         {{"values", save_numbers(one.values_by_loss())}, {"losses", save_numbers(one.losses())}});
   }
-  json running = json::array();
-  for (const Running& one : running_) {
-    running.push_back({{"trial", one.id}, {"point", save_point(one.point)}});
-  }
   return {{"rng", to_json(rng_)},
           {"seen", dedup_.save()},
           {"losses",
@@ -272,7 +251,7 @@ json Tpe::save() const {
             {"worst", losses_.worst},
             {"mean", losses_.mean}}},
           {"observed", observed},
-          {"running", running}};
+          {"running", running_.save()}};
 }
 
 Result<void> Tpe::load(const json& state) {
@@ -303,10 +282,8 @@ Result<void> Tpe::load(const json& state) {
     }
     loaded.observed_[i] = RankedValues::restore(values, std::move(sorted));
   }
-  for (const json& one : TRY(array_at(state, "running"))) {
-    const Point point = TRY(load_point(space_, TRY(value_at(one, "point"))));
-    loaded.start(TRY(integer_at(one, "trial")), point);
-  }
+  TRY(loaded.running_.load(space_, TRY(array_at(state, "running")),
+                           [&](const Point& point) { return internal(point); }));
   *this = std::move(loaded);
   return {};
 }

@@ -6,6 +6,7 @@
 // the same answers; no clock, no entropy, no iteration over unordered containers. Everything
 // minimises: `loss` is the first objective, negated by the dispatcher when it is maximised. A tuner
 // knows spaces and numbers; never commands, files, or what an id means.
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,11 @@ struct Outcome {
   Metrics metrics = {};  // not negated
   End end = End::completed;
   std::optional<double> budget = {};
+
+  // Whether a model may learn the loss. Of others it is known at most that they are not good.
+  bool usable() const {
+    return (end == End::completed || end == End::imported) && loss && std::isfinite(*loss);
+  }
 };
 
 class Tuner {

@@ -166,28 +166,5 @@ TEST_CASE("smac: after a loss the points are others") {
   CHECK(world.values() != next);
 }
 
-TEST_CASE("smac: damaged states are declined") {
-  TunerWorld world("SMAC", R"({"x": {"_type": "uniform", "_value": [0, 1]}})");
-  for (int k = 0; k < 2; ++k) world.completed(k, world.values(), k);
-  world.values();
-  const json good = world.tuner->save();
-  REQUIRE(world.tuner->load(good));
-  const json infinite = "AAAAAAAA8H8AAAAAAADwfw==", ones_and_halves = "AAAAAAAA8D8AAAAAAADgPw==";
-  for (const auto& [key, value] : std::vector<std::pair<std::string, json>>{
-           {"losses", infinite},
-           {"kinds", ones_and_halves},
-           {"kinds", infinite},
-           {"kinds", "AAAAAAAA8D8="},
-           {"running", {{{"trial", 2}}}},
-           {"running", {{{"trial", "x"}, {"point", good["running"][0]["point"]}}}},
-           {"running", {3}}}) {
-    json state = good;
-    state[key] = value;
-    CAPTURE(key, dump_json(value));
-    CHECK_FALSE(world.tuner->load(state));
-  }
-  CHECK(dump_json(world.tuner->save()) == dump_json(good));
-}
-
 }  // namespace
 }  // namespace attune

@@ -12,6 +12,7 @@ namespace attune {
 namespace {
 
 using Numbers = std::vector<double>;
+using Rows = std::vector<std::span<const double>>;
 using enum History::Kind;
 
 const Features& features() {
@@ -74,7 +75,8 @@ TEST_CASE("surrogate: saved and loaded after any number of results it goes on wi
     learn(history, 1, rng);
     for (Surrogate* each : {&one, &other}) each->update(history);
     REQUIRE(answers(other) == answers(one));
-    const std::vector<Numbers> running = {random_row(rng), random_row(rng)};
+    const Numbers first = random_row(rng), second = random_row(rng);
+    const Rows running = {first, second};
     one.pretend(running);
     other = restored(one, history);
     if (k % 3 == 0) continue;  // the same trials run again, or not
@@ -135,15 +137,15 @@ TEST_CASE("surrogate: the best is the lowest target or expectation") {
   CHECK(surrogate.model().fitted_means()[lowest] == Approx(best).margin(0.15));
   const Numbers top = {0.3, 0}, bad = {0.95, 2};
   const double expected = surrogate.model().predict(top).mean;
-  surrogate.pretend(std::vector<Numbers>{bad});
+  surrogate.pretend(Rows{bad});
   CHECK(surrogate.best() == best);
   CHECK(surrogate.model().size() == 31);
   const double curious = surrogate.model().predict(top).deviation;
-  surrogate.pretend(std::vector<Numbers>{bad, top});
+  surrogate.pretend(Rows{bad, top});
   CHECK(surrogate.best() == Approx(std::min(best, expected)));
   CHECK(surrogate.model().size() == 32);
   CHECK(surrogate.model().predict(top).deviation < curious);
-  surrogate.pretend(std::vector<Numbers>{top});  // the first has ended
+  surrogate.pretend(Rows{top});  // the first has ended
   CHECK(surrogate.model().size() == 31);
   surrogate.pretend({});
   CHECK(surrogate.model().size() == 30);

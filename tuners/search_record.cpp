@@ -1,0 +1,109 @@
+#include "tuners/search_record.h"
+
+#include <cmath>
+
+#include "space/sample.h"
+
+namespace attune {
+namespace {
+
+constexpr int kTries = 100;  // draws before a repeated point is accepted
+
+}  // namespace
+
+SearchRecord::SearchRecord(const Space& space)
+    : space_(space),
+      features_(space),
+      dedup_(space, Deduplicator::Remember::always),
+      history_(features_.size()) {}
+
+std::vector<std::span<const double>> SearchRecord::running(std::size_t most) const {
+  std::vector<std::span<const double>> rows;
+  std::size_t older = running_.size() - std::min(running_.size(), most);
+  for (const auto& trial : running_) {
+    if (older > 0) {
+      --older;
+    } else {
+      rows.emplace_back(trial.encoded);
+    }
+  }
+  return rows;
+}
+
+Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
+  for (const Found& one : found) {
+    if (!dedup_.repeats(one.point)) return one.point;
+  }
+  return draw(rng);
+}
+
+Point SearchRecord::draw(Rng& rng) const {
+  Point point = sample(space_, rng);
+  for (int i = 0; i < kTries && (!space_.feasible(point) || dedup_.repeats(point)); ++i) {
+    point = sample(space_, rng);
+  }
+  return point;
+}
+
+Answer SearchRecord::propose(TrialId id, Point point) {
+  auto fresh = dedup_(std::move(point));
+  if (!fresh) return Exhausted{};
+  running_.start(id, *fresh, features_.encode(*fresh));
+  return Proposal{.point = *std::move(fresh)};
+}
+
+void SearchRecord::tell(std::span<const Outcome> outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.end != End::imported) running_.finish(outcome.trial);
+    dedup_.add(outcome.point);
+    learn(outcome.point, History::kind_of(outcome), outcome.loss.value_or(0));
+  }
+}
+
+void SearchRecord::adopt(TrialId id, const Point& point) {
+  running_.finish(id);
+  dedup_.add(point);
+  running_.start(id, point, features_.encode(point));
+}
+
+void SearchRecord::learn(Point point, History::Kind kind, double loss) {
+  history_.add(features_.encode(point), kind, loss);
+  points_.push_back(std::move(point));
+}
+
+json SearchRecord::save() const {
+  std::vector<const Point*> points;
+  std::vector<double> losses, kinds;
+  for (std::size_t i = 0; i < history_.size(); ++i) {
+    points.push_back(&points_[i]);
+    losses.push_back(history_.loss(i));
+    kinds.push_back(static_cast<double>(history_.kind(i)));
+  }
+  return {{"dedup", dedup_.save()},
+          {"points", save_points(points)},
+          {"losses", save_numbers(losses)},
+          {"kinds", save_numbers(kinds)},
+          {"running", running_.save()}};
+}
+
+Result<void> SearchRecord::load(const json& state) {
+  SearchRecord loaded(space_);
+  TRY(loaded.dedup_.load(TRY(object_at(state, "dedup"))));
+  const auto losses = TRY(numbers_at(state, "losses"));
+  const auto kinds = TRY(numbers_at(state, "kinds"));
+  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), losses.size()));
+  if (kinds.size() != losses.size()) return fail("saved state: not as many kinds as losses");
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (!std::isfinite(losses[i]) || !is_index(kinds[i], 3)) {
+      return fail("saved state: impossible results");
+    }
+    const auto kind = static_cast<History::Kind>(static_cast<int>(kinds[i]));
+    loaded.learn(std::move(points[i]), kind, losses[i]);
+  }
+  TRY(loaded.running_.load(space_, TRY(array_at(state, "running")),
+                           [&](const Point& point) { return features_.encode(point); }));
+  *this = std::move(loaded);
+  return {};
+}
+
+}  // namespace attune

@@ -1,0 +1,63 @@
+#pragma once
+// What a tuner with a model of the losses remembers of an experiment: the results, the trials that
+// run, and what was proposed. Its model is its own.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/rng.h"
+#include "space/dedup.h"
+#include "space/features.h"
+#include "space/space.h"
+#include "tuners/acquisition_search.h"
+#include "tuners/history.h"
+#include "tuners/running_trials.h"
+#include "tuners/tuner.h"
+
+namespace attune {
+
+// A value. Not thread safe.
+class SearchRecord {
+ public:
+  explicit SearchRecord(const Space& space);  // keeps a copy
+
+  const Space& space() const { return space_; }
+  const Features& features() const { return features_; }
+  const History& history() const { return history_; }
+  const Point& point(std::size_t i) const { return points_[i]; }  // of history()
+
+  // The trials that run, encoded: the newest of them, at most `most`, oldest first. Valid until the
+  // record changes.
+  std::vector<std::span<const double>> running(std::size_t most) const;
+
+  // The best of `found` that was neither proposed nor told before, else draw(rng).
+  Point first_unseen(std::span<const Found> found, Rng& rng) const;
+  // A random point, preferably one that is new and breaks no constraint.
+  Point draw(Rng& rng) const;
+
+  // A proposal of `point`, or of another if it is known already: see Deduplicator.
+  Answer propose(TrialId id, Point point);
+
+  // As the functions of Tuner.
+  void withdraw(TrialId id) { running_.finish(id); }
+  void tell(std::span<const Outcome> outcomes);
+  void adopt(TrialId id, const Point& point);
+
+  json save() const;
+  Result<void> load(const json& state);  // of the same space; all or nothing
+
+ private:
+  void learn(Point point, History::Kind kind, double loss);
+
+  Space space_;
+  Features features_;
+  Deduplicator dedup_;
+  History history_;
+  std::vector<Point> points_;  // of history_
+  RunningTrials<std::vector<double>> running_;
+};
+
+}  // namespace attune
