@@ -11,6 +11,8 @@
 namespace attune {
 namespace {
 
+constexpr std::size_t kMostCategories = 20;  // that a sweep tries, of more a random part
+
 class Search {
  public:
   Search(const Space& space, const Features& features, const Acquisition& acquisition,
@@ -62,6 +64,7 @@ class Search {
     const double rate = std::min(1.0, std::max(1.0, 3 * rng_.uniform()) / std::max(n, 1.0));
     const double step = std::pow(10.0, rng_.uniform(-2.5, -0.5));
     const bool all_positions = rng_.index(2) == 0;
+    const std::vector<double> row = features_.encode(from);
     for (std::size_t i = 0; i < point.values.size(); ++i) {
       const auto position = features_.position(i);
       const bool woken = !point.active(i);  // by a choice
@@ -70,15 +73,10 @@ class Search {
       } else if (woken || (!position && rng_.uniform() < rate)) {
         point.values[i] = sample(space_.params[i].domain, rng_);
       } else if (position && (all_positions || rng_.uniform() < rate)) {
-        const double x = encoded(point, *position) + step * rng_.normal();
-        point.values[i] = features_.value(i, x);
+        point.values[i] = features_.value(i, row[*position] + step * rng_.normal());
       }
     }
     return point;
-  }
-
-  double encoded(const Point& point, std::size_t dimension) const {
-    return features_.encode(point)[dimension];
   }
 
   std::vector<double> encode(std::span<const Point> points) const {
@@ -171,7 +169,7 @@ class Search {
     if (position) {
       const std::size_t levels = features_.dimensions()[*position].levels;
       if (levels == 0 && settings_.exchanges == 0) return all;
-      const double x = encoded(from, *position);
+      const double x = features_.encode(from)[*position];
       if (levels == 0) {
         for (int k = 0; k < settings_.exchanges; ++k) {
           add(features_.value(i, x + std::pow(10.0, rng_.uniform(-2.5, -0.5)) * rng_.normal()));
@@ -190,8 +188,9 @@ class Search {
         }
       }
     } else if (const auto* choice = std::get_if<Choice>(&domain)) {
-      for (std::size_t k = 0; k < std::min<std::size_t>(choice->candidates.size(), 20); ++k) {
-        add(static_cast<double>(k));
+      const std::size_t n = choice->candidates.size();
+      for (std::size_t k = 0; k < std::min(n, kMostCategories); ++k) {
+        add(static_cast<double>(n > kMostCategories ? rng_.index(n) : k));
       }
     } else {
       for (int k = 0; k < 10; ++k) add(sample(domain, rng_));

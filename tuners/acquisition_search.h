@@ -1,8 +1,8 @@
 #pragma once
 // Maximises an acquisition over a mixed, nested space: candidates drawn from the space and around
-// good points are ranked, the best of them climb: by the gradient over positions, by trying every
-// other category and neighbouring levels over the rest, in turns. Where there is no gradient,
-// `exchanges` try other positions one parameter at a time, too.
+// good points are ranked, the best of them climb: by the gradient over positions, by trying other
+// categories (of very many a random part) and neighbouring levels over the rest, in turns. Where
+// there is no gradient, `exchanges` try other positions one parameter at a time, too.
 #include <functional>
 #include <span>
 #include <vector>
