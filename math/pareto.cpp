@@ -1,0 +1,134 @@
+#include "math/pareto.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace attune {
+namespace {
+
+class Rows {
+ public:
+  Rows(std::span<const double> rows, std::size_t objectives)
+      : rows_(rows), objectives_(objectives) {}
+
+  std::size_t size() const { return rows_.size() / objectives_; }
+  std::span<const double> operator[](std::size_t i) const {
+    return rows_.subspan(i * objectives_, objectives_);
+  }
+  double at(std::size_t i, std::size_t objective) const {
+    return rows_[i * objectives_ + objective];
+  }
+
+ private:
+  std::span<const double> rows_;
+  std::size_t objectives_;
+};
+
+std::vector<std::size_t> count_up(std::size_t n) {
+  std::vector<std::size_t> all(n);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+// Sorts indices by their rows, lexicographically: what dominates a row stands before it, and equal
+// rows are neighbours.
+void sort_by_rows(const Rows& rows, std::vector<std::size_t>& indices) {
+  std::ranges::stable_sort(indices, [&](std::size_t a, std::size_t b) {
+    return std::ranges::lexicographical_compare(rows[a], rows[b]);
+  });
+}
+
+// Whether a member dominates the row, which stands behind all of them in the order. With two
+// objectives the last member has the smallest second one of all (or is equal to the one that has).
+bool is_dominated(const Rows& rows, const std::vector<std::size_t>& members, std::size_t row) {
+  if (rows[row].size() <= 2) return dominates(rows[members.back()], rows[row]);
+  return std::any_of(members.rbegin(), members.rend(),
+                     [&](std::size_t member) { return dominates(rows[member], rows[row]); });
+}
+
+// Without overflow. high > low, or all are equal.
+double share(double below, double above, double low, double high) {
+  return (above / 2 - below / 2) / (high / 2 - low / 2);
+}
+
+}  // namespace
+
+bool dominates(std::span<const double> a, std::span<const double> b) {
+  bool better = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] > b[i]) return false;
+    better = better || a[i] < b[i];
+  }
+  return better;
+}
+
+std::vector<std::size_t> nondominated_fronts(std::span<const double> values,
+                                             std::size_t objectives) {
+  const Rows rows(values, objectives);
+  std::vector<std::size_t> order = count_up(rows.size());
+  sort_by_rows(rows, order);
+  std::vector<std::vector<std::size_t>> fronts;
+  std::vector<std::size_t> front_of(rows.size());
+  for (const std::size_t row : order) {
+    // Whoever is dominated by a member of a front is so by one of each front before.
+    const auto found = std::ranges::partition_point(
+        fronts, [&](const auto& members) { return is_dominated(rows, members, row); });
+    front_of[row] = static_cast<std::size_t>(found - fronts.begin());
+    if (found == fronts.end()) fronts.emplace_back();
+    fronts[front_of[row]].push_back(row);
+  }
+  return front_of;
+}
+
+std::vector<double> crowding_distances(std::span<const double> values, std::size_t objectives,
+                                       std::span<const std::size_t> front) {
+  const Rows all(values, objectives);
+  std::vector<double> gathered;
+  gathered.reserve(front.size() * objectives);
+  for (const std::size_t i : front) gathered.insert(gathered.end(), all[i].begin(), all[i].end());
+  const Rows rows(gathered, objectives);
+
+  std::vector<std::size_t> order = count_up(rows.size());
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return front[i]; });
+  sort_by_rows(rows, order);
+  const auto copies = std::ranges::unique(
+      order, [&](std::size_t a, std::size_t b) { return std::ranges::equal(rows[a], rows[b]); });
+  order.erase(copies.begin(), copies.end());
+
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<double> distances(rows.size(), 0);
+  if (order.size() == 1) distances[order[0]] = kInfinity;
+  for (std::size_t objective = 0; objective < objectives; ++objective) {
+    const auto value = [&](std::size_t i) { return rows.at(i, objective); };
+    std::ranges::stable_sort(order, {}, value);
+    if (order.empty() || value(order.front()) == value(order.back())) continue;
+    distances[order.front()] = distances[order.back()] = kInfinity;
+    for (std::size_t i = 1; i + 1 < order.size(); ++i) {
+      distances[order[i]] += share(value(order[i - 1]), value(order[i + 1]), value(order.front()),
+                                   value(order.back()));
+    }
+  }
+  return distances;
+}
+
+std::vector<std::size_t> crowded_order(std::span<const double> values, std::size_t objectives) {
+  const std::vector<std::size_t> front_of = nondominated_fronts(values, objectives);
+  std::vector<std::size_t> order = count_up(front_of.size());
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return front_of[i]; });
+  std::vector<double> distances(front_of.size());
+  for (auto first = order.begin(); first != order.end();) {
+    const auto last = std::find_if(first, order.end(),
+                                   [&](std::size_t i) { return front_of[i] != front_of[*first]; });
+    const auto crowding = crowding_distances(values, objectives, {first, last});
+    for (auto i = first; i != last; ++i) {
+      distances[*i] = crowding[static_cast<std::size_t>(i - first)];
+    }
+    std::stable_sort(first, last,
+                     [&](std::size_t a, std::size_t b) { return distances[a] > distances[b]; });
+    first = last;
+  }
+  return order;
+}
+
+}  // namespace attune
