@@ -34,9 +34,12 @@ struct Decision {
   std::string reason;  // for a human
 };
 
+// With a limit it is not optimised but kept to: results above it (below, if maximised) break it.
+// The first objective of an experiment has none.
 struct Objective {
   std::string metric = "default";
   bool maximize = false;
+  std::optional<double> limit = {};
 };
 
 // What an algorithm may know of the experiment that it serves.

@@ -1,13 +1,10 @@
 #include "daemon/crew.h"
 
+#include "base/objective_json.h"
 #include "daemon/version.h"
 
 namespace attune {
 namespace {
-
-json to_json(const Objective& objective) {
-  return {{"metric", objective.metric}, {"mode", objective.maximize ? "maximize" : "minimize"}};
-}
 
 json to_json(const Capabilities& can) {
   return {{"sync", can.sync},
@@ -18,10 +15,6 @@ json to_json(const Capabilities& can) {
 }
 
 json make_header(const Configuration& configuration, const MadeTuner& made, bool has_assessor) {
-  json objectives = json::array();
-  for (const Objective& objective : configuration.context.objectives) {
-    objectives.push_back(to_json(objective));
-  }
   json header = {{"format", kJournalFormat},
                  {"attuned", std::string(kVersion)},
                  {"tuner",
@@ -32,7 +25,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
                  {"seed", made.seed},
                  {"max_trials", nullptr},
                  {"concurrency", nullptr},
-                 {"objectives", std::move(objectives)},
+                 {"objectives", to_json(configuration.context.objectives)},
                  {"constraints", configuration.constraints},
                  {"capabilities", to_json(configuration.capabilities)},
                  {"include_intermediate_results", configuration.include_intermediate},

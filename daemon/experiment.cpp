@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace attune {
 namespace {
 
@@ -59,6 +61,10 @@ Result<std::vector<std::string>> read_constraints(const json& experiment) {
   return constraints;
 }
 
+constexpr const char* kFirstHasNoLimit =
+    ".limit: the first objective is what trials are ranked by; name that one first, and what is to "
+    "be kept to a limit after it";
+
 Result<std::vector<Objective>> read_objectives(const json& experiment) {
   std::vector<Objective> objectives;
   const json* list = find(experiment, "objectives");
@@ -81,6 +87,13 @@ Result<std::vector<Objective>> read_objectives(const json& experiment) {
       return fail(where + R"(.mode: "maximize" or "minimize" expected)");
     }
     objective.maximize = *mode == "maximize";
+    if (const json* limit = find(item, "limit"); limit && !limit->is_null()) {
+      if (!limit->is_number() || !std::isfinite(limit->get<double>())) {
+        return fail(where + ".limit: a number expected");
+      }
+      if (objectives.empty()) return fail(where + kFirstHasNoLimit);
+      objective.limit = limit->get<double>();
+    }
     for (const Objective& other : objectives) {
       if (other.metric == objective.metric) {
         return fail(fmt::format("{}: \"{}\" is an objective already", where, objective.metric));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/objective_json.h"
+
 namespace attune {
 namespace {
 
@@ -105,13 +107,9 @@ json print_config(const Configuration& c) {
   if (c.capabilities.checkpoint) capabilities.push_back("checkpoint");
   if (c.capabilities.reason) capabilities.push_back("reason");
   if (c.capabilities.error) capabilities.push_back("error");
-  json objectives = json::array();
-  for (const auto& [metric, maximize] : c.context.objectives) {
-    objectives.push_back({{"metric", metric}, {"mode", maximize ? "maximize" : "minimize"}});
-  }
   json config = {{"tuner", {{"name", c.tuner.name}, {"arguments", c.tuner.arguments}}},
                  {"assessor", std::move(assessor)},
-                 {"objectives", std::move(objectives)},
+                 {"objectives", to_json(c.context.objectives)},
                  {"constraints", c.constraints},
                  {"seed", c.fallback_seed},
                  {"capabilities", std::move(capabilities)},

@@ -7,6 +7,7 @@
 
 #include "base/atomic_file.h"
 #include "base/log.h"
+#include "base/objective_json.h"
 #include "runner/experiment_rules.h"
 #include "runner/section.h"
 #include "runner/yaml.h"
@@ -324,10 +325,7 @@ json daemon_parameters(const Experiment& experiment) {
   if (experiment.max_trial_seconds) {
     parameters["maxTrialDuration"] = fmt::format("{}s", *experiment.max_trial_seconds);
   }
-  for (const Objective& objective : experiment.objectives) {
-    parameters["objectives"].push_back(
-        {{"metric", objective.metric}, {"mode", objective.maximize ? "maximize" : "minimize"}});
-  }
+  if (!experiment.objectives.empty()) parameters["objectives"] = to_json(experiment.objectives);
   if (!experiment.constraints.empty()) parameters["constraints"] = experiment.constraints;
   if (!experiment.tuner.is_null()) parameters["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) parameters["assessor"] = experiment.assessor;

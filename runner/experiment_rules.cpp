@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace attune {
@@ -93,14 +94,20 @@ Result<void> read_retries(const Section& top, Retries& retries) {
 
 Result<void> read_objectives(const Section& top, Experiment& experiment) {
   for (const Section& section : TRY(top.sections("objectives"))) {
-    TRY(section.check_keys({"metric", "mode"}));
+    TRY(section.check_keys({"metric", "mode", "limit"}));
     const auto metric = TRY(section.text("metric"));
     if (!metric || metric->empty()) return section.error("metric", "missing: a key of the metric");
     const std::string mode = TRY(choice(section, "mode", {"minimize", "maximize"}));
     for (const Objective& known : experiment.objectives) {
       if (known.metric == *metric) return section.error("metric", "there are two of that name");
     }
-    experiment.objectives.push_back({*metric, mode == "maximize"});
+    const auto limit = TRY(section.number("limit", -HUGE_VAL));
+    if (limit && experiment.objectives.empty()) {
+      return section.error("limit",
+                           "the first objective is what trials are ranked by; name that one first, "
+                           "and what is to be kept to a limit after it");
+    }
+    experiment.objectives.push_back({*metric, mode == "maximize", limit});
   }
   return {};
 }

@@ -60,6 +60,9 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
   TRY(set_constraints(space, options.constraints));
   Context context{options.max_trials, options.concurrency, options.objectives};
   if (context.objectives.empty()) context.objectives = {{"default", options.maximize}};
+  if (context.objectives.front().limit) {
+    return fail("options.objectives[0].limit: the first objective is what trials are ranked by");
+  }
   const Objective objective = context.objectives.front();
   MadeTuner made = TRY(make_tuner(tuners, options.tuner.name,
                                   TRY(directed(options.tuner, objective.maximize, "tuner")),

@@ -40,8 +40,9 @@ Result<std::optional<int>> read_optional(const json& value) {
 
 json make_header(const json& space, const StudyOptions& options) {
   json objectives = json::array();
-  for (const auto& [metric, maximize] : options.objectives) {
+  for (const auto& [metric, maximize, limit] : options.objectives) {
     objectives.push_back({{"metric", metric}, {"maximize", maximize}});
+    if (limit) objectives.back()["limit"] = *limit;
   }
   if (objectives.empty()) {
     objectives.push_back({{"metric", "default"}, {"maximize", options.maximize}});
@@ -78,6 +79,9 @@ Result<Header> read_header(const json& line) {
     Objective objective;
     objective.metric = TRY(member(one, "metric", &json::is_string));
     objective.maximize = TRY(member(one, "maximize", &json::is_boolean)).get<bool>();
+    if (const json limit = one.value("limit", json()); limit.is_number()) {
+      objective.limit = limit.get<double>();
+    }
     options.objectives.push_back(std::move(objective));
   }
   for (const json& one : TRY(member(line, "constraints", &json::is_array))) {

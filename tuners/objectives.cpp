@@ -2,20 +2,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace attune {
+namespace {
+
+// As it is minimised; nothing if it is missing or not finite.
+std::optional<double> reported(const Outcome& outcome, const Objective& objective) {
+  const auto found =
+      std::ranges::find(outcome.metrics, objective.metric, &Metrics::value_type::first);
+  if (found == outcome.metrics.end() || !std::isfinite(found->second)) return std::nullopt;
+  return objective.maximize ? -found->second : found->second;
+}
+
+}  // namespace
+
+Objectives::Objectives(const Context& context) {
+  for (std::size_t i = 1; i < context.objectives.size(); ++i) {
+    const Objective& objective = context.objectives[i];
+    (objective.limit ? limited_ : optimised_).push_back(objective);
+  }
+}
 
 std::optional<std::vector<double>> Objectives::operator()(const Outcome& outcome) const {
-  if (!outcome.loss || !std::isfinite(*outcome.loss)) return std::nullopt;
+  if (!outcome.usable()) return std::nullopt;
   std::vector<double> values = {*outcome.loss};
-  values.reserve(size());
-  for (std::size_t i = 1; i < all_.size(); ++i) {
-    const auto found =
-        std::ranges::find(outcome.metrics, all_[i].metric, &Metrics::value_type::first);
-    if (found == outcome.metrics.end() || !std::isfinite(found->second)) return std::nullopt;
-    values.push_back(all_[i].maximize ? -found->second : found->second);
+  values.reserve(size() + limits());
+  for (const Objective& objective : optimised_) {
+    const auto value = reported(outcome, objective);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  for (const Objective& objective : limited_) {
+    const auto value = reported(outcome, objective);
+    if (!value) return std::nullopt;
+    const double excess = *value - (objective.maximize ? -*objective.limit : *objective.limit);
+    if (!std::isfinite(excess)) return std::nullopt;
+    values.push_back(excess);
   }
   return values;
+}
+
+double violation(std::span<const double> result, std::size_t objectives) {
+  double sum = 0;
+  for (const double excess : result.subspan(objectives)) {
+    sum = std::min(sum + std::max(excess, 0.0), std::numeric_limits<double>::max());
+  }
+  return sum;
 }
 
 }  // namespace attune

@@ -2,6 +2,7 @@
 // What a tuner of several objectives learns from an outcome.
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/trial.h"
@@ -13,19 +14,25 @@ namespace attune {
 // value: copies know the same. Never empty: without objectives it is the loss alone.
 class Objectives {
  public:
-  explicit Objectives(const Context& context) : all_(context.objectives) {}
+  Objectives() = default;
+  explicit Objectives(const Context& context);
 
-  std::size_t size() const { return all_.empty() ? 1 : all_.size(); }
-  bool several() const { return all_.size() > 1; }
+  std::size_t size() const { return optimised_.size() + 1; }  // those without a limit
+  std::size_t limits() const { return limited_.size(); }
+  bool several() const { return size() > 1; }
 
-  // size() finite numbers, each to be minimised, in the order of the experiment: the loss first, of
-  // the others what was reported, negated where more is better. Nothing when one of them is missing
-  // or not finite, so always for trials that failed. Of a metric that was reported twice the first
-  // counts.
+  // size() + limits() finite numbers: first what is to be minimised, in the order of the
+  // experiment, the loss first, of the others what was reported, negated where more is better. Then
+  // by how much each limit is exceeded, negative where it is kept. Nothing when one of them is
+  // missing or not finite, or the outcome is not usable(). Of a metric that was reported twice the
+  // first counts.
   std::optional<std::vector<double>> operator()(const Outcome& outcome) const;
 
  private:
-  std::vector<Objective> all_;
+  std::vector<Objective> optimised_, limited_;  // without the first one
 };
+
+// By how much a result breaks limits, each in the unit of its metric: 0 where all are kept.
+double violation(std::span<const double> result, std::size_t objectives);
 
 }  // namespace attune

@@ -52,4 +52,33 @@ TEST_CASE("objectives: a single one is the loss whatever is reported with it") {
   }
 }
 
+TEST_CASE("objectives: a limit is not optimised but measured") {
+  const Objectives objectives(Context{
+      .max_trials = {},
+      .concurrency = {},
+      .objectives = {
+          {"loss", false}, {"recall", true, 0.8}, {"size", false}, {"seconds", false, 10.0}}});
+  CHECK(objectives.size() == 2);
+  CHECK(objectives.limits() == 2);
+  const auto kept = objectives(outcome(3, {{"size", 5}, {"seconds", 8}, {"recall", 0.9}}));
+  REQUIRE(kept);
+  REQUIRE(kept->size() == 4);
+  CHECK((*kept)[1] == 5);
+  CHECK((*kept)[2] == Approx(-0.1));
+  CHECK((*kept)[3] == -2);
+  CHECK(violation(*kept, 2) == 0);
+  const auto broken = objectives(outcome(3, {{"size", 5}, {"seconds", 14}, {"recall", 0.5}}));
+  REQUIRE(broken);
+  CHECK(violation(*broken, 2) == Approx(4.3));
+  CHECK_FALSE(objectives(outcome(3, {{"size", 5}, {"seconds", 14}})));
+}
+
+TEST_CASE("objectives: only what ended with a result has any") {
+  const Objectives objectives(Context{});
+  for (const End end : {End::failed, End::stopped, End::diverged}) {
+    CHECK_FALSE(objectives({.trial = 1, .loss = 3, .end = end}));
+  }
+  CHECK(objectives({.trial = 1, .loss = 3, .end = End::imported}));
+}
+
 }  // namespace attune

@@ -1,0 +1,13 @@
+#pragma once
+// Objectives as they are written: {"metric": "seconds", "mode": "minimize", "limit": 2}.
+#include <vector>
+
+#include "base/json.h"
+#include "base/trial.h"
+
+namespace attune {
+
+json to_json(const Objective& objective);
+json to_json(const std::vector<Objective>& objectives);
+
+}  // namespace attune
