@@ -12,21 +12,17 @@
 #include <memory>
 
 #include "base/saved_numbers.h"
-#include "math/log_improvement.h"
 #include "tuners/acquisition_search.h"
+#include "tuners/gp_model.h"
+#include "tuners/objectives.h"
 #include "tuners/registry.h"
 #include "tuners/search_record.h"
-#include "tuners/surrogate.h"
 
 namespace attune {
 namespace {
 
-enum class Utility { improvement, confidence, probability };
-
 struct Settings {
-  Utility utility = Utility::improvement;
-  double kappa = 5;
-  double xi = 0;
+  Utility utility;
   double least_noise = 1e-6;
   std::size_t cold_start = 10;
   int most_candidates = 100000;
@@ -39,11 +35,12 @@ constexpr double kWork = 1.5e6;  // multiplications that the ranking of candidat
 
 class Gp final : public Tuner {
  public:
-  Gp(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+  Gp(const Settings& settings, const Objectives& objectives, Rng rng)
+      : settings_(settings), objectives_(objectives), rng_(rng) {}
 
   Result<void> set_space(const Space& space) override {
-    record_ = SearchRecord(space);
-    surrogates_ = surrogates();
+    record_ = SearchRecord(space, objectives_);
+    models_ = models();
     turn_ = 0;
     return {};
   }
@@ -60,19 +57,22 @@ class Gp final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  std::array<Surrogate, 2> surrogates() const {
-    return {Surrogate(record_.features(), Scale::standardised, settings_.least_noise),
-            Surrogate(record_.features(), Scale::straightened, settings_.least_noise)};
+  std::array<GpModel, 2> models() const {
+    const auto of = [this](Scale scale) {
+      return GpModel(record_.features(), scale, settings_.least_noise, objectives_.size(),
+                     objectives_.limits());
+    };
+    return {of(Scale::standardised), of(Scale::straightened)};
   }
 
   Point suggest();
-  SearchSettings search_settings(std::size_t rows) const;
-  LogImprovement utility(const Prediction& prediction, double best) const;
+  SearchSettings search_settings(const GpModel& model) const;
 
   Settings settings_;
+  Objectives objectives_;
   Rng rng_;
   SearchRecord record_{Space{}};
-  std::array<Surrogate, 2> surrogates_ = surrogates();
+  std::array<GpModel, 2> models_ = models();
   std::size_t turn_ = 0;
 };
 
@@ -82,76 +82,42 @@ Point Gp::suggest() {
   if (history.usable() < std::max<std::size_t>(settings_.cold_start, 1) || features.size() == 0) {
     return record_.draw(rng_);
   }
-  Surrogate& surrogate = surrogates_[turn_++ % surrogates_.size()];
-  surrogate.update(history);
-  surrogate.pretend(record_.running(kMostPretended));
-
-  const GaussianProcess& model = surrogate.model();
-  std::vector<double> by_mean(features.size()), by_deviation(features.size());
-  Acquisition acquisition;
-  acquisition.values = [&](std::span<const double> rows) {
-    std::vector<double> values;
-    for (const Prediction& prediction : model.predict_many(rows)) {
-      values.push_back(utility(prediction, surrogate.best()).value);
-    }
-    return values;
-  };
-  acquisition.climb = [&](std::span<const double> row, std::span<double> gradient) {
-    const Prediction prediction = model.predict(row, by_mean, by_deviation);
-    const LogImprovement at = utility(prediction, surrogate.best());
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] = at.by_mean * by_mean[i] + at.by_deviation * by_deviation[i];
-    }
-    return at.value;
-  };
+  GpModel& model = models_[turn_++ % models_.size()];
+  model.update(history, record_.running(kMostPretended));
   std::vector<Point> good;
-  for (const std::size_t i : surrogate.most_promising(kGood)) good.push_back(record_.point(i));
+  for (const std::size_t i : model.good(history, kGood)) good.push_back(record_.point(i));
+  const Acquisition acquisition = model.acquisition(history, settings_.utility);
   return record_.first_unseen(search_acquisition(record_.space(), features, acquisition, good,
-                                                 search_settings(model.size()), rng_),
+                                                 search_settings(model), rng_),
                               rng_);
 }
 
 // A candidate costs the square of the model's rows; how many there are does not matter much.
-SearchSettings Gp::search_settings(std::size_t rows) const {
-  const auto n = static_cast<double>(rows);
-  const int affordable = static_cast<int>(std::clamp(kWork / (n * n), 60.0, 300.0));
+SearchSettings Gp::search_settings(const GpModel& model) const {
+  const auto n = static_cast<double>(model.size());
+  const double work = n * n * static_cast<double>(model.outputs());
+  const int affordable = static_cast<int>(std::clamp(kWork / work, 60.0, 300.0));
   SearchSettings settings;
   settings.candidates = std::min(affordable, settings_.most_candidates);
   settings.neighbours = affordable / 2;
-  settings.climbs = std::min(rows > 300 ? 2 : 4, settings_.most_climbs);
+  settings.climbs = std::min(n > 300 ? 2 : 4, settings_.most_climbs);
   return settings;
-}
-
-LogImprovement Gp::utility(const Prediction& prediction, double best) const {
-  const auto [mean, deviation] = prediction;
-  switch (settings_.utility) {
-    case Utility::improvement:
-      break;
-    case Utility::confidence:
-      return {settings_.kappa * deviation - mean, -1, settings_.kappa};
-    case Utility::probability: {
-      const double z = (best - settings_.xi - mean) / deviation;
-      const double slope = normal_hazard(z);
-      return {log_normal_probability(z), -slope / deviation, -slope * z / deviation};
-    }
-  }
-  return log_expected_improvement(mean, deviation, best - settings_.xi);
 }
 
 json Gp::save() const {
   json models = json::array();
-  for (const Surrogate& surrogate : surrogates_) models.push_back(surrogate.save());
+  for (const GpModel& model : models_) models.push_back(model.save());
   return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"models", models}, {"turn", turn_}};
 }
 
 Result<void> Gp::load(const json& state) {
-  Gp loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  Gp loaded(settings_, objectives_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(record_.space()));
   TRY(loaded.record_.load(TRY(object_at(state, "record"))));
   const json models = TRY(array_at(state, "models"));
-  if (models.size() != surrogates_.size()) return fail("saved state: not two models");
+  if (models.size() != models_.size()) return fail("saved state: not two models");
   for (std::size_t i = 0; i < models.size(); ++i) {
-    TRY(loaded.surrogates_[i].load(models[i], loaded.record_.history()));
+    TRY(loaded.models_[i].load(models[i], loaded.record_.history()));
   }
   const auto turn = TRY(integer_at(state, "turn"));
   if (turn < 0) return fail("saved state: turn is negative");
@@ -160,20 +126,20 @@ Result<void> Gp::load(const json& state) {
   return {};
 }
 
-Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
   if (args["nu"] != 2.5) return fail("GP: nu: only 2.5 is modelled (Matern 5/2); leave it out");
   const std::string utility = args["utility"];
   Settings settings;
-  settings.utility = utility == "ucb"   ? Utility::confidence
-                     : utility == "poi" ? Utility::probability
-                                        : Utility::improvement;
-  settings.kappa = args["kappa"];
-  settings.xi = args["xi"];
+  settings.utility.kind = utility == "ucb"   ? Utility::Kind::confidence
+                          : utility == "poi" ? Utility::Kind::probability
+                                             : Utility::Kind::improvement;
+  settings.utility.kappa = args["kappa"];
+  settings.utility.xi = args["xi"];
   settings.least_noise = args["alpha"];
   settings.cold_start = args["cold_start_num"];
   settings.most_candidates = args["selection_num_warm_up"];
   settings.most_climbs = args["selection_num_starting_points"];
-  return std::make_unique<Gp>(settings, rng);
+  return std::make_unique<Gp>(settings, Objectives(context), rng);
 }
 
 std::vector<Argument> arguments() {

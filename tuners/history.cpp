@@ -1,21 +1,25 @@
 #include "tuners/history.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "base/check.h"
 #include "math/straighten.h"
+#include "tuners/objectives.h"
 
 namespace attune {
+namespace {
 
-History::Kind History::kind_of(const Outcome& outcome) {
-  if (outcome.end == End::stopped) return Kind::stopped;
-  return outcome.usable() ? Kind::usable : Kind::useless;
-}
+constexpr double kMostExcess = 3;  // how far a limit was missed says little of where it is kept
 
-void History::add(std::span<const double> row, Kind kind, double loss) {
+}  // namespace
+
+void History::add(std::span<const double> row, Kind kind, std::span<const double> values) {
+  ATTUNE_CHECK(values.size() == width_);
   rows_.insert(rows_.end(), row.begin(), row.end());
   kinds_.push_back(kind);
-  losses_.push_back(kind == Kind::usable ? loss : 0);
+  for (const double value : values) values_.push_back(kind == Kind::usable ? value : 0);
   usable_ += kind == Kind::usable ? 1 : 0;
 }
 
@@ -27,6 +31,25 @@ std::vector<double> History::gather(std::span<const std::size_t> members) const 
     rows.insert(rows.end(), one.begin(), one.end());
   }
   return rows;
+}
+
+std::vector<std::size_t> History::ranked() const {
+  std::vector<std::size_t> all(size());
+  std::iota(all.begin(), all.end(), 0);
+  if (width_ == 1) {
+    std::ranges::stable_sort(all, {}, [&](std::size_t i) { return std::pair(kind(i), loss(i)); });
+    return all;
+  }
+  std::ranges::stable_sort(all, {}, [&](std::size_t i) { return kind(i); });  // usable ones first
+  std::vector<double> results;
+  for (const std::size_t i : std::span(all).first(usable_)) {
+    results.insert(results.end(), values(i).begin(), values(i).end());
+  }
+  const std::vector<std::size_t> usable(all.begin(),
+                                        all.begin() + static_cast<std::ptrdiff_t>(usable_));
+  auto next = all.begin();
+  for (const std::size_t i : ranking(results, objectives_, limits())) *next++ = usable[i];
+  return all;
 }
 
 std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most) {
@@ -43,26 +66,47 @@ std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t mo
 }
 
 std::vector<std::size_t> modelled(const History& history, std::size_t most) {
-  std::vector<std::size_t> ranked(history.size());
-  std::iota(ranked.begin(), ranked.end(), 0);
-  if (ranked.size() <= most) return ranked;
-  std::ranges::stable_sort(ranked, {}, [&](std::size_t i) {
-    return std::pair(history.kind(i), history.loss(i));  // the usable come first
-  });
-  return thinned(std::move(ranked), most);
+  if (history.size() > most) return thinned(history.ranked(), most);
+  std::vector<std::size_t> all(history.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
-std::vector<double> targets(const History& history, std::span<const std::size_t> members,
-                            Scale scale) {
-  std::vector<double> losses;
-  for (const std::size_t i : members) {
-    if (history.kind(i) == History::Kind::usable) losses.push_back(history.loss(i));
+namespace {
+
+std::vector<double> scaled(std::span<const double> values, Scale scale) {
+  switch (scale) {
+    case Scale::standardised:
+      return standardised(values);
+    case Scale::straightened:
+      return straightened(values);
+    case Scale::limit:
+      break;
   }
-  std::vector<double> usable =
-      scale == Scale::straightened ? straightened(losses) : standardised(losses);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value));
+  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
+  std::ranges::nth_element(distances, middle);
+  const double unit = std::isnormal(*middle) ? *middle : 1;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    distances[i] = std::clamp(values[i] / unit, -kMostExcess, kMostExcess);
+  }
+  return distances;
+}
+
+}  // namespace
+
+std::vector<double> targets(const History& history, std::span<const std::size_t> members,
+                            Scale scale, std::size_t output) {
+  std::vector<double> values;
+  for (const std::size_t i : members) {
+    if (history.kind(i) == History::Kind::usable) values.push_back(history.values(i)[output]);
+  }
+  const std::vector<double> usable = scaled(values, scale);
   std::vector<double> sorted = usable;
   std::ranges::sort(sorted);
-  const double worst = sorted.back();
+  const double least = scale == Scale::limit ? 1 : sorted.front();  // of what has no result
+  const double worst = std::max(sorted.back(), least);
   const double upper = sorted[3 * (sorted.size() - 1) / 4];
   std::vector<double> all;
   auto next = usable.begin();

@@ -14,31 +14,45 @@ namespace attune {
 class History {
  public:
   enum class Kind { usable, stopped, useless };
-  static Kind kind_of(const Outcome& outcome);
 
-  explicit History(std::size_t dimensions) : dimensions_(dimensions) {}
+  // Of each result `objectives` numbers to minimise and then `limits` excesses: objectives.h.
+  explicit History(std::size_t dimensions, std::size_t objectives = 1, std::size_t limits = 0)
+      : dimensions_(dimensions), objectives_(objectives), width_(objectives + limits) {}
 
-  // `loss` only counts of the usable, and is finite.
-  void add(std::span<const double> row, Kind kind, double loss);
-  std::size_t size() const { return losses_.size(); }
+  std::size_t objectives() const { return objectives_; }
+  std::size_t limits() const { return width_ - objectives_; }
+
+  // `values`: objectives() + limits() finite numbers; they only count of the usable.
+  void add(std::span<const double> row, Kind kind, std::span<const double> values);
+  void add(std::span<const double> row, Kind kind, double loss) { add(row, kind, {&loss, 1}); }
+
+  std::size_t size() const { return kinds_.size(); }
   std::size_t usable() const { return usable_; }
   std::span<const double> row(std::size_t i) const {
     return std::span(rows_).subspan(i * dimensions_, dimensions_);
   }
   Kind kind(std::size_t i) const { return kinds_[i]; }
-  double loss(std::size_t i) const { return losses_[i]; }
+  std::span<const double> values(std::size_t i) const {
+    return std::span(values_).subspan(i * width_, width_);
+  }
+  double loss(std::size_t i) const { return values_[i * width_]; }
 
   // The rows of the given results, one after the other.
   std::vector<double> gather(std::span<const std::size_t> members) const;
 
+  // All results, the best first: the usable as in ranking(), objectives.h, then the stopped, then
+  // the others. One objective: O(n log n).
+  std::vector<std::size_t> ranked() const;
+
  private:
-  std::size_t dimensions_, usable_ = 0;
-  std::vector<double> rows_, losses_;
+  std::size_t dimensions_, objectives_, width_, usable_ = 0;
+  std::vector<double> rows_, values_;
   std::vector<Kind> kinds_;
 };
 
-// How losses become targets (math/straighten.h).
-enum class Scale { standardised, straightened };
+// How results become targets: losses (math/straighten.h), or excesses over a limit, which stays at
+// 0: in units of their median distance from it, at most 3 of them.
+enum class Scale { standardised, straightened, limit };
 
 // `most` of `ranked`, best first: the first half of them, then every so-manieth; ascending.
 std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most);
@@ -47,9 +61,10 @@ std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t mo
 // and of the others every so-manieth.
 std::vector<std::size_t> modelled(const History& history, std::size_t most);
 
-// Their targets, of which at least one must be usable. What ended without a result is no better
-// than the worst, what was stopped early than the upper quartile.
+// Their targets of one objective or limit, by its number in values(); at least one of them must be
+// usable. What ended without a result is no better than the worst and keeps no limit, what was
+// stopped early is no better than the upper quartile.
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
-                            Scale scale);
+                            Scale scale, std::size_t output = 0);
 
 }  // namespace attune

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "math/pareto.h"
+
 namespace attune {
 namespace {
 
@@ -41,6 +43,30 @@ std::optional<std::vector<double>> Objectives::operator()(const Outcome& outcome
     values.push_back(excess);
   }
   return values;
+}
+
+std::vector<std::size_t> ranking(std::span<const double> results, std::size_t objectives,
+                                 std::size_t limits) {
+  const std::size_t width = objectives + limits, n = results.size() / width;
+  if (limits == 0) return crowded_order(results, objectives);
+  std::vector<std::size_t> kept, broken;
+  std::vector<double> rows, violations;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto result = results.subspan(i * width, width);
+    violations.push_back(violation(result, objectives));
+    if (violations.back() > 0) {
+      broken.push_back(i);
+    } else {
+      kept.push_back(i);
+      rows.insert(rows.end(), result.begin(),
+                  result.begin() + static_cast<std::ptrdiff_t>(objectives));
+    }
+  }
+  std::vector<std::size_t> order;
+  for (const std::size_t i : crowded_order(rows, objectives)) order.push_back(kept[i]);
+  std::ranges::stable_sort(broken, {}, [&](std::size_t i) { return violations[i]; });
+  order.insert(order.end(), broken.begin(), broken.end());
+  return order;
 }
 
 double violation(std::span<const double> result, std::size_t objectives) {

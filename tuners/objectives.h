@@ -32,6 +32,12 @@ class Objectives {
   std::vector<Objective> optimised_, limited_;  // without the first one
 };
 
+// Results one after the other, as above: their numbers, the best first. Those that keep all limits
+// by fronts and crowding (crowded_order, math/pareto.h), then the others by their violation (Deb et
+// al., 2002, section VI).
+std::vector<std::size_t> ranking(std::span<const double> results, std::size_t objectives,
+                                 std::size_t limits);
+
 // By how much a result breaks limits, each in the unit of its metric: 0 where all are kept.
 double violation(std::span<const double> result, std::size_t objectives);
 

@@ -1,5 +1,6 @@
 #include "tuners/search_record.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "space/sample.h"
@@ -11,11 +12,12 @@ constexpr int kTries = 100;  // draws before a repeated point is accepted
 
 }  // namespace
 
-SearchRecord::SearchRecord(const Space& space)
+SearchRecord::SearchRecord(const Space& space, const Objectives& objectives)
     : space_(space),
+      objectives_(objectives),
       features_(space),
       dedup_(space, Deduplicator::Remember::always),
-      history_(features_.size()) {}
+      history_(features_.size(), objectives.size(), objectives.limits()) {}
 
 std::vector<std::span<const double>> SearchRecord::running(std::size_t most) const {
   std::vector<std::span<const double>> rows;
@@ -56,7 +58,13 @@ void SearchRecord::tell(std::span<const Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
     if (outcome.end != End::imported) running_.finish(outcome.trial);
     dedup_.add(outcome.point);
-    learn(outcome.point, History::kind_of(outcome), outcome.loss.value_or(0));
+    const auto values = objectives_(outcome);
+    using enum History::Kind;
+    learn(outcome.point,
+          values                        ? usable
+          : outcome.end == End::stopped ? stopped
+                                        : useless,
+          values.value_or(std::vector(objectives_.size() + objectives_.limits(), 0.0)));
   }
 }
 
@@ -66,39 +74,41 @@ void SearchRecord::adopt(TrialId id, const Point& point) {
   running_.start(id, point, features_.encode(point));
 }
 
-void SearchRecord::learn(Point point, History::Kind kind, double loss) {
-  history_.add(features_.encode(point), kind, loss);
+void SearchRecord::learn(Point point, History::Kind kind, std::span<const double> values) {
+  history_.add(features_.encode(point), kind, values);
   points_.push_back(std::move(point));
 }
 
 json SearchRecord::save() const {
   std::vector<const Point*> points;
-  std::vector<double> losses, kinds;
+  std::vector<double> values, kinds;
   for (std::size_t i = 0; i < history_.size(); ++i) {
     points.push_back(&points_[i]);
-    losses.push_back(history_.loss(i));
+    values.insert(values.end(), history_.values(i).begin(), history_.values(i).end());
     kinds.push_back(static_cast<double>(history_.kind(i)));
   }
   return {{"dedup", dedup_.save()},
           {"points", save_points(points)},
-          {"losses", save_numbers(losses)},
+          {"values", save_numbers(values)},
           {"kinds", save_numbers(kinds)},
           {"running", running_.save()}};
 }
 
 Result<void> SearchRecord::load(const json& state) {
-  SearchRecord loaded(space_);
+  SearchRecord loaded(space_, objectives_);
   TRY(loaded.dedup_.load(TRY(object_at(state, "dedup"))));
-  const auto losses = TRY(numbers_at(state, "losses"));
+  const auto values = TRY(numbers_at(state, "values"));
   const auto kinds = TRY(numbers_at(state, "kinds"));
-  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), losses.size()));
-  if (kinds.size() != losses.size()) return fail("saved state: not as many kinds as losses");
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    if (!std::isfinite(losses[i]) || !is_index(kinds[i], 3)) {
-      return fail("saved state: impossible results");
-    }
+  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), kinds.size()));
+  const std::size_t width = objectives_.size() + objectives_.limits();
+  if (values.size() != width * kinds.size() ||
+      !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) ||
+      !std::ranges::all_of(kinds, [](double kind) { return is_index(kind, 3); })) {
+    return fail("saved state: impossible results");
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto kind = static_cast<History::Kind>(static_cast<int>(kinds[i]));
-    loaded.learn(std::move(points[i]), kind, losses[i]);
+    loaded.learn(std::move(points[i]), kind, std::span(values).subspan(i * width, width));
   }
   TRY(loaded.running_.load(space_, TRY(array_at(state, "running")),
                            [&](const Point& point) { return features_.encode(point); }));

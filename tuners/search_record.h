@@ -14,6 +14,7 @@
 #include "space/space.h"
 #include "tuners/acquisition_search.h"
 #include "tuners/history.h"
+#include "tuners/objectives.h"
 #include "tuners/running_trials.h"
 #include "tuners/tuner.h"
 
@@ -22,7 +23,7 @@ namespace attune {
 // A value. Not thread safe.
 class SearchRecord {
  public:
-  explicit SearchRecord(const Space& space);  // keeps a copy
+  explicit SearchRecord(const Space& space, const Objectives& objectives = {});  // keeps copies
 
   const Space& space() const { return space_; }
   const Features& features() const { return features_; }
@@ -50,9 +51,10 @@ class SearchRecord {
   Result<void> load(const json& state);  // of the same space; all or nothing
 
  private:
-  void learn(Point point, History::Kind kind, double loss);
+  void learn(Point point, History::Kind kind, std::span<const double> values);
 
   Space space_;
+  Objectives objectives_;
   Features features_;
   Deduplicator dedup_;
   History history_;

@@ -33,9 +33,10 @@ std::vector<std::size_t> indices(std::size_t n) {
 
 }  // namespace
 
-Surrogate::Surrogate(const Features& features, Scale scale, double least_noise)
+Surrogate::Surrogate(const Features& features, Scale scale, double least_noise, std::size_t output)
     : scale_(scale),
       least_noise_(least_noise),
+      output_(output),
       categories_(features.categories()),
       model_(categories_, least_noise) {}
 
@@ -43,6 +44,7 @@ void Surrogate::update(const History& history) {
   if (history.size() == seen_ && fits_ > 0) return;
   model_.resize(members_.size());
   pretended_.clear();
+  pretended_means_.clear();
   const std::size_t step = std::max<std::size_t>(1, fitted_at_ / 20);
   if (fits_ == 0 || history.size() >= fitted_at_ + step) {
     members_ = modelled(history, kMostRows);
@@ -60,7 +62,7 @@ void Surrogate::update(const History& history) {
 }
 
 void Surrogate::take_targets(const History& history) {
-  targets_ = targets(history, members_, scale_);
+  targets_ = attune::targets(history, members_, scale_, output_);
   // No other target is lower than the usable ones.
   best_ = *std::ranges::min_element(targets_);
 }
@@ -100,10 +102,12 @@ void Surrogate::pretend(std::span<const std::span<const double>> running) {
   if (!more) {
     model_.resize(members_.size());
     pretended_.clear();
+    pretended_means_.clear();
     best_ = *std::ranges::min_element(targets_);
   }
   for (const std::span<const double> row : running.subspan(pretended_.size())) {
-    best_ = std::min(best_, model_.predict(row).mean);
+    pretended_means_.push_back(model_.predict(row).mean);
+    best_ = std::min(best_, pretended_means_.back());
     model_.append(row);
     pretended_.emplace_back(row.begin(), row.end());
   }
@@ -162,6 +166,7 @@ Result<void> Surrogate::load(const json& state, const History& history) {
   loaded.model_ = GaussianProcess(categories_, least_noise_);
   loaded.members_.assign(members.begin(), members.end());
   loaded.pretended_.clear();
+  loaded.pretended_means_.clear();
   loaded.seen_ = seen;
   loaded.fitted_at_ = fitted_at;
   loaded.fitted_rows_ = fitted_rows;

@@ -19,7 +19,8 @@ class Surrogate {
   // Of larger histories the model holds a part.
   static constexpr std::size_t kMostRows = 500;
 
-  Surrogate(const Features& features, Scale scale, double least_noise);
+  // Of the objective or limit with number `output` in History::values().
+  Surrogate(const Features& features, Scale scale, double least_noise, std::size_t output = 0);
 
   // Takes in what came since, and fits the kernel's parameters anew when the history has grown by a
   // twentieth. At least one usable result.
@@ -29,6 +30,11 @@ class Surrogate {
   void pretend(std::span<const std::span<const double>> running);
 
   const GaussianProcess& model() const { return model_; }
+  // Of the history, for each row but those of pretended trials, and their targets.
+  const std::vector<std::size_t>& members() const { return members_; }
+  const std::vector<double>& targets() const { return targets_; }
+  // What is expected of each pretended trial.
+  const std::vector<double>& pretended_means() const { return pretended_means_; }
   double best() const { return best_; }  // the lowest target or expectation, of pretended rows too
   // Of the history, indices: those with the lowest expected losses, the best first.
   std::vector<std::size_t> most_promising(std::size_t count) const;
@@ -42,6 +48,7 @@ class Surrogate {
 
   Scale scale_;
   double least_noise_;
+  std::size_t output_;
   std::vector<std::size_t> categories_;
   GaussianProcess model_;
   std::vector<std::size_t> members_;  // of the history, for each row
@@ -51,6 +58,7 @@ class Surrogate {
   std::size_t fitted_rows_ = 0;
   std::size_t fits_ = 0;
   std::vector<std::vector<double>> pretended_;
+  std::vector<double> pretended_means_;
   double best_ = 0;
 };
 

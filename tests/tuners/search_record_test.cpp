@@ -100,8 +100,8 @@ TEST_CASE("search record: damaged states are declined and change nothing") {
   REQUIRE(record.load(good));
   const json infinite = "AAAAAAAA8H8AAAAAAADwfw==", ones_and_halves = "AAAAAAAA8D8AAAAAAADgPw==";
   for (const auto& [key, value] : std::vector<std::pair<std::string, json>>{
-           {"losses", infinite},
-           {"losses", 3},
+           {"values", infinite},
+           {"values", 3},
            {"kinds", ones_and_halves},
            {"kinds", infinite},
            {"kinds", "AAAAAAAA8D8="},
@@ -120,7 +120,7 @@ TEST_CASE("search record: damaged states are declined and change nothing") {
   SearchRecord two(mixed());
   two.tell(std::vector{outcome(1, {{0.1, 0}}, 3), outcome(2, {{0.2, 0}}, 3)});
   for (const auto& [key, value] : std::vector<std::pair<std::string, json>>{
-           {"losses", infinite}, {"kinds", ones_and_halves}, {"kinds", infinite}}) {
+           {"values", infinite}, {"kinds", ones_and_halves}, {"kinds", infinite}}) {
     json state = two.save();
     REQUIRE(two.load(state));
     state[key] = value;
