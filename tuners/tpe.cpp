@@ -16,12 +16,12 @@ bool all_defaults(const std::vector<Argument>& arguments, const json& given) {
 }
 
 // The settings of the other rule would be ignored in silence.
-Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
   if (args["multivariate"]) {
     if (!all_defaults(univariate_tpe_arguments(), args["tpe_args"])) {
       return fail("TPE.tpe_args: not with multivariate, whose settings are multivariate_args");
     }
-    return make_multivariate_tpe(args["multivariate_args"], rng);
+    return make_multivariate_tpe(args["multivariate_args"], context, rng);
   }
   if (!all_defaults(multivariate_tpe_arguments(), args["multivariate_args"])) {
     return fail("TPE.multivariate_args: only with \"multivariate\": true");

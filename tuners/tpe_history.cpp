@@ -8,10 +8,15 @@
 
 namespace attune {
 
-void TpeHistory::add(const Point& point, double loss) {
+void TpeHistory::add(const Point& point, std::span<const double> values) {
+  const double loss = one_number() ? values.front() : 0;
   const auto trial = static_cast<std::uint32_t>(losses_.size());
   const std::size_t width = groups_.variables().size();
   losses_.push_back(loss);
+  if (!one_number()) {
+    results_.insert(results_.end(), values.begin(), values.end());
+    ranked_ = false;
+  }
   values_.insert(values_.end(), point.values.begin(), point.values.end());
   coordinates_.resize(coordinates_.size() + width);
   const std::span row = std::span(coordinates_).last(width);
@@ -24,17 +29,33 @@ void TpeHistory::add(const Point& point, double loss) {
   }
 }
 
+void TpeHistory::rank() {
+  if (ranked_) return;
+  double next = 0;
+  for (const std::size_t i : ranking(results_, objectives_.size(), objectives_.limits())) {
+    losses_[i] = next++;
+  }
+  for (auto& order : orders_) {
+    std::ranges::sort(order, {}, [this](std::uint32_t trial) { return losses_[trial]; });
+  }
+  ranked_ = true;
+}
+
 json TpeHistory::save() const {
-  return {{"losses", save_numbers(losses_)}, {"points", save_numbers(values_)}};
+  return {{"losses", save_numbers(one_number() ? losses_ : results_)},
+          {"points", save_numbers(values_)}};
 }
 
 Result<void> TpeHistory::load(const Space& space, const json& state) {
   const auto losses = TRY(numbers_at(state, "losses"));
-  const auto points = TRY(load_points(space, TRY(value_at(state, "points")), losses.size()));
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    if (!std::isfinite(losses[i])) return fail("saved state: the loss of a trial must be finite");
-    add(points[i], losses[i]);
+  const std::size_t width = objectives_.size() + objectives_.limits();
+  if (losses.size() % width > 0 ||
+      !std::ranges::all_of(losses, [](double loss) { return std::isfinite(loss); })) {
+    return fail("saved state: impossible results");
   }
+  const std::size_t n = losses.size() / width;
+  const auto points = TRY(load_points(space, TRY(value_at(state, "points")), n));
+  for (std::size_t i = 0; i < n; ++i) add(points[i], std::span(losses).subspan(i * width, width));
   return {};
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 // The observed trials of multivariate TPE: encoded once when they are told, and kept in the order
-// of their losses for each group, so that a suggestion neither sorts nor rescans. Private to TPE.
+// of their losses for each group, so that a suggestion neither sorts nor rescans. With several
+// objectives or limits the order is that of ranking() in objectives.h, and made anew when results
+// have come. Private to TPE.
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "tuners/objectives.h"
 #include "tuners/tpe_groups.h"
 #include "tuners/tuner.h"
 
@@ -18,13 +21,18 @@ class TpeHistory {
   using Coordinate = TpeGroups::Coordinate;
 
   TpeHistory() = default;
-  explicit TpeHistory(const Space& space) : groups_(space), orders_(groups_.groups().size()) {}
+  explicit TpeHistory(const Space& space, const Objectives& objectives = {})
+      : objectives_(objectives), groups_(space), orders_(groups_.groups().size()) {}
 
   const TpeGroups& groups() const { return groups_; }
   std::size_t size() const { return losses_.size(); }
 
-  // One costs a search and a move of 4 bytes per worse trial for each of its groups.
-  void add(const Point& point, double loss);
+  // `values` as Objectives has them. Of a single objective one costs a search and a move of 4 bytes
+  // per worse trial for each of its groups.
+  void add(const Point& point, std::span<const double> values);
+
+  // To be called before by_loss() when results were added. Does nothing for a single objective.
+  void rank();
 
   // A trial's coordinates, one for each variable.
   const Coordinate* coordinates(std::uint32_t trial) const {
@@ -39,9 +47,14 @@ class TpeHistory {
   Result<void> load(const Space& space, const json& state);
 
  private:
+  bool one_number() const { return objectives_.size() + objectives_.limits() == 1; }
+
+  Objectives objectives_;
   TpeGroups groups_;
-  std::vector<double> losses_;  // in the order of arrival, as the next two
-  std::vector<double> values_;  // of points, for saving
+  bool ranked_ = true;
+  std::vector<double> losses_;   // in the order of arrival, as the next three; or ranks
+  std::vector<double> results_;  // of several objectives and limits
+  std::vector<double> values_;   // of points, for saving
   std::vector<Coordinate> coordinates_;
   std::vector<std::vector<std::uint32_t>> orders_;  // of groups
 };

@@ -42,12 +42,13 @@ struct Settings {
 
 class MultivariateTpe final : public Tuner {
  public:
-  MultivariateTpe(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+  MultivariateTpe(const Settings& settings, const Objectives& objectives, Rng rng)
+      : settings_(settings), objectives_(objectives), rng_(rng) {}
 
   Result<void> set_space(const Space& space) override {
     space_ = space;
     dedup_ = Deduplicator(space);
-    history_ = TpeHistory(space);
+    history_ = TpeHistory(space, objectives_);
     running_.clear();
     return {};
   }
@@ -71,7 +72,7 @@ class MultivariateTpe final : public Tuner {
     for (const Outcome& outcome : outcomes) {
       if (outcome.end != End::imported) running_.finish(outcome.trial);
       dedup_.add(outcome.point);
-      if (outcome.usable()) history_.add(outcome.point, *outcome.loss);
+      if (const auto values = objectives_(outcome)) history_.add(outcome.point, *values);
     }
   }
 
@@ -98,6 +99,7 @@ class MultivariateTpe final : public Tuner {
   }
 
   Settings settings_;
+  Objectives objectives_;
   Rng rng_;
   Space space_;
   Deduplicator dedup_{Space{}};
@@ -107,6 +109,7 @@ class MultivariateTpe final : public Tuner {
 
 Point MultivariateTpe::suggest() {
   if (history_.size() + running_.size() < settings_.startup) return sample(space_, rng_);
+  history_.rank();
   Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
   for (std::size_t i = 0; i < space_.params.size(); ++i) {
     if (point.active(i) || !is_active(space_, point, i)) continue;
@@ -179,7 +182,7 @@ json MultivariateTpe::save() const {
 }
 
 Result<void> MultivariateTpe::load(const json& state) {
-  MultivariateTpe loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  MultivariateTpe loaded(settings_, objectives_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(space_));
   TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
   TRY(loaded.history_.load(space_, TRY(object_at(state, "history"))));
@@ -219,13 +222,13 @@ std::vector<Argument> multivariate_tpe_arguments() {
            .high = 1e6}};
 }
 
-std::unique_ptr<Tuner> make_multivariate_tpe(const json& args, Rng rng) {
+std::unique_ptr<Tuner> make_multivariate_tpe(const json& args, const Context& context, Rng rng) {
   Settings settings;
   settings.startup = args["n_startup_jobs"];
   settings.candidates = args["n_ei_candidates"];
   settings.gamma = args["gamma"];
   settings.prior_weight = args["prior_weight"];
-  return std::make_unique<MultivariateTpe>(settings, rng);
+  return std::make_unique<MultivariateTpe>(settings, Objectives(context), rng);
 }
 
 }  // namespace attune

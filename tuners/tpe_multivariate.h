@@ -13,6 +13,6 @@ namespace attune {
 std::vector<Argument> multivariate_tpe_arguments();
 
 // `args` are resolved against multivariate_tpe_arguments().
-std::unique_ptr<Tuner> make_multivariate_tpe(const json& args, Rng rng);
+std::unique_ptr<Tuner> make_multivariate_tpe(const json& args, const Context& context, Rng rng);
 
 }  // namespace attune

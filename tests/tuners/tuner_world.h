@@ -16,8 +16,10 @@ struct TunerWorld {
   TrialId next = 0;
 
   TunerWorld(const std::string& name, const std::string& space_text, const json& arguments = {},
-             std::uint64_t seed = 1) {
-    auto made = make_tuner(builtin_tuners(), name, arguments, {}, seed);
+             std::uint64_t seed = 1, const std::vector<Objective>& objectives = {}) {
+    Context context;
+    context.objectives = objectives;
+    auto made = make_tuner(builtin_tuners(), name, arguments, context, seed);
     if (!made) FAIL(made.error().message);
     tuner = std::move(made->tuner);
     space = parse_space(parse_json(space_text).value()).value();
@@ -35,6 +37,11 @@ struct TunerWorld {
 
   void completed(TrialId id, std::vector<double> values, double loss) {
     tuner->tell(std::vector{Outcome{id, {std::move(values)}, loss, {}, End::completed, {}}});
+  }
+  // Of several objectives, the first of which is minimised.
+  void completed(TrialId id, std::vector<double> values, const Metrics& metrics) {
+    tuner->tell(std::vector{
+        Outcome{id, {std::move(values)}, metrics.front().second, metrics, End::completed, {}}});
   }
   void failed(TrialId id, std::vector<double> values) {
     tuner->tell(std::vector{Outcome{id, {std::move(values)}, {}, {}, End::failed, {}}});
