@@ -42,7 +42,7 @@ class Study:
     def __init__(self, space: Dict[str, Any], tuner: str = 'auto',
                  tuner_args: Optional[Dict[str, Any]] = None, assessor: Optional[str] = None,
                  assessor_args: Optional[Dict[str, Any]] = None, *, seed: Optional[int] = None,
-                 maximize: bool = False, objectives: Optional[List[Dict[str, str]]] = None,
+                 maximize: bool = False, objectives: Optional[List[Dict[str, Any]]] = None,
                  constraints: Optional[List[str]] = None, concurrency: int = 1,
                  attuned: Optional[str] = None):
         if maximize and objectives:

@@ -110,7 +110,7 @@ TEST_CASE("experiment parameters that cannot be used say what is wrong") {
 TEST_CASE("objectives: the first one gives tuner and assessor their direction") {
   const auto given = [](const std::string& rest) {
     return read_experiment_text(R"({"objectives": [{"metric": "accuracy", "mode": "maximize"},
-                                                   {"metric": "time", "mode": "minimize"}], )" +
+                                                   {"metric": "time", "mode": "minimize", "limit": 3}], )" +
                                 rest + "}");
   };
   const auto outcome = given(R"("tuner": {"name": "TPE"}, "assessor": {"name": "Medianstop"})");
@@ -121,6 +121,7 @@ TEST_CASE("objectives: the first one gives tuner and assessor their direction") 
   REQUIRE(configuration.context.objectives.size() == 2);
   CHECK(configuration.context.objectives[0].metric == "accuracy");
   CHECK_FALSE(configuration.context.objectives[1].maximize);
+  CHECK(configuration.context.objectives[1].limit == 3);
   CHECK(given(R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "maximize"}})")
             .error.empty());
   CHECK(given(R"("tuner": {"name": "TPE", "classArgs": {"optimize_mode": "minimize"}})").error ==
@@ -139,6 +140,11 @@ TEST_CASE("objectives and constraints that cannot be read say where") {
   CHECK(error(R"("objectives": ["a"])") == "objectives[0]: an object expected, not a string");
   CHECK(error(R"("objectives": [{"metric": "a"}])") ==
         R"(objectives[0].mode: "maximize" or "minimize" expected)");
+  CHECK(error(R"("objectives": [{"mode": "minimize", "limit": 1}])")
+            .starts_with("objectives[0].limit: the first objective is what trials are ranked by"));
+  CHECK(error(R"("objectives": [{"mode": "minimize"},
+                                {"metric": "a", "mode": "minimize", "limit": "low"}])") ==
+        "objectives[1].limit: a number expected");
   CHECK(error(R"("objectives": [{"metric": 1, "mode": "maximize"}])") ==
         "objectives[0].metric: a string expected");
   CHECK(

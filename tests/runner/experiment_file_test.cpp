@@ -128,6 +128,7 @@ retries:
 objectives:
   - {metric: accuracy, mode: maximize}
   - {metric: seconds}
+  - {metric: megabytes, limit: 64}
 stop:
   metric: {accuracy: 0.99, seconds: 3}
   metricBelow: {loss: 0.1}
@@ -176,7 +177,8 @@ initialPoints: [{x: 0.5}]
   CHECK(e->initial_points.size() == 1);
   const json parameters = daemon_parameters(*e);
   CHECK(dump_json(parameters["objectives"]) ==
-        R"([{"metric":"accuracy","mode":"maximize"},{"metric":"seconds","mode":"minimize"}])");
+        R"([{"metric":"accuracy","mode":"maximize"},{"metric":"seconds","mode":"minimize"},)"
+        R"({"metric":"megabytes","mode":"minimize","limit":64.0}])");
   CHECK(dump_json(parameters["constraints"]) == R"(["x < 0.9"])");
 
   // What the store keeps says the same, wherever it is read.
@@ -250,6 +252,8 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
       {kLeast + "stop: {plateau: {tolerance: 1}}\n", "stop.plateau.trials: missing"},
       {kLeast + "objectives:\n  - {metric: a}\n  - {metric: a}\n",
        ":6: objectives[1].metric: there are two of that name"},
+      {kLeast + "objectives: [{metric: a, limit: 2}]\n",
+       "objectives[0].limit: the first objective is what trials are ranked by"},
       {kLeast + "objectives: [{metric: a, mode: up}]\n",
        "objectives[0].mode: \"up\" is none of minimize, maximize"},
       {kLeast + "initialPoints: [3]\n", ":4: initialPoints[0]: an object expected"},

@@ -76,6 +76,12 @@ TEST_CASE("minimize and maximize: the name is the direction, also with objective
              Catch::StartsWith("options.maximize: the study is to minimize \"accuracy\""));
 }
 
+TEST_CASE("objectives: only the later ones may have a limit") {
+  CHECK_THAT(error_of(Study::create(small_space(), {.objectives = {{"accuracy", true, 0.5}}})),
+             Catch::StartsWith("options.objectives[0].limit: "));
+  CHECK(Study::create(small_space(), {.objectives = {{"accuracy", true}, {"seconds", false, 2}}}));
+}
+
 TEST_CASE("minimize: what is wrong is named, and so is why there is no best") {
   CHECK(error_of(minimize(cost, small_space(), -1)) == "trials: must be at least 1, not -1");
   CHECK_THAT(error_of(minimize(cost, small_space(), 0)), Catch::StartsWith("trials: "));
