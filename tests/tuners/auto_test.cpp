@@ -42,12 +42,12 @@ TEST_CASE("auto: every fourth proposal after the first ten is the estimator's") 
   for (int i = 0; i < 9; ++i) world.completed(world.next - 1, world.values(), i);
   const json before = world.tuner->save();
   CHECK(before["proposed"] == 9);
-  CHECK(before["TPE"]["running"] == before["GP"]["record"]["running"]);
+  CHECK(before["members"]["TPE"]["running"] == before["members"]["GP"]["record"]["running"]);
   for (int i = 0; i < 8; ++i) {
-    const json rng = world.tuner->save()["TPE"]["rng"];
+    const json rng = world.tuner->save()["members"]["TPE"]["rng"];
     const auto proposed = world.tuner->save()["proposed"].get<int>();
     world.values();
-    const bool estimator = world.tuner->save()["TPE"]["rng"] != rng;
+    const bool estimator = world.tuner->save()["members"]["TPE"]["rng"] != rng;
     CHECK(estimator == (proposed >= 10 && proposed % 4 == 3));
   }
 }

@@ -1,0 +1,242 @@
+// A portfolio of tuners that learns which of them finds improvements here.
+//
+// Source: the AUC bandit of Ansel et al., "OpenTuner: An Extensible Framework for Program
+// Autotuning" (PACT 2014), section 3.2, after Fialho, Schoenauer, Sebag (GECCO 2010). Of the last
+// `window` results that the members proposed, member t has n_t; its credit is the area under the
+// curve of its new bests, later ones counting more, and the member with the largest
+//
+//   2 / (n_t (n_t + 1)) * sum of the positions i of its new bests + C sqrt(2 log(sum n) / n_t)
+//
+// proposes next; who has no result in the window comes first.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "base/saved_numbers.h"
+#include "tuners/portfolio.h"
+
+namespace attune {
+namespace {
+
+struct Settings {
+  std::size_t window = 50;
+  double exploration = 0.05;
+};
+
+// What the bandit knows of one of the last results.
+struct Try {
+  std::size_t member = 0;
+  bool improved = false;
+};
+
+class Ensemble final : public Tuner {
+ public:
+  Ensemble(Portfolio members, const Settings& settings)
+      : members_(std::move(members)), settings_(settings) {}
+
+  Result<void> set_space(const Space& space) override {
+    TRY(members_.set_space(space));
+    owners_.clear();
+    tries_.clear();
+    best_.reset();
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId id) {
+      std::size_t who = choose();
+      Answer answer = members_.ask(id, who);
+      if (std::holds_alternative<Proposal>(answer)) owners_.push_back({id, who});
+      return answer;
+    });
+  }
+
+  void withdraw(TrialId id) override {
+    members_.withdraw(id);
+    forget(id);
+  }
+
+  void tell(std::span<const Outcome> outcomes) override {
+    members_.tell(outcomes);
+    for (const Outcome& outcome : outcomes) {
+      const bool improved = outcome.usable() && (!best_ || *outcome.loss < *best_);
+      if (improved) best_ = outcome.loss;
+      if (outcome.end == End::imported) continue;
+      if (const auto member = forget(outcome.trial)) {
+        tries_.push_back({*member, improved});
+        if (tries_.size() > settings_.window) tries_.pop_front();
+      }
+    }
+  }
+
+  void adopt(TrialId id, const Point& point) override {
+    members_.adopt(id, point);
+    forget(id);
+  }
+
+  void skip_ahead() override { members_.skip_ahead(); }
+  json save() const override;
+  Result<void> load(const json& state) override;
+
+ private:
+  struct Owner {
+    TrialId trial = 0;
+    std::size_t member = 0;
+  };
+
+  std::size_t choose() const;
+  // Who proposed a trial, once.
+  std::optional<std::size_t> forget(TrialId id) {
+    const auto owner = std::ranges::find(owners_, id, &Owner::trial);
+    if (owner == owners_.end()) return std::nullopt;
+    const std::size_t member = owner->member;
+    owners_.erase(owner);
+    return member;
+  }
+
+  Portfolio members_;
+  Settings settings_;
+  std::vector<Owner> owners_;  // of trials that run, oldest first
+  std::deque<Try> tries_;      // oldest first
+  std::optional<double> best_;
+};
+
+// A trial that runs counts as one that brought nothing, so that a batch is shared.
+std::size_t Ensemble::choose() const {
+  std::vector<double> count(members_.size()), area(members_.size());
+  const auto add = [&](std::size_t member, bool improved) {
+    count[member] += 1;
+    if (improved) area[member] += count[member];
+  };
+  for (const auto& [member, improved] : tries_) add(member, improved);
+  for (const Owner& owner : owners_) add(owner.member, false);
+  double total = 0;
+  for (const double n : count) total += n;
+  std::size_t best = 0;
+  double most = -1;
+  for (std::size_t t = 0; t < count.size(); ++t) {
+    if (count[t] == 0) return t;
+    const double credit = 2 * area[t] / (count[t] * (count[t] + 1)) +
+                          settings_.exploration * std::sqrt(2 * std::log(total) / count[t]);
+    if (credit > most) {
+      most = credit;
+      best = t;
+    }
+  }
+  return best;
+}
+
+json Ensemble::save() const {
+  json owners = json::array(), tries = json::array();
+  for (const Owner& owner : owners_) owners.push_back({owner.trial, owner.member});
+  for (const Try& one : tries_) tries.push_back({one.member, one.improved ? 1 : 0});
+  return {{"members", members_.save()},
+          {"owners", owners},
+          {"tries", tries},
+          {"best", best_ ? json(save_numbers({&*best_, 1})) : json()}};
+}
+
+// Pairs of whole numbers: any and one below `end`, or the reverse.
+Result<std::vector<std::pair<std::int64_t, std::int64_t>>> pairs_at(const json& state,
+                                                                    std::string_view key) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  for (const json& one : TRY(array_at(state, key))) {
+    if (!one.is_array() || one.size() != 2 || !one[0].is_number_integer() ||
+        !one[1].is_number_integer()) {
+      return fail("saved state: " + std::string(key) + ": pairs of integers expected");
+    }
+    pairs.emplace_back(one[0].get<std::int64_t>(), one[1].get<std::int64_t>());
+  }
+  return pairs;
+}
+
+Result<void> Ensemble::load(const json& state) {
+  const auto is_member = [this](std::int64_t i) {
+    return i >= 0 && i < static_cast<std::int64_t>(members_.size());
+  };
+  const auto impossible = [] { return fail("saved state: impossible members or results"); };
+  std::vector<Owner> owners;
+  for (const auto& [trial, member] : TRY(pairs_at(state, "owners"))) {
+    if (!is_member(member)) return impossible();
+    owners.push_back({trial, static_cast<std::size_t>(member)});
+  }
+  std::deque<Try> tries;
+  for (const auto& [member, improved] : TRY(pairs_at(state, "tries"))) {
+    if (!is_member(member) || (improved != 0 && improved != 1)) return impossible();
+    tries.push_back({static_cast<std::size_t>(member), improved == 1});
+  }
+  if (tries.size() > settings_.window) return impossible();
+  std::optional<double> best;
+  if (const json saved = TRY(value_at(state, "best")); !saved.is_null()) {
+    const auto number = TRY(numbers(saved));
+    if (number.size() != 1 || !std::isfinite(number[0])) return impossible();
+    best = number[0];
+  }
+  TRY(members_.load(TRY(object_at(state, "members"))));
+  owners_ = std::move(owners);
+  tries_ = std::move(tries);
+  best_ = best;
+  return {};
+}
+
+// Those that follow a schedule of their own, or write parameters of their own, cannot share.
+constexpr const char* kAlone[] = {"Batch", "GridSearch", "ensemble", "auto"};
+
+// TPE is its multivariate form here.
+Result<Portfolio> portfolio(const std::string& names, const Context& context, const Rng& rng) {
+  const TunerRegistry registry = builtin_tuners();
+  Portfolio members;
+  std::vector<std::string> known;
+  for (std::size_t at = 0; at <= names.size();) {
+    const std::size_t end = std::min(names.find(',', at), names.size());
+    std::string name = names.substr(at, end - at);
+    std::erase(name, ' ');
+    at = end + 1;
+    const TunerEntry* entry = TRY(registry.find(name, "tuner"));
+    if (entry->wants_reports || std::ranges::find(kAlone, entry->name) != std::end(kAlone)) {
+      return fail("ensemble.members: " + entry->name +
+                  " cannot share an experiment; name search algorithms, as in \"GP,TPE,SMAC\"");
+    }
+    if (std::ranges::find(known, entry->name) != known.end()) {
+      return fail("ensemble.members: " + entry->name + " is there twice");
+    }
+    known.push_back(entry->name);
+    const json arguments = entry->name == "TPE" ? json{{"multivariate", true}} : json::object();
+    TRY(members.add(*entry, arguments, context, rng));
+  }
+  return members;
+}
+
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
+  Settings settings;
+  settings.window = args["window"];
+  settings.exploration = args["exploration"];
+  return std::make_unique<Ensemble>(TRY(portfolio(args["members"], context, rng)), settings);
+}
+
+}  // namespace
+
+extern const TunerEntry ensemble_entry = {
+    .name = "ensemble",
+    .aliases = {"portfolio"},
+    .summary = "several tuners, and more of those that find improvements here",
+    .arguments = {{.name = "members",
+                   .type = Argument::Type::text,
+                   .fallback = "GP,TPE,SMAC",
+                   .help = "names of tuners, separated by commas; TPE is its multivariate form"},
+                  {.name = "window",
+                   .type = Argument::Type::integer,
+                   .fallback = 50,
+                   .help = "of so many last results the members' merits are judged",
+                   .low = 1,
+                   .high = 100000},
+                  {.name = "exploration",
+                   .type = Argument::Type::number,
+                   .fallback = 0.05,
+                   .help = "how much members with few results are favoured",
+                   .low = 0,
+                   .high = 1000}},
+    .maximizes = false,
+    .make = make};
+
+}  // namespace attune
