@@ -1,0 +1,89 @@
+#pragma once
+// A distribution over sequences of decisions in which later ones depend on earlier ones (an actor),
+// with an estimate of what a sequence so far is worth (a critic).
+//
+// Actor: a softmax over the options of each site, whose logits are sums: one weight for the option,
+// and one for each pair of it and an option that was chosen before. That is a fully visible belief
+// network (Neal, "Connectionist learning of belief networks", Artificial Intelligence 1992,
+// section 3; Frey, "Graphical Models for Machine Learning and Digital Communication", 1998, section
+// 3.2) with options in place of bits. Its logarithm is concave in the weights, there is nothing to
+// propagate back through, and it begins at zero, where all options are equally likely. A recurrent
+// network needs random weights to begin with and has to learn how to remember.
+//
+// Critic: a sum of one weight for each option that was chosen.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/rng.h"
+
+namespace attune {
+
+struct SequenceStep {
+  std::size_t site = 0;    // what is decided
+  std::size_t option = 0;  // what was chosen, below the number of options of the site
+  // Added to the logit of the last option by whoever knows more than the sites: a prior.
+  double offset = 0;
+};
+// Sites ascending, none twice; some may be missing.
+using Sequence = std::vector<SequenceStep>;
+
+// A value. Not thread safe.
+class SequencePolicy {
+ public:
+  // `options` of each site, >= 1. A site depends on as many sites right before it as `pair_limit`
+  // pairs of options allow, which bounds memory and the time of an update: ten layers of ten
+  // operations have 4500 pairs.
+  explicit SequencePolicy(std::vector<std::size_t> options, std::size_t pair_limit = 1 << 17);
+
+  // Probabilities of the options of a site after these steps; O(options * steps).
+  std::vector<double> probabilities(std::span<const SequenceStep> before, std::size_t site,
+                                    double offset) const;
+  std::size_t sample(std::span<const SequenceStep> before, std::size_t site, double offset,
+                     Rng& rng) const;
+
+  // Of each step of a sequence: what the policy thinks of it, and the worth before it.
+  struct Opinion {
+    double log_probability = 0;
+    double entropy = 0;  // of the site's options, in nats
+    double worth = 0;
+  };
+  std::vector<Opinion> opinions(const Sequence& sequence) const;
+
+  // Adds to `gradient` (as long as weights()) that of the sum of slope * opinion over all steps and
+  // the members of their opinions.
+  void add_gradient(const Sequence& sequence, std::span<const Opinion> slopes,
+                    std::span<double> gradient) const;
+
+  json save() const;                     // the weights
+  Result<void> load(const json& state);  // all or nothing; of the same options
+
+  std::span<double> weights() { return weights_; }
+  std::span<const double> weights() const { return weights_; }
+
+ private:
+  struct Site {
+    std::size_t options = 0;
+    std::size_t first = 0;   // option among those of all sites
+    std::size_t oldest = 0;  // site that it depends on
+    std::size_t pairs =
+        0;  // where its pairs begin in weights_, those of an earlier option in a row
+  };
+
+  std::size_t worth_at(const SequenceStep& step) const {
+    return options_ + sites_[step.site].first + step.option;
+  }
+  std::size_t pairs_at(const Site& site, const SequenceStep& earlier) const {
+    const std::size_t option = sites_[earlier.site].first + earlier.option;
+    return site.pairs + (option - sites_[site.oldest].first) * site.options;
+  }
+
+  std::vector<Site> sites_;
+  std::size_t options_ = 0;      // of all sites
+  std::vector<double> weights_;  // logits and worths of all options, the worth of nothing, pairs
+};
+
+}  // namespace attune
