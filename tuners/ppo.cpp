@@ -1,0 +1,276 @@
+// Proximal policy optimisation over spaces of choices: a policy proposes a batch of configurations,
+// and learns from their ranks when all of it has ended (math/proximal_policy.h).
+//
+// In NNI's form: a batch is `trials_per_update` trials, a request beyond it waits for its end, and
+// a trial that fails counts as the mean of the others. Rewards are ranks within the batch: whatever
+// the metric's unit or outliers, its best and worst trials pull alike.
+//
+// The policy is smaller than NNI's LSTM (math/sequence_policy.h). The best of 200 trials on six
+// made-up families of architecture spaces, in deviations of random draws below their mean (100
+// seeds, 600 pairs): random search 2.68, independent choices 3.85 (3.93 with twice the rate),
+// choices that depend on earlier ones by pairs 3.99, and most where choices interact. In an earlier
+// comparison of networks a recurrent one (3.71) and NADE (3.67) were between independent choices
+// (3.69) and pairs (3.75). With NNI's rate of 0.0003 pairs stay at random search.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/saved_numbers.h"
+#include "math/proximal_policy.h"
+#include "space/dedup.h"
+#include "space/saved_point.h"
+#include "tuners/decision_sites.h"
+#include "tuners/mutation.h"
+#include "tuners/registry.h"
+
+namespace attune {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kWorst = std::numeric_limits<double>::infinity();
+// Draws before a policy that has settled is varied by a mutation instead.
+constexpr int kDraws = 30;
+
+struct Settings {
+  std::size_t batch = 20;
+  ProximalSettings update;
+};
+
+// A place in the batch.
+struct Slot {
+  TrialId id = 0;
+  Point point;
+  bool ended = false;
+  double loss = kNone;  // kNone: no better or worse than the others; kWorst: worse than all
+};
+
+// In [-1.8, 1.8], high for low losses, equal for equal ones; 0 for those without a loss, which is
+// the mean of the others. Deviation 1 if all differ.
+std::vector<double> rewards(const std::vector<Slot>& batch) {
+  std::vector<double> losses;
+  for (const Slot& slot : batch) {
+    if (slot.loss == slot.loss) losses.push_back(slot.loss);
+  }
+  std::ranges::sort(losses);
+  std::vector<double> all;
+  for (const Slot& slot : batch) {
+    const auto equal = std::ranges::equal_range(losses, slot.loss);
+    const auto better = static_cast<double>(equal.begin() - losses.begin());
+    const auto worse = static_cast<double>(losses.end() - equal.end());
+    const bool known = slot.loss == slot.loss;
+    all.push_back(known ? std::sqrt(3) * (worse - better) / static_cast<double>(losses.size()) : 0);
+  }
+  return all;
+}
+
+class Ppo final : public Tuner {
+ public:
+  Ppo(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+
+  Result<void> set_space(const Space& space) override {
+    if (const Param* other = DecisionSites::first_other(space)) {
+      return fail(
+          "search_space: PPO needs nothing but choice, layer_choice and input_choice, and \"" +
+          other->path +
+          "\" is of another type. List the values to try as a choice, or use the tuner "
+          "auto, which takes every type");
+    }
+    space_ = space;
+    sites_ = DecisionSites(space);
+    policy_ = SequencePolicy(sites_.options());
+    adam_ = Adam(policy_.weights().size());
+    dedup_ = Deduplicator(space);
+    batch_.clear();
+    exhausted_ = false;
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId id) -> Answer {
+      withdraw(id);  // what was proposed was not carried out
+      if (exhausted_) return Exhausted{};
+      if (batch_.size() >= settings_.batch) return NotYet{};
+      auto point = dedup_(draw());
+      exhausted_ = !point;
+      if (!point) return Exhausted{};
+      batch_.push_back({.id = id, .point = *point});
+      return Proposal{.point = *std::move(point)};
+    });
+  }
+
+  void withdraw(TrialId id) override {
+    std::erase_if(batch_, [id](const Slot& slot) { return !slot.ended && slot.id == id; });
+  }
+
+  void tell(std::span<const Outcome> outcomes) override;
+  void adopt(TrialId, const Point& point) override { dedup_.add(point); }
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
+  json save() const override;
+  Result<void> load(const json& state) override;
+
+ private:
+  Point draw();
+  bool complete() const {
+    return batch_.size() >= settings_.batch && std::ranges::all_of(batch_, &Slot::ended);
+  }
+  void learn();
+
+  Settings settings_;
+  Rng rng_;
+  Space space_;
+  DecisionSites sites_{Space{}};
+  SequencePolicy policy_{{}};
+  Adam adam_{0};
+  Deduplicator dedup_{Space{}};
+  std::vector<Slot> batch_;  // at most settings_.batch
+  bool exhausted_ = false;   // kept, as a free place may be taken by a result from elsewhere
+};
+
+Point Ppo::draw() {
+  Point point = sites_.sample(policy_, rng_);
+  const auto fits = [this](const Point& one) {
+    return !dedup_.repeats(one) && space_.feasible(one);
+  };
+  for (int i = 1; i < kDraws && !fits(point); ++i) point = sites_.sample(policy_, rng_);
+  return fits(point) ? point : mutated(space_, dedup_, point, rng_);
+}
+
+// A result that was not proposed here (imported, customised) takes a place of the batch that is
+// still free. The policy then learns from it as if it had drawn it, which holds for the random
+// configurations that experiments begin with; the clipping bounds the rest.
+void Ppo::tell(std::span<const Outcome> outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    dedup_.add(outcome.point);
+    const auto own = std::ranges::find_if(batch_, [&](const Slot& slot) {
+      return !slot.ended && slot.id == outcome.trial && outcome.end != End::imported;
+    });
+    Slot ended = {outcome.trial, outcome.point, true, kNone};
+    if (outcome.usable()) ended.loss = *outcome.loss;
+    // Its own fault, unlike a failure: the mean would make it better than half of the others.
+    if (outcome.end == End::stopped || outcome.end == End::diverged) ended.loss = kWorst;
+    if (own != batch_.end()) {
+      *own = std::move(ended);
+    } else if (outcome.usable() && batch_.size() < settings_.batch) {
+      batch_.push_back(std::move(ended));
+    }
+    if (complete()) learn();
+  }
+}
+
+void Ppo::learn() {
+  const std::vector<double> reward = rewards(batch_);
+  std::vector<Rollout> rollouts;
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    rollouts.push_back({sites_.sequence(batch_[i].point), reward[i]});
+  }
+  // Of equal results the critic's errors would be all there is to learn from.
+  if (std::ranges::any_of(reward, [](double one) { return one != 0; })) {
+    proximal_update(policy_, adam_, rollouts, settings_.update, rng_);
+  }
+  batch_.clear();
+}
+
+json Ppo::save() const {
+  std::vector<double> ended, losses;
+  std::vector<const Point*> points;
+  json trials = json::array();
+  for (const Slot& slot : batch_) {
+    trials.push_back(slot.id);
+    points.push_back(&slot.point);
+    ended.push_back(slot.ended ? 1 : 0);
+    losses.push_back(slot.loss);
+  }
+  return {{"rng", to_json(rng_)},
+          {"seen", dedup_.save()},
+          {"policy", policy_.save()},
+          {"adam", adam_.save()},
+          {"trials", trials},
+          {"points", save_points(points)},
+          {"ended", save_numbers(ended)},
+          {"losses", save_numbers(losses)},
+          {"exhausted", exhausted_}};
+}
+
+Result<void> Ppo::load(const json& state) {
+  Ppo loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  TRY(loaded.set_space(space_));
+  TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
+  TRY(loaded.policy_.load(TRY(value_at(state, "policy"))));
+  TRY(loaded.adam_.load(TRY(object_at(state, "adam"))));
+  const json trials = TRY(array_at(state, "trials"));
+  const auto ended = TRY(numbers_at(state, "ended"));
+  const auto losses = TRY(numbers_at(state, "losses"));
+  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), trials.size()));
+  const json exhausted = TRY(value_at(state, "exhausted"));
+  if (ended.size() != trials.size() || losses.size() != trials.size() ||
+      trials.size() > settings_.batch || !exhausted.is_boolean()) {
+    return fail("saved state: an impossible batch");
+  }
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    const bool running = ended[i] == 0 && losses[i] != losses[i];
+    const bool result = ended[i] == 1 && losses[i] != -kWorst;
+    if (!trials[i].is_number_integer() || !(running || result)) {
+      return fail("saved state: an impossible trial of a batch");
+    }
+    loaded.batch_.push_back(
+        {trials[i].get<TrialId>(), std::move(points[i]), ended[i] == 1, losses[i]});
+  }
+  if (loaded.complete()) return fail("saved state: a batch that should have been learnt");
+  loaded.exhausted_ = exhausted.get<bool>();
+  *this = std::move(loaded);
+  return {};
+}
+
+Argument count(std::string name, int fallback, std::string help) {
+  return {.name = std::move(name),
+          .type = Argument::Type::integer,
+          .fallback = fallback,
+          .help = std::move(help),
+          .low = 1,
+          .high = 99999};
+}
+
+Argument number(std::string name, double fallback, std::string help, double low, double high) {
+  return {.name = std::move(name),
+          .type = Argument::Type::number,
+          .fallback = fallback,
+          .help = std::move(help),
+          .low = low,
+          .high = high};
+}
+
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
+  const Settings settings = {.batch = args["trials_per_update"].get<std::size_t>(),
+                             .update = {.epochs = args["epochs_per_update"].get<std::size_t>(),
+                                        .minibatch = args["minibatch_size"].get<std::size_t>(),
+                                        .rate = args["lr"].get<double>(),
+                                        .clip = args["cliprange"].get<double>(),
+                                        .entropy = args["ent_coef"].get<double>(),
+                                        .worth = args["vf_coef"].get<double>(),
+                                        .longest = args["max_grad_norm"].get<double>(),
+                                        .discount = args["gamma"].get<double>(),
+                                        .trace = args["lam"].get<double>()}};
+  return std::make_unique<Ppo>(settings, rng);
+}
+
+}  // namespace
+
+extern const TunerEntry ppo_entry = {
+    .name = "PPO",
+    .aliases = {"PPOTuner"},
+    .summary = "proximal policy optimisation: learns to choose, batch by batch; choices only",
+    .arguments = {count("trials_per_update", 20, "trials in a batch"),
+                  count("epochs_per_update", 4, "passes over a batch"),
+                  count("minibatch_size", 4, "trials in a step of the optimiser"),
+                  number("ent_coef", 0, "weight of the policy's entropy", 0, 100),
+                  number("lr", 0.03, "rate of the optimiser, Adam", 0, 1),
+                  number("vf_coef", 0.5, "weight of the critic's error", 0, 100),
+                  number("max_grad_norm", 0.5, "longer gradients are cut", 1e-6, 1e6),
+                  number("gamma", 0.99, "discount of the reward for each later choice", 0, 1),
+                  number("lam", 0.95, "of the advantages: 0 believes the critic, 1 the reward", 0,
+                         1),
+                  number("cliprange", 0.2, "how far a probability is moved at once", 0, 1)},
+    .maximizes = true,
+    .make = make};
+
+}  // namespace attune
