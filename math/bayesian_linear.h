@@ -1,0 +1,59 @@
+#pragma once
+// Bayesian linear regression on given basis functions.
+//
+// y = w . phi(x) + e; weights w ~ N(0, 1 / alpha), noise e ~ N(0, 1 / beta), all independent.
+// Posterior and evidence: Bishop, "Pattern Recognition and Machine Learning" (2006), sections 3.3
+// and 3.5.1. alpha and beta maximise the evidence times wide log-normal priors, which decide where
+// observations are too few to.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace attune {
+
+struct Precisions {
+  double log_prior = 0;  // log alpha
+  double log_noise = 0;  // log beta
+};
+
+// A value. Not thread safe. Of m basis functions.
+class BayesianLinear {
+ public:
+  struct Prediction {
+    double mean = 0;
+    double deviation = 0;  // of the function, without noise; > 0
+  };
+
+  explicit BayesianLinear(std::size_t size) : size_(size) {}  // does not predict before fit()
+
+  std::size_t size() const { return size_; }
+  const Precisions& precisions() const { return precisions_; }
+
+  // These observations and no others. `rows`: count x m values of the basis, row by row; targets of
+  // mean 0 and deviation 1, count > 0. At `given` precisions, or the best. O(count m^2 + m^3).
+  void fit(std::span<const double> rows, std::span<const double> targets,
+           std::optional<Precisions> given = {});
+
+  // Further rows, whose targets would be what is expected of them, with noise of this precision:
+  // the mean stays, the deviation becomes less (Desautels, Krause, Burdick, "Parallelizing
+  // Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", JMLR 2014).
+  void confirm(std::span<const double> rows, double log_noise);
+
+  std::vector<Prediction> predict_many(std::span<const double> rows) const;
+  // With the derivatives by the basis.
+  Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
+                     std::span<double> deviation_gradient) const;
+
+ private:
+  std::size_t size_;
+  Precisions precisions_;
+  std::vector<double> mean_;  // of the weights
+  std::vector<double> root_;  // m x m, column by column: their covariance is root root^T
+};
+
+// Of the observations, with the derivatives by both logarithms (prior, noise).
+double log_evidence(std::span<const double> rows, std::span<const double> targets,
+                    Precisions precisions, std::span<double> gradient);
+
+}  // namespace attune
