@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "space/sample.h"
 
@@ -32,6 +33,20 @@ std::vector<std::span<const double>> SearchRecord::running(std::size_t most) con
   return rows;
 }
 
+std::vector<Point> SearchRecord::best_points(std::span<const std::size_t> members,
+                                             std::span<const double> losses,
+                                             std::size_t count) const {
+  std::vector<std::size_t> ranked(members.size());
+  std::iota(ranked.begin(), ranked.end(), 0);
+  const std::size_t n = std::min(count, ranked.size());
+  std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(n), {},
+                            [&](std::size_t i) { return std::pair(losses[i], i); });
+  ranked.resize(n);
+  std::vector<Point> best;
+  for (const std::size_t i : ranked) best.push_back(points_[members[i]]);
+  return best;
+}
+
 Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
   for (const Found& one : found) {
     if (!dedup_.repeats(one.point)) return one.point;
@@ -52,6 +67,11 @@ Answer SearchRecord::propose(TrialId id, Point point) {
   if (!fresh) return Exhausted{};
   running_.start(id, *fresh, features_.encode(*fresh));
   return Proposal{.point = *std::move(fresh)};
+}
+
+Answer SearchRecord::repeat(TrialId id, Point point) {
+  running_.start(id, point, features_.encode(point));
+  return Proposal{.point = std::move(point)};
 }
 
 void SearchRecord::tell(std::span<const Outcome> outcomes) {

@@ -34,6 +34,12 @@ class SearchRecord {
   // record changes.
   std::vector<std::span<const double>> running(std::size_t most) const;
 
+  // Those of history()[members] with the lowest losses, one for each member; the best first.
+  std::vector<Point> best_points(std::span<const std::size_t> members,
+                                 std::span<const double> losses, std::size_t count) const;
+
+  bool known(const Point& point) const { return dedup_.repeats(point); }  // proposed or told
+
   // The best of `found` that was neither proposed nor told before, else draw(rng).
   Point first_unseen(std::span<const Found> found, Rng& rng) const;
   // A random point, preferably one that is new and breaks no constraint.
@@ -41,6 +47,8 @@ class SearchRecord {
 
   // A proposal of `point`, or of another if it is known already: see Deduplicator.
   Answer propose(TrialId id, Point point);
+  // A proposal of a point that is known, on purpose.
+  Answer repeat(TrialId id, Point point);
 
   // As the functions of Tuner.
   void withdraw(TrialId id) { running_.finish(id); }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 #include "base/saved_numbers.h"
 #include "math/forest.h"
@@ -53,8 +52,6 @@ class Smac final : public Tuner {
  private:
   Point suggest();
   Forest fit(std::span<const std::size_t> members, std::vector<double> losses);
-  std::vector<Point> best_points(std::span<const std::size_t> members,
-                                 std::span<const double> losses) const;
 
   Settings settings_;
   Rng rng_;
@@ -81,9 +78,9 @@ Point Smac::suggest() {
     }
     return values;
   };
-  return record_.first_unseen(search_acquisition(record_.space(), features, acquisition,
-                                                 best_points(members, losses), kSearch, rng_),
-                              rng_);
+  const std::vector<Point> good = record_.best_points(members, losses, kGood);
+  return record_.first_unseen(
+      search_acquisition(record_.space(), features, acquisition, good, kSearch, rng_), rng_);
 }
 
 // Anew each time: that costs less than the search, the forest knows of every result and running
@@ -99,20 +96,6 @@ Forest Smac::fit(std::span<const std::size_t> members, std::vector<double> losse
   Forest forest(record_.features().categories(), settings_.forest);
   forest.fit(rows, losses, rng_);
   return forest;
-}
-
-// Those with the lowest losses, the best first.
-std::vector<Point> Smac::best_points(std::span<const std::size_t> members,
-                                     std::span<const double> losses) const {
-  std::vector<std::size_t> ranked(members.size());
-  std::iota(ranked.begin(), ranked.end(), 0);
-  const std::size_t n = std::min(kGood, ranked.size());
-  std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(n), {},
-                            [&](std::size_t i) { return std::pair(losses[i], i); });
-  ranked.resize(n);
-  std::vector<Point> good;
-  for (const std::size_t i : ranked) good.push_back(record_.point(members[i]));
-  return good;
 }
 
 json Smac::save() const { return {{"rng", to_json(rng_)}, {"record", record_.save()}}; }

@@ -16,6 +16,7 @@ constexpr std::size_t kMostFitted = 200;
 // every fourth.
 constexpr int kEvaluations = 12;
 constexpr int kMoreEvaluations = 25;
+constexpr double kInterval = 1.96;  // deviations on each side that hold 95 % of a normal
 constexpr std::size_t kRestartEvery = 4;
 
 // NaN equals NaN.
@@ -124,6 +125,36 @@ std::vector<std::size_t> Surrogate::most_promising(std::size_t count) const {
   ranked.resize(n);
   for (std::size_t& i : ranked) i = members_[i];
   return ranked;
+}
+
+double Surrogate::expected_fall(std::span<const double> row) const {
+  const auto [mean, deviation] = model_.predict(row);
+  GaussianProcess further = model_;
+  further.append(row);
+  std::vector<double> told = targets_;
+  told.insert(told.end(), pretended_means_.begin(), pretended_means_.end());
+  told.push_back(mean);
+  const auto lowest = [&](double result) {
+    told.back() = result;
+    further.set_targets(told);
+    return std::ranges::min(further.fitted_means());
+  };
+  double now = std::ranges::min(model_.fitted_means());
+  for (const double expected : pretended_means_) now = std::min(now, expected);
+  return now - 0.5 * (lowest(mean - kInterval * deviation) + lowest(mean + kInterval * deviation));
+}
+
+std::optional<std::size_t> Surrogate::most_surprising(const History& history) const {
+  const std::vector<double> means = model_.fitted_means();
+  std::optional<std::size_t> found;
+  double most = kInterval * std::exp(0.5 * model_.parameters().log_noise);
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const double difference = std::abs(targets_[i] - means[i]);
+    if (history.kind(members_[i]) != History::Kind::usable || difference <= most) continue;
+    most = difference;
+    found = members_[i];
+  }
+  return found;
 }
 
 json Surrogate::save() const {

@@ -2,6 +2,7 @@
 // What the GP tuner believes of the losses: a Gaussian process over the results so far, kept up to
 // date one result at a time.
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,13 @@ class Surrogate {
   double best() const { return best_; }  // the lowest target or expectation, of pretended rows too
   // Of the history, indices: those with the lowest expected losses, the best first.
   std::vector<std::size_t> most_promising(std::size_t count) const;
+
+  // By how much the lowest expected loss, of what was tried and of `row`, would become lower if a
+  // trial there ended at the lower or the upper end of its interval of 95 %, on average.
+  double expected_fall(std::span<const double> row) const;
+  // Of the history, the usable result that is furthest from what is expected now, if noise would
+  // explain less than one of twenty such differences.
+  std::optional<std::size_t> most_surprising(const History& history) const;
 
   json save() const;
   Result<void> load(const json& state, const History& history);  // all or nothing

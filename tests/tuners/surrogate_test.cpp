@@ -106,6 +106,51 @@ TEST_CASE("surrogate: more results than rows") {
     CHECK(loss({history.row(i).begin(), history.row(i).end()}) < 0.05);
 }
 
+TEST_CASE("surrogate: the expected fall is large where the optimum may be and small where not") {
+  History history = learnt(40, 6);
+  Surrogate surrogate = standard();
+  surrogate.update(history);
+  const auto best = history.row(surrogate.most_promising(1)[0]);
+  const Numbers again(best.begin(), best.end());
+  // Of candidates that could be the optimum: better than measuring the best once more.
+  Rng rng(7);
+  double most = 0, least = 1e300;
+  for (int i = 0; i < 200; ++i) {
+    const double fall = surrogate.expected_fall(random_row(rng));
+    most = std::max(most, fall);
+    least = std::min(least, fall);
+  }
+  CHECK(most > surrogate.expected_fall(again));
+  CHECK(most > 1e-4);
+  CHECK(std::abs(least) < 0.1 * most);
+  // Once such a trial runs there is less to be found there.
+  Numbers row = random_row(rng);
+  for (int i = 0; i < 200; ++i) {
+    const Numbers other = random_row(rng);
+    if (surrogate.expected_fall(other) > surrogate.expected_fall(row)) row = other;
+  }
+  const double before = surrogate.expected_fall(row);
+  const Rows running = {row};
+  surrogate.pretend(running);
+  CHECK(surrogate.expected_fall(row) < 0.5 * before);
+}
+
+TEST_CASE("surrogate: surprising is a result that its neighbours do not explain") {
+  const auto most_surprising = [](double noise, double odd) {
+    History history(2);
+    Rng rng(8);
+    for (int i = 0; i < 60; ++i) {
+      const Numbers row = {i / 60.0, static_cast<double>(i % 2)};
+      history.add(row, History::Kind::usable, row[0] + noise * rng.normal() + (i == 31 ? odd : 0));
+    }
+    Surrogate surrogate = standard();
+    surrogate.update(history);
+    return surrogate.most_surprising(history);
+  };
+  CHECK(most_surprising(0.05, 0.5) == std::optional<std::size_t>(31));
+  CHECK_FALSE(most_surprising(0, 0).has_value());
+}
+
 TEST_CASE("surrogate: what has no result is bad and what was stopped is not good") {
   // At x 0 and 1 and of every category: 8 results, and what came of the ninth.
   const auto mean_after = [](std::optional<History::Kind> kind, double given) {
