@@ -1,0 +1,224 @@
+// Deep networks for global optimisation: expected improvement over a neural network with a Bayesian
+// linear regression on its last hidden layer (Snoek et al., "Scalable Bayesian Optimization Using
+// Deep Neural Networks", ICML 2015).
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "base/saved_numbers.h"
+#include "math/deep_regression.h"
+#include "math/log_improvement.h"
+#include "space/sample.h"
+#include "tuners/acquisition_search.h"
+#include "tuners/registry.h"
+#include "tuners/search_record.h"
+
+namespace attune {
+namespace {
+
+struct Settings {
+  std::size_t update_every = 20;
+  std::size_t epochs = 500;
+  int candidates = 1000;
+};
+
+constexpr std::size_t kMostRows = 500;      // of larger histories the model learns a part
+constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
+constexpr std::size_t kGood = 10;           // points to search around
+constexpr std::size_t kFirst = 10;          // results before the first training, or fewer
+constexpr double kMostWork = 2e9;  // parameters times presentations of a training: some seconds
+
+std::vector<OneHot::Dimension> dimensions(const SearchRecord& record, Rng rng) {
+  // Encoded without what a choice may put to sleep.
+  const Space& space = record.space();
+  Point awake = sample(space, rng);
+  for (std::size_t i = 0; i < space.params.size(); ++i) {
+    if (space.params[i].condition) awake.values[i] = Point::kInactive;
+  }
+  std::vector<OneHot::Dimension> all;
+  for (const double x : record.features().encode(awake)) {
+    const std::size_t d = all.size();
+    all.push_back({record.features().dimensions()[d].categories, x != x});
+  }
+  return all;
+}
+
+class Dngo final : public Tuner {
+ public:
+  Dngo(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+
+  Result<void> set_space(const Space& space) override {
+    record_ = SearchRecord(space);
+    model_ = DeepRegression(dimensions(record_, rng_));
+    trained_at_ = fitted_at_ = 0;
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId id) { return record_.propose(id, suggest()); });
+  }
+
+  void withdraw(TrialId id) override { record_.withdraw(id); }
+  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
+  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
+  json save() const override;
+  Result<void> load(const json& state) override;
+
+ private:
+  Point suggest();
+  void update();
+  bool must_train() const;
+  std::size_t presentations(std::size_t rows) const;
+
+  Settings settings_;
+  Rng rng_;
+  SearchRecord record_{Space{}};
+  DeepRegression model_{{}};
+  std::size_t trained_at_ = 0;  // size of the history at the last training; 0: none
+  // Of the fit, which is a function of network and history, and is not saved.
+  std::size_t fitted_at_ = 0;
+  std::vector<std::size_t> members_;  // of the history, in the model
+  std::vector<double> targets_;
+};
+
+Point Dngo::suggest() {
+  const Features& features = record_.features();
+  if (record_.history().usable() < std::min(settings_.update_every, kFirst) ||
+      features.size() == 0) {
+    return record_.draw(rng_);
+  }
+  update();
+  // All running trials at once, in a copy: added one by one the last bits would be others.
+  DeepRegression model = model_;
+  std::vector<double> running;
+  for (const auto row : record_.running(kMostPretended)) {
+    running.insert(running.end(), row.begin(), row.end());
+  }
+  const std::size_t count = running.size() / features.size();
+  double best = std::ranges::min(targets_);
+  if (count > 0) {
+    for (const auto& [mean, deviation] : model.predict_many(running, count)) {
+      best = std::min(best, mean);
+    }
+    model.confirm(running, count);
+  }
+
+  std::vector<double> by_mean(features.size()), by_deviation(features.size());
+  Acquisition acquisition;
+  acquisition.values = [&](std::span<const double> rows) {
+    std::vector<double> values;
+    for (const auto& [mean, deviation] : model.predict_many(rows, rows.size() / features.size())) {
+      values.push_back(log_expected_improvement(mean, deviation, best).value);
+    }
+    return values;
+  };
+  acquisition.climb = [&](std::span<const double> row, std::span<double> gradient) {
+    const auto [mean, deviation] = model.predict(row, by_mean, by_deviation);
+    const LogImprovement at = log_expected_improvement(mean, deviation, best);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient[i] = at.by_mean * by_mean[i] + at.by_deviation * by_deviation[i];
+    }
+    return at.value;
+  };
+  const SearchSettings search = {.candidates = (settings_.candidates + 1) / 2,
+                                 .neighbours = settings_.candidates / 2};
+  const std::vector<Point> good = record_.best_points(members_, targets_, kGood);
+  return record_.first_unseen(
+      search_acquisition(record_.space(), features, acquisition, good, search, rng_), rng_);
+}
+
+void Dngo::update() {
+  const History& history = record_.history();
+  if (fitted_at_ == history.size()) return;
+  members_ = modelled(history, kMostRows);
+  targets_ = targets(history, members_, Scale::straightened);
+  const std::vector<double> rows = history.gather(members_);
+  if (must_train()) {
+    model_.train(rows, targets_, presentations(members_.size()), rng_);
+    trained_at_ = history.size();
+  }
+  model_.fit(rows, targets_);
+  fitted_at_ = history.size();
+}
+
+// As often as the user wants; sooner while each result is news.
+bool Dngo::must_train() const {
+  const std::size_t step = std::min(settings_.update_every, trained_at_ / 2);
+  return trained_at_ == 0 || record_.history().size() >= trained_at_ + step;
+}
+
+// The epochs of as many results as are new in an update: so trainings cost the same, whatever the
+// size of the history, and go on where the last one ended.
+std::size_t Dngo::presentations(std::size_t rows) const {
+  const auto wanted = static_cast<double>(settings_.epochs) *
+                      static_cast<double>(std::min(rows, settings_.update_every));
+  const double affordable = kMostWork / static_cast<double>(model_.parameters());
+  return static_cast<std::size_t>(std::min(wanted, affordable)) + 1;
+}
+
+json Dngo::save() const {
+  return {{"rng", to_json(rng_)},
+          {"record", record_.save()},
+          {"network", model_.save()},
+          {"trained_at", trained_at_}};
+}
+
+Result<void> Dngo::load(const json& state) {
+  Dngo loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  TRY(loaded.set_space(record_.space()));
+  TRY(loaded.record_.load(TRY(object_at(state, "record"))));
+  TRY(loaded.model_.load(TRY(value_at(state, "network"))));
+  const auto trained_at = TRY(integer_at(state, "trained_at"));
+  const History& history = loaded.record_.history();
+  if (!is_index(static_cast<double>(trained_at), static_cast<double>(history.size() + 1)) ||
+      (trained_at > 0) != loaded.model_.trained()) {
+    return fail("saved state: a network that does not fit its results");
+  }
+  loaded.trained_at_ = static_cast<std::size_t>(trained_at);
+  *this = std::move(loaded);
+  return {};
+}
+
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
+  Settings settings;
+  settings.update_every = args["trials_per_update"];
+  settings.epochs = args["num_epochs_per_training"];
+  settings.candidates = args["sample_size"];
+  return std::make_unique<Dngo>(settings, rng);
+}
+
+std::vector<Argument> arguments() {
+  using enum Argument::Type;
+  const Settings settings;
+  return {{.name = "trials_per_update",
+           .type = integer,
+           .fallback = settings.update_every,
+           .help = "results between two trainings of the network, at most",
+           .low = 1,
+           .high = 1e6},
+          {.name = "num_epochs_per_training",
+           .type = integer,
+           .fallback = settings.epochs,
+           .help = "times that a training presents so many results as trials_per_update",
+           .low = 1,
+           .high = 1e6},
+          {.name = "sample_size",
+           .type = integer,
+           .fallback = settings.candidates,
+           .help = "candidates that are ranked for a proposal",
+           .low = 1,
+           .high = 1e6}};
+}
+
+}  // namespace
+
+extern const TunerEntry dngo_entry = {
+    .name = "DNGO",
+    .aliases = {"DNGOTuner"},
+    .summary = "neural network with a Bayesian output: the same cost for any number of results",
+    .arguments = arguments(),
+    .maximizes = true,
+    .make = make};
+
+}  // namespace attune
