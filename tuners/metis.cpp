@@ -1,0 +1,230 @@
+// Metis: each proposal exploits, explores, or measures again what surprised, whichever promises to
+// lower the expected optimum the most (Li, Liang, Lu, et al., "Metis: Robustly Tuning Tail
+// Latencies of Cloud Systems", USENIX ATC 2018, section 4).
+//
+// The fall of the expected optimum that one more result would bring is the knowledge gradient
+// (Frazier, Powell, Dayanik, "The Knowledge-Gradient Policy for Correlated Normal Beliefs", INFORMS
+// Journal on Computing 2009), here at the two ends of the result's interval.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "base/saved_numbers.h"
+#include "tuners/acquisition_search.h"
+#include "tuners/registry.h"
+#include "tuners/search_record.h"
+#include "tuners/surrogate.h"
+
+namespace attune {
+namespace {
+
+struct Settings {
+  bool resampling = false;
+  bool candidates = true;
+  int starting_points = 600;
+  std::size_t cold_start = 10;
+  double exploration_probability = 0.9;
+};
+
+constexpr std::size_t kGood = 10;           // points to search around
+constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
+constexpr double kLeastNoise = 1e-6;        // variance, in variances of the losses
+constexpr double kInterval = 1.96;          // deviations on each side that hold 95 % of a normal
+constexpr double kWork = 1e6;  // multiplications that the ranking of candidates may cost
+
+class Metis final : public Tuner {
+ public:
+  Metis(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+
+  Result<void> set_space(const Space& space) override {
+    record_ = SearchRecord(space);
+    surrogate_ = surrogate();
+    exhausted_ = false;
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId id) { return answer(id); });
+  }
+
+  void withdraw(TrialId id) override { record_.withdraw(id); }
+  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
+  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
+  json save() const override;
+  Result<void> load(const json& state) override;
+
+ private:
+  struct Suggestion {
+    Point point;
+    bool again = false;  // known, and measured again on purpose
+  };
+
+  Surrogate surrogate() const {
+    return Surrogate(record_.features(), Scale::standardised, kLeastNoise);
+  }
+
+  Answer answer(TrialId id);
+  Suggestion suggest();
+  Suggestion candidate(const Point& optimum, std::span<const Point> good);
+  std::vector<Found> lowest(double mean_weight, double deviation_weight,
+                            std::span<const Point> good);
+  SearchSettings search_settings() const;
+
+  Settings settings_;
+  Rng rng_;
+  SearchRecord record_{Space{}};
+  Surrogate surrogate_ = surrogate();
+  bool exhausted_ = false;
+};
+
+Answer Metis::answer(TrialId id) {
+  // A finite space ends when each point was proposed, whatever could be measured again.
+  if (exhausted_) return Exhausted{};
+  auto [point, again] = suggest();
+  if (again) return record_.repeat(id, std::move(point));
+  Answer answer = record_.propose(id, std::move(point));
+  exhausted_ = std::holds_alternative<Exhausted>(answer);
+  return answer;
+}
+
+Metis::Suggestion Metis::suggest() {
+  const History& history = record_.history();
+  if (history.usable() < settings_.cold_start || record_.features().size() == 0) {
+    return {record_.draw(rng_)};
+  }
+  surrogate_.update(history);
+  surrogate_.pretend(record_.running(kMostPretended));
+  std::vector<Point> good;
+  for (const std::size_t i : surrogate_.most_promising(kGood)) good.push_back(record_.point(i));
+  const std::vector<Found> best = lowest(1, 0, good);
+  if (best.empty()) return {record_.draw(rng_)};
+  const Point& optimum = best.front().point;
+  const bool explores = rng_.uniform() < settings_.exploration_probability;
+  if (!explores && !record_.known(optimum)) return {optimum};
+  return settings_.candidates ? candidate(optimum, good) : Suggestion{record_.draw(rng_)};
+}
+
+Metis::Suggestion Metis::candidate(const Point& optimum, std::span<const Point> good) {
+  std::vector<Suggestion> all;
+  if (!record_.known(optimum)) all.push_back({optimum});
+  all.push_back({record_.first_unseen(lowest(1, -kInterval, good), rng_)});
+  all.push_back({record_.first_unseen(lowest(0, -1, good), rng_)});
+  if (settings_.resampling) {
+    if (const auto surprising = surrogate_.most_surprising(record_.history())) {
+      all.push_back({record_.point(*surprising), true});
+    }
+  }
+  return *std::ranges::max_element(all, {}, [&](const Suggestion& one) {
+    return surrogate_.expected_fall(record_.features().encode(one.point));
+  });
+}
+
+// Where so much of the mean plus so much of the deviation is lowest.
+std::vector<Found> Metis::lowest(double mean_weight, double deviation_weight,
+                                 std::span<const Point> good) {
+  const GaussianProcess& model = surrogate_.model();
+  const std::size_t d = record_.features().size();
+  std::vector<double> by_mean(d), by_deviation(d);
+  Acquisition acquisition;
+  acquisition.values = [&](std::span<const double> rows) {
+    std::vector<double> values;
+    for (const auto& [mean, deviation] : model.predict_many(rows)) {
+      values.push_back(-mean_weight * mean - deviation_weight * deviation);
+    }
+    return values;
+  };
+  acquisition.climb = [&](std::span<const double> row, std::span<double> gradient) {
+    const auto [mean, deviation] = model.predict(row, by_mean, by_deviation);
+    for (std::size_t i = 0; i < d; ++i) {
+      gradient[i] = -mean_weight * by_mean[i] - deviation_weight * by_deviation[i];
+    }
+    return -mean_weight * mean - deviation_weight * deviation;
+  };
+  return search_acquisition(record_.space(), record_.features(), acquisition, good,
+                            search_settings(), rng_);
+}
+
+// A candidate costs the square of the model's rows.
+SearchSettings Metis::search_settings() const {
+  const auto n = static_cast<double>(surrogate_.model().size());
+  const int affordable = static_cast<int>(std::clamp(kWork / (n * n), 40.0, 200.0));
+  SearchSettings settings;
+  settings.candidates = std::min(affordable, settings_.starting_points);
+  settings.neighbours = affordable / 2;
+  settings.climbs = 2;
+  return settings;
+}
+
+json Metis::save() const {
+  return {{"rng", to_json(rng_)},
+          {"record", record_.save()},
+          {"model", surrogate_.save()},
+          {"exhausted", exhausted_}};
+}
+
+Result<void> Metis::load(const json& state) {
+  Metis loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  TRY(loaded.set_space(record_.space()));
+  TRY(loaded.record_.load(TRY(object_at(state, "record"))));
+  TRY(loaded.surrogate_.load(TRY(object_at(state, "model")), loaded.record_.history()));
+  const json exhausted = TRY(value_at(state, "exhausted"));
+  if (!exhausted.is_boolean()) return fail("saved state: exhausted is not true or false");
+  loaded.exhausted_ = exhausted;
+  *this = std::move(loaded);
+  return {};
+}
+
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
+  Settings settings;
+  settings.resampling = !args["no_resampling"].get<bool>();
+  settings.candidates = !args["no_candidates"].get<bool>();
+  settings.starting_points = args["selection_num_starting_points"];
+  settings.cold_start = args["cold_start_num"];
+  settings.exploration_probability = args["exploration_probability"];
+  return std::make_unique<Metis>(settings, rng);
+}
+
+std::vector<Argument> arguments() {
+  using enum Argument::Type;
+  const Settings settings;
+  return {{.name = "no_resampling",
+           .type = boolean,
+           .fallback = !settings.resampling,
+           .help = "false: results that surprise may be measured again, the same configuration"},
+          {.name = "no_candidates",
+           .type = boolean,
+           .fallback = !settings.candidates,
+           .help = "true: random draws in place of chosen exploration"},
+          {.name = "selection_num_starting_points",
+           .type = integer,
+           .fallback = settings.starting_points,
+           .help = "at most so many random candidates are ranked in a search",
+           .low = 1,
+           .high = 1e9},
+          {.name = "cold_start_num",
+           .type = integer,
+           .fallback = settings.cold_start,
+           .help = "results before the model is asked; imported ones count",
+           .low = 1,
+           .high = 1e6},
+          {.name = "exploration_probability",
+           .type = number,
+           .fallback = settings.exploration_probability,
+           .help = "share of proposals that may explore; the others are the expected optimum",
+           .low = 0,
+           .high = 1}};
+}
+
+}  // namespace
+
+extern const TunerEntry metis_entry = {
+    .name = "Metis",
+    .aliases = {"MetisTuner"},
+    .summary = "Gaussian process: exploits, explores, or measures again, whichever tells the most",
+    .arguments = arguments(),
+    .maximizes = true,
+    .make = make};
+
+}  // namespace attune
