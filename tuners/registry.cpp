@@ -11,7 +11,7 @@ namespace attune {
   X(ensemble)                                                                   \
   X(random)                                                                     \
   X(grid) X(batch) X(tpe) X(gp) X(cma_es) X(smac) X(qmc) X(anneal) X(evolution) \
-      X(regularized_evolution) X(ppo) X(dngo) X(metis)
+      X(regularized_evolution) X(ppo) X(dngo) X(metis) X(nsga2)
 #define DECLARE(name) extern const TunerEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 

@@ -123,6 +123,7 @@ BENCHMARK_CAPTURE(sequential, TPE_multivariate, "TPE", {{"multivariate", true}})
 BENCHMARK_CAPTURE(sequential, CMA_ES, "CMA-ES")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Evolution, "Evolution")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, RegularizedEvolution, "RegularizedEvolution")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, Nsga2, "NSGAII")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Anneal, "Anneal")->Apply(sizes);
 
 // The observations become more while it is measured: by a tenth, not by as many as the library
