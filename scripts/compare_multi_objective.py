@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Tuners on problems with several objectives: the hypervolume after equally many evaluations.
 
-Prints a Markdown table: means over seeds with bootstrap 95 % intervals, as a share of the hypervolume
-of the true front (ZDT, DTLZ) or of the box between the reference point and the best that is possible
-(digits). Ours run in attuned, over its pipes, one trial at a time; --optuna adds Optuna's NSGA-II.
-Runs are kept in --out: what is there already is not run again.
+Prints a Markdown table: means over seeds with bootstrap 95 % intervals, as a share of the
+hypervolume of the true front (ZDT, DTLZ) or of the box between the reference point and the best that
+is possible (digits). Ours run in attuned, over its pipes, one trial at a time; --optuna adds Optuna's
+NSGA-II. Runs are kept in --out: what is there already is not run again.
 
-    scripts/compare_multi_objective.py --tuner NSGAII --tuner 'TPE={"multivariate": true}' --optuna '{}'
+    scripts/compare_multi_objective.py --tuner NSGAII --tuner 'TPE={"multivariate": true}' \\
+        --optuna '{}' --optuna '{"population_size": 20}'
 
 Needs numpy and scikit-learn for the problems on digits (else --problem ZDT DTLZ), and Optuna for
 --optuna: Debian's python3-sklearn and python3-optuna.
@@ -16,7 +17,6 @@ import base64
 import json
 import os
 import pathlib
-import random
 import re
 import subprocess
 import sys
@@ -214,7 +214,8 @@ def main():
     runs = out / f'{counts[-1]}-evaluations'
     runs.mkdir(parents=True, exist_ok=True)
 
-    tuners = [Ours(arguments.attuned.resolve(), text) for text in arguments.tuner or ['NSGAII', 'Random']]
+    tuners = [Ours(arguments.attuned.resolve(), text)
+              for text in arguments.tuner or ['NSGAII', 'Random']]
     tuners += [Optuna(text) for text in arguments.optuna]
     problems = problems_named(arguments.problem, out)
     results = {(tuner.name, problem.name, count): []
@@ -232,5 +233,5 @@ def main():
 if __name__ == '__main__':
     try:
         main()
-    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+    except (ImportError, OSError, ValueError) as error:
         sys.exit(f'compare_multi_objective.py: {error}')

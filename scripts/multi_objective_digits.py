@@ -1,6 +1,6 @@
-"""Accuracy against size on scikit-learn's digits, for compare_multi_objective.py. Two models that are
-quick to fit and never random; each is fitted to one half of the images and tested on the other, both
-ways. The size is a logarithm to base 10, so that a hypervolume does not only count large models.
+"""Accuracy against size on scikit-learn's digits, for compare_multi_objective.py. Two models that
+are quick to fit and never random; each is fitted to one half of the images and tested on the other,
+both ways. The size is a logarithm to base 10, so that a hypervolume does not only count large models.
 """
 import functools
 import json
@@ -42,7 +42,8 @@ TREE_SPACE = {
 
 
 def tree_of(parameters):
-    whole = {key: int(parameters[key]) for key in ('max_depth', 'max_leaf_nodes', 'min_samples_leaf')}
+    whole = {key: int(parameters[key])
+             for key in ('max_depth', 'max_leaf_nodes', 'min_samples_leaf')}
     return tree({**parameters, **whole})
 
 
@@ -126,7 +127,7 @@ def real(cache):
     modes = {'accuracy': 'maximize', 'size': 'minimize'}
 
     def box(name, space, evaluate, largest, smallest):
-        """From an accuracy of 0.1, which guessing has, and the largest size to 1 and the smallest."""
+        """What is possible: from an accuracy of 0.1, as of guesses, to 1, and of the sizes."""
         kept = Kept(evaluate, cache / f'{name}.jsonl')
         return Problem(f'digits: {name}', space, modes, (-0.1, math.log10(largest)), kept,
                        0.9 * (math.log10(largest) - math.log10(smallest)))
