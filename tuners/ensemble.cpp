@@ -133,7 +133,7 @@ json Ensemble::save() const {
   return {{"members", members_.save()},
           {"owners", owners},
           {"tries", tries},
-          {"best", best_ ? json(save_numbers({&*best_, 1})) : json()}};
+          {"best", save_numbers({best_ ? &*best_ : nullptr, best_ ? 1u : 0u})}};
 }
 
 // Pairs of whole numbers: any and one below `end`, or the reverse.
@@ -166,16 +166,14 @@ Result<void> Ensemble::load(const json& state) {
     tries.push_back({static_cast<std::size_t>(member), improved == 1});
   }
   if (tries.size() > settings_.window) return impossible();
-  std::optional<double> best;
-  if (const json saved = TRY(value_at(state, "best")); !saved.is_null()) {
-    const auto number = TRY(numbers(saved));
-    if (number.size() != 1 || !std::isfinite(number[0])) return impossible();
-    best = number[0];
+  const auto best = TRY(numbers_at(state, "best"));  // one or none
+  if (best.size() > 1 || !std::ranges::all_of(best, [](double x) { return std::isfinite(x); })) {
+    return impossible();
   }
   TRY(members_.load(TRY(object_at(state, "members"))));
   owners_ = std::move(owners);
   tries_ = std::move(tries);
-  best_ = best;
+  best_ = best.empty() ? std::nullopt : std::optional(best[0]);
   return {};
 }
 

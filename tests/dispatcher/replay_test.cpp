@@ -18,6 +18,14 @@ const std::string kSpace =
 
 const std::string kUniform = R"({"x": {"_type": "uniform", "_value": [0, 1]}})";
 
+const std::string kChoices =
+    R"({"x": {"_type": "choice", "_value": [1, 2, 3]}, "n": {"_type": "choice", "_value": [1, 9]}})";
+
+const std::string& space_for(const std::string& tuner) {
+  if (tuner == "PPO") return kChoices;  // takes nothing else
+  return tuner == "halving" ? kUniform : kSpace;
+}
+
 struct Algorithms {
   std::string tuner = "TPE";  // "halving": the one of the tests, which pauses
   std::string assessor = "Medianstop";
@@ -61,7 +69,7 @@ struct Live : Parts, Sink {
   Live(const Algorithms& which, std::uint64_t seed)
       : Parts(which, seed % 2 == 0 ? 1 : 1 << 20),
         rng(seed),
-        manager(which.tuner == "halving" ? kUniform : kSpace, 4, seed) {
+        manager(space_for(which.tuner), 4, seed) {
     dispatcher->attach(*this, journal);
   }
 

@@ -195,13 +195,16 @@ TEST_CASE("resume: another search space carries over what fits") {
 }
 
 TEST_CASE("resume: every registered tuner goes on where it was") {
-  const std::string space = R"({"x":{"_type":"choice","_value":[1,2,3,4,5,6,7]},
+  const std::string mixed = R"({"x":{"_type":"choice","_value":[1,2,3,4,5,6,7]},
                                 "y":{"_type":"randint","_value":[0,9]}})";
+  const std::string choices = R"({"x":{"_type":"choice","_value":[1,2,3,4,5,6,7]},
+                                  "y":{"_type":"choice","_value":[0,1,2,3,4,5,6,7,8]}})";
   const TunerRegistry registry = builtin_tuners();
   for (const TunerEntry& entry : registry.entries()) {
     if (entry.name == "Batch") continue;  // has a space of its own, in its own tests
     DYNAMIC_SECTION(entry.name) {
       const auto one = Stepped::make(entry.name, {{"seed", 5}}, "Medianstop");
+      const std::string& space = entry.name == "PPO" ? choices : mixed;
       one->send("IN", space);
       for (int i = 0; i < 30; ++i) {
         one->send("GE", "1");

@@ -89,7 +89,7 @@ TEST_CASE("names: aliases and either case, the nearest of an unknown one") {
   CHECK(make_tuner(registry(), "BatchTuner", {}, {}, 0)->name == "Batch");
   CHECK(make_tuner(registry(), "gridsearch", {}, {}, 0)->name == "GridSearch");
   CHECK(contains(error_of("Randon", {}), "unknown tuner \"Randon\"; did you mean \"Random\"?"));
-  CHECK(contains(error_of("nothing", {}), "Known: auto, Random, GridSearch, Batch, TPE"));
+  CHECK(contains(error_of("nothing", {}), "Known: auto, ensemble, Random, GridSearch, Batch, TPE"));
 }
 
 TEST_CASE("NNI's default directions") {
