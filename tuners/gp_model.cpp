@@ -37,12 +37,6 @@ LogImprovement probability_to_keep(const Prediction& limit) {
   return {log_normal_probability(z), -slope / limit.deviation, -slope * z / limit.deviation};
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 // The targets of usable results that keep all limits, one row of the objectives after the other.
 std::vector<double> kept(const History& history, std::span<const Surrogate> objectives) {
   std::vector<double> rows;
@@ -123,7 +117,8 @@ class Merit {
         low = std::min(low, rows[i * k + j]);
         high = std::max(high, rows[i * k + j]);
       }
-      reference.push_back(std::max(high + 0.1 * (high - low), median(objectives[j].targets())));
+      reference.push_back(
+          std::max(high + 0.1 * (high - low), std::ranges::max(objectives[j].targets())));
     }
     return reference;
   }
