@@ -123,6 +123,18 @@ def manager_seeds():
         yield head + body
 
 
+# Of each tuner some spaces, with and without several objectives: tuner_fuzz.cpp. Odd ones only
+# complete trials, so that models are fitted; the others do everything.
+def tuner_seeds():
+    tuners = 24  # at least as many as there are
+    for index in range(4 * tuners):
+        talk = random.Random(index)
+        events = [11, 11, 7, 7, 0] if index // tuners % 2 else range(256)
+        yield bytes([index % tuners, 0, 0, index, index // tuners]) + bytes(
+            talk.choice(events) for _ in range(60)
+        )
+
+
 def main() -> None:
     names = ["command", "frame", "space", "dispatcher", "exp_params"]
     corpora = {name: Corpus(name) for name in names}
@@ -144,7 +156,8 @@ def main() -> None:
             corpora["exp_params"].add(text)
         elif params:
             corpora["exp_params"].add(b"!" + str(params).encode())
-    made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds()}
+    made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds(),
+            "tuner": tuner_seeds()}
     for name, seeds in made.items():
         corpora[name] = Corpus(name)
         for seed in seeds:
