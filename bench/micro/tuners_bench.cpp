@@ -120,6 +120,11 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK_CAPTURE(sequential, auto, "auto") -> Apply(sizes);
 BENCHMARK_CAPTURE(sequential, GP, "GP")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, TPE_multivariate, "TPE", {{"multivariate", true}})->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, ensemble, "ensemble")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, Metis, "Metis")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, SMAC, "SMAC")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, DNGO, "DNGO")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, QMC, "QMC")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, CMA_ES, "CMA-ES")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Evolution, "Evolution")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, RegularizedEvolution, "RegularizedEvolution")->Apply(sizes);
