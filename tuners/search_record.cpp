@@ -47,6 +47,12 @@ std::vector<Point> SearchRecord::best_points(std::span<const std::size_t> member
   return best;
 }
 
+std::vector<TrialId> SearchRecord::running_ids() const {
+  std::vector<TrialId> ids;
+  for (const auto& trial : running_) ids.push_back(trial.id);
+  return ids;
+}
+
 Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
   for (const Found& one : found) {
     if (!dedup_.repeats(one.point)) return one.point;

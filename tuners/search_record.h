@@ -40,6 +40,8 @@ class SearchRecord {
 
   bool known(const Point& point) const { return dedup_.repeats(point); }  // proposed or told
 
+  std::vector<TrialId> running_ids() const;  // oldest first
+
   // The best of `found` that was neither proposed nor told before, else draw(rng).
   Point first_unseen(std::span<const Found> found, Rng& rng) const;
   // A random point, preferably one that is new and breaks no constraint.

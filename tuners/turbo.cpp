@@ -1,0 +1,171 @@
+// Local Bayesian optimisation: a Gaussian process whose proposals stay within a trust region around
+// the best result, and which begins anew elsewhere when the region has become small.
+//
+// Source: Eriksson, Pearce, Gardner, Turner, Poloczek, "Scalable Global Optimization via Local
+// Bayesian Optimization" (NeurIPS 2019): TuRBO with one region (trust_region.h, box_search.h). Here
+// the model answers with log expected improvement, which spreads a batch by what the running trials
+// are expected to give, where the paper draws from the posterior.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "base/saved_numbers.h"
+#include "math/log_improvement.h"
+#include "tuners/box_search.h"
+#include "tuners/registry.h"
+#include "tuners/search_record.h"
+#include "tuners/turbo_region.h"
+
+namespace attune {
+namespace {
+
+struct Settings {
+  TrustRegionSettings region;
+  std::optional<std::size_t> initial;  // results of random points in a new region
+};
+
+constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
+constexpr double kWork = 2e7;  // multiplications that the ranking of candidates may cost
+
+class Turbo final : public Tuner {
+ public:
+  Turbo(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+
+  Result<void> set_space(const Space& space) override {
+    record_ = SearchRecord(space);
+    region_ = TurboRegion(record_.features(), settings_.region, {});
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    return ask_each(ids, [this](TrialId id) { return propose(id); });
+  }
+
+  void withdraw(TrialId id) override {
+    record_.withdraw(id);
+    region_.withdraw(id);
+  }
+
+  void tell(std::span<const Outcome> outcomes) override {
+    for (const Outcome& outcome : outcomes) {
+      record_.tell({&outcome, 1});
+      region_.learn(record_.history(), outcome.trial);
+      // Trials of this region that still run tell nothing of the next one.
+      if (region_.trust().ended()) {
+        region_ = TurboRegion(record_.features(), settings_.region, record_.running_ids());
+      }
+    }
+  }
+
+  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
+  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
+  json save() const override;
+  Result<void> load(const json& state) override;
+
+ private:
+  Answer propose(TrialId id);
+  std::vector<Found> search();
+  std::size_t initial() const;
+
+  Settings settings_;
+  Rng rng_;
+  SearchRecord record_{Space{}};
+  TurboRegion region_{record_.features(), settings_.region, {}};
+};
+
+std::size_t Turbo::initial() const {
+  const std::size_t d = record_.features().size();
+  return settings_.initial.value_or(std::clamp<std::size_t>(2 * d, 4, 10));
+}
+
+Answer Turbo::propose(TrialId id) {
+  const bool guided = region_.usable() >= initial() && record_.features().size() > 0;
+  Answer answer =
+      record_.propose(id, guided ? record_.first_unseen(search(), rng_) : record_.draw(rng_));
+  if (std::holds_alternative<Proposal>(answer)) region_.start(id, guided);
+  return answer;
+}
+
+std::vector<Found> Turbo::search() {
+  const Features& features = record_.features();
+  const Surrogate& surrogate = region_.model(record_.running(kMostPretended));
+  const GaussianProcess& model = surrogate.model();
+  const double best = surrogate.best();
+  Acquisition acquisition;
+  acquisition.values = [&](std::span<const double> rows) {
+    std::vector<double> values;
+    for (const auto& [mean, deviation] : model.predict_many(rows)) {
+      values.push_back(log_expected_improvement(mean, deviation, best).value);
+    }
+    return values;
+  };
+  std::vector<double> deviation_slope(features.size());
+  acquisition.climb = [&](std::span<const double> row, std::span<double> gradient) {
+    const auto [mean, deviation] = model.predict(row, gradient, deviation_slope);
+    const LogImprovement value = log_expected_improvement(mean, deviation, best);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient[i] = value.by_mean * gradient[i] + value.by_deviation * deviation_slope[i];
+    }
+    return value.value;
+  };
+  const double length = region_.trust().length();
+  const auto n = static_cast<double>(model.size());
+  return search_box(
+      record_.space(), features, acquisition,
+      {.centre = record_.point(region_.best()),
+       .sides = box_sides(features, model.parameters().log_weights, length),
+       .share = std::min(1.0, length)},
+      {.candidates = static_cast<int>(std::clamp(kWork / (n * n), 100.0, 1000.0)), .climbs = 4},
+      rng_);
+}
+
+json Turbo::save() const {
+  return {{"rng", to_json(rng_)}, {"record", record_.save()}, {"region", region_.save()}};
+}
+
+Result<void> Turbo::load(const json& state) {
+  Turbo loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+  TRY(loaded.set_space(record_.space()));
+  TRY(loaded.record_.load(TRY(object_at(state, "record"))));
+  TRY(loaded.region_.load(TRY(object_at(state, "region")), loaded.record_.history()));
+  *this = std::move(loaded);
+  return {};
+}
+
+Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
+  Settings settings;
+  settings.region.initial_length = args["length_init"];
+  settings.region.success_tolerance = args["success_tolerance"];
+  if (!args["n_initial"].is_null()) settings.initial = args["n_initial"].get<std::size_t>();
+  return std::make_unique<Turbo>(settings, rng);
+}
+
+}  // namespace
+
+extern const TunerEntry turbo_entry = {
+    .name = "TuRBO",
+    .aliases = {"TrustRegion"},
+    .summary = "Gaussian process in a trust region: many trials, many dimensions",
+    .arguments = {{.name = "length_init",
+                   .type = Argument::Type::number,
+                   .fallback = 0.8,
+                   .help = "first side of the region, as a share of each parameter's range",
+                   .low = 0.01,
+                   .high = 1.6},
+                  {.name = "success_tolerance",
+                   .type = Argument::Type::integer,
+                   .fallback = 3,
+                   .help = "successes in a row that double the region",
+                   .low = 1,
+                   .high = 1e6},
+                  {.name = "n_initial",
+                   .type = Argument::Type::integer,
+                   .fallback = nullptr,
+                   .help = "results of random points in a new region; null: twice the parameters, "
+                           "4 to 10",
+                   .low = 1,
+                   .high = 1e6}},
+    .maximizes = false,
+    .make = make};
+
+}  // namespace attune
