@@ -45,7 +45,8 @@ Result<void> Adam::load(const json& state) {
   loaded.steps_ = TRY(integer_at(state, "steps"));
   const auto possible = [](double x) { return std::abs(x) < 1e100; };
   if (loaded.mean_.size() != mean_.size() || loaded.square_.size() != mean_.size() ||
-      loaded.steps_ < 0 || !std::ranges::all_of(loaded.mean_, possible) ||
+      !is_index(static_cast<double>(loaded.steps_), 0x1p53) ||
+      !std::ranges::all_of(loaded.mean_, possible) ||
       !std::ranges::all_of(loaded.square_, [&](double x) { return possible(x) && x >= 0; })) {
     return fail("saved state: impossible moments of a gradient");
   }

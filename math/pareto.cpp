@@ -1,6 +1,7 @@
 #include "math/pareto.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -49,6 +50,7 @@ bool is_dominated(const Rows& rows, const std::vector<std::size_t>& members, std
 
 // Without overflow. high > low, or all are equal.
 double share(double below, double above, double low, double high) {
+  if (std::isfinite(high - low)) return (above - below) / (high - low);
   return (above / 2 - below / 2) / (high / 2 - low / 2);
 }
 

@@ -79,8 +79,8 @@ Result<Header> read_header(const json& line) {
     Objective objective;
     objective.metric = TRY(member(one, "metric", &json::is_string));
     objective.maximize = TRY(member(one, "maximize", &json::is_boolean)).get<bool>();
-    if (const json limit = one.value("limit", json()); limit.is_number()) {
-      objective.limit = limit.get<double>();
+    if (one.contains("limit")) {
+      objective.limit = TRY(member(one, "limit", &json::is_number)).get<double>();
     }
     options.objectives.push_back(std::move(objective));
   }

@@ -2,9 +2,12 @@
 // they propose in turns, as no one of them is the best on every kind of problem (Benjamins et al.,
 // "carps: A Framework for Comparing N Hyperparameter Optimizers on M Benchmarks", 2025).
 //
-// The rule, measured in docs/tuners.md: the Gaussian process proposes, and after its random start
-// every fourth proposal is the multivariate Parzen estimator's. Where a fit of the process would
-// take seconds, the estimator is alone.
+// The rule, measured in docs/tuners.md: the local search begins, as it needs the fewest random
+// results; after ten proposals it takes turns with the Gaussian process of the whole space and the
+// multivariate Parzen estimator. With several objectives or limits, of which the local search does
+// not know, the process takes its turns. Where a fit of a process would take seconds, the estimator
+// is alone.
+#include <array>
 #include <memory>
 
 #include "base/saved_numbers.h"
@@ -13,13 +16,15 @@
 
 namespace attune {
 
-extern const TunerEntry gp_entry, tpe_entry;
+extern const TunerEntry gp_entry, tpe_entry, turbo_entry;
 
 namespace {
 
+enum Member : std::size_t { process, estimator, region };
+
 constexpr std::int64_t kStart = 10;
-constexpr std::int64_t kTurns = 4;
-constexpr std::size_t kMostDimensions = 100;  // of the Gaussian process
+constexpr std::array kTurns = {region, process, region, process, region, estimator};
+constexpr std::size_t kMostDimensions = 100;  // of a Gaussian process
 
 class Auto final : public Tuner {
  public:
@@ -27,6 +32,9 @@ class Auto final : public Tuner {
     auto tuner = std::make_unique<Auto>();
     TRY(tuner->members_.add(gp_entry, json::object(), context, rng));
     TRY(tuner->members_.add(tpe_entry, {{"multivariate", true}}, context, rng));
+    if (context.objectives.size() == 1) {
+      TRY(tuner->members_.add(turbo_entry, json::object(), context, rng));
+    }
     return tuner;
   }
 
@@ -39,8 +47,7 @@ class Auto final : public Tuner {
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) {
-      const bool turn = proposed_ >= kStart && proposed_ % kTurns == kTurns - 1;
-      std::size_t who = large_ || turn ? kEstimator : kProcess;
+      std::size_t who = turn();
       Answer answer = members_.ask(id, who);
       if (std::holds_alternative<Proposal>(answer)) ++proposed_;
       return answer;
@@ -63,7 +70,12 @@ class Auto final : public Tuner {
   }
 
  private:
-  static constexpr std::size_t kProcess = 0, kEstimator = 1;
+  std::size_t turn() const {
+    if (large_) return estimator;
+    const Member member =
+        proposed_ < kStart ? region : kTurns[static_cast<std::size_t>(proposed_) % kTurns.size()];
+    return member < members_.size() ? member : process;
+  }
 
   Portfolio members_;
   bool large_ = false;
@@ -75,7 +87,7 @@ class Auto final : public Tuner {
 extern const TunerEntry auto_tuner_entry = {
     .name = "auto",
     .aliases = {},
-    .summary = "the default: Gaussian process and Parzen estimator in turns, on every space",
+    .summary = "the default: Gaussian processes and a Parzen estimator in turns, on every space",
     .arguments = {},
     .maximizes = false,
     .make = Auto::make};

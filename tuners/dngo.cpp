@@ -144,7 +144,7 @@ void Dngo::update() {
 
 // As often as the user wants; sooner while each result is news.
 bool Dngo::must_train() const {
-  const std::size_t step = std::min(settings_.update_every, trained_at_ / 2);
+  const std::size_t step = std::clamp<std::size_t>(trained_at_ / 2, 1, settings_.update_every);
   return trained_at_ == 0 || record_.history().size() >= trained_at_ + step;
 }
 

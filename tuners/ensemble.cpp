@@ -13,6 +13,7 @@
 #include <deque>
 
 #include "base/saved_numbers.h"
+#include "tuners/objectives.h"
 #include "tuners/portfolio.h"
 
 namespace attune {
@@ -31,8 +32,8 @@ struct Try {
 
 class Ensemble final : public Tuner {
  public:
-  Ensemble(Portfolio members, const Settings& settings)
-      : members_(std::move(members)), settings_(settings) {}
+  Ensemble(Portfolio members, const Settings& settings, const Context& context)
+      : members_(std::move(members)), settings_(settings), objectives_(context) {}
 
   Result<void> set_space(const Space& space) override {
     TRY(members_.set_space(space));
@@ -59,8 +60,7 @@ class Ensemble final : public Tuner {
   void tell(std::span<const Outcome> outcomes) override {
     members_.tell(outcomes);
     for (const Outcome& outcome : outcomes) {
-      const bool improved = outcome.usable() && (!best_ || *outcome.loss < *best_);
-      if (improved) best_ = outcome.loss;
+      const bool improved = improves(outcome);
       if (outcome.end == End::imported) continue;
       if (const auto member = forget(outcome.trial)) {
         tries_.push_back({*member, improved});
@@ -84,6 +84,16 @@ class Ensemble final : public Tuner {
     std::size_t member = 0;
   };
 
+  // Whether it is a new best: by the first objective, among those that break the limits least.
+  bool improves(const Outcome& outcome) {
+    const auto values = objectives_(outcome);
+    if (!values) return false;
+    const Best now = {violation(*values, objectives_.size()), values->front()};
+    if (best_ && now >= *best_) return false;
+    best_ = now;
+    return true;
+  }
+
   std::size_t choose() const;
   // Who proposed a trial, once.
   std::optional<std::size_t> forget(TrialId id) {
@@ -94,11 +104,14 @@ class Ensemble final : public Tuner {
     return member;
   }
 
+  using Best = std::pair<double, double>;  // violation of limits, loss
+
   Portfolio members_;
   Settings settings_;
+  Objectives objectives_;
   std::vector<Owner> owners_;  // of trials that run, oldest first
   std::deque<Try> tries_;      // oldest first
-  std::optional<double> best_;
+  std::optional<Best> best_;
 };
 
 // A trial that runs counts as one that brought nothing, so that a batch is shared.
@@ -128,12 +141,14 @@ std::size_t Ensemble::choose() const {
 
 json Ensemble::save() const {
   json owners = json::array(), tries = json::array();
+  std::vector<double> best;
+  if (best_) best = {best_->first, best_->second};
   for (const Owner& owner : owners_) owners.push_back({owner.trial, owner.member});
   for (const Try& one : tries_) tries.push_back({one.member, one.improved ? 1 : 0});
   return {{"members", members_.save()},
           {"owners", owners},
           {"tries", tries},
-          {"best", save_numbers({best_ ? &*best_ : nullptr, best_ ? 1u : 0u})}};
+          {"best", save_numbers(best)}};
 }
 
 // Pairs of whole numbers: any and one below `end`, or the reverse.
@@ -166,14 +181,16 @@ Result<void> Ensemble::load(const json& state) {
     tries.push_back({static_cast<std::size_t>(member), improved == 1});
   }
   if (tries.size() > settings_.window) return impossible();
-  const auto best = TRY(numbers_at(state, "best"));  // one or none
-  if (best.size() > 1 || !std::ranges::all_of(best, [](double x) { return std::isfinite(x); })) {
+  const auto best = TRY(numbers_at(state, "best"));
+  if ((!best.empty() && best.size() != 2) ||
+      !std::ranges::all_of(best, [](double x) { return std::isfinite(x); })) {
     return impossible();
   }
   TRY(members_.load(TRY(object_at(state, "members"))));
   owners_ = std::move(owners);
   tries_ = std::move(tries);
-  best_ = best.empty() ? std::nullopt : std::optional(best[0]);
+  best_.reset();
+  if (!best.empty()) best_ = {best[0], best[1]};
   return {};
 }
 
@@ -209,7 +226,12 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
   Settings settings;
   settings.window = args["window"];
   settings.exploration = args["exploration"];
-  return std::make_unique<Ensemble>(TRY(portfolio(args["members"], context, rng)), settings);
+  Portfolio members = TRY(portfolio(args["members"], context, rng));
+  if (settings.window < members.size()) {
+    return fail("ensemble.window: at least one result of each of the " +
+                std::to_string(members.size()) + " members must have room in it");
+  }
+  return std::make_unique<Ensemble>(std::move(members), settings, context);
 }
 
 }  // namespace

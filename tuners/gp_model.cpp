@@ -55,7 +55,8 @@ std::vector<double> kept(const History& history, std::span<const Surrogate> obje
 // How much is wanted of given predictions: of the objectives, then the limits.
 class Merit {
  public:
-  Merit(const History& history, std::span<const Surrogate> objectives, const Utility& utility)
+  Merit(const History& history, std::span<const Surrogate> objectives,
+        std::span<const Surrogate> limits, const Utility& utility)
       : utility_(utility), objectives_(objectives.size()) {
     if (objectives_ == 1 && history.limits() == 0) {
       best_ = objectives.front().best();
@@ -69,6 +70,8 @@ class Merit {
     } else {
       const std::vector<double> reference = reference_of(rows, objectives);
       for (std::size_t p = 0; p < objectives.front().pretended_means().size(); ++p) {
+        const auto breaks = [p](const Surrogate& limit) { return limit.pretended_means()[p] > 0; };
+        if (std::ranges::any_of(limits, breaks)) continue;
         for (const Surrogate& surrogate : objectives) {
           rows.push_back(surrogate.pretended_means()[p]);
         }
@@ -96,7 +99,9 @@ class Merit {
     } else if (nothing_kept_) {
       for (std::size_t i = 0; i < objectives_; ++i) add(i, {});
     } else {
-      add(0, utility_of(utility_, predictions[0], best_));
+      // Of limits the logarithm of a probability is added: only to a logarithm.
+      const bool limited = predictions.size() > 1;
+      add(0, utility_of(limited ? Utility{} : utility_, predictions[0], best_));
     }
     for (std::size_t i = objectives_; i < predictions.size(); ++i) {
       add(i, probability_to_keep(predictions[i]));
@@ -153,8 +158,9 @@ void GpModel::update(const History& history, std::span<const std::span<const dou
 
 std::vector<std::size_t> GpModel::good(const History& history, std::size_t count) const {
   if (outputs() == 1) return objectives_.front().most_promising(count);
-  std::vector<std::size_t> ranked = history.ranked();
-  ranked.resize(std::min({count, ranked.size(), history.usable()}));
+  std::vector<std::size_t> ranked = history.ranked(objectives_.front().members());
+  std::erase_if(ranked, [&](std::size_t i) { return history.kind(i) != History::Kind::usable; });
+  ranked.resize(std::min(count, ranked.size()));
   return ranked;
 }
 
@@ -163,7 +169,7 @@ Acquisition GpModel::acquisition(const History& history, const Utility& utility)
   for (const auto* surrogates : {&objectives_, &limits_}) {
     for (const Surrogate& surrogate : *surrogates) models.push_back(&surrogate.model());
   }
-  const auto merit = std::make_shared<Merit>(history, objectives_, utility);
+  const auto merit = std::make_shared<Merit>(history, objectives_, limits_, utility);
   Acquisition acquisition;
   acquisition.values = [models, merit](std::span<const double> rows) {
     std::vector<std::vector<Prediction>> predictions;
@@ -215,7 +221,7 @@ Result<void> GpModel::load(const json& state, const History& history) {
         i < objectives_.size() ? loaded.objectives_[i] : loaded.limits_[i - objectives_.size()];
     TRY(surrogate.load(state[i], history));
     // They are brought up to date together.
-    if (surrogate.members() != loaded.objectives_.front().members()) {
+    if (!surrogate.in_step_with(loaded.objectives_.front())) {
       return fail("saved state: models of different results");
     }
   }

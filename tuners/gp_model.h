@@ -13,7 +13,8 @@
 
 namespace attune {
 
-// Of one objective; several are always sought by expected hypervolume improvement.
+// Of one objective without limits; with limits it is expected improvement, and several objectives
+// are sought by expected hypervolume improvement.
 struct Utility {
   enum class Kind { improvement, confidence, probability };
   Kind kind = Kind::improvement;
@@ -35,7 +36,8 @@ class GpModel {
   std::size_t outputs() const { return objectives_.size() + limits_.size(); }
 
   // Of the history, indices: results to look around, at most `count`. Of one objective those with
-  // the lowest expected losses; else the best observed.
+  // the lowest expected losses; else the best observed
+  // among the rows of the model.
   std::vector<std::size_t> good(const History& history, std::size_t count) const;
 
   // The logarithm of what an evaluation is expected to improve, times the probability that it keeps

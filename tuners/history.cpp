@@ -33,23 +33,23 @@ std::vector<double> History::gather(std::span<const std::size_t> members) const 
   return rows;
 }
 
-std::vector<std::size_t> History::ranked() const {
-  std::vector<std::size_t> all(size());
-  std::iota(all.begin(), all.end(), 0);
+std::vector<std::size_t> History::ranked(std::vector<std::size_t> members) const {
   if (width_ == 1) {
-    std::ranges::stable_sort(all, {}, [&](std::size_t i) { return std::pair(kind(i), loss(i)); });
-    return all;
+    std::ranges::stable_sort(members, {},
+                             [&](std::size_t i) { return std::pair(kind(i), loss(i)); });
+    return members;
   }
-  std::ranges::stable_sort(all, {}, [&](std::size_t i) { return kind(i); });  // usable ones first
+  std::ranges::stable_sort(members, {}, [&](std::size_t i) { return kind(i); });
+  std::vector<std::size_t> usable;  // they come first
   std::vector<double> results;
-  for (const std::size_t i : std::span(all).first(usable_)) {
+  for (const std::size_t i : members) {
+    if (kind(i) != Kind::usable) break;
+    usable.push_back(i);
     results.insert(results.end(), values(i).begin(), values(i).end());
   }
-  const std::vector<std::size_t> usable(all.begin(),
-                                        all.begin() + static_cast<std::ptrdiff_t>(usable_));
-  auto next = all.begin();
+  auto next = members.begin();
   for (const std::size_t i : ranking(results, objectives_, limits())) *next++ = usable[i];
-  return all;
+  return members;
 }
 
 std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most) {
@@ -66,10 +66,9 @@ std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t mo
 }
 
 std::vector<std::size_t> modelled(const History& history, std::size_t most) {
-  if (history.size() > most) return thinned(history.ranked(), most);
   std::vector<std::size_t> all(history.size());
   std::iota(all.begin(), all.end(), 0);
-  return all;
+  return all.size() > most ? thinned(history.ranked(std::move(all)), most) : all;
 }
 
 namespace {

@@ -40,9 +40,9 @@ class History {
   // The rows of the given results, one after the other.
   std::vector<double> gather(std::span<const std::size_t> members) const;
 
-  // All results, the best first: the usable as in ranking(), objectives.h, then the stopped, then
-  // the others. One objective: O(n log n).
-  std::vector<std::size_t> ranked() const;
+  // The given results, ascending, the best first: the usable as in ranking(), objectives.h, then
+  // the stopped, then the others. Of n with one or two objectives O(n log n), else up to O(n^2).
+  std::vector<std::size_t> ranked(std::vector<std::size_t> members) const;
 
  private:
   std::size_t dimensions_, objectives_, width_, usable_ = 0;

@@ -112,7 +112,9 @@ Metis::Suggestion Metis::candidate(const Point& optimum, std::span<const Point> 
   all.push_back({record_.first_unseen(lowest(1, -kInterval, good), rng_)});
   all.push_back({record_.first_unseen(lowest(0, -1, good), rng_)});
   if (settings_.resampling) {
-    if (const auto surprising = surrogate_.most_surprising(record_.history())) {
+    const auto surprising = surrogate_.most_surprising(record_.history());
+    // An imported one may break a constraint.
+    if (surprising && record_.space().feasible(record_.point(*surprising))) {
       all.push_back({record_.point(*surprising), true});
     }
   }

@@ -106,8 +106,9 @@ Point Nsga2::next() {
 }
 
 void Nsga2::add(const Point& point, const std::vector<double>& values) {
-  points_.push_back(point);
-  values_.insert(values_.end(), values.begin(), values.end());
+  // First, as of equal ones the first is preferred: on a plateau the population still moves.
+  points_.insert(points_.begin(), point);
+  values_.insert(values_.begin(), values.begin(), values.end());
   std::vector<std::size_t> order = ranking(values_, objectives_.size(), objectives_.limits());
   if (order.size() > settings_.population) order.pop_back();
   std::vector<Point> points;
@@ -176,7 +177,7 @@ extern const TunerEntry nsga2_entry = {
                    .fallback = 20,
                    .help = "results that may have children; as many are random at first",
                    .low = 1,
-                   .high = 99999},
+                   .high = 1000},
                   probability("crossover_prob", 0.9, "share of children that have two parents"),
                   probability("swapping_prob", 1,
                               "share of the parameters that a crossover crosses"),

@@ -39,8 +39,8 @@ std::optional<std::vector<double>> Objectives::operator()(const Outcome& outcome
     const auto value = reported(outcome, objective);
     if (!value) return std::nullopt;
     const double excess = *value - (objective.maximize ? -*objective.limit : *objective.limit);
-    if (!std::isfinite(excess)) return std::nullopt;
-    values.push_back(excess);
+    constexpr double kMost = std::numeric_limits<double>::max();
+    values.push_back(std::clamp(excess, -kMost, kMost));
   }
   return values;
 }

@@ -13,13 +13,13 @@ Result<void> Portfolio::add(const TunerEntry& entry, const json& arguments, cons
 }
 
 Result<void> Portfolio::set_space(const Space& space) {
-  const json before = save();
+  const json before = space_ ? save() : json();
   for (std::size_t i = 0; i < members_.size(); ++i) {
     auto set = members_[i].tuner->set_space(space);
     if (set) continue;
-    for (std::size_t k = 0; k < i; ++k) {
+    for (std::size_t k = 0; space_ && k < i; ++k) {
       Member& member = members_[k];
-      ATTUNE_CHECK(member.tuner->set_space(space_).has_value());
+      ATTUNE_CHECK(member.tuner->set_space(*space_).has_value());
       ATTUNE_CHECK(member.tuner->load(before[member.name]).has_value());
     }
     return fail(members_[i].name + ": " + set.error().message);

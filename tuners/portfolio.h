@@ -2,6 +2,7 @@
 // Several tuners on one experiment: each hears of every trial, as if it had been adopted where
 // another proposed it. Who proposes next is the rule of the tuner that holds the portfolio.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,7 @@ class Portfolio {
   };
 
   std::vector<Member> members_;
-  Space space_;
+  std::optional<Space> space_;  // nothing before the first set_space
 };
 
 }  // namespace attune

@@ -46,7 +46,7 @@ void Surrogate::update(const History& history) {
   model_.resize(members_.size());
   pretended_.clear();
   pretended_means_.clear();
-  const std::size_t step = std::max<std::size_t>(1, fitted_at_ / 20);
+  const std::size_t step = std::clamp<std::size_t>(fitted_at_ / 20, 1, kMostRows / 10);
   if (fits_ == 0 || history.size() >= fitted_at_ + step) {
     members_ = modelled(history, kMostRows);
     take_targets(history);
@@ -190,7 +190,8 @@ Result<void> Surrogate::load(const json& state, const History& history) {
       std::ranges::all_of(members,
                           [&](double i) { return is_index(i, static_cast<double>(seen)); }) &&
       std::ranges::adjacent_find(members, std::greater_equal<>()) == members.end() &&
-      (fits == 0) == members.empty();
+      (fits == 0) == members.empty() && (fits == 0 || !categories_.empty()) &&
+      fitted_rows <= kMostRows && members.size() <= 2 * kMostRows;
   if (!possible) return damaged();
 
   Surrogate loaded = *this;

@@ -33,6 +33,11 @@ class Surrogate {
   const GaussianProcess& model() const { return model_; }
   // Of the history, for each row but those of pretended trials, and their targets.
   const std::vector<std::size_t>& members() const { return members_; }
+  // Whether both have the same rows and will be fitted anew together.
+  bool in_step_with(const Surrogate& other) const {
+    return members_ == other.members_ && seen_ == other.seen_ && fits_ == other.fits_ &&
+           fitted_at_ == other.fitted_at_ && fitted_rows_ == other.fitted_rows_;
+  }
   const std::vector<double>& targets() const { return targets_; }
   // What is expected of each pretended trial.
   const std::vector<double>& pretended_means() const { return pretended_means_; }

@@ -2,21 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/saved_numbers.h"
 #include "space/saved_point.h"
 
 namespace attune {
+namespace {
+
+constexpr double kUnranked = std::numeric_limits<double>::infinity();  // after all others
+
+}  // namespace
 
 void TpeHistory::add(const Point& point, std::span<const double> values) {
-  const double loss = one_number() ? values.front() : 0;
+  const double loss = one_number() ? values.front() : kUnranked;
   const auto trial = static_cast<std::uint32_t>(losses_.size());
   const std::size_t width = groups_.variables().size();
   losses_.push_back(loss);
-  if (!one_number()) {
-    results_.insert(results_.end(), values.begin(), values.end());
-    ranked_ = false;
-  }
+  if (!one_number()) results_.insert(results_.end(), values.begin(), values.end());
   values_.insert(values_.end(), point.values.begin(), point.values.end());
   coordinates_.resize(coordinates_.size() + width);
   const std::span row = std::span(coordinates_).last(width);
@@ -30,7 +33,11 @@ void TpeHistory::add(const Point& point, std::span<const double> values) {
 }
 
 void TpeHistory::rank() {
-  if (ranked_) return;
+  if (one_number() || size() < ranked_ + std::max<std::size_t>(1, ranked_ / 20)) return;
+  rank_now();
+}
+
+void TpeHistory::rank_now() {
   double next = 0;
   for (const std::size_t i : ranking(results_, objectives_.size(), objectives_.limits())) {
     losses_[i] = next++;
@@ -38,11 +45,12 @@ void TpeHistory::rank() {
   for (auto& order : orders_) {
     std::ranges::sort(order, {}, [this](std::uint32_t trial) { return losses_[trial]; });
   }
-  ranked_ = true;
+  ranked_ = size();
 }
 
 json TpeHistory::save() const {
   return {{"losses", save_numbers(one_number() ? losses_ : results_)},
+          {"ranked", ranked_},
           {"points", save_numbers(values_)}};
 }
 
@@ -55,7 +63,14 @@ Result<void> TpeHistory::load(const Space& space, const json& state) {
   }
   const std::size_t n = losses.size() / width;
   const auto points = TRY(load_points(space, TRY(value_at(state, "points")), n));
-  for (std::size_t i = 0; i < n; ++i) add(points[i], std::span(losses).subspan(i * width, width));
+  const auto ranked = TRY(integer_at(state, "ranked"));
+  if (ranked < 0 || ranked > static_cast<std::int64_t>(n)) {
+    return fail("saved state: impossible results");
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    add(points[i], std::span(losses).subspan(i * width, width));
+    if (!one_number() && std::cmp_equal(i + 1, ranked)) rank_now();
+  }
   return {};
 }
 

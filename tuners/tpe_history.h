@@ -31,7 +31,8 @@ class TpeHistory {
   // per worse trial for each of its groups.
   void add(const Point& point, std::span<const double> values);
 
-  // To be called before by_loss() when results were added. Does nothing for a single objective.
+  // To be called before by_loss() when results were added: of several objectives they count as the
+  // worst until this ranks all anew, which it does when they have become more by a twentieth.
   void rank();
 
   // A trial's coordinates, one for each variable.
@@ -47,11 +48,12 @@ class TpeHistory {
   Result<void> load(const Space& space, const json& state);
 
  private:
+  void rank_now();
   bool one_number() const { return objectives_.size() + objectives_.limits() == 1; }
 
   Objectives objectives_;
   TpeGroups groups_;
-  bool ranked_ = true;
+  std::size_t ranked_ = 0;       // of the results, in the ranks
   std::vector<double> losses_;   // in the order of arrival, as the next three; or ranks
   std::vector<double> results_;  // of several objectives and limits
   std::vector<double> values_;   // of points, for saving

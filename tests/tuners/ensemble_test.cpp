@@ -64,6 +64,7 @@ TEST_CASE("ensemble: members are checked") {
   CHECK(refusal({}).empty());
   CHECK(refusal({{"members", "GP"}}).empty());
   CHECK(refusal({{"members", "gp , smac"}}).empty());
+  CHECK_THAT(refusal({{"window", 2}}), Catch::StartsWith("ensemble.window: at least one result"));
   for (const auto& [members, message] : std::vector<std::pair<std::string, std::string>>{
            {"GP,TPEE", "did you mean \"TPE\""},
            {"", "unknown tuner \"\""},
@@ -75,6 +76,34 @@ TEST_CASE("ensemble: members are checked") {
     CAPTURE(members);
     CHECK_THAT(refusal({{"members", members}}), Catch::Contains(message));
   }
+}
+
+TEST_CASE("ensemble: a member that declines the space is named, whoever came before it") {
+  const Space reals = parse_space(parse_json(kReals).value()).value();
+  for (const char* first :
+       {"Random", "Evolution", "CMA-ES", "GP", "TPE", "SMAC", "NSGAII", "QMC"}) {
+    CAPTURE(first);
+    auto made =
+        make_tuner(builtin_tuners(), "ensemble", {{"members", std::string(first) + ",PPO"}}, {}, 1);
+    REQUIRE(made);
+    const auto set = made->tuner->set_space(reals);
+    REQUIRE_FALSE(set);
+    CHECK_THAT(set.error().message, Catch::StartsWith("PPO: "));
+  }
+}
+
+TEST_CASE("ensemble: results that break a limit are no improvement on one that keeps it") {
+  TunerWorld world("ensemble", kReals, {{"members", "Random,Anneal"}}, 1,
+                   {{"loss", false}, {"size", false, 1.0}});
+  const auto tell = [&](double loss, double size) {
+    world.completed(world.next - 1, world.values(), Metrics{{"loss", loss}, {"size", size}});
+    return world.tuner->save()["tries"].back()[1].get<int>();
+  };
+  CHECK(tell(-100, 3) == 1);  // nothing better is known
+  CHECK(tell(-200, 4) == 0);
+  CHECK(tell(5, 1) == 1);
+  CHECK(tell(-300, 2) == 0);
+  CHECK(tell(4, 0.5) == 1);
 }
 
 TEST_CASE("ensemble: damaged states are declined and change nothing") {
@@ -94,6 +123,7 @@ TEST_CASE("ensemble: damaged states are declined and change nothing") {
            {"tries", 1},
            {"best", 4},
            {"best", "AAAAAAAA8H8="},
+           {"best", "AAAAAAAAAAAAAAAAAADwfw=="},
            {"members", {{"Random", good["members"]["Random"]}}},
            {"members", {{"Random", good["members"]["Random"]}, {"TPE", {{"rng", 3}}}}}}) {
     json state = good;

@@ -76,7 +76,7 @@ TEST_CASE("NSGAII: a trade-off is covered better than by random search") {
     CAPTURE(seed);
     std::map<bool, double> volumes;
     for (const bool is_random : {true, false}) {
-      Experiment experiment(kTwoReals, {{"population_size", is_random ? 9999 : 20}}, seed);
+      Experiment experiment(kTwoReals, {{"population_size", is_random ? 1000 : 20}}, seed);
       for (int i = 0; i < 150; ++i) {
         const Point point = experiment.ask();
         const double a = point.values[0], b = point.values[1];

@@ -73,6 +73,15 @@ TEST_CASE("objectives: a limit is not optimised but measured") {
   CHECK_FALSE(objectives(outcome(3, {{"size", 5}, {"seconds", 14}})));
 }
 
+TEST_CASE("objectives: a limit is kept by any margin that a double can express") {
+  const Objectives objectives(Context{.max_trials = {},
+                                      .concurrency = {},
+                                      .objectives = {{"loss", false}, {"size", false, 1e308}}});
+  const auto values = objectives(outcome(3, {{"size", -1e308}}));
+  REQUIRE(values);
+  CHECK((*values)[1] == std::numeric_limits<double>::lowest());
+}
+
 TEST_CASE("objectives: only what ended with a result has any") {
   const Objectives objectives(Context{});
   for (const End end : {End::failed, End::stopped, End::diverged}) {
