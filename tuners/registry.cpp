@@ -6,16 +6,17 @@ namespace attune {
 
 // The one place where a tuner's name appears outside of its own file. A missing file is a link
 // error, never a silent absence.
-#define TUNERS(X)                                                           \
-  X(auto_tuner)                                                             \
-  X(ensemble)                                                               \
-  X(random)                                                                 \
-  X(grid)                                                                   \
-  X(batch)                                                                  \
-  X(tpe)                                                                    \
-  X(gp)                                                                     \
-  X(turbo) X(cma_es) X(smac) X(dngo) X(metis) X(qmc) X(anneal) X(evolution) \
-      X(regularized_evolution) X(ppo) X(nsga2)
+#define TUNERS(X) \
+  X(auto_tuner)   \
+  X(ensemble)     \
+  X(random)       \
+  X(grid)         \
+  X(batch)        \
+  X(tpe)          \
+  X(gp)           \
+  X(turbo)        \
+  X(cma_es)       \
+  X(smac) X(dngo) X(metis) X(qmc) X(anneal) X(evolution) X(regularized_evolution) X(ppo) X(nsga2)
 #define DECLARE(name) extern const TunerEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 
