@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "base/check.h"
 #include "base/saved_numbers.h"
@@ -17,7 +18,7 @@ double entropy_of(std::span<const double> p) {
 
 }  // namespace
 
-SequencePolicy::SequencePolicy(std::vector<std::size_t> options, std::size_t pair_limit) {
+SequencePolicy::SequencePolicy(const std::vector<std::size_t>& options, std::size_t pair_limit) {
   for (const std::size_t count : options) {
     ATTUNE_CHECK(count > 0);
     sites_.push_back({.options = count, .first = options_});
@@ -50,8 +51,9 @@ std::vector<double> SequencePolicy::probabilities(std::span<const SequenceStep> 
   const auto logits = weights_.begin() + static_cast<std::ptrdiff_t>(own.first);
   std::vector<double> p(logits, logits + static_cast<std::ptrdiff_t>(own.options));
   p.back() += offset;
-  for (std::size_t j = before.size(); j-- > 0 && before[j].site >= own.oldest;) {
-    const double* pair = &weights_[pairs_at(own, before[j])];
+  for (const SequenceStep& step : std::views::reverse(before)) {
+    if (step.site < own.oldest) break;
+    const double* pair = &weights_[pairs_at(own, step)];
     for (std::size_t k = 0; k < p.size(); ++k) p[k] += pair[k];
   }
   const double highest = *std::ranges::max_element(p);
@@ -105,8 +107,9 @@ void SequencePolicy::add_gradient(const Sequence& sequence, std::span<const Opin
     }
     const Site& own = sites_[site];
     for (std::size_t k = 0; k < p.size(); ++k) gradient[own.first + k] += by_logit[k];
-    for (std::size_t j = t; j-- > 0 && before[j].site >= own.oldest;) {
-      double* pair = &gradient[pairs_at(own, before[j])];
+    for (const SequenceStep& step : std::views::reverse(before)) {
+      if (step.site < own.oldest) break;
+      double* pair = &gradient[pairs_at(own, step)];
       for (std::size_t k = 0; k < p.size(); ++k) pair[k] += by_logit[k];
     }
   }

@@ -37,7 +37,8 @@ class SequencePolicy {
   // `options` of each site, >= 1. A site depends on as many sites right before it as `pair_limit`
   // pairs of options allow, which bounds memory and the time of an update: ten layers of ten
   // operations have 4500 pairs.
-  explicit SequencePolicy(std::vector<std::size_t> options, std::size_t pair_limit = 1 << 17);
+  explicit SequencePolicy(const std::vector<std::size_t>& options,
+                          std::size_t pair_limit = 1 << 17);
 
   // Probabilities of the options of a site after these steps; O(options * steps).
   std::vector<double> probabilities(std::span<const SequenceStep> before, std::size_t site,
