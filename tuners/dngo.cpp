@@ -216,7 +216,8 @@ std::vector<Argument> arguments() {
 extern const TunerEntry dngo_entry = {
     .name = "DNGO",
     .aliases = {"DNGOTuner"},
-    .summary = "neural network with a Bayesian output: the same cost for any number of results",
+    .summary =
+        "neural network with a Bayesian output: nearly the same cost for any number of results",
     .arguments = arguments(),
     .maximizes = true,
     .make = make};
