@@ -33,6 +33,26 @@ constexpr LogNormal kLength = {-1.5, 1};
 constexpr double kCategoryLength = 0.5;  // more of categories: two of them are further apart
 constexpr LogNormal kSignal = {0, 1};
 constexpr LogNormal kNoise = {-8, 2};
+constexpr Eigen::Index kBlock = 32;  // columns that are worked on together
+
+// The lower triangle of K^-1, given K's lower Cholesky factor. In blocks, so that of the inverse of
+// the factor nothing is computed or multiplied that is above its diagonal.
+Matrix inverse_of(const Matrix& factor) {
+  const Eigen::Index n = factor.rows();
+  const auto width = [n](Eigen::Index at) { return std::min(kBlock, n - at); };
+  Matrix root = Matrix::Identity(n, n);
+  for (Eigen::Index i = 0; i < n; i += kBlock) {
+    auto columns = root.block(i, i, n - i, width(i));
+    factor.bottomRightCorner(n - i, n - i).triangularView<Eigen::Lower>().solveInPlace(columns);
+  }
+  Matrix inverse = Matrix::Zero(n, n);
+  for (Eigen::Index i = 0; i < n; i += kBlock) {
+    const Eigen::Index end = i + width(i);
+    const auto rows = root.block(i, 0, width(i), end);
+    inverse.topLeftCorner(end, end).selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose());
+  }
+  return inverse;
+}
 
 std::span<double> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
@@ -75,8 +95,8 @@ struct GaussianProcess::Impl {
   // In place: squared distances to covariances.
   template <class V>
   void covariances(V&& r2) const {
-    auto r = (5 * r2.array()).sqrt();
-    r2 = (signal * (1 + r + (5.0 / 3) * r2.array()) * (-r).exp()).eval();
+    const Eigen::ArrayXd r = (5 * r2.array()).sqrt();
+    r2 = (signal * (1 + r + (5.0 / 3) * r2.array()) * (-r).exp()).matrix();
   }
 
   void set_theta(const KernelParameters& parameters) {
@@ -195,10 +215,7 @@ double GaussianProcess::Impl::objective(std::span<const double> p, std::span<dou
   k.transpose().triangularView<Eigen::Upper>().solveInPlace(a);
   double value = -0.5 * fit - k.diagonal().array().log().sum();
 
-  Matrix inverse = Matrix::Identity(m, m);
-  l.solveInPlace(inverse);
-  Matrix w = Matrix::Zero(m, m);
-  w.selfadjointView<Eigen::Lower>().rankUpdate(inverse.transpose());  // K^-1
+  Matrix w = inverse_of(k);
   w.selfadjointView<Eigen::Lower>().rankUpdate(a, -1.0);
   // d value / d t = -1/2 sum_ij w_ij dK_ij/dt; w = K^-1 - a a^T
   std::ranges::fill(gradient, 0.0);

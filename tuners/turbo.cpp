@@ -25,7 +25,7 @@ struct Settings {
 };
 
 constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
-constexpr double kWork = 2e7;  // multiplications that the ranking of candidates may cost
+constexpr double kWork = 5e6;  // multiplications that the ranking of candidates may cost
 
 class Turbo final : public Tuner {
  public:
@@ -115,7 +115,7 @@ std::vector<Found> Turbo::search() {
       {.centre = record_.point(region_.best()),
        .sides = box_sides(features, model.parameters().log_weights, length),
        .share = std::min(1.0, length)},
-      {.candidates = static_cast<int>(std::clamp(kWork / (n * n), 100.0, 1000.0)), .climbs = 4},
+      {.candidates = static_cast<int>(std::clamp(kWork / (n * n), 100.0, 400.0)), .climbs = 4},
       rng_);
 }
 

@@ -119,6 +119,7 @@ void sizes(benchmark::internal::Benchmark* benchmark) {
 }
 BENCHMARK_CAPTURE(sequential, auto, "auto") -> Apply(sizes);
 BENCHMARK_CAPTURE(sequential, GP, "GP")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, TuRBO, "TuRBO")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, TPE_multivariate, "TPE", {{"multivariate", true}})->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, ensemble, "ensemble")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Metis, "Metis")->Apply(sizes);
