@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "base/saved_numbers.h"
 #include "math/maximise.h"
 
 namespace attune {
@@ -19,20 +20,6 @@ using Vector = Eigen::VectorXd;
 constexpr double kSqrt5 = 2.2360679774997896964;
 constexpr double kJitter =
     1e-8;  // of the signal's variance, on the diagonal: Cholesky must succeed
-// Limits and priors of the logarithms; targets have variance 1.
-const double kWeightLow = std::log(1e-4), kWeightHigh = std::log(1e4);
-const double kSignalLow = std::log(0.05), kSignalHigh = std::log(20.0), kNoiseHigh = 0;
-
-struct LogNormal {
-  double mean, deviation;
-};
-// Of a length scale, plus half the logarithm of how many dimensions are active. Found by measuring
-// (docs/tuners.md): half as long as in the paper, so that a model of few observations stays
-// curious.
-constexpr LogNormal kLength = {-1.5, 1};
-constexpr double kCategoryLength = 0.5;  // more of categories: two of them are further apart
-constexpr LogNormal kSignal = {0, 1};
-constexpr LogNormal kNoise = {-8, 2};
 constexpr Eigen::Index kBlock = 32;  // columns that are worked on together
 
 // The lower triangle of K^-1, given K's lower Cholesky factor. In blocks, so that of the inverse of
@@ -64,6 +51,7 @@ struct GaussianProcess::Impl {
   double signal = 1, noise = 0.01;
   Vector weights;
   Matrix factor;  // lower Cholesky factor in the first size() rows and columns; the rest is room
+  std::size_t assigned = 0;
   Vector y, alpha;
 
   double least_noise;
@@ -132,6 +120,7 @@ struct GaussianProcess::Impl {
   }
 
   void refactor() {
+    assigned = rows.size();
     grow(n());
     for (Eigen::Index j = 0; j < n(); ++j) {
       Vector column(n() - j);
@@ -145,6 +134,31 @@ struct GaussianProcess::Impl {
     ATTUNE_CHECK(in_place.info() == Eigen::Success);
   }
 
+  // These rows, and no targets.
+  void assign(std::span<const double> values, std::size_t count, const KernelParameters& t) {
+    const std::size_t d = rows.dimensions();
+    rows.resize(0);
+    for (std::size_t i = 0; i < count; ++i) rows.append(values.subspan(i * d, d));
+    y.resize(0);
+    alpha.resize(0);
+    const Box box = limits();
+    std::vector<double> p = pack(t);
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] = std::clamp(p[i], box.low[i], box.high[i]);
+    set_theta(unpack(p));
+    refactor();
+  }
+
+  void append(std::span<const double> row) {
+    rows.append(row);
+    extend(n() - 1);
+  }
+
+  void set_targets(std::span<const double> targets) {
+    ATTUNE_CHECK(targets.size() <= rows.size());
+    y = Eigen::Map<const Vector>(targets.data(), static_cast<Eigen::Index>(targets.size()));
+    solve();
+  }
+
   void solve() {
     alpha = y;
     solve_lower(y.size(), alpha);
@@ -153,45 +167,9 @@ struct GaussianProcess::Impl {
 
   // Log posterior density of the parameters packed in p up to a constant, with gradient.
   double objective(std::span<const double> p, std::span<double> gradient);
-  double log_prior(std::span<const double> p, std::span<double> gradient) const;
 
-  Box limits() const {
-    Box box = {std::vector(rows.dimensions(), kWeightLow),
-               std::vector(rows.dimensions(), kWeightHigh)};
-    box.low.insert(box.low.end(), {kSignalLow, std::log(least_noise)});
-    box.high.insert(box.high.end(), {kSignalHigh, kNoiseHigh});
-    return box;
-  }
-
-  std::vector<double> pack(const KernelParameters& t) const {
-    std::vector<double> p = t.log_weights;
-    p.push_back(t.log_signal);
-    p.push_back(t.log_noise);
-    return p;
-  }
-  KernelParameters unpack(std::span<const double> p) const {
-    const std::size_t k = rows.dimensions();
-    return {{p.begin(), p.begin() + static_cast<std::ptrdiff_t>(k)}, p[k], p[k + 1]};
-  }
+  Box limits() const { return kernel_limits(rows.dimensions(), least_noise); }
 };
-
-double GaussianProcess::Impl::log_prior(std::span<const double> p, std::span<double> g) const {
-  const std::size_t k = rows.dimensions();
-  const double more = 0.5 * std::log(std::max(rows.mean_active(), 1.0));
-  double value = 0;
-  const auto add = [&](std::size_t i, LogNormal prior) {
-    const double z = (p[i] - prior.mean) / prior.deviation;
-    value -= 0.5 * z * z;
-    g[i] -= z / prior.deviation;
-  };
-  for (std::size_t i = 0; i < k; ++i) {
-    const double category = rows.is_position(i) ? 0 : kCategoryLength;
-    add(i, {-2 * (kLength.mean + more + category), 2 * kLength.deviation});  // log weight
-  }
-  add(k, kSignal);
-  add(k + 1, kNoise);
-  return value;
-}
 
 double GaussianProcess::Impl::objective(std::span<const double> p, std::span<double> gradient) {
   set_theta(unpack(p));
@@ -233,7 +211,7 @@ double GaussianProcess::Impl::objective(std::span<const double> p, std::span<dou
   const double total = static_cast<double>(m) - y.dot(a);
   gradient[dims] = -0.5 * (total - noise * trace);
   gradient[dims + 1] = -0.5 * noise * trace;
-  return value + log_prior(p, gradient);
+  return value + log_kernel_prior(rows, p, gradient);
 }
 
 GaussianProcess::GaussianProcess(std::vector<std::size_t> categories, double least_noise)
@@ -256,54 +234,39 @@ GaussianProcess::~GaussianProcess() = default;
 
 std::size_t GaussianProcess::size() const { return impl_->rows.size(); }
 std::size_t GaussianProcess::dimensions() const { return impl_->rows.dimensions(); }
+std::size_t GaussianProcess::assigned() const { return impl_->assigned; }
 const MixedRows& GaussianProcess::rows() const { return impl_->rows; }
 const KernelParameters& GaussianProcess::parameters() const { return impl_->theta; }
 
 void GaussianProcess::assign(std::span<const double> rows, const KernelParameters& parameters) {
-  const std::size_t d = dimensions();
-  impl_->rows.resize(0);
-  for (std::size_t at = 0; d > 0 && at < rows.size(); at += d) {
-    impl_->rows.append(rows.subspan(at, d));
-  }
-  impl_->y.resize(0);
-  impl_->alpha.resize(0);
-  const Box box = impl_->limits();
-  std::vector<double> p = impl_->pack(parameters);
-  for (std::size_t i = 0; i < p.size(); ++i) p[i] = std::clamp(p[i], box.low[i], box.high[i]);
-  impl_->set_theta(impl_->unpack(p));
-  impl_->refactor();
+  impl_->assign(rows, dimensions() > 0 ? rows.size() / dimensions() : 0, parameters);
 }
 
-void GaussianProcess::append(std::span<const double> row) {
-  impl_->rows.append(row);
-  impl_->extend(impl_->n() - 1);
-}
+void GaussianProcess::append(std::span<const double> row) { impl_->append(row); }
 
 void GaussianProcess::resize(std::size_t n) {
   impl_->rows.resize(n);
-  if (impl_->y.size() > impl_->n()) {
-    impl_->y.conservativeResize(impl_->n());
-    impl_->solve();
-  }
+  const bool fewer_targets = impl_->y.size() > impl_->n();
+  // A factor of more rows has other bits in these than that of these alone, which load() makes.
+  const bool fewer_assigned = impl_->assigned > n;
+  if (fewer_targets) impl_->y.conservativeResize(impl_->n());
+  if (fewer_assigned) impl_->refactor();
+  if (fewer_targets || fewer_assigned) impl_->solve();
 }
 
-void GaussianProcess::set_targets(std::span<const double> y) {
-  ATTUNE_CHECK(y.size() <= size());
-  impl_->y = Eigen::Map<const Vector>(y.data(), static_cast<Eigen::Index>(y.size()));
-  impl_->solve();
-}
+void GaussianProcess::set_targets(std::span<const double> y) { impl_->set_targets(y); }
 
 void GaussianProcess::fit(int evaluations, std::span<const KernelParameters> starts) {
   const Box box = impl_->limits();
   const auto objective = [this](std::span<const double> p, std::span<double> g) {
     return impl_->objective(p, g);
   };
-  Maximum best = maximise(objective, box, impl_->pack(impl_->theta), evaluations, 1e-3);
+  Maximum best = maximise(objective, box, pack(impl_->theta), evaluations, 1e-3);
   for (const KernelParameters& start : starts) {
-    Maximum other = maximise(objective, box, impl_->pack(start), evaluations, 1e-3);
+    Maximum other = maximise(objective, box, pack(start), evaluations, 1e-3);
     if (other.value > best.value) best = std::move(other);
   }
-  impl_->set_theta(impl_->unpack(best.x));
+  impl_->set_theta(unpack(best.x));
   impl_->refactor();
   impl_->solve();
 }
@@ -311,7 +274,7 @@ void GaussianProcess::fit(int evaluations, std::span<const KernelParameters> sta
 double GaussianProcess::log_posterior(const KernelParameters& parameters,
                                       std::span<double> gradient) const {
   Impl copy = *impl_;
-  return copy.objective(copy.pack(parameters), gradient);
+  return copy.objective(pack(parameters), gradient);
 }
 
 std::vector<double> GaussianProcess::fitted_means() const {
@@ -369,6 +332,29 @@ Prediction GaussianProcess::predict(std::span<const double> row, std::span<doubl
     deviation_gradient[q] = w * m.rows.weigh_differences(q, row[q], span(by_deviation));
   }
   return {m.alpha.dot(k.head(t)), deviation};
+}
+
+json GaussianProcess::save() const {
+  return {{"parameters", save_numbers(pack(impl_->theta))}, {"fitted_rows", impl_->assigned}};
+}
+
+Result<void> GaussianProcess::load(const json& state, std::span<const double> rows,
+                                   std::span<const double> targets) {
+  const auto parameters = TRY(numbers_at(state, "parameters"));
+  const auto assigned = static_cast<double>(TRY(integer_at(state, "fitted_rows")));
+  const std::size_t d = dimensions(), n = d > 0 ? rows.size() / d : targets.size();
+  if (parameters.size() != d + 2 || !is_index(assigned, static_cast<double>(n + 1)) ||
+      !std::ranges::all_of(parameters, [](double x) { return std::abs(x) <= 100; })) {
+    return fail("saved state: a model that does not fit its results");
+  }
+  // In the steps in which it came to be: a row that is appended has other bits than one of many.
+  Impl loaded = *impl_;
+  const auto first = static_cast<std::size_t>(assigned);
+  loaded.assign(rows, first, unpack(parameters));
+  for (std::size_t i = first; i < n; ++i) loaded.append(rows.subspan(i * d, d));
+  loaded.set_targets(targets);
+  *impl_ = std::move(loaded);
+  return {};
 }
 
 }  // namespace attune

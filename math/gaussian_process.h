@@ -6,25 +6,18 @@
 // mixed_rows.h; so categories overlap or do not. Zero mean, homoscedastic normal noise.
 //
 // The logarithms of weights (inverse squared length scales), signal and noise variance maximise the
-// posterior density: the marginal likelihood (same book, section 5.4.1) times log-normal priors.
-// That of the length scales grows with the square root of the number of dimensions (Hvarfner,
-// Hellsten, Nardi, "Vanilla Bayesian Optimization Performs Great in High Dimensions", ICML 2024,
-// section 4), here of those that are active in an average observation.
+// posterior density: the marginal likelihood (same book, section 5.4.1) times the log-normal priors
+// of math/kernel_parameters.h.
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "base/json.h"
+#include "base/result.h"
+#include "math/kernel_parameters.h"
 #include "math/mixed_rows.h"
 
 namespace attune {
-
-// Variances are in units of the targets'.
-struct KernelParameters {
-  std::vector<double> log_weights;  // of each dimension: log(1 / length scale^2)
-  double log_signal = 0;            // of the signal's variance
-  double log_noise = 0;             // of the noise's variance
-};
 
 struct Prediction {
   double mean = 0;
@@ -45,6 +38,8 @@ class GaussianProcess {
 
   std::size_t size() const;
   std::size_t dimensions() const;
+  // Rows that came at once, by the last assign() or fit(): the bits of a model depend on it.
+  std::size_t assigned() const;
   const MixedRows& rows() const;
   const KernelParameters& parameters() const;
   KernelParameters initial_parameters() const;
@@ -56,7 +51,8 @@ class GaussianProcess {
   // One more row of inputs: one more row of the Cholesky factor, O(n^2). Positions in [0, 1],
   // categories as integers, NaN where inactive.
   void append(std::span<const double> row);
-  void resize(std::size_t n);  // forgets the last rows
+  // Forgets the last rows. To fewer than assigned() it costs O(n^3).
+  void resize(std::size_t n);
 
   // Targets of the first y.size() rows, mean 0 and deviation 1; O(n^2). Rows without a target only
   // tell where the function is about to be known: they lower the deviation, as if they had
@@ -79,6 +75,15 @@ class GaussianProcess {
   // With the derivatives by positions; those by categories are 0.
   Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
                      std::span<double> deviation_gradient) const;
+
+  // What rows and targets, which the caller has anyway, do not tell: parameters and assigned().
+  json save() const;
+  // Into a model of the same categories and least noise; all or nothing. `rows`: row by row, the
+  // first rows of the model that was saved, assigned() or more (of no dimensions as many as
+  // targets); `targets`: those of set_targets(). It has the bits of a model of these rows to which
+  // all happened that happened to the saved one. O(n^3).
+  Result<void> load(const json& state, std::span<const double> rows,
+                    std::span<const double> targets);
 
  private:
   struct Impl;

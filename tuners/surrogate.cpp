@@ -94,7 +94,6 @@ void Surrogate::fit(const History& history) {
   }
   ++fits_;
   fitted_at_ = history.size();
-  fitted_rows_ = members_.size();
 }
 
 void Surrogate::pretend(std::span<const std::span<const double>> running) {
@@ -158,21 +157,16 @@ std::optional<std::size_t> Surrogate::most_surprising(const History& history) co
 }
 
 json Surrogate::save() const {
-  std::vector<double> parameters = model_.parameters().log_weights;
-  parameters.push_back(model_.parameters().log_signal);
-  parameters.push_back(model_.parameters().log_noise);
-  std::vector<double> members(members_.begin(), members_.end());
-  return {{"parameters", save_numbers(parameters)},
-          {"members", save_numbers(members)},
-          {"seen", seen_},
-          {"fitted_at", fitted_at_},
-          {"fitted_rows", fitted_rows_},
-          {"fits", fits_}};
+  json state = model_.save();
+  state["members"] = save_numbers(std::vector<double>(members_.begin(), members_.end()));
+  state["seen"] = seen_;
+  state["fitted_at"] = fitted_at_;
+  state["fits"] = fits_;
+  return state;
 }
 
 Result<void> Surrogate::load(const json& state, const History& history) {
   const auto damaged = [] { return fail("saved state: a model that does not fit its results"); };
-  const auto parameters = TRY(numbers_at(state, "parameters"));
   const auto members = TRY(numbers_at(state, "members"));
   const auto size_at = [&](std::string_view key) -> Result<std::size_t> {
     const auto n = TRY(integer_at(state, key));
@@ -181,44 +175,35 @@ Result<void> Surrogate::load(const json& state, const History& history) {
   };
   const std::size_t seen = TRY(size_at("seen"));
   const std::size_t fitted_at = TRY(size_at("fitted_at"));
-  const std::size_t fitted_rows = TRY(size_at("fitted_rows"));
   const std::size_t fits = TRY(size_at("fits"));
   const bool possible =
-      parameters.size() == categories_.size() + 2 &&
-      std::ranges::all_of(parameters, [](double x) { return std::abs(x) <= 100; }) &&
-      seen <= history.size() && fitted_at <= seen && fitted_rows <= members.size() &&
+      seen <= history.size() && fitted_at <= seen && seen - fitted_at <= members.size() &&
       std::ranges::all_of(members,
                           [&](double i) { return is_index(i, static_cast<double>(seen)); }) &&
       std::ranges::adjacent_find(members, std::greater_equal<>()) == members.end() &&
       (fits == 0) == members.empty() && (fits == 0 || !categories_.empty()) &&
-      fitted_rows <= kMostRows && members.size() <= 2 * kMostRows;
+      members.size() - (seen - fitted_at) <= kMostRows && members.size() <= 2 * kMostRows;
   if (!possible) return damaged();
 
   Surrogate loaded = *this;
-  loaded.model_ = GaussianProcess(categories_, least_noise_);
   loaded.members_.assign(members.begin(), members.end());
   loaded.pretended_.clear();
   loaded.pretended_means_.clear();
   loaded.seen_ = seen;
   loaded.fitted_at_ = fitted_at;
-  loaded.fitted_rows_ = fitted_rows;
   loaded.fits_ = fits;
+  loaded.targets_.clear();
   if (fits > 0) {
     if (std::ranges::none_of(loaded.members_, [&](std::size_t i) {
           return history.kind(i) == History::Kind::usable;
         })) {
       return damaged();
     }
-    // In the steps in which it came to be, so that every bit is the same.
-    const std::span all(loaded.members_);
-    loaded.model_.assign(history.gather(all.first(fitted_rows)),
-                         {{parameters.begin(), parameters.end() - 2},
-                          parameters[parameters.size() - 2],
-                          parameters.back()});
-    for (const std::size_t i : all.subspan(fitted_rows)) loaded.model_.append(history.row(i));
     loaded.take_targets(history);
-    loaded.model_.set_targets(loaded.targets_);
   }
+  TRY(loaded.model_.load(state, history.gather(loaded.members_), loaded.targets_));
+  // All that came since the last fit were appended.
+  if (loaded.model_.assigned() != members.size() - (seen - fitted_at)) return damaged();
   *this = std::move(loaded);
   return {};
 }

@@ -36,7 +36,7 @@ class Surrogate {
   // Whether both have the same rows and will be fitted anew together.
   bool in_step_with(const Surrogate& other) const {
     return members_ == other.members_ && seen_ == other.seen_ && fits_ == other.fits_ &&
-           fitted_at_ == other.fitted_at_ && fitted_rows_ == other.fitted_rows_;
+           fitted_at_ == other.fitted_at_;
   }
   const std::vector<double>& targets() const { return targets_; }
   // What is expected of each pretended trial.
@@ -68,7 +68,6 @@ class Surrogate {
   std::vector<double> targets_;
   std::size_t seen_ = 0;       // of the history
   std::size_t fitted_at_ = 0;  // size of the history at the last fit
-  std::size_t fitted_rows_ = 0;
   std::size_t fits_ = 0;
   std::vector<std::vector<double>> pretended_;
   std::vector<double> pretended_means_;

@@ -1,0 +1,63 @@
+#include "math/kernel_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attune {
+namespace {
+
+// Limits and priors of the logarithms; targets have variance 1.
+const double kWeightLow = std::log(1e-4), kWeightHigh = std::log(1e4);
+const double kSignalLow = std::log(0.05), kSignalHigh = std::log(20.0), kNoiseHigh = 0;
+
+struct LogNormal {
+  double mean, deviation;
+};
+// Of a length scale, plus half the logarithm of how many dimensions are active. Found by measuring
+// (docs/tuners.md): half as long as in the paper, so that a model of few observations stays
+// curious.
+constexpr LogNormal kLength = {-1.5, 1};
+constexpr double kCategoryLength = 0.5;  // more of categories: two of them are further apart
+constexpr LogNormal kSignal = {0, 1};
+constexpr LogNormal kNoise = {-8, 2};
+
+}  // namespace
+
+std::vector<double> pack(const KernelParameters& parameters) {
+  std::vector<double> p = parameters.log_weights;
+  p.push_back(parameters.log_signal);
+  p.push_back(parameters.log_noise);
+  return p;
+}
+
+KernelParameters unpack(std::span<const double> p) {
+  const std::size_t k = p.size() - 2;
+  return {{p.begin(), p.begin() + static_cast<std::ptrdiff_t>(k)}, p[k], p[k + 1]};
+}
+
+Box kernel_limits(std::size_t dimensions, double least_noise) {
+  Box box = {std::vector(dimensions, kWeightLow), std::vector(dimensions, kWeightHigh)};
+  box.low.insert(box.low.end(), {kSignalLow, std::log(least_noise)});
+  box.high.insert(box.high.end(), {kSignalHigh, kNoiseHigh});
+  return box;
+}
+
+double log_kernel_prior(const MixedRows& rows, std::span<const double> p, std::span<double> g) {
+  const std::size_t k = rows.dimensions();
+  const double more = 0.5 * std::log(std::max(rows.mean_active(), 1.0));
+  double value = 0;
+  const auto add = [&](std::size_t i, LogNormal prior) {
+    const double z = (p[i] - prior.mean) / prior.deviation;
+    value -= 0.5 * z * z;
+    g[i] -= z / prior.deviation;
+  };
+  for (std::size_t i = 0; i < k; ++i) {
+    const double category = rows.is_position(i) ? 0 : kCategoryLength;
+    add(i, {-2 * (kLength.mean + more + category), 2 * kLength.deviation});  // log weight
+  }
+  add(k, kSignal);
+  add(k + 1, kNoise);
+  return value;
+}
+
+}  // namespace attune
