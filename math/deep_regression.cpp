@@ -30,8 +30,12 @@ void DeepRegression::fit(std::span<const double> rows, std::span<const double> t
   head_.fit(basis(rows, targets.size()), targets);
 }
 
-void DeepRegression::confirm(std::span<const double> rows, std::size_t count) {
-  if (count > 0) head_.confirm(basis(rows, count), kSure);
+void DeepRegression::confirm(std::span<const double> rows) {
+  if (count(rows) > 0) head_.confirm(basis(rows, count(rows)), kSure);
+}
+
+std::size_t DeepRegression::count(std::span<const double> rows) const {
+  return inputs_.dimensions() > 0 ? rows.size() / inputs_.dimensions() : 1;
 }
 
 std::vector<double> DeepRegression::basis(std::span<const double> rows, std::size_t count) const {
@@ -46,9 +50,9 @@ std::vector<double> DeepRegression::basis(std::span<const double> rows, std::siz
   return all;
 }
 
-std::vector<DeepRegression::Prediction> DeepRegression::predict_many(std::span<const double> rows,
-                                                                     std::size_t count) const {
-  return head_.predict_many(basis(rows, count));
+std::vector<DeepRegression::Prediction> DeepRegression::predict_many(
+    std::span<const double> rows) const {
+  return head_.predict_many(basis(rows, count(rows)));
 }
 
 DeepRegression::Prediction DeepRegression::predict(std::span<const double> row,

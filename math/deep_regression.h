@@ -41,9 +41,10 @@ class DeepRegression {
 
   // Rows whose targets would be what is expected, almost without noise: with that of the others, a
   // row would be no reason to look elsewhere. See BayesianLinear.
-  void confirm(std::span<const double> rows, std::size_t count);
+  void confirm(std::span<const double> rows);
 
-  std::vector<Prediction> predict_many(std::span<const double> rows, std::size_t count) const;
+  // `rows`: count x dimensions, row by row; of no dimensions there is one, as in confirm().
+  std::vector<Prediction> predict_many(std::span<const double> rows) const;
   // With the derivatives by positions; those by categories are 0.
   Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
                      std::span<double> deviation_gradient) const;
@@ -53,6 +54,7 @@ class DeepRegression {
   Result<void> load(const json& state);  // of the same dimensions; all or nothing
 
  private:
+  std::size_t count(std::span<const double> rows) const;
   std::vector<double> basis(std::span<const double> rows, std::size_t count) const;
 
   OneHot inputs_;

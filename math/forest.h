@@ -12,6 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "base/json.h"
+#include "base/result.h"
 #include "base/rng.h"
 
 namespace attune {
@@ -45,13 +47,18 @@ class Forest {
   void fit(std::span<const double> rows, std::span<const double> targets, Rng& rng);
 
   Prediction predict(std::span<const double> row) const;
-  // `rows`: count x dimensions(), row by row.
-  std::vector<Prediction> predict_many(std::span<const double> rows, std::size_t count) const;
+  // `rows`: count x dimensions(), row by row; of no dimensions there is one.
+  std::vector<Prediction> predict_many(std::span<const double> rows) const;
+
+  // The trees: 24 bytes of a leaf, 16 of a split, and of one by categories 8 for each 32 of them.
+  json save() const;
+  // Into a forest of the same categories and number of trees; all or nothing.
+  Result<void> load(const json& state);
 
  private:
   friend class TreeGrower;
 
-  // The left child is the next node.
+  // The left child is the next node, and the right one comes after all that is below the left.
   struct Node {
     double value = 0;         // positions up to it go left; in a leaf the mean
     double variance = 0;      // of a leaf
@@ -60,6 +67,8 @@ class Forest {
     std::uint32_t left_set = 0;  // of categories: where their bits begin in bits_
     bool inactive_left = false;
   };
+
+  class Reader;
 
   bool goes_left(const Node& node, double x) const;
   const Node& leaf(std::size_t root, const double* row) const;

@@ -95,20 +95,19 @@ Point Dngo::suggest() {
   for (const auto row : record_.running(kMostPretended)) {
     running.insert(running.end(), row.begin(), row.end());
   }
-  const std::size_t count = running.size() / features.size();
   double best = std::ranges::min(targets_);
-  if (count > 0) {
-    for (const auto& [mean, deviation] : model.predict_many(running, count)) {
+  if (!running.empty()) {
+    for (const auto& [mean, deviation] : model.predict_many(running)) {
       best = std::min(best, mean);
     }
-    model.confirm(running, count);
+    model.confirm(running);
   }
 
   std::vector<double> by_mean(features.size()), by_deviation(features.size());
   Acquisition acquisition;
   acquisition.values = [&](std::span<const double> rows) {
     std::vector<double> values;
-    for (const auto& [mean, deviation] : model.predict_many(rows, rows.size() / features.size())) {
+    for (const auto& [mean, deviation] : model.predict_many(rows)) {
       values.push_back(log_expected_improvement(mean, deviation, best).value);
     }
     return values;

@@ -72,7 +72,7 @@ Point Smac::suggest() {
   Acquisition acquisition;
   acquisition.values = [&](std::span<const double> rows) {
     std::vector<double> values;
-    for (const auto& [mean, variance] : forest.predict_many(rows, rows.size() / features.size())) {
+    for (const auto& [mean, variance] : forest.predict_many(rows)) {
       const double deviation = std::max(std::sqrt(variance), kLeastDeviation);
       values.push_back(log_expected_improvement(mean, deviation, best).value);
     }
@@ -83,8 +83,9 @@ Point Smac::suggest() {
       search_acquisition(record_.space(), features, acquisition, good, kSearch, rng_), rng_);
 }
 
-// Anew each time: that costs less than the search, the forest knows of every result and running
-// trial, and nothing of it has to be saved.
+// Anew for each proposal, also of one batch: each is a running trial, of which the forest of the
+// next one has to know. That costs less than the search. So no forest outlives a proposal, and
+// none is in a checkpoint.
 Forest Smac::fit(std::span<const std::size_t> members, std::vector<double> losses) {
   std::vector<double> rows = record_.history().gather(members);
   double mean = 0;

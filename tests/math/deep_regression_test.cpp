@@ -72,7 +72,7 @@ TEST_CASE(
     "deep regression: predicts what it has not seen, and is less sure where it has not been") {
   const Observations all = observations(150, 1), fresh = observations(200, 2);
   const DeepRegression model = trained(all);
-  const auto predictions = model.predict_many(fresh.rows, fresh.targets.size());
+  const auto predictions = model.predict_many(fresh.rows);
   double error = 0, variance = 0;
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     error += std::pow(predictions[i].mean - fresh.targets[i], 2) / 200;
@@ -80,8 +80,8 @@ TEST_CASE(
   }
   CAPTURE(error, variance);
   CHECK(error < 0.02 * variance);
-  const auto inside = model.predict_many(Numbers{0.5, 0, NAN}, 1)[0];
-  const auto outside = model.predict_many(Numbers{3, 0, NAN}, 1)[0];
+  const auto inside = model.predict_many(Numbers{0.5, 0, NAN})[0];
+  const auto outside = model.predict_many(Numbers{3, 0, NAN})[0];
   CHECK(outside.deviation > 2 * inside.deviation);
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("deep regression: the derivatives by positions are those of the predic
   const Numbers row = {0.4, 1, 0.7};
   Numbers by_mean(3), by_deviation(3);
   const auto at = model.predict(row, by_mean, by_deviation);
-  const auto alone = model.predict_many(row, 1)[0];
+  const auto alone = model.predict_many(row)[0];
   CHECK(at.mean == Approx(alone.mean).epsilon(1e-9));
   CHECK(at.deviation == Approx(alone.deviation).epsilon(1e-9));
   for (const std::size_t i : {0u, 2u}) {
@@ -115,7 +115,7 @@ TEST_CASE("deep regression: the derivatives by positions are those of the predic
     both.insert(both.end(), row.begin(), row.end());
     both[i] += 1e-6;
     both[3 + i] -= 1e-6;
-    const auto beside = model.predict_many(both, 2);
+    const auto beside = model.predict_many(both);
     CHECK(by_mean[i] == Approx((beside[0].mean - beside[1].mean) / 2e-6).epsilon(1e-4));
     CHECK(by_deviation[i] ==
           Approx((beside[0].deviation - beside[1].deviation) / 2e-6).epsilon(1e-3).margin(1e-7));
@@ -127,10 +127,10 @@ TEST_CASE("deep regression: the derivatives by positions are those of the predic
 TEST_CASE("deep regression: rows that are confirmed lower the deviation there") {
   DeepRegression model = trained(observations(20, 6));
   const Numbers row = {0.9, 2, NAN};
-  const auto before = model.predict_many(row, 1)[0];
-  model.confirm(row, 1);
-  model.confirm({}, 0);
-  const auto after = model.predict_many(row, 1)[0];
+  const auto before = model.predict_many(row)[0];
+  model.confirm(row);
+  model.confirm({});
+  const auto after = model.predict_many(row)[0];
   CHECK(after.mean == before.mean);
   CHECK(after.deviation < before.deviation);
 }
@@ -146,8 +146,8 @@ TEST_CASE("deep regression: saved and loaded and fitted again it is the same") {
   CHECK(copy.trained());
   copy.fit(all.rows, all.targets);
   const Numbers row = {0.1, 1, 0.2};
-  CHECK(copy.predict_many(row, 1)[0].mean == model.predict_many(row, 1)[0].mean);
-  CHECK(copy.predict_many(row, 1)[0].deviation == model.predict_many(row, 1)[0].deviation);
+  CHECK(copy.predict_many(row)[0].mean == model.predict_many(row)[0].mean);
+  CHECK(copy.predict_many(row)[0].deviation == model.predict_many(row)[0].deviation);
   DeepRegression other({{0, false}});
   CHECK_FALSE(other.load(model.save()));
   CHECK_FALSE(other.trained());

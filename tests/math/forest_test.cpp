@@ -150,6 +150,7 @@ TEST_CASE("forest: nothing to split is one leaf") {
   CHECK(same.predict(Numbers{0.3}).variance == 1);
   const Forest none = fitted({}, {.trees = 2, .bootstrap = false}, {}, {1, 3});
   CHECK(none.predict(Numbers{}).mean == 2);
+  CHECK(none.predict_many({}).size() == 1);
 }
 
 TEST_CASE(
@@ -168,7 +169,7 @@ TEST_CASE(
     variance += std::pow(targets.back() - 1.4, 2) / 400;
   }
   const Forest exact = fitted({0, 4, 0}, {.bootstrap = false}, rows, targets);
-  const auto again = exact.predict_many(rows, targets.size());
+  const auto again = exact.predict_many(rows);
   for (std::size_t i = 0; i < targets.size(); ++i) {
     CHECK(again[i].mean == Approx(targets[i]).margin(1e-12));
     CHECK(again[i].variance == Approx(0).margin(1e-12));
@@ -188,7 +189,7 @@ TEST_CASE("forest: the generator makes the trees and rows are predicted alike al
   const Forest a = fitted({0}, {}, rows, targets), b = fitted({0}, {}, rows, targets);
   const Forest other = fitted({0}, {}, rows, targets, 2);
   Numbers from_a, from_other;
-  const auto together = b.predict_many(rows, rows.size());
+  const auto together = b.predict_many(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     from_a.push_back(mean_at(a, {rows[i]}));
     from_other.push_back(mean_at(other, {rows[i]}));
