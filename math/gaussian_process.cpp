@@ -9,7 +9,9 @@
 
 #include "base/check.h"
 #include "base/saved_numbers.h"
+#include "math/kernel_posterior.h"
 #include "math/maximise.h"
+#include "math/warped_rows.h"
 
 namespace attune {
 namespace {
@@ -18,49 +20,28 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 constexpr double kSqrt5 = 2.2360679774997896964;
-constexpr double kJitter =
-    1e-8;  // of the signal's variance, on the diagonal: Cholesky must succeed
-constexpr Eigen::Index kBlock = 32;  // columns that are worked on together
-
-// The lower triangle of K^-1, given K's lower Cholesky factor. In blocks, so that of the inverse of
-// the factor nothing is computed or multiplied that is above its diagonal.
-Matrix inverse_of(const Matrix& factor) {
-  const Eigen::Index n = factor.rows();
-  const auto width = [n](Eigen::Index at) { return std::min(kBlock, n - at); };
-  Matrix root = Matrix::Identity(n, n);
-  for (Eigen::Index i = 0; i < n; i += kBlock) {
-    auto columns = root.block(i, i, n - i, width(i));
-    factor.bottomRightCorner(n - i, n - i).triangularView<Eigen::Lower>().solveInPlace(columns);
-  }
-  Matrix inverse = Matrix::Zero(n, n);
-  for (Eigen::Index i = 0; i < n; i += kBlock) {
-    const Eigen::Index end = i + width(i);
-    const auto rows = root.block(i, 0, width(i), end);
-    inverse.topLeftCorner(end, end).selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose());
-  }
-  return inverse;
-}
-
+// By which warps must increase the logarithm of the posterior density: a factor of 400, as there
+// are two more parameters for each position.
+constexpr double kEvidence = 6;
 std::span<double> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
 }  // namespace
 
 struct GaussianProcess::Impl {
-  MixedRows rows;
+  WarpedRows rows;
   KernelParameters theta;
   double signal = 1, noise = 0.01;
-  Vector weights;
   Matrix factor;  // lower Cholesky factor in the first size() rows and columns; the rest is room
   std::size_t assigned = 0;
   Vector y, alpha;
 
   double least_noise;
 
-  Impl(std::vector<std::size_t> categories, double noise_floor)
-      : rows(std::move(categories)), least_noise(noise_floor) {}
+  Impl(const std::vector<std::size_t>& categories, double noise_floor)
+      : rows(categories), least_noise(noise_floor) {}
 
   Eigen::Index n() const { return static_cast<Eigen::Index>(rows.size()); }
-  Eigen::Index d() const { return static_cast<Eigen::Index>(rows.dimensions()); }
+  std::size_t dimensions() const { return rows.dimensions(); }
   // In place: the first k rows of v become L^-1 v, or L^-T v.
   template <class V>
   void solve_lower(Eigen::Index k, V& v) const {
@@ -70,14 +51,6 @@ struct GaussianProcess::Impl {
   void solve_upper(Eigen::Index k, V& v) const {
     if (k > 0)
       factor.topLeftCorner(k, k).transpose().triangularView<Eigen::Upper>().solveInPlace(v);
-  }
-
-  // Weighted squared distances of x to `out.size()` rows from `from` on.
-  void squares(std::span<const double> x, std::size_t from, std::span<double> out) const {
-    std::ranges::fill(out, 0.0);
-    for (std::size_t k = 0; k < rows.dimensions(); ++k) {
-      rows.add_squares(k, x[k], weights[static_cast<Eigen::Index>(k)], from, out);
-    }
   }
 
   // In place: squared distances to covariances.
@@ -91,10 +64,7 @@ struct GaussianProcess::Impl {
     theta = parameters;
     signal = std::exp(theta.log_signal);
     noise = std::exp(theta.log_noise);
-    weights.resize(d());
-    for (Eigen::Index k = 0; k < d(); ++k) {
-      weights[k] = std::exp(theta.log_weights[static_cast<std::size_t>(k)]);
-    }
+    rows.set(theta);
   }
 
   void grow(Eigen::Index size) {
@@ -111,8 +81,8 @@ struct GaussianProcess::Impl {
   void extend(Eigen::Index i) {
     grow(i + 1);
     Vector k(i);
-    const auto x = rows.row(static_cast<std::size_t>(i));
-    squares(x, 0, span(k));
+    const auto x = rows.seen().row(static_cast<std::size_t>(i));
+    rows.squares(x, 0, span(k));
     covariances(k);
     solve_lower(i, k);
     factor.row(i).head(i) = k.transpose();
@@ -124,7 +94,8 @@ struct GaussianProcess::Impl {
     grow(n());
     for (Eigen::Index j = 0; j < n(); ++j) {
       Vector column(n() - j);
-      squares(rows.row(static_cast<std::size_t>(j)), static_cast<std::size_t>(j), span(column));
+      rows.squares(rows.seen().row(static_cast<std::size_t>(j)), static_cast<std::size_t>(j),
+                   span(column));
       covariances(column);
       factor.col(j).segment(j, n() - j) = column;
       factor(j, j) = diagonal();
@@ -141,10 +112,10 @@ struct GaussianProcess::Impl {
     for (std::size_t i = 0; i < count; ++i) rows.append(values.subspan(i * d, d));
     y.resize(0);
     alpha.resize(0);
-    const Box box = limits();
     std::vector<double> p = pack(t);
+    const Box box = limits(p.size());
     for (std::size_t i = 0; i < p.size(); ++i) p[i] = std::clamp(p[i], box.low[i], box.high[i]);
-    set_theta(unpack(p));
+    set_theta(unpack(p, d));
     refactor();
   }
 
@@ -165,62 +136,32 @@ struct GaussianProcess::Impl {
     solve_upper(y.size(), alpha);
   }
 
-  // Log posterior density of the parameters packed in p up to a constant, with gradient.
-  double objective(std::span<const double> p, std::span<double> gradient);
-
-  Box limits() const { return kernel_limits(rows.dimensions(), least_noise); }
+  // Of so many packed parameters.
+  Box limits(std::size_t count) const {
+    return kernel_limits(rows.given(), least_noise, count > packed_size(dimensions(), false));
+  }
+  Maximum climb(std::vector<double> start, int evaluations) {
+    const auto value = [this](std::span<const double> p, std::span<double> g) {
+      return log_kernel_posterior(rows, {y.data(), static_cast<std::size_t>(y.size())}, p, g);
+    };
+    const Box box = limits(start.size());
+    return maximise(value, box, std::move(start), evaluations, 1e-3);
+  }
+  void take(const Maximum& best) {
+    set_theta(unpack(best.x, dimensions()));
+    refactor();
+    solve();
+  }
 };
 
-double GaussianProcess::Impl::objective(std::span<const double> p, std::span<double> gradient) {
-  set_theta(unpack(p));
-  const Eigen::Index m = y.size();
-  Matrix k(m, m), slope(m, m);
-  for (Eigen::Index j = 0; j < m; ++j) {
-    Vector r2(m - j);
-    squares(rows.row(static_cast<std::size_t>(j)), static_cast<std::size_t>(j), span(r2));
-    const Eigen::ArrayXd r = (5 * r2.array()).sqrt();
-    const Eigen::ArrayXd decay = signal * (-r).exp();
-    k.col(j).tail(m - j) = ((1 + r + (5.0 / 3) * r2.array()) * decay).matrix();
-    slope.col(j).tail(m - j) = ((-5.0 / 6) * (1 + r) * decay).matrix();  // by r^2
-    k(j, j) = diagonal();
-  }
-  Eigen::LLT<Eigen::Ref<Matrix>> llt(k);
-  if (llt.info() != Eigen::Success) return std::numeric_limits<double>::quiet_NaN();
-  const auto l = k.triangularView<Eigen::Lower>();
-  Vector a = y;
-  l.solveInPlace(a);
-  const double fit = a.squaredNorm();
-  k.transpose().triangularView<Eigen::Upper>().solveInPlace(a);
-  double value = -0.5 * fit - k.diagonal().array().log().sum();
-
-  Matrix w = inverse_of(k);
-  w.selfadjointView<Eigen::Lower>().rankUpdate(a, -1.0);
-  // d value / d t = -1/2 sum_ij w_ij dK_ij/dt; w = K^-1 - a a^T
-  std::ranges::fill(gradient, 0.0);
-  const std::size_t dims = rows.dimensions();
-  for (Eigen::Index j = 0; j < m; ++j) {
-    Vector v = w.col(j).tail(m - j - 1).cwiseProduct(slope.col(j).tail(m - j - 1));
-    const auto x = rows.row(static_cast<std::size_t>(j));
-    for (std::size_t q = 0; q < dims; ++q) {
-      gradient[q] -= weights[static_cast<Eigen::Index>(q)] *
-                     rows.weigh_squares(q, x[q], static_cast<std::size_t>(j) + 1, span(v));
-    }
-  }
-  const double trace = w.diagonal().sum();
-  // Of the signal: the trace of w K, less what is noise on K's diagonal.
-  const double total = static_cast<double>(m) - y.dot(a);
-  gradient[dims] = -0.5 * (total - noise * trace);
-  gradient[dims + 1] = -0.5 * noise * trace;
-  return value + log_kernel_prior(rows, p, gradient);
-}
-
-GaussianProcess::GaussianProcess(std::vector<std::size_t> categories, double least_noise)
-    : impl_(std::make_unique<Impl>(std::move(categories), least_noise)) {
+GaussianProcess::GaussianProcess(const std::vector<std::size_t>& categories, double least_noise)
+    : impl_(std::make_unique<Impl>(categories, least_noise)) {
   impl_->set_theta(initial_parameters());
 }
 
 KernelParameters GaussianProcess::initial_parameters() const {
-  return {std::vector<double>(dimensions(), 0.0), 0, std::max(-4.0, std::log(impl_->least_noise))};
+  return {
+      std::vector<double>(dimensions(), 0.0), 0, std::max(-4.0, std::log(impl_->least_noise)), {}};
 }
 GaussianProcess::GaussianProcess(const GaussianProcess& other)
     : impl_(std::make_unique<Impl>(*other.impl_)) {}
@@ -235,7 +176,7 @@ GaussianProcess::~GaussianProcess() = default;
 std::size_t GaussianProcess::size() const { return impl_->rows.size(); }
 std::size_t GaussianProcess::dimensions() const { return impl_->rows.dimensions(); }
 std::size_t GaussianProcess::assigned() const { return impl_->assigned; }
-const MixedRows& GaussianProcess::rows() const { return impl_->rows; }
+const MixedRows& GaussianProcess::rows() const { return impl_->rows.given(); }
 const KernelParameters& GaussianProcess::parameters() const { return impl_->theta; }
 
 void GaussianProcess::assign(std::span<const double> rows, const KernelParameters& parameters) {
@@ -256,25 +197,32 @@ void GaussianProcess::resize(std::size_t n) {
 
 void GaussianProcess::set_targets(std::span<const double> y) { impl_->set_targets(y); }
 
-void GaussianProcess::fit(int evaluations, std::span<const KernelParameters> starts) {
-  const Box box = impl_->limits();
-  const auto objective = [this](std::span<const double> p, std::span<double> g) {
-    return impl_->objective(p, g);
-  };
-  Maximum best = maximise(objective, box, pack(impl_->theta), evaluations, 1e-3);
-  for (const KernelParameters& start : starts) {
-    Maximum other = maximise(objective, box, pack(start), evaluations, 1e-3);
-    if (other.value > best.value) best = std::move(other);
+void GaussianProcess::fit(int evaluations) {
+  impl_->take(impl_->climb(pack(impl_->theta), evaluations));
+}
+
+void GaussianProcess::refit(int evaluations, Warping warping) {
+  const KernelParameters present = impl_->theta;
+  KernelParameters straight = present;
+  straight.warps.clear();
+  Maximum best = impl_->climb(pack(straight), evaluations);
+  Maximum other = impl_->climb(pack(initial_parameters()), evaluations);
+  if (other.value > best.value) best = std::move(other);
+  if (warping == Warping::by_evidence) {
+    std::vector<double> start = pack(present);
+    if (present.warps.empty()) start = best.x;
+    start.resize(packed_size(dimensions(), true));
+    Maximum bent = impl_->climb(std::move(start), evaluations);
+    if (bent.value > best.value + kEvidence) best = std::move(bent);
   }
-  impl_->set_theta(unpack(best.x));
-  impl_->refactor();
-  impl_->solve();
+  impl_->take(best);
 }
 
 double GaussianProcess::log_posterior(const KernelParameters& parameters,
                                       std::span<double> gradient) const {
-  Impl copy = *impl_;
-  return copy.objective(pack(parameters), gradient);
+  WarpedRows rows = impl_->rows;
+  return log_kernel_posterior(rows, {impl_->y.data(), static_cast<std::size_t>(impl_->y.size())},
+                              pack(parameters), gradient);
 }
 
 std::vector<double> GaussianProcess::fitted_means() const {
@@ -293,8 +241,8 @@ std::vector<Prediction> GaussianProcess::predict_many(std::span<const double> po
   const auto count = static_cast<Eigen::Index>(d > 0 ? points.size() / d : 1);
   Matrix k(impl_->n(), count);
   for (Eigen::Index c = 0; c < count; ++c) {
-    impl_->squares(points.subspan(static_cast<std::size_t>(c) * d, d), 0,
-                   {k.col(c).data(), size()});
+    const auto x = impl_->rows.seen(points.subspan(static_cast<std::size_t>(c) * d, d));
+    impl_->rows.squares(x, 0, {k.col(c).data(), size()});
     impl_->covariances(k.col(c));
   }
   const Vector means = k.topRows(impl_->alpha.size()).transpose() * impl_->alpha;
@@ -311,7 +259,8 @@ Prediction GaussianProcess::predict(std::span<const double> row, std::span<doubl
                                     std::span<double> deviation_gradient) const {
   const Impl& m = *impl_;
   Vector r2(m.n());
-  m.squares(row, 0, span(r2));
+  const std::vector<double> x = m.rows.seen(row);
+  m.rows.squares(x, 0, span(r2));
   const Eigen::ArrayXd r = (5 * r2.array()).sqrt();
   const Eigen::ArrayXd decay = m.signal * (-r).exp();
   Vector k = ((1 + r + (5.0 / 3) * r2.array()) * decay).matrix();
@@ -326,10 +275,10 @@ Prediction GaussianProcess::predict(std::span<const double> row, std::span<doubl
   Vector by_deviation = -v.cwiseProduct(slope) / deviation;
   for (std::size_t q = 0; q < row.size(); ++q) {
     mean_gradient[q] = deviation_gradient[q] = 0;
-    if (!m.rows.is_position(q)) continue;
-    const double w = m.weights[static_cast<Eigen::Index>(q)];
-    mean_gradient[q] = w * m.rows.weigh_differences(q, row[q], span(by_mean));
-    deviation_gradient[q] = w * m.rows.weigh_differences(q, row[q], span(by_deviation));
+    if (!m.rows.given().is_position(q)) continue;
+    const double w = m.rows.weight(q) * m.rows.slope(q, row[q]);
+    mean_gradient[q] = w * m.rows.seen().weigh_differences(q, x[q], span(by_mean));
+    deviation_gradient[q] = w * m.rows.seen().weigh_differences(q, x[q], span(by_deviation));
   }
   return {m.alpha.dot(k.head(t)), deviation};
 }
@@ -343,14 +292,16 @@ Result<void> GaussianProcess::load(const json& state, std::span<const double> ro
   const auto parameters = TRY(numbers_at(state, "parameters"));
   const auto assigned = static_cast<double>(TRY(integer_at(state, "fitted_rows")));
   const std::size_t d = dimensions(), n = d > 0 ? rows.size() / d : targets.size();
-  if (parameters.size() != d + 2 || !is_index(assigned, static_cast<double>(n + 1)) ||
+  const bool possible_size =
+      parameters.size() == packed_size(d, false) || parameters.size() == packed_size(d, true);
+  if (!possible_size || !is_index(assigned, static_cast<double>(n + 1)) ||
       !std::ranges::all_of(parameters, [](double x) { return std::abs(x) <= 100; })) {
     return fail("saved state: a model that does not fit its results");
   }
   // In the steps in which it came to be: a row that is appended has other bits than one of many.
   Impl loaded = *impl_;
   const auto first = static_cast<std::size_t>(assigned);
-  loaded.assign(rows, first, unpack(parameters));
+  loaded.assign(rows, first, unpack(parameters, d));
   for (std::size_t i = first; i < n; ++i) loaded.append(rows.subspan(i * d, d));
   loaded.set_targets(targets);
   *impl_ = std::move(loaded);

@@ -29,7 +29,7 @@ class GaussianProcess {
  public:
   // `categories` of each dimension, 0: a position. The noise's variance is at least `least_noise`,
   // in (0, 1).
-  explicit GaussianProcess(std::vector<std::size_t> categories, double least_noise = 1e-6);
+  explicit GaussianProcess(const std::vector<std::size_t>& categories, double least_noise = 1e-6);
   GaussianProcess(const GaussianProcess&);
   GaussianProcess& operator=(const GaussianProcess&);
   GaussianProcess(GaussianProcess&&) noexcept;
@@ -60,11 +60,17 @@ class GaussianProcess {
   // Tradeoffs in Gaussian Process Bandit Optimization", JMLR 2014).
   void set_targets(std::span<const double> y);
 
-  // Maximises the posterior density given the rows with targets, from the present parameters and
-  // from `starts`, with at most so many evaluations of O(n^3 + d n^2) each.
-  void fit(int evaluations, std::span<const KernelParameters> starts = {});
+  // Maximises the posterior density given the rows with targets, from the present parameters, with
+  // at most so many evaluations of O(n^3 + d n^2) each.
+  void fit(int evaluations);
 
-  // At given parameters, up to a constant; the gradient by log_weights, log_signal, log_noise.
+  // The same from the initial parameters, too, and with as many evaluations for each start. Warps
+  // (math/input_warp.h) are taken or dropped: they stay only while the posterior density with them
+  // is higher by a factor that makes up for their number.
+  enum class Warping { none, by_evidence };
+  void refit(int evaluations, Warping warping);
+
+  // At given parameters, up to a constant; the gradient in the order of pack().
   double log_posterior(const KernelParameters& parameters, std::span<double> gradient) const;
 
   Prediction predict(std::span<const double> row) const;  // O(n^2)

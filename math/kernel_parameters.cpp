@@ -20,6 +20,8 @@ constexpr LogNormal kLength = {-1.5, 1};
 constexpr double kCategoryLength = 0.5;  // more of categories: two of them are further apart
 constexpr LogNormal kSignal = {0, 1};
 constexpr LogNormal kNoise = {-8, 2};
+constexpr LogNormal kWarp = {0, 0.5};
+constexpr double kMostWarp = 1.5;
 
 }  // namespace
 
@@ -27,18 +29,31 @@ std::vector<double> pack(const KernelParameters& parameters) {
   std::vector<double> p = parameters.log_weights;
   p.push_back(parameters.log_signal);
   p.push_back(parameters.log_noise);
+  for (const Warp& warp : parameters.warps) p.insert(p.end(), {warp.log_a, warp.log_b});
   return p;
 }
 
-KernelParameters unpack(std::span<const double> p) {
-  const std::size_t k = p.size() - 2;
-  return {{p.begin(), p.begin() + static_cast<std::ptrdiff_t>(k)}, p[k], p[k + 1]};
+KernelParameters unpack(std::span<const double> p, std::size_t k) {
+  KernelParameters parameters = {
+      {p.begin(), p.begin() + static_cast<std::ptrdiff_t>(k)}, p[k], p[k + 1]};
+  for (std::size_t i = k + 2; i < p.size(); i += 2) parameters.warps.push_back({p[i], p[i + 1]});
+  return parameters;
 }
 
-Box kernel_limits(std::size_t dimensions, double least_noise) {
-  Box box = {std::vector(dimensions, kWeightLow), std::vector(dimensions, kWeightHigh)};
+std::size_t packed_size(std::size_t dimensions, bool with_warps) {
+  return (with_warps ? 3 : 1) * dimensions + 2;
+}
+
+Box kernel_limits(const MixedRows& rows, double least_noise, bool with_warps) {
+  const std::size_t k = rows.dimensions();
+  Box box = {std::vector(k, kWeightLow), std::vector(k, kWeightHigh)};
   box.low.insert(box.low.end(), {kSignalLow, std::log(least_noise)});
   box.high.insert(box.high.end(), {kSignalHigh, kNoiseHigh});
+  for (std::size_t i = 0; with_warps && i < k; ++i) {
+    const double most = rows.is_position(i) ? kMostWarp : 0;
+    box.low.insert(box.low.end(), 2, -most);
+    box.high.insert(box.high.end(), 2, most);
+  }
   return box;
 }
 
@@ -57,6 +72,7 @@ double log_kernel_prior(const MixedRows& rows, std::span<const double> p, std::s
   }
   add(k, kSignal);
   add(k + 1, kNoise);
+  for (std::size_t i = k + 2; i < p.size(); ++i) add(i, kWarp);
   return value;
 }
 

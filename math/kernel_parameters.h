@@ -6,27 +6,35 @@
 #include <span>
 #include <vector>
 
+#include "math/input_warp.h"
 #include "math/maximise.h"
 #include "math/mixed_rows.h"
 
 namespace attune {
+
+// Added to the covariance's diagonal, in variances of the signal: its Cholesky factor must exist.
+constexpr double kJitter = 1e-8;
 
 // Variances are in units of the targets'.
 struct KernelParameters {
   std::vector<double> log_weights;  // of each dimension: log(1 / length scale^2)
   double log_signal = 0;            // of the signal's variance
   double log_noise = 0;             // of the noise's variance
+  std::vector<Warp> warps = {};     // of each dimension, straight of categories; or none at all
 };
 
-// One number after the other: weights, signal, noise; and back, at least two numbers.
+// One number after the other: weights, signal, noise, warps if there are any; and back.
 std::vector<double> pack(const KernelParameters& parameters);
-KernelParameters unpack(std::span<const double> packed);
+KernelParameters unpack(std::span<const double> packed, std::size_t dimensions);
+// How many numbers that are.
+std::size_t packed_size(std::size_t dimensions, bool with_warps);
 
-// Of packed parameters of so many dimensions; the noise's variance is at least `least_noise`.
-Box kernel_limits(std::size_t dimensions, double least_noise);
+// Of packed parameters; the noise's variance is at least `least_noise`.
+Box kernel_limits(const MixedRows& rows, double least_noise, bool with_warps);
 
-// Logarithm of the prior's density at packed parameters, up to a constant; adds its derivatives to
-// `gradient`. Dimensions are counted that are active in an average row.
+// Logarithm of the prior's density at packed parameters, up to a constant, which is such that
+// straight warps and none are equally likely; adds its derivatives to `gradient`. Dimensions are
+// counted that are active in an average row.
 double log_kernel_prior(const MixedRows& rows, std::span<const double> packed,
                         std::span<double> gradient);
 

@@ -24,8 +24,9 @@ class MixedRows {
   void append(std::span<const double> row);  // dimensions() numbers
   void resize(std::size_t size);             // to fewer
   double at(std::size_t i, std::size_t d) const { return columns_[d][i]; }
-  std::vector<double> row(std::size_t i) const;  // imputed
-  double mean_active() const;                    // how many dimensions are, in an average row
+  std::vector<double> row(std::size_t i) const;   // imputed
+  double imputed(std::size_t d, double x) const;  // what stands for a value, or for NaN
+  double mean_active() const;                     // how many dimensions are, in an average row
 
   // out[i] += weight * squared distance in dimension d of x and row from + i.
   void add_squares(std::size_t d, double x, double weight, std::size_t from,
@@ -38,8 +39,6 @@ class MixedRows {
   double weigh_differences(std::size_t d, double x, std::span<const double> a) const;
 
  private:
-  double imputed(std::size_t d, double x) const;
-
   std::vector<std::size_t> categories_;
   std::vector<std::vector<double>> columns_;
   std::size_t size_ = 0;

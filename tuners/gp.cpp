@@ -23,7 +23,7 @@ namespace {
 
 struct Settings {
   Utility utility;
-  double least_noise = 1e-6;
+  SurrogateSettings surrogate;
   std::size_t cold_start = 10;
   int most_candidates = 100000;
   int most_climbs = 250;
@@ -59,7 +59,7 @@ class Gp final : public Tuner {
  private:
   std::array<GpModel, 2> models() const {
     const auto of = [this](Scale scale) {
-      return GpModel(record_.features(), scale, settings_.least_noise, objectives_.size(),
+      return GpModel(record_.features(), scale, settings_.surrogate, objectives_.size(),
                      objectives_.limits());
     };
     return {of(Scale::standardised), of(Scale::straightened)};
@@ -135,7 +135,8 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
                                              : Utility::Kind::improvement;
   settings.utility.kappa = args["kappa"];
   settings.utility.xi = args["xi"];
-  settings.least_noise = args["alpha"];
+  settings.surrogate.least_noise = args["alpha"];
+  if (!args["input_warping"]) settings.surrogate.warping = GaussianProcess::Warping::none;
   settings.cold_start = args["cold_start_num"];
   settings.most_candidates = args["selection_num_warm_up"];
   settings.most_climbs = args["selection_num_starting_points"];
@@ -176,6 +177,10 @@ std::vector<Argument> arguments() {
        .help = "results before the model is asked; imported ones count",
        .low = 1,
        .high = 1e6},
+      {.name = "input_warping",
+       .type = boolean,
+       .fallback = true,
+       .help = "the ends of ranges may be stretched, if the results speak for it"},
       {.name = "selection_num_warm_up",
        .type = integer,
        .fallback = 100000,

@@ -137,13 +137,13 @@ class Merit {
 
 }  // namespace
 
-GpModel::GpModel(const Features& features, Scale scale, double least_noise, std::size_t objectives,
-                 std::size_t limits) {
+GpModel::GpModel(const Features& features, Scale scale, const SurrogateSettings& settings,
+                 std::size_t objectives, std::size_t limits) {
   for (std::size_t i = 0; i < objectives; ++i) {
-    objectives_.emplace_back(features, scale, least_noise, i);
+    objectives_.emplace_back(features, scale, settings, i);
   }
   for (std::size_t i = 0; i < limits; ++i) {
-    limits_.emplace_back(features, Scale::limit, least_noise, objectives + i);
+    limits_.emplace_back(features, Scale::limit, settings, objectives + i);
   }
 }
 

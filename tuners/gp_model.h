@@ -26,8 +26,8 @@ struct Utility {
 class GpModel {
  public:
   // `objectives` >= 1 and `limits` as in History.
-  GpModel(const Features& features, Scale scale, double least_noise, std::size_t objectives,
-          std::size_t limits);
+  GpModel(const Features& features, Scale scale, const SurrogateSettings& settings,
+          std::size_t objectives, std::size_t limits);
 
   // Takes in what came since, and what runs, encoded. At least one usable result.
   void update(const History& history, std::span<const std::span<const double>> running);

@@ -29,7 +29,6 @@ struct Settings {
 
 constexpr std::size_t kGood = 10;           // points to search around
 constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
-constexpr double kLeastNoise = 1e-6;        // variance, in variances of the losses
 constexpr double kInterval = 1.96;          // deviations on each side that hold 95 % of a normal
 constexpr double kWork = 1e6;  // multiplications that the ranking of candidates may cost
 
@@ -61,9 +60,7 @@ class Metis final : public Tuner {
     bool again = false;  // known, and measured again on purpose
   };
 
-  Surrogate surrogate() const {
-    return Surrogate(record_.features(), Scale::standardised, kLeastNoise);
-  }
+  Surrogate surrogate() const { return Surrogate(record_.features(), Scale::standardised); }
 
   Answer answer(TrialId id);
   Suggestion suggest();

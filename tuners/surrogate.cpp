@@ -34,12 +34,13 @@ std::vector<std::size_t> indices(std::size_t n) {
 
 }  // namespace
 
-Surrogate::Surrogate(const Features& features, Scale scale, double least_noise, std::size_t output)
+Surrogate::Surrogate(const Features& features, Scale scale, const SurrogateSettings& settings,
+                     std::size_t output)
     : scale_(scale),
-      least_noise_(least_noise),
+      settings_(settings),
       output_(output),
       categories_(features.categories()),
-      model_(categories_, least_noise) {}
+      model_(categories_, settings.least_noise) {}
 
 void Surrogate::update(const History& history) {
   if (history.size() == seen_ && fits_ > 0) return;
@@ -78,11 +79,11 @@ void Surrogate::fit(const History& history) {
     members.push_back(members_[i]);
     targets.push_back(targets_[i]);
   }
-  GaussianProcess part(categories_, least_noise_);
+  GaussianProcess part(categories_, settings_.least_noise);
   part.assign(history.gather(members), model_.parameters());
   part.set_targets(targets);
   if (fits_ % kRestartEvery == 0) {
-    part.fit(kMoreEvaluations, std::vector{part.initial_parameters()});
+    part.refit(kMoreEvaluations, settings_.warping);
   } else {
     part.fit(kEvaluations);
   }

@@ -14,6 +14,11 @@
 
 namespace attune {
 
+struct SurrogateSettings {
+  double least_noise = 1e-6;  // its variance, in variances of the targets; in (0, 1)
+  GaussianProcess::Warping warping = GaussianProcess::Warping::by_evidence;
+};
+
 // A value. Not thread safe. The same calls leave the same bits.
 class Surrogate {
  public:
@@ -21,7 +26,8 @@ class Surrogate {
   static constexpr std::size_t kMostRows = 500;
 
   // Of the objective or limit with number `output` in History::values().
-  Surrogate(const Features& features, Scale scale, double least_noise, std::size_t output = 0);
+  Surrogate(const Features& features, Scale scale, const SurrogateSettings& settings = {},
+            std::size_t output = 0);
 
   // Takes in what came since, and fits the kernel's parameters anew when the history has grown by a
   // twentieth. At least one usable result.
@@ -60,7 +66,7 @@ class Surrogate {
   void fit(const History& history);
 
   Scale scale_;
-  double least_noise_;
+  SurrogateSettings settings_;
   std::size_t output_;
   std::vector<std::size_t> categories_;
   GaussianProcess model_;

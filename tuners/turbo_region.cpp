@@ -7,7 +7,6 @@
 namespace attune {
 namespace {
 
-constexpr double kLeastNoise = 1e-6;
 constexpr std::size_t kLeastFailures = 4;
 // What is better by less than this part of the distance to the lower quartile is no success. The
 // paper has 0.1 % of the best result, which depends on where the scale has its zero.
@@ -28,7 +27,7 @@ TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& se
                          std::vector<TrialId> strangers)
     : trust_(settings, std::max(features.size(), kLeastFailures)),
       history_(features.size()),
-      surrogate_(features, Scale::standardised, kLeastNoise),
+      surrogate_(features, Scale::standardised),
       strangers_(std::move(strangers)) {}
 
 void TurboRegion::start(TrialId id, bool guided) {

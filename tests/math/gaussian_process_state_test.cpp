@@ -27,7 +27,9 @@ struct Owned {
     rows.clear();
     targets.clear();
     for (std::size_t i = 0; i < n; ++i) add_row(rng);
-    gp.assign(rows, {{1, 0.5, -1}, rng.uniform(-1, 1), -4});
+    KernelParameters parameters = {{1, 0.5, -1}, rng.uniform(-1, 1), -4};
+    if (rng.index(2) == 0) parameters.warps = {{0.3, -0.4}, {}, {-1, 0.2}};
+    gp.assign(rows, parameters);
   }
   void append(std::size_t n, Rng& rng) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -152,7 +154,7 @@ TEST_CASE("gaussian process: a damaged state is declined and changes nothing") {
   };
   for (const Numbers& bad :
        {Numbers{}, Numbers{0, 0, 0, 0}, Numbers{0, 0, 0, 0, NAN}, Numbers{0, 0, 0, 0, 0, 0},
-        Numbers{HUGE_VAL, 0, 0, 0, 0}, Numbers{0, -1e3, 0, 0, 0}}) {
+        Numbers(10), Numbers(12), Numbers{HUGE_VAL, 0, 0, 0, 0}, Numbers{0, -1e3, 0, 0, 0}}) {
     json state = good;
     state["parameters"] = save_numbers(bad);
     declined(state);

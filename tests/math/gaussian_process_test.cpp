@@ -20,18 +20,33 @@ Numbers random_row(Rng& rng) {
   return row;
 }
 
-KernelParameters random_parameters(std::size_t dimensions, Rng& rng) {
+KernelParameters random_parameters(std::size_t dimensions, Rng& rng, bool with_warps = false) {
   KernelParameters p;
   for (std::size_t k = 0; k < dimensions; ++k) p.log_weights.push_back(rng.uniform(-2, 3));
   p.log_signal = rng.uniform(-1, 1);
   p.log_noise = rng.uniform(-6, -1);
+  for (std::size_t k = 0; with_warps && k < dimensions; ++k) {
+    p.warps.push_back({rng.uniform(-1, 1), rng.uniform(-1, 1)});
+    if (kMixed[k] > 0) p.warps.back() = {};
+  }
   return p;
 }
 
-// One number after the other: weights, signal, noise.
+// One number after the other: weights, signal, noise, warps.
 double& entry(KernelParameters& p, std::size_t i) {
   const std::size_t d = p.log_weights.size();
-  return i < d ? p.log_weights[i] : i == d ? p.log_signal : p.log_noise;
+  if (i < d) return p.log_weights[i];
+  if (i < d + 2) return i == d ? p.log_signal : p.log_noise;
+  Warp& warp = p.warps[(i - d - 2) / 2];
+  return (i - d) % 2 == 0 ? warp.log_a : warp.log_b;
+}
+
+// A position as the kernel sees it.
+double seen(double x, std::size_t k, const KernelParameters& p) {
+  const double position = x == x ? x : 0.5;
+  if (p.warps.empty()) return position;
+  const double a = std::exp(p.warps[k].log_a), b = std::exp(p.warps[k].log_b);
+  return 1 - std::pow(1 - std::pow(0.001 + 0.998 * position, a), b);
 }
 
 // Rows, targets of the first, and what follows from them by the textbook.
@@ -58,7 +73,7 @@ struct Naive {
     for (std::size_t k = 0; k < a.size(); ++k) {
       const double weight = std::exp(p.log_weights[k]);
       if (categories[k] == 0) {
-        const double difference = (a[k] == a[k] ? a[k] : 0.5) - (b[k] == b[k] ? b[k] : 0.5);
+        const double difference = seen(a[k], k, p) - seen(b[k], k, p);
         square += weight * difference * difference;
       } else {
         square += a[k] == b[k] || (a[k] != a[k] && b[k] != b[k]) ? 0 : weight;
@@ -110,6 +125,9 @@ struct Naive {
       const double log_length = -1.5 + 0.5 * std::log(active) + (categories[k] > 0 ? 0.5 : 0);
       value += normal(-0.5 * p.log_weights[k], log_length, 1);
     }
+    for (const Warp& warp : p.warps) {
+      value += normal(warp.log_a, 0, 0.5) + normal(warp.log_b, 0, 0.5);
+    }
     return value + normal(p.log_signal, 0, 1) + normal(p.log_noise, -8, 2);
   }
 
@@ -139,16 +157,22 @@ void check_close(const Prediction& a, const Prediction& b, double margin = 1e-8)
 }  // namespace
 
 TEST_CASE("gaussian process: posterior density by the textbook and its gradient") {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const bool with_warps = seed > 4;
     Rng rng(seed + 100);
     const Naive naive = scattered(5 + seed, 5 + seed, seed);
     const GaussianProcess gp = naive.process(random_parameters(5, rng));
-    KernelParameters first = random_parameters(5, rng);
+    KernelParameters first = random_parameters(5, rng, with_warps);
     const KernelParameters second = random_parameters(5, rng);
-    Numbers gradient(7), unused(7);
-    const double difference = gp.log_posterior(first, gradient) - gp.log_posterior(second, unused);
+    Numbers gradient(with_warps ? 17 : 7), unused(gradient.size());
+    const double difference =
+        gp.log_posterior(first, gradient) - gp.log_posterior(second, std::span(unused).first(7));
     CHECK(difference == Approx(naive.log_posterior(first) - naive.log_posterior(second)));
-    for (std::size_t i = 0; i < 7; ++i) {
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      if (i >= 7 && kMixed[(i - 7) / 2] > 0) {  // categories do not bend
+        CHECK(gradient[i] == 0);
+        continue;
+      }
       CAPTURE(seed, i);
       const double step = 1e-5, at = entry(first, i);
       entry(first, i) = at + step;
@@ -162,10 +186,10 @@ TEST_CASE("gaussian process: posterior density by the textbook and its gradient"
 }
 
 TEST_CASE("gaussian process: predictions by the textbook and their gradients") {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Rng rng(seed + 200);
     const Naive naive = scattered(9, seed == 1 ? 9 : 6, seed);
-    const KernelParameters p = random_parameters(5, rng);
+    const KernelParameters p = random_parameters(5, rng, seed > 5);
     const GaussianProcess gp = naive.process(p);
     Numbers many;
     std::vector<Prediction> single;

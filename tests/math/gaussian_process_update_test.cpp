@@ -50,7 +50,7 @@ void check_predictions(const GaussianProcess& a, const GaussianProcess& b, doubl
 }
 
 double posterior(const GaussianProcess& gp, const KernelParameters& p) {
-  Numbers gradient(gp.dimensions() + 2);
+  Numbers gradient(packed_size(gp.dimensions(), !p.warps.empty()));
   return gp.log_posterior(p, gradient);
 }
 
@@ -128,9 +128,9 @@ TEST_CASE("gaussian process: fit increases the posterior density and finds what 
     gp.fit(3);
     const double some = posterior(gp, gp.parameters());
     CHECK(some > before);
-    gp.fit(60, std::vector{gp.initial_parameters()});
+    gp.refit(60, GaussianProcess::Warping::none);
     CHECK(posterior(gp, gp.parameters()) >= some);
-    const auto& [weights, signal, noise] = gp.parameters();
+    const auto& [weights, signal, noise, warps] = gp.parameters();
     CAPTURE(seed, weights[0], weights[1], noise);
     CHECK(weights[0] > weights[1] + 3);  // the length scales differ by a factor of 4
     CHECK(noise < -5);
@@ -141,6 +141,43 @@ TEST_CASE("gaussian process: fit increases the posterior density and finds what 
     other.set_targets(y);
     CHECK(other.predict(Numbers{0.1, 0.2}).mean == gp.predict(Numbers{0.1, 0.2}).mean);
     CHECK(other.predict(Numbers{0.1, 0.2}).deviation == gp.predict(Numbers{0.1, 0.2}).deviation);
+  }
+}
+
+TEST_CASE(
+    "gaussian process: warps are taken for what changes faster at one end and dropped again") {
+  for (const bool at_the_low_end : {true, false}) {
+    Rng rng(12);
+    Numbers rows, sharp, even;
+    for (int i = 0; i < 60; ++i) {
+      rows.insert(rows.end(), {rng.uniform(), rng.uniform(), static_cast<double>(rng.index(3))});
+      const double x = rows[rows.size() - 3];
+      sharp.push_back(std::sin(20 * std::pow(at_the_low_end ? x : 1 - x, 0.25)));
+      even.push_back(std::sin(9 * x));
+    }
+    GaussianProcess gp({0, 0, 3});
+    gp.assign(rows, gp.initial_parameters());
+    gp.set_targets(sharp);
+    gp.refit(60, GaussianProcess::Warping::none);
+    CHECK(gp.parameters().warps.empty());
+    const double straight = posterior(gp, gp.parameters());
+    gp.refit(60, GaussianProcess::Warping::by_evidence);
+    const std::vector<Warp> warps = gp.parameters().warps;
+    REQUIRE(warps.size() == 3);
+    CHECK(posterior(gp, gp.parameters()) > straight + 6);
+    // Short distances become long where it changes fast.
+    const double low = warped(warps[0], 0.1).value - warped(warps[0], 0.0).value;
+    const double high = warped(warps[0], 1.0).value - warped(warps[0], 0.9).value;
+    CHECK((at_the_low_end ? low > 2 * high : high > 2 * low));
+    CHECK(warps[2].log_a == 0);
+    CHECK(warps[2].log_b == 0);
+    gp.fit(10);
+    CHECK(gp.parameters().warps.size() == 3);
+
+    gp.set_targets(even);
+    gp.refit(60, GaussianProcess::Warping::by_evidence);
+    CHECK(gp.parameters().warps.empty());
+    check_sane(gp, {0.3, 0.7, 1});
   }
 }
 
@@ -159,7 +196,7 @@ TEST_CASE("gaussian process: parameters are clipped to limits") {
   for (const double extreme : {100.0, -100.0}) {
     GaussianProcess gp({0, 4}, 1e-3);
     gp.assign(Numbers{0.5, 1}, {{extreme, -extreme}, extreme, extreme});
-    const auto& [weights, signal, noise] = gp.parameters();
+    const auto& [weights, signal, noise, warps] = gp.parameters();
     CHECK(std::abs(weights[0]) < 10);
     CHECK(weights[1] == Approx(-weights[0]));
     CHECK(std::abs(signal) < 4);
@@ -212,7 +249,7 @@ TEST_CASE("gaussian process: one row and many of the same and equal targets") {
           one->set_targets(y);
           check_sane(*one, {0.3, NAN, 2});
           check_sane(*one, {0.9, 0.1, NAN});
-          one->fit(40, std::vector{one->initial_parameters()});
+          one->refit(40, GaussianProcess::Warping::by_evidence);
           check_sane(*one, {0.3, NAN, 2});
           check_sane(*one, {0.9, 0.1, NAN});
         }

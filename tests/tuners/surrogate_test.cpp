@@ -42,7 +42,7 @@ History learnt(std::size_t count, std::uint64_t seed) {
   return history;
 }
 
-Surrogate standard() { return {features(), Scale::standardised, 1e-6}; }
+Surrogate standard() { return {features(), Scale::standardised}; }
 
 // Whatever a tuner asks of it.
 Numbers answers(const Surrogate& surrogate) {
@@ -204,7 +204,7 @@ TEST_CASE("surrogate: a single result and equal ones and nothing but failures be
       History history(2);
       history.add(Numbers{0.5, NAN}, useless, 0);
       history.add(Numbers{0.2, 1}, usable, value);
-      Surrogate surrogate(features(), scale, 1e-6);
+      Surrogate surrogate(features(), scale);
       for (int k = 0; k < 30; ++k) {
         surrogate.update(history);
         CHECK(surrogate.best() == 0);
