@@ -1,5 +1,5 @@
 #pragma once
-// Results with several objectives: which of them are better, which lie alone, how much they cover.
+// Results with several objectives: which of them are better, which lie alone.
 //
 // All are minimised and finite. `rows` holds one result after the other, `objectives` numbers each;
 // rows.size() is a multiple of `objectives`, which is at least 1. Any magnitude up to the largest
@@ -36,17 +36,5 @@ std::vector<double> crowding_distances(std::span<const double> rows, std::size_t
 // All rows, the best first: by their front, then by their crowding distance in it, then by index
 // (the crowded comparison of NSGA-II).
 std::vector<std::size_t> crowded_order(std::span<const double> rows, std::size_t objectives);
-
-// The volume of what the rows dominate and `reference` (of `objectives` numbers) does not exceed.
-// Rows that are not better than the reference everywhere add nothing. Infinity or 0 only where it
-// is beyond the doubles.
-//
-// Two and three objectives: a sweep over the last one (Fonseca, Paquete, Lopez-Ibanez, "An Improved
-// Dimension-Sweep Algorithm for the Hypervolume Indicator", CEC 2006, its base case), O(n log n),
-// O(n^2) at worst. More: While, Bradstreet, Barone, "A Fast Way of Calculating Exact Hypervolumes"
-// (IEEE TEC 2012), with slicing: each row adds what it covers beyond those after it, which is a
-// volume of one dimension less. Exponential in the number of objectives.
-double hypervolume(std::span<const double> rows, std::size_t objectives,
-                   std::span<const double> reference);
 
 }  // namespace attune

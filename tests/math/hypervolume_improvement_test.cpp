@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "math/log_improvement.h"
-#include "math/pareto.h"
+#include "tests/support/hypervolume.h"
 
 namespace attune {
 namespace {

@@ -1,9 +1,10 @@
+#include "tests/support/hypervolume.h"
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "base/rng.h"
-#include "math/pareto.h"
 
 namespace attune {
 namespace {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "math/pareto.h"
+#include "tests/support/hypervolume.h"
 #include "tests/tuners/tuner_world.h"
 
 namespace attune {

@@ -1,7 +1,9 @@
+#include "tests/support/hypervolume.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "math/pareto.h"
+#include <functional>
+#include <vector>
 
 namespace attune {
 namespace {
