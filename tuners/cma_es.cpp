@@ -9,7 +9,6 @@
 // Results that are there before the first proposal are a warm start (math/cma_es_warm_start.h).
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 
@@ -20,8 +19,8 @@
 #include "math/cma_es_restarts.h"
 #include "math/cma_es_warm_start.h"
 #include "space/dedup.h"
-#include "space/saved_point.h"
 #include "tuners/cma_es_encoding.h"
+#include "tuners/cma_es_trial.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -37,7 +36,7 @@ constexpr int kDraws = 30;
 // Fewer results are no distribution: they take part in the first generation.
 constexpr std::size_t kWarmResults = 10;
 
-constexpr double kWorst = std::numeric_limits<double>::infinity();  // of a trial that failed
+constexpr double kWorst = CmaKnown::kWorst;
 
 struct Settings {
   double sigma = 0.2;
@@ -57,29 +56,15 @@ class CmaEsTuner final : public Tuner {
   void tell(std::span<const Outcome> outcomes) override;
   void adopt(TrialId id, const Point& point) override {
     dedup_.add(point);
-    running_[id] = {encoding_.coordinates(point), point, generation_, true};
+    running_[id] = {{encoding_.coordinates(point), point, true}, generation_};
   }
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
  private:
-  // x is what was drawn, also where that is inactive or out of bounds.
-  struct Running {
-    std::vector<double> x;
-    Point point;
-    std::int64_t generation = 0;
-    bool injected = false;
-  };
-  struct Known {
-    std::vector<double> x;
-    Point point;
-    double loss = kWorst;
-    bool injected = false;
-  };
-
   Answer propose(TrialId id);
-  Running draw();
+  CmaRunning draw();
   void hear(const Outcome& outcome);
   void begin();
   void warm_start();
@@ -99,12 +84,12 @@ class CmaEsTuner final : public Tuner {
   CmaCategories categories_{{}};
   CmaHistory history_{1, 4};
   bool begun_ = false;
-  double best_ = kWorst;         // of all results
-  std::int64_t generation_ = 0;  // counted over all runs
-  std::int64_t run_begin_ = 0;   // the first generation of this run
-  std::vector<Known> results_;   // of this generation; before the first proposal all there are
-  std::size_t own_results_ = 0;  // those of trials that were drawn in this generation
-  std::map<TrialId, Running> running_;
+  double best_ = kWorst;           // of all results
+  std::int64_t generation_ = 0;    // counted over all runs
+  std::int64_t run_begin_ = 0;     // the first generation of this run
+  std::vector<CmaKnown> results_;  // of this generation; before the first proposal all there are
+  std::size_t own_results_ = 0;    // those of trials that were drawn in this generation
+  std::map<TrialId, CmaRunning> running_;
 };
 
 Result<void> CmaEsTuner::set_space(const Space& space) {
@@ -143,7 +128,7 @@ void CmaEsTuner::start_anywhere() {
 Answer CmaEsTuner::propose(TrialId id) {
   begin();
   running_.erase(id);
-  Running next = draw();
+  CmaRunning next = draw();
   // What is likely here was tried: time to look elsewhere.
   if (dedup_.repeats(next.point) && settings_.restarts != Restarts::none) {
     start_anywhere();
@@ -161,8 +146,8 @@ Answer CmaEsTuner::propose(TrialId id) {
   return Proposal{.point = *std::move(fresh)};
 }
 
-CmaEsTuner::Running CmaEsTuner::draw() {
-  Running drawn;
+CmaRunning CmaEsTuner::draw() {
+  CmaRunning drawn;
   drawn.generation = generation_;
   for (int i = 0; i < kDraws; ++i) {
     if (numbers_) drawn.x = numbers_->sample(rng_);
@@ -183,7 +168,7 @@ void CmaEsTuner::tell(std::span<const Outcome> outcomes) {
 void CmaEsTuner::hear(const Outcome& outcome) {
   const bool usable = outcome.end == End::completed || outcome.end == End::imported;
   const bool has_loss = usable && outcome.loss && std::isfinite(*outcome.loss);
-  Known known{{}, outcome.point, has_loss ? *outcome.loss : kWorst, true};
+  CmaKnown known{{{}, outcome.point, true}, has_loss ? *outcome.loss : kWorst};
   const bool improves = known.loss < best_;
   best_ = std::min(best_, known.loss);
 
@@ -195,7 +180,7 @@ void CmaEsTuner::hear(const Outcome& outcome) {
     results_.push_back(std::move(known));
     return;
   }
-  Running ended = std::move(found->second);
+  CmaRunning ended = std::move(found->second);
   running_.erase(found);
   if (ended.generation < run_begin_ && !improves) return;
   known.x = std::move(ended.x);
@@ -213,12 +198,12 @@ void CmaEsTuner::begin() {
 }
 
 void CmaEsTuner::warm_start() {
-  std::ranges::stable_sort(results_, {}, &Known::loss);
+  std::ranges::stable_sort(results_, {}, &CmaKnown::loss);
   const auto count =
       static_cast<std::size_t>(std::ceil(kWarmShare * static_cast<double>(results_.size())));
   std::vector<CmaResult> best;
   std::vector<CategoryResult> categories;
-  for (Known& known : std::span(results_).first(count)) {
+  for (CmaKnown& known : std::span(results_).first(count)) {
     best.push_back({std::move(known.x), encoding_.active_coordinates(known.point), true});
     categories.push_back(encoding_.categories(known.point));
   }
@@ -228,14 +213,14 @@ void CmaEsTuner::warm_start() {
 }
 
 void CmaEsTuner::end_generation() {
-  std::ranges::stable_sort(results_, {}, &Known::loss);
+  std::ranges::stable_sort(results_, {}, &CmaKnown::loss);
   schedule_.count(results_.size());
   std::vector<double> losses;
   std::vector<CmaResult> ranked;
   std::vector<CategoryResult> best;
   const CmaRates rates =
       cma_rates(std::max<std::size_t>(encoding_.dimensions(), 1), results_.size(), is_diagonal());
-  for (Known& known : results_) {
+  for (CmaKnown& known : results_) {
     if (known.loss < kWorst) losses.push_back(known.loss);
     if (best.size() < rates.parents) best.push_back(encoding_.categories(known.point));
     auto active = encoding_.active_coordinates(known.point);
@@ -264,22 +249,6 @@ void CmaEsTuner::end_generation() {
 }
 
 json CmaEsTuner::save() const {
-  const auto save_one = [](const auto& one) {
-    return json{
-        {"x", save_numbers(one.x)}, {"point", save_point(one.point)}, {"injected", one.injected}};
-  };
-  json running = json::array(), results = json::array();
-  for (const auto& [id, one] : running_) {
-    json saved = save_one(one);
-    saved["trial"] = id;
-    saved["generation"] = one.generation;
-    running.push_back(std::move(saved));
-  }
-  for (const Known& one : results_) {
-    json saved = save_one(one);
-    if (one.loss < kWorst) saved["loss"] = one.loss;
-    results.push_back(std::move(saved));
-  }
   return {{"rng", to_json(rng_)},
           {"seen", dedup_.save()},
           {"begun", begun_ ? 1 : 0},
@@ -291,8 +260,8 @@ json CmaEsTuner::save() const {
           {"categories", categories_.save()},
           {"history", history_.save()},
           {"own_results", own_results_},
-          {"results", results},
-          {"running", running}};
+          {"results", save_known(results_)},
+          {"running", save_running(running_)}};
 }
 
 Result<void> CmaEsTuner::load(const json& state) {
@@ -321,31 +290,9 @@ Result<void> CmaEsTuner::load(const json& state) {
         TRY(CmaEs::load(numbers, encoding_.cells(), is_diagonal(), loaded.population()));
   }
 
-  const auto load_one = [this](const json& saved, auto& one) -> Result<void> {
-    one.x = TRY(numbers_at(saved, "x"));
-    one.point = TRY(load_point(space_, TRY(value_at(saved, "point"))));
-    const json injected = TRY(value_at(saved, "injected"));
-    const auto finite = [](double x) { return std::isfinite(x); };
-    if (one.x.size() != encoding_.cells().size() || !std::ranges::all_of(one.x, finite) ||
-        !injected.is_boolean()) {
-      return fail("saved state: impossible coordinates of a trial");
-    }
-    one.injected = injected.get<bool>();
-    return {};
-  };
-  for (const json& saved : TRY(array_at(state, "running"))) {
-    Running one;
-    TRY(load_one(saved, one));
-    one.generation = TRY(integer_at(saved, "generation"));
-    loaded.running_[TRY(integer_at(saved, "trial"))] = std::move(one);
-  }
-  for (const json& saved : TRY(array_at(state, "results"))) {
-    Known one;
-    TRY(load_one(saved, one));
-    if (saved.contains("loss")) one.loss = TRY(number_at(saved, "loss"));
-    if (std::isnan(one.loss)) return fail("saved state: impossible loss");
-    loaded.results_.push_back(std::move(one));
-  }
+  const std::size_t coordinates = encoding_.cells().size();
+  loaded.running_ = TRY(load_running(TRY(array_at(state, "running")), space_, coordinates));
+  loaded.results_ = TRY(load_known(TRY(array_at(state, "results")), space_, coordinates));
   const auto own = TRY(integer_at(state, "own_results"));
   const std::size_t most = std::min(loaded.results_.size(), loaded.population() - 1);
   if (own < 0 || own > static_cast<std::int64_t>(most)) {
