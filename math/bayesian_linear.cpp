@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "base/saved_numbers.h"
 #include "math/maximise.h"
 
 namespace attune {
@@ -25,6 +26,7 @@ constexpr double kPriorMean = 0, kPriorDeviation = 2;
 constexpr double kNoiseMean = 8, kNoiseDeviation = 3;
 constexpr int kEvaluations = 40;
 constexpr double kLeastDeviation = 1e-6;
+constexpr double kMostSaved = 1e100;  // of a saved posterior; those of fits are far below
 
 Eigen::Index index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
@@ -143,6 +145,31 @@ BayesianLinear::Prediction BayesianLinear::predict(std::span<const double> row,
   std::ranges::copy(mean_, mean_gradient.begin());
   const Eigen::Map<const Vector> phi(row.data(), index(size_));
   return {phi.dot(Eigen::Map<const Vector>(mean_.data(), index(size_))), deviation};
+}
+
+json BayesianLinear::save() const {
+  if (mean_.empty()) return save_numbers({});
+  std::vector<double> all = {precisions_.log_prior, precisions_.log_noise};
+  all.insert(all.end(), mean_.begin(), mean_.end());
+  all.insert(all.end(), root_.begin(), root_.end());
+  return save_numbers(all);
+}
+
+Result<void> BayesianLinear::load(const json& state) {
+  const auto all = TRY(numbers(state));
+  BayesianLinear loaded(size_);
+  if (!all.empty()) {
+    if (all.size() != 2 + size_ + size_ * size_ ||
+        !std::ranges::all_of(all, [](double x) { return std::abs(x) <= kMostSaved; })) {
+      return fail("saved state: not the weights of such a regression");
+    }
+    const auto mean = std::span(all).subspan(2, size_), root = std::span(all).subspan(2 + size_);
+    loaded.precisions_ = {all[0], all[1]};
+    loaded.mean_.assign(mean.begin(), mean.end());
+    loaded.root_.assign(root.begin(), root.end());
+  }
+  *this = std::move(loaded);
+  return {};
 }
 
 double log_evidence(std::span<const double> rows, std::span<const double> targets,

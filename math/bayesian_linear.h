@@ -10,6 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "base/json.h"
+#include "base/result.h"
+
 namespace attune {
 
 struct Precisions {
@@ -44,6 +47,10 @@ class BayesianLinear {
   // With the derivatives by the basis.
   Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
                      std::span<double> deviation_gradient) const;
+
+  // The posterior, 8 (m^2 + m + 2) bytes; nothing before fit().
+  json save() const;
+  Result<void> load(const json& state);  // of as many basis functions; all or nothing
 
  private:
   std::size_t size_;

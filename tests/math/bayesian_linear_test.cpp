@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/rng.h"
+#include "base/saved_numbers.h"
 
 namespace attune {
 namespace {
@@ -185,6 +186,42 @@ TEST_CASE("bayesian linear: the derivatives are those of the prediction") {
     CHECK(by_deviation[i] ==
           Approx((beside[0].deviation - beside[1].deviation) / 2e-6).epsilon(1e-4).margin(1e-8));
   }
+}
+
+TEST_CASE("bayesian linear: saved and loaded it predicts the same bits, and not what is damaged") {
+  const Observations all(9, 0.3, 6);
+  BayesianLinear model(kSize), copy(kSize);
+  model.fit(all.rows, all.targets);
+  model.confirm(kRow, 3);
+  const auto same = [&] {
+    const auto a = model.predict_many(all.rows), b = copy.predict_many(all.rows);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      CHECK(a[i].mean == b[i].mean);
+      CHECK(a[i].deviation == b[i].deviation);
+    }
+    CHECK(copy.precisions().log_noise == model.precisions().log_noise);
+    CHECK(copy.save() == model.save());
+  };
+  REQUIRE(copy.load(BayesianLinear(kSize).save()));
+  REQUIRE(copy.load(parse_json(dump_json(model.save())).value()));
+  same();
+  for (BayesianLinear* each : {&model, &copy}) each->confirm(Numbers{0, 1, 0, 2}, 2);
+  same();
+
+  CHECK_FALSE(BayesianLinear(kSize + 1).load(model.save()));
+  const Numbers good = numbers(model.save()).value();
+  for (const double bad : {std::nan(""), HUGE_VAL, -1e101}) {
+    for (const std::size_t at : {0ul, 1ul, 2ul, good.size() - 1}) {
+      Numbers damaged = good;
+      damaged[at] = bad;
+      CHECK_FALSE(copy.load(save_numbers(damaged)));
+    }
+  }
+  CHECK_FALSE(copy.load(save_numbers(std::span(good).first(good.size() - 1))));
+  for (const json& bad : {json(), json(3), json("x"), json::array(), json::object()}) {
+    CHECK_FALSE(copy.load(bad));
+  }
+  same();
 }
 
 TEST_CASE("bayesian linear: finite for equal targets and repeated rows and more units than rows") {
