@@ -1,5 +1,7 @@
 #include "math/adam.h"
 
+#define EIGEN_MPL2_ONLY
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -10,28 +12,39 @@ namespace attune {
 namespace {
 
 constexpr double kMeanDecay = 0.9, kSquareDecay = 0.999;
-constexpr double kLeast = 1e-5;  // so that weights without a gradient stay, whatever rounding does
+
+// decay^steps as so many multiplications make it, rounding included; some 10^6 steps from 1 it does
+// not change any more.
+double left_after(std::int64_t steps, double decay) {
+  double left = 1;
+  for (double last = 0; steps > 0 && left != last; --steps) {
+    last = left;
+    left *= decay;
+  }
+  return left;
+}
 
 }  // namespace
 
 void Adam::step(std::span<double> weights, std::span<const double> gradient, double rate,
                 double longest) {
+  using Array = Eigen::ArrayXd;
   ATTUNE_CHECK(weights.size() == mean_.size() && gradient.size() == mean_.size());
-  double squares = 0;
-  for (const double g : gradient) squares += g * g;
+  const auto n = static_cast<Eigen::Index>(mean_.size());
+  Array g = Eigen::Map<const Array>(gradient.data(), n);
+  const double squares = g.square().sum();
   if (!std::isfinite(squares)) return;
-  const double cut = squares > longest * longest ? longest / std::sqrt(squares) : 1;
+  if (squares > longest * longest) g *= longest / std::sqrt(squares);
+
+  Eigen::Map<Array> mean(mean_.data(), n), square(square_.data(), n);
+  mean = kMeanDecay * mean + (1 - kMeanDecay) * g;
+  square = kSquareDecay * square + (1 - kSquareDecay) * g.square();
   ++steps_;
-  const auto n = static_cast<double>(steps_);
-  const double mean_weight = 1 - std::pow(kMeanDecay, n);
-  const double square_weight = 1 - std::pow(kSquareDecay, n);
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const double g = cut * gradient[i];
-    mean_[i] = kMeanDecay * mean_[i] + (1 - kMeanDecay) * g;
-    square_[i] = kSquareDecay * square_[i] + (1 - kSquareDecay) * g * g;
-    weights[i] -=
-        rate * (mean_[i] / mean_weight) / (std::sqrt(square_[i] / square_weight) + kLeast);
-  }
+  mean_left_ *= kMeanDecay;
+  square_left_ *= kSquareDecay;
+  const double scale = rate / (1 - mean_left_);
+  const double unbiased = 1 / (1 - square_left_);
+  Eigen::Map<Array>(weights.data(), n) -= scale * mean / ((unbiased * square).sqrt() + least_);
 }
 
 json Adam::save() const {
@@ -39,7 +52,7 @@ json Adam::save() const {
 }
 
 Result<void> Adam::load(const json& state) {
-  Adam loaded(0);
+  Adam loaded(0, least_);
   loaded.mean_ = TRY(numbers_at(state, "mean"));
   loaded.square_ = TRY(numbers_at(state, "square"));
   loaded.steps_ = TRY(integer_at(state, "steps"));
@@ -50,6 +63,8 @@ Result<void> Adam::load(const json& state) {
       !std::ranges::all_of(loaded.square_, [&](double x) { return possible(x) && x >= 0; })) {
     return fail("saved state: impossible moments of a gradient");
   }
+  loaded.mean_left_ = left_after(loaded.steps_, kMeanDecay);
+  loaded.square_left_ = left_after(loaded.steps_, kSquareDecay);
   *this = std::move(loaded);
   return {};
 }

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/saved_numbers.h"
+#include "math/adam.h"
 
 namespace attune {
 namespace {
@@ -69,28 +70,6 @@ std::vector<Matrix> forward(const std::vector<double>& parameters,
   }
   return all;
 }
-
-// Adam's moments, and its step.
-class Adam {
- public:
-  explicit Adam(std::size_t size) : mean_(Vector::Zero(index(size))), square_(mean_) {}
-
-  void step(std::vector<double>& parameters, const Vector& gradient, double rate) {
-    constexpr double kMean = 0.9, kSquare = 0.999, kSmall = 1e-8;
-    mean_ = kMean * mean_ + (1 - kMean) * gradient;
-    square_ = kSquare * square_ + (1 - kSquare) * gradient.cwiseAbs2();
-    mean_left_ *= kMean;
-    square_left_ *= kSquare;
-    const double scale = rate / (1 - mean_left_);
-    const double unbiased = 1 / (1 - square_left_);
-    Eigen::Map<Vector>(parameters.data(), gradient.size()).array() -=
-        scale * mean_.array() / ((unbiased * square_.array()).sqrt() + kSmall);
-  }
-
- private:
-  Vector mean_, square_;
-  double mean_left_ = 1, square_left_ = 1;  // weights of the zeros that they began with
-};
 
 std::vector<std::size_t> shuffled(std::size_t n, Rng& rng) {
   std::vector<std::size_t> order(n);
@@ -167,7 +146,7 @@ void TanhNetwork::train(std::span<const double> rows, std::span<const double> ta
   const std::size_t batch = std::min(n, std::max<std::size_t>(settings.batch, 1));
   const std::size_t steps = (settings.presentations + batch - 1) / batch;
   Adam adam(parameters_.size());
-  Vector gradient(index(parameters_.size()));
+  std::vector<double> gradient(parameters_.size());
   std::vector<double> some_rows(batch * inputs_), some_targets(batch);
   std::vector<std::size_t> order;
   std::size_t next = n;
@@ -182,7 +161,7 @@ void TanhNetwork::train(std::span<const double> rows, std::span<const double> ta
       std::ranges::copy(row, some_rows.begin() + static_cast<std::ptrdiff_t>(k * inputs_));
       some_targets[k] = targets[i];
     }
-    loss(some_rows, some_targets, {gradient.data(), parameters_.size()});
+    loss(some_rows, some_targets, gradient);
     const double done = static_cast<double>(s) / static_cast<double>(steps);
     adam.step(parameters_, gradient,
               settings.rate * (0.55 + 0.45 * std::cos(std::numbers::pi * done)));

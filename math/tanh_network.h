@@ -3,8 +3,7 @@
 //
 // Sources: gradient by backpropagation (Bishop, "Pattern Recognition and Machine Learning", 2006,
 // section 5.3); first weights of Glorot, Bengio, "Understanding the difficulty of training deep
-// feedforward neural networks" (AISTATS 2010), section 4.2.1; steps of Kingma, Ba, "Adam: A Method
-// for Stochastic Optimization" (ICLR 2015), algorithm 1.
+// feedforward neural networks" (AISTATS 2010), section 4.2.1; steps of math/adam.h.
 #include <cstddef>
 #include <span>
 #include <vector>

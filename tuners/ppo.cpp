@@ -28,6 +28,8 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWorst = std::numeric_limits<double>::infinity();
 // Draws before a policy that has settled is varied by a mutation instead.
+// Weights without a gradient stay, whatever rounding does.
+constexpr double kLeastGradient = 1e-5;
 constexpr int kDraws = 30;
 
 struct Settings {
@@ -77,7 +79,7 @@ class Ppo final : public Tuner {
     space_ = space;
     sites_ = DecisionSites(space);
     policy_ = SequencePolicy(sites_.options());
-    adam_ = Adam(policy_.weights().size());
+    adam_ = Adam(policy_.weights().size(), kLeastGradient);
     dedup_ = Deduplicator(space);
     batch_.clear();
     exhausted_ = false;

@@ -110,35 +110,4 @@ TEST_CASE("proximal policy: a batch makes rewarded options likelier, also in the
   CHECK(policy.probabilities(zero, 1, 0)[0] + policy.probabilities(one, 1, 0)[1] > 1.8);
 }
 
-TEST_CASE("adam: the first steps are as long as the rate, whatever the gradient") {
-  Adam adam(2);
-  std::vector<double> weights = {0, 0};
-  adam.step(weights, std::vector<double>{300, -2}, 0.1, 1e6);
-  CHECK(weights[0] == Approx(-0.1).epsilon(1e-4));
-  CHECK(weights[1] == Approx(0.1).epsilon(1e-4));
-  // One that is not finite is no step.
-  const json before = adam.save();
-  const auto there = weights;
-  adam.step(weights, std::vector<double>{NAN, 1}, 0.1, 1e6);
-  adam.step(weights, std::vector<double>{1e300, 1}, 0.1, 1e6);
-  CHECK(weights == there);
-  CHECK(adam.save() == before);
-}
-
-TEST_CASE("adam: long gradients are cut, to the same direction") {
-  Adam cut(2), scaled(2);
-  std::vector<double> a = {0, 0}, b = {0, 0};
-  cut.step(a, std::vector<double>{30, 40}, 0.1, 0.5);
-  scaled.step(b, std::vector<double>{0.3, 0.4}, 0.1, 0.5);
-  CHECK(a[0] == Approx(b[0]));
-  CHECK(cut.save()["steps"] == scaled.save()["steps"]);
-  Adam copy(2);
-  REQUIRE(copy.load(cut.save()));
-  CHECK(copy.save() == cut.save());
-  CHECK_FALSE(copy.load(Adam(3).save()));
-  json negative = cut.save();
-  negative["steps"] = -1;
-  CHECK_FALSE(copy.load(negative));
-}
-
 }  // namespace attune
