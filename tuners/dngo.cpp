@@ -7,9 +7,9 @@
 
 #include "base/saved_numbers.h"
 #include "math/deep_regression.h"
-#include "math/log_improvement.h"
 #include "space/sample.h"
 #include "tuners/acquisition_search.h"
+#include "tuners/expected_improvement.h"
 #include "tuners/registry.h"
 #include "tuners/search_record.h"
 
@@ -103,28 +103,13 @@ Point Dngo::suggest() {
     model.confirm(running);
   }
 
-  std::vector<double> by_mean(features.size()), by_deviation(features.size());
-  Acquisition acquisition;
-  acquisition.values = [&](std::span<const double> rows) {
-    std::vector<double> values;
-    for (const auto& [mean, deviation] : model.predict_many(rows)) {
-      values.push_back(log_expected_improvement(mean, deviation, best).value);
-    }
-    return values;
-  };
-  acquisition.climb = [&](std::span<const double> row, std::span<double> gradient) {
-    const auto [mean, deviation] = model.predict(row, by_mean, by_deviation);
-    const LogImprovement at = log_expected_improvement(mean, deviation, best);
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] = at.by_mean * by_mean[i] + at.by_deviation * by_deviation[i];
-    }
-    return at.value;
-  };
   const SearchSettings search = {.candidates = (settings_.candidates + 1) / 2,
                                  .neighbours = settings_.candidates / 2};
   const std::vector<Point> good = record_.best_points(members_, targets_, kGood);
   return record_.first_unseen(
-      search_acquisition(record_.space(), features, acquisition, good, search, rng_), rng_);
+      search_acquisition(record_.space(), features, expected_improvement(model, best), good, search,
+                         rng_),
+      rng_);
 }
 
 void Dngo::update() {

@@ -8,8 +8,8 @@
 
 #include "base/saved_numbers.h"
 #include "math/forest.h"
-#include "math/log_improvement.h"
 #include "tuners/acquisition_search.h"
+#include "tuners/expected_improvement.h"
 #include "tuners/registry.h"
 #include "tuners/search_record.h"
 
@@ -71,12 +71,7 @@ Point Smac::suggest() {
   const Forest forest = fit(members, losses);
   Acquisition acquisition;
   acquisition.values = [&](std::span<const double> rows) {
-    std::vector<double> values;
-    for (const auto& [mean, variance] : forest.predict_many(rows)) {
-      const double deviation = std::max(std::sqrt(variance), kLeastDeviation);
-      values.push_back(log_expected_improvement(mean, deviation, best).value);
-    }
-    return values;
+    return log_expected_improvements(forest, rows, best, kLeastDeviation);
   };
   const std::vector<Point> good = record_.best_points(members, losses, kGood);
   return record_.first_unseen(

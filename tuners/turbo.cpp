@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "base/saved_numbers.h"
-#include "math/log_improvement.h"
 #include "tuners/box_search.h"
+#include "tuners/expected_improvement.h"
 #include "tuners/registry.h"
 #include "tuners/search_record.h"
 #include "tuners/turbo_region.h"
@@ -90,28 +90,10 @@ std::vector<Found> Turbo::search() {
   const Features& features = record_.features();
   const Surrogate& surrogate = region_.model(record_.running(kMostPretended));
   const GaussianProcess& model = surrogate.model();
-  const double best = surrogate.best();
-  Acquisition acquisition;
-  acquisition.values = [&](std::span<const double> rows) {
-    std::vector<double> values;
-    for (const auto& [mean, deviation] : model.predict_many(rows)) {
-      values.push_back(log_expected_improvement(mean, deviation, best).value);
-    }
-    return values;
-  };
-  std::vector<double> deviation_slope(features.size());
-  acquisition.climb = [&](std::span<const double> row, std::span<double> gradient) {
-    const auto [mean, deviation] = model.predict(row, gradient, deviation_slope);
-    const LogImprovement value = log_expected_improvement(mean, deviation, best);
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      gradient[i] = value.by_mean * gradient[i] + value.by_deviation * deviation_slope[i];
-    }
-    return value.value;
-  };
   const double length = region_.trust().length();
   const auto n = static_cast<double>(model.size());
   return search_box(
-      record_.space(), features, acquisition,
+      record_.space(), features, expected_improvement(model, surrogate.best()),
       {.centre = record_.point(region_.best()),
        .sides = box_sides(features, model.parameters().log_weights, length),
        .share = std::min(1.0, length)},
