@@ -10,31 +10,18 @@ namespace {
 
 using Values = std::vector<double>;
 
-const std::string kQuadratic = R"({"x": {"_type": "uniform", "_value": [0, 1]},
+const std::string kCurved = R"({"x": {"_type": "uniform", "_value": [0, 1]},
     "y": {"_type": "loguniform", "_value": [0.001, 1]},
     "c": {"_type": "choice", "_value": ["a", "b", "c", "d"]}})";
 
 // With y by its position between the logarithms.
-double quadratic(const Values& v) {
+double curved(const Values& v) {
   const double y = 1 + std::log10(v[1]) / 3;
   return std::pow(v[0] - 0.62, 2) + std::pow(y - 0.28, 2) + (v[2] == 2 ? 0 : 0.2);
 }
 
-template <class Loss>
-std::vector<Values> run(TunerWorld& world, int count, Loss&& loss) {
-  std::vector<Values> all;
-  for (int k = 0; k < count; ++k) {
-    all.push_back(world.values());
-    world.completed(world.next - 1, all.back(), loss(all.back()));
-  }
-  return all;
-}
-
 double best_of(const std::string& tuner, std::uint64_t seed, int trials) {
-  TunerWorld world(tuner, kQuadratic, {}, seed);
-  double best = 1e300;
-  for (const Values& v : run(world, trials, quadratic)) best = std::min(best, quadratic(v));
-  return best;
+  return lowest_loss({tuner, kCurved, {}, seed}, trials, curved);
 }
 
 Values random_point(Rng& rng) {
@@ -44,12 +31,12 @@ Values random_point(Rng& rng) {
 
 // Whether answers after so many results depend on what these were.
 bool learns_from(int results, const json& arguments) {
-  TunerWorld a("DNGO", kQuadratic, arguments), b("DNGO", kQuadratic, arguments);
+  TunerWorld a("DNGO", kCurved, arguments), b("DNGO", kCurved, arguments);
   Rng rng(3);
   for (int k = 0; k < results; ++k) {
     const Values v = random_point(rng);
-    a.imported(v, quadratic(v));
-    b.imported(v, -quadratic(v));
+    a.imported(v, curved(v));
+    b.imported(v, -curved(v));
   }
   return a.values() != b.values();
 }
@@ -72,10 +59,10 @@ TEST_CASE("dngo: random until the first training, which imported results bring n
 }
 
 TEST_CASE("dngo: between two trainings the output learns from each result") {
-  TunerWorld a("DNGO", kQuadratic, {{"trials_per_update", 20}});
-  TunerWorld b("DNGO", kQuadratic, {{"trials_per_update", 20}});
-  run(a, 12, quadratic);
-  run(b, 12, quadratic);
+  TunerWorld a("DNGO", kCurved, {{"trials_per_update", 20}});
+  TunerWorld b("DNGO", kCurved, {{"trials_per_update", 20}});
+  run(a, 12, curved);
+  run(b, 12, curved);
   const Values next = a.values();
   REQUIRE(b.values() == next);
   a.completed(a.next - 1, next, -1);
@@ -84,8 +71,8 @@ TEST_CASE("dngo: between two trainings the output learns from each result") {
 }
 
 TEST_CASE("dngo: a batch has no point twice and is spread") {
-  TunerWorld world("DNGO", kQuadratic);
-  run(world, 20, quadratic);
+  TunerWorld world("DNGO", kCurved);
+  run(world, 20, curved);
   std::vector<TrialId> ids(64);
   for (TrialId& id : ids) id = world.next++;
   SeenPoints seen(world.space);
@@ -115,33 +102,33 @@ TEST_CASE("dngo: a finite nested space is proposed once and then it is exhausted
 
 TEST_CASE("dngo: extreme and equal losses and only failures") {
   for (const double unit : {0.0, 1e-300, 1e300}) {
-    TunerWorld world("DNGO", kQuadratic, {{"trials_per_update", 5}});
+    TunerWorld world("DNGO", kCurved, {{"trials_per_update", 5}});
     SeenPoints seen(world.space);
-    for (const Values& v : run(world, 30, [&](const Values& x) { return unit * quadratic(x); })) {
+    for (const Values& v : run(world, 30, [&](const Values& x) { return unit * curved(x); })) {
       CHECK(seen.insert(Point{v}));
     }
   }
-  TunerWorld hopeless("DNGO", kQuadratic);
+  TunerWorld hopeless("DNGO", kCurved);
   for (int k = 0; k < 30; ++k) hopeless.failed(k, hopeless.values());
 }
 
 TEST_CASE("dngo: histories beyond what the model holds") {
-  TunerWorld world("DNGO", kQuadratic, {{"num_epochs_per_training", 20}, {"sample_size", 50}});
+  TunerWorld world("DNGO", kCurved, {{"num_epochs_per_training", 20}, {"sample_size", 50}});
   Rng rng(5);
   for (int k = 0; k < 700; ++k) {
     const Values v = random_point(rng);
-    world.imported(v, quadratic(v));
+    world.imported(v, curved(v));
   }
-  TunerWorld copy("DNGO", kQuadratic, {{"num_epochs_per_training", 20}, {"sample_size", 50}}, 9);
-  run(world, 3, quadratic);
+  TunerWorld copy("DNGO", kCurved, {{"num_epochs_per_training", 20}, {"sample_size", 50}}, 9);
+  run(world, 3, curved);
   REQUIRE(copy.tuner->load(world.tuner->save()));
   copy.next = world.next;
-  CHECK(run(copy, 3, quadratic) == run(world, 3, quadratic));
+  CHECK(run(copy, 3, curved) == run(world, 3, curved));
 }
 
 TEST_CASE("dngo: a network that does not fit its results is refused") {
-  TunerWorld world("DNGO", kQuadratic);
-  run(world, 12, quadratic);
+  TunerWorld world("DNGO", kCurved);
+  run(world, 12, curved);
   const json good = world.tuner->save();
   const auto refused = [&](const std::string& key, const json& value) {
     json damaged = good;
@@ -167,9 +154,9 @@ TEST_CASE("dngo: arguments are checked and the least of everything works") {
       CHECK(made.error().message.find(key) != std::string::npos);
     }
   }
-  TunerWorld world("DNGO", kQuadratic,
+  TunerWorld world("DNGO", kCurved,
                    {{"trials_per_update", 1}, {"num_epochs_per_training", 1}, {"sample_size", 1}});
-  CHECK(run(world, 20, quadratic).size() == 20);
+  CHECK(run(world, 20, curved).size() == 20);
 }
 
 }  // namespace

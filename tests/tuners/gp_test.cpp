@@ -11,31 +11,9 @@ namespace {
 
 using Values = std::vector<double>;
 
-const std::string kQuadratic = R"({"x": {"_type": "uniform", "_value": [0, 1]},
-    "y": {"_type": "uniform", "_value": [0, 1]},
-    "c": {"_type": "choice", "_value": ["a", "b", "c", "d"]}})";
-
-double quadratic(const Values& v) {
-  return std::pow(v[0] - 0.62, 2) + std::pow(v[1] - 0.28, 2) + (v[2] == 2 ? 0 : 0.2);
-}
-
-// One trial after the other; the values, in order.
-template <class Loss>
-std::vector<Values> run(TunerWorld& world, int count, Loss&& loss) {
-  std::vector<Values> all;
-  for (int k = 0; k < count; ++k) {
-    all.push_back(world.values());
-    world.completed(world.next - 1, all.back(), loss(all.back()));
-  }
-  return all;
-}
-
 double best_of(const std::string& tuner, const json& arguments, std::uint64_t seed,
                int trials = 30) {
-  TunerWorld world(tuner, kQuadratic, arguments, seed);
-  double best = 1e300;
-  for (const Values& v : run(world, trials, quadratic)) best = std::min(best, quadratic(v));
-  return best;
+  return lowest_loss({tuner, kQuadratic, arguments, seed}, trials, quadratic);
 }
 
 std::string refusal(const json& arguments) {

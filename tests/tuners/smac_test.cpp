@@ -26,15 +26,7 @@ double branches_loss(const Values& v) {
 }
 
 double best_of(const std::string& tuner, const json& arguments, std::uint64_t seed, int trials) {
-  TunerWorld world(tuner, kBranches, arguments, seed);
-  double best = 1e9;
-  for (int k = 0; k < trials; ++k) {
-    const Values x = world.values();
-    const double loss = branches_loss(x);
-    best = std::min(best, loss);
-    world.completed(k, x, loss);
-  }
-  return best;
+  return lowest_loss({tuner, kBranches, arguments, seed}, trials, branches_loss);
 }
 
 TEST_CASE("smac: finds more than random search in a space with branches") {

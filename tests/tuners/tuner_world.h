@@ -1,6 +1,8 @@
 #pragma once
 // Shared by the tests of single tuners: a tuner on a space, and short words for what happens.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,5 +53,33 @@ struct TunerWorld {
         std::vector{Outcome{kImportedTrial, {std::move(values)}, loss, {}, End::imported, {}}});
   }
 };
+
+// One trial after the other, each with the loss of its values; these, in order.
+template <class Loss>
+std::vector<std::vector<double>> run(TunerWorld& world, int count, Loss&& loss) {
+  std::vector<std::vector<double>> all;
+  for (int k = 0; k < count; ++k) {
+    all.push_back(world.values());
+    world.completed(world.next - 1, all.back(), loss(all.back()));
+  }
+  return all;
+}
+
+// The lowest loss that so many trials find.
+template <class Loss>
+double lowest_loss(TunerWorld world, int trials, Loss&& loss) {
+  double lowest = 1e300;
+  for (const auto& values : run(world, trials, loss)) lowest = std::min(lowest, loss(values));
+  return lowest;
+}
+
+// Two numbers and a category, one of which is better than the others; the lowest loss is 0.
+inline const std::string kQuadratic = R"({"x": {"_type": "uniform", "_value": [0, 1]},
+    "y": {"_type": "uniform", "_value": [0, 1]},
+    "c": {"_type": "choice", "_value": ["a", "b", "c", "d"]}})";
+
+inline double quadratic(const std::vector<double>& v) {
+  return std::pow(v[0] - 0.62, 2) + std::pow(v[1] - 0.28, 2) + (v[2] == 2 ? 0 : 0.2);
+}
 
 }  // namespace attune

@@ -29,14 +29,7 @@ double depth(const Values& v) {
 }
 
 double best_of(const std::string& tuner, std::uint64_t seed) {
-  TunerWorld world(tuner, valley(), {}, seed);
-  double best = 1e300;
-  for (int k = 0; k < 80; ++k) {
-    const Values values = world.values();
-    world.completed(world.next - 1, values, depth(values));
-    best = std::min(best, depth(values));
-  }
-  return best;
+  return lowest_loss({tuner, valley(), {}, seed}, 80, depth);
 }
 
 // Begins at 0.7, as if nothing better were ever found.
