@@ -10,7 +10,8 @@
 
 namespace attune {
 
-// A value. Sparse: memory is for what was observed: 2^50 categories cost nothing.
+// A value: a function of its observations, which are saved in its place. Sparse: memory is for what
+// was observed: 2^50 categories cost nothing.
 class Categorical {
  public:
   // `observations`: points are categories, ascending. `categories` counts all of them, > 0.

@@ -13,7 +13,8 @@
 
 namespace attune {
 
-// A mixture of Student's t distributions. A value.
+// A mixture of Student's t distributions. A value: a function of the points, which are saved in its
+// place.
 struct CurveForecast {
   struct Component {
     CurveFamily family = CurveFamily::linear;

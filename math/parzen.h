@@ -34,7 +34,7 @@ struct ParzenPrior {
   double weight = 1;  // > 0, on the scale of the observations' weights
 };
 
-// A value: immutable once fitted.
+// A value: immutable once fitted. A function of its observations, which are saved in its place.
 class Parzen {
  public:
   static constexpr std::size_t kMergeFrom = 200;

@@ -38,7 +38,8 @@ struct MixtureKernel {
   double cell = 0;    // number: width of the interval that the centre stands for
 };
 
-// A value: immutable once made. At least one component.
+// A value: immutable once made, a function of its components, which are made of what is saved. At
+// least one component.
 class ProductMixture {
  public:
   static constexpr double kAnyCategory = -1;

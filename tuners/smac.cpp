@@ -1,7 +1,7 @@
 // Sequential model-based algorithm configuration: expected improvement over a random forest
 // (Hutter, Hoos, Leyton-Brown, "Sequential Model-Based Optimization for General Algorithm
 // Configuration", LION 2011; Lindauer et al., "SMAC3: A Versatile Bayesian Optimization Package for
-// Hyperparameter Optimization", JMLR 2022).
+// Hyperparameter Optimization", JMLR 2022). A forest lives for one proposal: see fit().
 #include <algorithm>
 #include <cmath>
 #include <memory>
