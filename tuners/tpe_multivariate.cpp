@@ -21,6 +21,7 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
+#include "tuners/feasible_suggestion.h"
 #include "tuners/running_trials.h"
 #include "tuners/tpe_density.h"
 #include "tuners/tpe_history.h"
@@ -55,11 +56,11 @@ class MultivariateTpe final : public Tuner {
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) -> Answer {
-      Point point = suggest();
-      for (int i = 0; i < kRetries && dedup_.repeats(point); ++i) point = suggest();
+      Point point = feasible();
+      for (int i = 0; i < kRetries && dedup_.repeats(point); ++i) point = feasible();
       // The density keeps to what was seen: anywhere else, before the grid's next.
       if (dedup_.repeats(point)) point = sample(space_, rng_);
-      auto fresh = dedup_(std::move(point));
+      auto fresh = feasible_and_new(space_, dedup_, std::move(point));
       if (!fresh) return Exhausted{};
       running_.start(id, *fresh, encoded(*fresh));
       return Proposal{.point = *std::move(fresh)};
@@ -89,8 +90,12 @@ class MultivariateTpe final : public Tuner {
  private:
   using Coordinates = std::vector<TpeGroups::Coordinate>;
 
-  Point suggest();
-  void suggest_group(std::size_t g, Point& point);
+  Point feasible() {
+    return feasible_suggestion(space_, settings_.candidates, rng_,
+                               [this](std::size_t candidates) { return suggest(candidates); });
+  }
+  Point suggest(std::size_t candidates);
+  void suggest_group(std::size_t g, std::size_t count, Point& point);
   void split(std::size_t g, TpeSide& good, TpeSide& rest) const;
   Coordinates encoded(const Point& point) const {
     Coordinates coordinates(history_.groups().variables().size());
@@ -107,7 +112,7 @@ class MultivariateTpe final : public Tuner {
   RunningTrials<Coordinates> running_;
 };
 
-Point MultivariateTpe::suggest() {
+Point MultivariateTpe::suggest(std::size_t candidates) {
   if (history_.size() + running_.size() < settings_.startup) return sample(space_, rng_);
   history_.rank();
   Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
@@ -117,7 +122,7 @@ Point MultivariateTpe::suggest() {
     if (g == TpeGroups::kConstant) {
       point.values[i] = sample(space_.params[i].domain, rng_);
     } else {
-      suggest_group(g, point);
+      suggest_group(g, candidates, point);
     }
   }
   return point;
@@ -144,7 +149,8 @@ void MultivariateTpe::split(std::size_t g, TpeSide& good, TpeSide& rest) const {
   }
 }
 
-void MultivariateTpe::suggest_group(std::size_t g, Point& point) {
+// The most promising of `count` candidates.
+void MultivariateTpe::suggest_group(std::size_t g, std::size_t count, Point& point) {
   const TpeGroups& groups = history_.groups();
   const TpeGroups::Group& group = groups.groups()[g];
   TpeSide good_side, rest_side;
@@ -152,7 +158,7 @@ void MultivariateTpe::suggest_group(std::size_t g, Point& point) {
   const ProductMixture good = tpe_density(groups, group, good_side, settings_.prior_weight);
   const ProductMixture rest = tpe_density(groups, group, rest_side, settings_.prior_weight);
 
-  const std::size_t d = group.size(), count = settings_.candidates;
+  const std::size_t d = group.size();
   std::vector<double> candidates(count * d), score(count), against(count);
   for (std::size_t c = 0; c < count; ++c) {
     const std::span candidate = std::span(candidates).subspan(c * d, d);

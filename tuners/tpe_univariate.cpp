@@ -21,6 +21,7 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
+#include "tuners/feasible_suggestion.h"
 #include "tuners/running_trials.h"
 
 namespace attune {
@@ -115,11 +116,10 @@ class Tpe final : public Tuner {
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) -> Answer {
-      Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
-      for (std::size_t i = 0; i < space_.params.size(); ++i) {
-        if (is_active(space_, point, i)) point.values[i] = suggest(i);
-      }
-      auto fresh = dedup_(std::move(point));
+      Point point = feasible_suggestion(space_, settings_.candidates, rng_, [this](int candidates) {
+        return suggest_point(candidates);
+      });
+      auto fresh = feasible_and_new(space_, dedup_, std::move(point));
       if (!fresh) return Exhausted{};
       running_.start(id, *fresh, internal(*fresh));
       return Proposal{.point = *std::move(fresh)};
@@ -149,7 +149,8 @@ class Tpe final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  double suggest(std::size_t i);
+  Point suggest_point(int candidates);
+  double suggest(std::size_t i, int candidates);
   double lie() const;
   std::vector<PendingValue> pending(std::size_t i) const;
   std::vector<double> internal(const Point& point) const;  // as modelled, NaN where inactive
@@ -166,7 +167,15 @@ class Tpe final : public Tuner {
   Split sides_;                                 // scratch of suggest()
 };
 
-double Tpe::suggest(std::size_t i) {
+Point Tpe::suggest_point(int candidates) {
+  Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
+  for (std::size_t i = 0; i < space_.params.size(); ++i) {
+    if (is_active(space_, point, i)) point.values[i] = suggest(i, candidates);
+  }
+  return point;
+}
+
+double Tpe::suggest(std::size_t i, int candidates) {
   const Domain& domain = space_.params[i].domain;
   const Model& model = models_[i];
   const std::vector<PendingValue> waiting = pending(i);
@@ -177,13 +186,12 @@ double Tpe::suggest(std::size_t i) {
   if (model.real) {
     const Parzen good(sides_.below, *model.real);
     const Parzen rest(sides_.above, *model.real);
-    const double x =
-        most_promising(good, rest, settings_.candidates, [&] { return good.sample(rng_); });
+    const double x = most_promising(good, rest, candidates, [&] { return good.sample(rng_); });
     return from_internal(domain, x);
   }
   const Categorical good(sides_.below, model.categories, settings_.prior_weight);
   const Categorical rest(sides_.above, model.categories, settings_.prior_weight);
-  return most_promising(good, rest, settings_.candidates, [&] {
+  return most_promising(good, rest, candidates, [&] {
     const auto category = good.sample(rng_);
     return category ? *category : sample(domain, rng_);
   });
