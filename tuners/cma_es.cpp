@@ -71,6 +71,7 @@ class CmaEsTuner final : public Tuner {
   void start_run(CmaStart start);
   void start_anywhere();
   void end_generation();
+  bool is_known(const Point& one) const { return dedup_.repeats(one) || corners_.contains(one); }
   bool is_diagonal() const { return encoding_.cells().size() > kFullDimensions; }
   std::size_t population() const { return schedule_.run().population; }
 
@@ -79,6 +80,7 @@ class CmaEsTuner final : public Tuner {
   Space space_;
   CmaEncoding encoding_{Space{}};
   Deduplicator dedup_{Space{}};
+  SeenPoints corners_{Space{}};  // proposed, with all reals at an end: draws that come again
   RestartSchedule schedule_{Restarts::none, 4};
   std::optional<CmaEs> numbers_;  // none without coordinates
   CmaCategories categories_{{}};
@@ -96,6 +98,7 @@ Result<void> CmaEsTuner::set_space(const Space& space) {
   space_ = space;
   encoding_ = CmaEncoding(space);
   dedup_ = Deduplicator(space);
+  corners_ = SeenPoints(space);
   schedule_ = RestartSchedule(
       settings_.restarts, settings_.population.value_or(cma_population(encoding_.dimensions())));
   begun_ = false;
@@ -130,7 +133,7 @@ Answer CmaEsTuner::propose(TrialId id) {
   running_.erase(id);
   CmaRunning next = draw();
   // What is likely here was tried: time to look elsewhere.
-  if (dedup_.repeats(next.point) && settings_.restarts != Restarts::none) {
+  if (is_known(next.point) && settings_.restarts != Restarts::none) {
     start_anywhere();
     next = draw();
   }
@@ -138,6 +141,7 @@ Answer CmaEsTuner::propose(TrialId id) {
   auto fresh = dedup_(std::move(next.point));
   if (!fresh) return Exhausted{};
   next.point = *fresh;
+  if (encoding_.is_cut_off(next.x, next.point)) corners_.insert(next.point);
   if (repeats) {
     next.x = encoding_.coordinates(next.point);
     next.injected = true;
@@ -152,7 +156,7 @@ CmaRunning CmaEsTuner::draw() {
   for (int i = 0; i < kDraws; ++i) {
     if (numbers_) drawn.x = numbers_->sample(rng_);
     drawn.point = encoding_.decode(drawn.x, categories_.sample(rng_));
-    if (!dedup_.repeats(drawn.point) && space_.feasible(drawn.point)) break;
+    if (!is_known(drawn.point) && space_.feasible(drawn.point)) break;
   }
   return drawn;
 }
@@ -251,6 +255,7 @@ void CmaEsTuner::end_generation() {
 json CmaEsTuner::save() const {
   return {{"rng", to_json(rng_)},
           {"seen", dedup_.save()},
+          {"corners", corners_.save()},
           {"begun", begun_ ? 1 : 0},
           {"best", save_numbers(std::vector{best_})},
           {"generation", generation_},
@@ -268,6 +273,7 @@ Result<void> CmaEsTuner::load(const json& state) {
   CmaEsTuner loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(space_));
   TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
+  TRY(loaded.corners_.load(TRY(array_at(state, "corners"))));
   const std::int64_t begun = TRY(integer_at(state, "begun"));
   const auto best = TRY(numbers_at(state, "best"));
   loaded.generation_ = TRY(integer_at(state, "generation"));

@@ -93,6 +93,7 @@ CmaEncoding::CmaEncoding(const Space& space) : cube_(space) {
       number_params_.push_back(i);
       number_places_.push_back(begin);
       cells_.push_back(std::move(shape.cells));
+      continuous_.push_back(is_continuous(domain));
     } else if (shape.group) {
       group_params_.push_back(i);
       groups_.push_back({shape.width, shape.chosen});
@@ -106,6 +107,16 @@ Point CmaEncoding::decode(std::span<const double> x, std::span<const double> fla
   for (std::size_t i = 0; i < x.size(); ++i) cube[number_places_[i]] = x[i];
   for (std::size_t i = 0; i < flags.size(); ++i) cube[flag_places_[i]] = flags[i];
   return cube_.from_cube(cube);
+}
+
+bool CmaEncoding::is_cut_off(std::span<const double> x, const Point& point) const {
+  bool any = false;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    if (!continuous_[k] || !point.active(number_params_[k])) continue;
+    if (x[k] > 0 && x[k] < 1) return false;
+    any = true;
+  }
+  return any;
 }
 
 std::vector<double> CmaEncoding::coordinates(const Point& point) const {

@@ -32,6 +32,10 @@ class CmaEncoding {
   // distribution learns from x and not from what became of it.)
   Point decode(std::span<const double> x, std::span<const double> flags) const;
 
+  // Whether `point`, which was made of x, has active reals, and all were cut off at an end: of a
+  // continuous space only such points are drawn twice.
+  bool is_cut_off(std::span<const double> x, const Point& point) const;
+
   std::vector<double> coordinates(const Point& point) const;  // 0.5 where inactive
   std::vector<bool> active_coordinates(const Point& point) const;
   CategoryResult categories(const Point& point) const;
@@ -40,6 +44,7 @@ class CmaEncoding {
   UnitCube cube_;
   std::vector<double> constants_;                           // a point of the cube
   std::vector<std::size_t> number_params_, number_places_;  // parameter, place in the cube
+  std::vector<bool> continuous_;                            // of each coordinate
   std::vector<std::size_t> group_params_, flag_places_;
   CmaCells cells_;
   std::vector<CategoryGroup> groups_;

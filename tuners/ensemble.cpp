@@ -207,7 +207,9 @@ Result<Portfolio> portfolio(const std::string& names, const Context& context, co
     std::string name = names.substr(at, end - at);
     std::erase(name, ' ');
     at = end + 1;
-    const TunerEntry* entry = TRY(registry.find(name, "tuner"));
+    const auto found = registry.find(name, "tuner");
+    if (!found) return fail("ensemble.members: " + found.error().message);
+    const TunerEntry* entry = *found;
     if (entry->wants_reports || std::ranges::find(kAlone, entry->name) != std::end(kAlone)) {
       return fail("ensemble.members: " + entry->name +
                   " cannot share an experiment; name search algorithms, as in \"GP,TPE,SMAC\"");

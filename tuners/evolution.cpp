@@ -27,7 +27,7 @@ class Evolution final : public Tuner {
 
   Result<void> set_space(const Space& space) override {
     space_ = space;
-    dedup_ = Deduplicator(space);
+    dedup_ = Deduplicator(space, Deduplicator::Remember::always);
     population_.clear();
     running_.clear();
     fresh_ = capacity_;

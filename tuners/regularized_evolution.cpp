@@ -31,7 +31,7 @@ class RegularizedEvolution final : public Tuner {
 
   Result<void> set_space(const Space& space) override {
     space_ = space;
-    dedup_ = Deduplicator(space);
+    dedup_ = Deduplicator(space, Deduplicator::Remember::always);
     population_.clear();
     founders_.clear();
     fresh_ = settings_.population;

@@ -66,6 +66,7 @@ TEST_CASE("ensemble: members are checked") {
   CHECK(refusal({{"members", "gp , smac"}}).empty());
   CHECK_THAT(refusal({{"window", 2}}), Catch::StartsWith("ensemble.window: at least one result"));
   for (const auto& [members, message] : std::vector<std::pair<std::string, std::string>>{
+           {"GP,TPEE", "ensemble.members: unknown tuner"},
            {"GP,TPEE", "did you mean \"TPE\""},
            {"", "unknown tuner \"\""},
            {"GP,,TPE", "unknown tuner \"\""},
