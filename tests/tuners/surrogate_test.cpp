@@ -254,6 +254,8 @@ TEST_CASE("surrogate: damaged states are declined and change nothing") {
   changed("seen", 39);
   changed("fitted_at", 41);
   changed("fitted_rows", 41);
+  changed("fitted_rows",
+          good["fitted_rows"].get<int>() - 1);  // one that came since the fit was not appended
   changed("fits", 0);
   declined(good, learnt(39, 4));
   History nothing(2);
