@@ -56,15 +56,6 @@ double share(double below, double above, double low, double high) {
 
 }  // namespace
 
-bool dominates(std::span<const double> a, std::span<const double> b) {
-  bool better = false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] > b[i]) return false;
-    better = better || a[i] < b[i];
-  }
-  return better;
-}
-
 std::vector<std::size_t> nondominated_fronts(std::span<const double> values,
                                              std::size_t objectives) {
   const Rows rows(values, objectives);

@@ -9,10 +9,9 @@
 #include <span>
 #include <vector>
 
-namespace attune {
+#include "base/standing.h"  // dominates()
 
-// Nowhere worse than b and somewhere better; both of one size.
-bool dominates(std::span<const double> a, std::span<const double> b);
+namespace attune {
 
 // The front of each row: 0 for those that no other dominates, k for those that only rows of the
 // fronts before k dominate. Equal rows share a front.

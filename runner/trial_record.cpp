@@ -9,11 +9,27 @@ namespace attune {
 bool has_ended(TrialStatus status) { return status >= TrialStatus::succeeded; }
 
 std::optional<double> TrialRecord::score(const std::string& name) const {
+  return reported_value(final_metric, name, true);
+}
+
+std::optional<Standing> standing_of(const json& final_metric,
+                                    const std::vector<Objective>& objectives) {
+  std::vector<std::optional<double>> reported;
+  reported.reserve(objectives.size());
+  for (const Objective& objective : objectives)
+    reported.push_back(reported_value(final_metric, objective.metric, reported.empty()));
+  return standing(objectives, reported);
+}
+
+std::optional<double> reported_value(const json& final_metric, const std::string& name,
+                                     bool first) {
   const json* value = &final_metric;
   if (value->is_object()) {
     const auto found = value->find(name);
     if (found == value->end()) return std::nullopt;
     value = &*found;
+  } else if (!first) {
+    return std::nullopt;
   }
   if (value->is_boolean()) return value->get<bool>() ? 1 : 0;  // as the daemon counts them
   if (!value->is_number() || !std::isfinite(value->get<double>())) return std::nullopt;

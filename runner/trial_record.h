@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/resources.h"
+#include "base/standing.h"
 #include "runner/decider.h"
 
 namespace attune {
@@ -47,6 +48,12 @@ struct TrialRecord {
   // when it is not finite.
   std::optional<double> score(const std::string& name = "default") const;
 };
+
+// How good a final metric is; what it lacks, makes it nothing. A bare number is the first objective.
+std::optional<Standing> standing_of(const json& final_metric,
+                                    const std::vector<Objective>& objectives);
+// Its number of one of them, which is the first one or not, as it was reported.
+std::optional<double> reported_value(const json& final_metric, const std::string& name, bool first);
 
 std::string_view to_text(TrialStatus status);  // "SUCCEEDED": the words of NNI
 std::string_view to_text(TrialSource source);

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "math/pareto.h"
 
 namespace attune {
 namespace {
 
-// As it is minimised; nothing if it is missing or not finite.
+// to_minimise() of it; nothing if it is missing or not finite.
 std::optional<double> reported(const Outcome& outcome, const Objective& objective) {
   const auto found =
       std::ranges::find(outcome.metrics, objective.metric, &Metrics::value_type::first);
   if (found == outcome.metrics.end() || !std::isfinite(found->second)) return std::nullopt;
-  return objective.maximize ? -found->second : found->second;
+  return to_minimise(found->second, objective);
 }
 
 }  // namespace
@@ -30,17 +29,12 @@ std::optional<std::vector<double>> Objectives::operator()(const Outcome& outcome
   if (!outcome.usable()) return std::nullopt;
   std::vector<double> values = {*outcome.loss};
   values.reserve(size() + limits());
-  for (const Objective& objective : optimised_) {
-    const auto value = reported(outcome, objective);
-    if (!value) return std::nullopt;
-    values.push_back(*value);
-  }
-  for (const Objective& objective : limited_) {
-    const auto value = reported(outcome, objective);
-    if (!value) return std::nullopt;
-    const double excess = *value - (objective.maximize ? -*objective.limit : *objective.limit);
-    constexpr double kMost = std::numeric_limits<double>::max();
-    values.push_back(std::clamp(excess, -kMost, kMost));
+  for (const auto* group : {&optimised_, &limited_}) {
+    for (const Objective& objective : *group) {
+      const auto value = reported(outcome, objective);
+      if (!value) return std::nullopt;
+      values.push_back(*value);
+    }
   }
   return values;
 }
@@ -67,14 +61,6 @@ std::vector<std::size_t> ranking(std::span<const double> results, std::size_t ob
   std::ranges::stable_sort(broken, {}, [&](std::size_t i) { return violations[i]; });
   order.insert(order.end(), broken.begin(), broken.end());
   return order;
-}
-
-double violation(std::span<const double> result, std::size_t objectives) {
-  double sum = 0;
-  for (const double excess : result.subspan(objectives)) {
-    sum = std::min(sum + std::max(excess, 0.0), std::numeric_limits<double>::max());
-  }
-  return sum;
 }
 
 }  // namespace attune

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/standing.h"
 #include "base/trial.h"
 #include "tuners/tuner.h"
 
@@ -22,10 +23,9 @@ class Objectives {
   bool several() const { return size() > 1; }
 
   // size() + limits() finite numbers: first what is to be minimised, in the order of the
-  // experiment, the loss first, of the others what was reported, negated where more is better. Then
-  // by how much each limit is exceeded, negative where it is kept. Nothing when one of them is
-  // missing or not finite, or the outcome is not usable(). Of a metric that was reported twice the
-  // first counts.
+  // experiment, the loss first, of the others to_minimise() of what was reported. Then by how much
+  // each limit is exceeded. Nothing when one of them is missing or not finite, or the outcome is
+  // not usable(). Of a metric that was reported twice the first counts.
   std::optional<std::vector<double>> operator()(const Outcome& outcome) const;
 
  private:
@@ -33,12 +33,9 @@ class Objectives {
 };
 
 // Results one after the other, as above: their numbers, the best first. Those that keep all limits
-// by fronts and crowding (crowded_order, math/pareto.h), then the others by their violation (Deb et
-// al., 2002, section VI).
+// by fronts and crowding (crowded_order, math/pareto.h), then the others by their violation: the order
+// of Standing (base/standing.h) with the less crowded first in the place of the first objective.
 std::vector<std::size_t> ranking(std::span<const double> results, std::size_t objectives,
                                  std::size_t limits);
-
-// By how much a result breaks limits, each in the unit of its metric: 0 where all are kept.
-double violation(std::span<const double> result, std::size_t objectives);
 
 }  // namespace attune

@@ -8,11 +8,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backends/trial_backend.h"
 #include "base/json.h"
+#include "base/leaders.h"
 #include "base/result.h"
 #include "runner/outbox.h"
 #include "runner/runner_state.h"
@@ -30,8 +32,7 @@ struct StoredExperiment {
   std::filesystem::path directory;
   ExperimentStatus status = ExperimentStatus::running;
   std::string reason;  // one sentence; while it runs why nothing is proposed, mostly empty
-  std::string objective;
-  bool maximize = false;
+  std::vector<Objective> objectives = {Objective{}};  // at least one; the first is the score
   std::uint64_t seed = 0;
   json file;                     // the experiment file with all defaults filled in
   int runs = 1;                  // managers that it has had
@@ -40,6 +41,8 @@ struct StoredExperiment {
   double started = 0;
   std::optional<double> ended;
   double seconds = 0;  // that its managers ran, up to when the last one was seen
+
+  const Objective& objective() const { return objectives.front(); }
 };
 
 struct StoredAttempt {
@@ -142,8 +145,15 @@ class StoreReader {
                       const std::function<bool(const TrialRecord&)>& each);
   Result<std::vector<TrialRecord>> trials(const StoredExperiment& experiment,
                                           const TrialFilter& filter);
-  // The best succeeded trials, the first of equals first.
-  Result<std::vector<TrialRecord>> best(const StoredExperiment& experiment, std::int64_t count);
+  // Of the succeeded trials the best ones, the first of equals first: with one objective `count`
+  // (one, if nothing is said), those that break limits after those that keep them; with several
+  // the trade-offs, all or the first `count`, or the one trial that is nearest to the limits, as
+  // in Leaders (base/leaders.h). A trial that lacks a metric is none of them.
+  Result<std::vector<TrialRecord>> best(const StoredExperiment& experiment,
+                                        std::optional<std::int64_t> count = std::nullopt);
+  // The first of them, and how many trade-offs there are, if there are several objectives. One
+  // pass over the trials, unless there is one objective alone.
+  Result<BestSoFar> best_so_far(const StoredExperiment& experiment);
   // By job id ("t0012") or number ("12").
   Result<TrialRecord> trial(const StoredExperiment& experiment, const std::string& name);
   Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name);
@@ -162,6 +172,17 @@ class StoreReader {
 
  private:
   struct State;
+  struct Ranked {
+    std::optional<Standing> standing;
+    std::int64_t trial = 0;
+  };
+  Result<void> finals(const StoredExperiment& experiment, const std::vector<TrialStatus>& statuses,
+                      const std::function<void(Ranked)>& each);
+  Result<Leaders> leaders(const StoredExperiment& experiment);
+  Result<std::vector<std::int64_t>> ranking(const StoredExperiment& experiment,
+                                            const std::vector<TrialStatus>& statuses);
+  Result<void> trials(const StoredExperiment& experiment, std::span<const std::int64_t> numbers,
+                      const std::function<bool(const TrialRecord&)>& each);
   explicit StoreReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
