@@ -11,6 +11,10 @@ constexpr double kMost = std::numeric_limits<double>::max();
 
 }  // namespace
 
+bool several(std::span<const Objective> objectives) {
+  return std::ranges::count_if(objectives, [](const Objective& each) { return !each.limit; }) > 1;
+}
+
 double to_minimise(double reported, const Objective& objective) {
   const double sign = objective.maximize ? -1 : 1;
   if (!objective.limit) return sign * reported;

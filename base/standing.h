@@ -10,6 +10,9 @@
 
 namespace attune {
 
+// Whether more than one is optimised, so that results are trade-offs.
+bool several(std::span<const Objective> objectives);
+
 // A finite number as it is minimised: negated where more is better. With a limit, by how much that
 // is exceeded, negative where it is kept; within the range of doubles.
 double to_minimise(double reported, const Objective& objective);

@@ -3,11 +3,21 @@
 namespace attune {
 
 void BestTrial::offer(const TrialRecord& trial) {
-  const auto score = trial.score(objective_.metric);
-  if (trial.status != TrialStatus::succeeded || !score) return;
-  if (best_ && (objective_.maximize ? *score <= score_ : *score >= score_)) return;
-  best_ = trial;
-  score_ = *score;
+  if (trial.status != TrialStatus::succeeded) return;
+  auto standing = standing_of(trial.final_metric, objectives_);
+  if (!standing) return;
+  const Leaders::Offered offered = leaders_.offer(trial.sequence, std::move(*standing));
+  if (!offered.leads) return;
+  for (const Leaders::Id overtaken : offered.overtaken) records_.erase(overtaken);
+  records_.insert_or_assign(trial.sequence, trial);
+  const TrialRecord& first = records_.at(leaders_.best_id());
+  best_ = BestSoFar{first, leaders_.best().violation, leaders_.trade_offs()};
+}
+
+std::vector<TrialRecord> BestTrial::leaders() const {
+  std::vector<TrialRecord> all;
+  for (const Leaders::Id id : leaders_.ids()) all.push_back(records_.at(id));
+  return all;
 }
 
 }  // namespace attune

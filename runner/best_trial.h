@@ -1,25 +1,27 @@
 #pragma once
+#include <map>
 #include <optional>
-#include <string>
+#include <vector>
 
-#include "base/trial.h"
+#include "base/leaders.h"
 #include "runner/trial_record.h"
 
 namespace attune {
 
-// The succeeded trial with the best score; the first of equals.
+// Of the trials that have succeeded the best, and all trade-offs; as Leaders has them.
 class BestTrial {
  public:
-  explicit BestTrial(Objective objective) : objective_(std::move(objective)) {}
+  explicit BestTrial(std::vector<Objective> objectives) : objectives_(std::move(objectives)) {}
 
   void offer(const TrialRecord& trial);
-  const TrialRecord* get() const { return best_ ? &*best_ : nullptr; }
-  double score() const { return score_; }  // of get(), when there is one
+  const std::optional<BestSoFar>& get() const { return best_; }
+  std::vector<TrialRecord> leaders() const;  // the best first; with one objective it alone
 
  private:
-  Objective objective_;
-  std::optional<TrialRecord> best_;
-  double score_ = 0;
+  std::vector<Objective> objectives_;
+  Leaders leaders_;
+  std::map<Leaders::Id, TrialRecord> records_;  // of the leaders
+  std::optional<BestSoFar> best_;
 };
 
 }  // namespace attune

@@ -188,13 +188,14 @@ std::string result_place(const ReportRules& rules) {
 
 }  // namespace
 
-RunnerOptions runner_options(const Experiment& experiment, const Objective& objective) {
+RunnerOptions runner_options(const Experiment& experiment,
+                             const std::vector<Objective>& objectives) {
   RunnerOptions options;
   options.concurrency = experiment.trial_concurrency;
   options.max_trials = experiment.max_trial_number;
   options.max_seconds = experiment.max_experiment_seconds;
   options.max_trial_seconds = experiment.max_trial_seconds;
-  options.objective = objective;
+  options.objectives = objectives;
   options.result_place = result_place(experiment.program.report);
   options.trial = experiment.trial;
   options.capacity = experiment.capacity;
@@ -220,7 +221,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   const Log log = TRY(open_runner_log(directory, setup.experiment.log_level));
   setup.shown.max_trials = setup.experiment.max_trial_number;
   setup.shown.max_seconds = setup.experiment.max_experiment_seconds;
-  setup.shown.metric = setup.facts.objective.metric;
+  setup.shown.metric = setup.facts.objective().metric;
   Progress progress(setup.shown, clock);
   for (const std::string& message : setup.messages) progress.message(message);
 
@@ -244,7 +245,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
     reporter.go_on_from(tally);
   }
   ObserverList observers({&memory, &reporter});
-  RunnerOptions options = runner_options(setup.experiment, setup.facts.objective);
+  RunnerOptions options = runner_options(setup.experiment, setup.facts.objectives);
   options.results = [&setup] { return stored_results(setup.facts); };
   TrialRunner runner(std::move(options), decider, *backend, clock, observers, log);
   runner_pointer = &runner;

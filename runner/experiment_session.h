@@ -35,7 +35,8 @@ struct SessionSetup {
 // <experiment>/log/runner.log.
 Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level);
 DaemonOptions daemon_options(const SessionSetup& setup);
-RunnerOptions runner_options(const Experiment& experiment, const Objective& objective);
+RunnerOptions runner_options(const Experiment& experiment,
+                             const std::vector<Objective>& objectives);
 
 struct SessionResult {
   int exit_code = 0;

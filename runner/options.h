@@ -114,7 +114,7 @@ struct LogsOptions {
 };
 struct BestOptions {
   ExperimentChoice which;
-  std::int64_t count = 1;
+  std::optional<std::int64_t> count;  // one, or all trade-offs
 };
 struct ExportOptions {
   ExperimentChoice which;

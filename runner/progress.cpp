@@ -45,14 +45,14 @@ std::string duration_text(double seconds) {
   return fmt::format("{} d {:02} h", s / 86400, s % 86400 / 3600);
 }
 
-std::string status_line(const Tally& tally, const std::optional<ShownBest>& best, double elapsed,
+std::string status_line(const Tally& tally, const std::string& best, double elapsed,
                         const ProgressOptions& options) {
   std::string line = count_text(tally, options) + fmt::format(" {} running", tally.running);
   if (tally.early_stopped > 0) line += fmt::format(", {} stopped early", tally.early_stopped);
   if (tally.user_canceled > 0) line += fmt::format(", {} cancelled", tally.user_canceled);
   if (tally.failed > 0) line += fmt::format(", {} failed", tally.failed);
   if (tally.paused > 0) line += fmt::format(", {} paused", tally.paused);
-  if (best) line += fmt::format(", best {:.6g} ({})", best->score, best->job_id);
+  if (!best.empty()) line += ", " + best;
   line += ", " + duration_text(elapsed);
   if (const auto left = seconds_left(tally, elapsed, options)) {
     line += fmt::format(", about {} left", duration_text(*left));
@@ -104,14 +104,14 @@ void Progress::message(const std::string& text) {
   redraw();
 }
 
-void Progress::trial_ended(const TrialRecord& trial, const TrialRecord* best, double best_score) {
-  if (best != nullptr) best_ = ShownBest{best->job_id, best_score};
+void Progress::trial_ended(const TrialRecord& trial, const std::string& best) {
+  best_ = best;
   if (options_.terminal || options_.quiet) return;
   std::string line =
       fmt::format("{} {} {}", count_text(tally_, options_), trial.job_id, to_text(trial.status));
   if (const auto score = trial.score(options_.metric)) line += fmt::format(" {:.6g}", *score);
   if (!trial.reason.empty()) line += fmt::format(" ({})", trial.reason);
-  if (best_) line += fmt::format(", best {:.6g} ({})", best_->score, best_->job_id);
+  if (!best_.empty()) line += ", " + best_;
   message(line + ", " + duration_text(elapsed()));
 }
 

@@ -26,11 +26,8 @@ struct ProgressOptions {
 std::string duration_text(double seconds);
 
 // [13/40] 2 running, 5 stopped early, 1 failed, best 0.9801 (t0007), 25 s, about 50 s left
-struct ShownBest {
-  std::string job_id;
-  double score = 0;
-};
-std::string status_line(const Tally& tally, const std::optional<ShownBest>& best, double elapsed,
+// `best` is a best_text(), commands/best_text.h.
+std::string status_line(const Tally& tally, const std::string& best, double elapsed,
                         const ProgressOptions& options);
 
 // Not thread safe.
@@ -40,7 +37,7 @@ class Progress {
   ~Progress();
 
   void update(const Tally& tally);
-  void trial_ended(const TrialRecord& trial, const TrialRecord* best, double best_score);
+  void trial_ended(const TrialRecord& trial, const std::string& best);  // best_text()
   void message(const std::string& text);  // a whole line that stays
   void redraw();  // the elapsed time goes on without events; a terminal's width may have changed
   void clear();   // takes the status line away
@@ -54,7 +51,7 @@ class Progress {
   const Clock& clock_;
   double started_;
   Tally tally_;
-  std::optional<ShownBest> best_;
+  std::string best_;
   double drawn_at_ = 0;
   std::size_t shown_ = 0;  // characters on the status line
 };

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "runner/commands/best_text.h"
 #include "runner/options.h"
 
 namespace attune {
@@ -24,7 +27,7 @@ std::string_view to_text(Outcome::Kind kind) {
 }  // namespace
 
 Reporter::Reporter(RunFacts facts, Progress& progress)
-    : facts_(std::move(facts)), progress_(progress), best_(facts_.objective) {}
+    : facts_(std::move(facts)), progress_(progress), best_(facts_.objectives) {}
 
 void Reporter::on_tally(const Tally& tally) {
   tally_ = tally;
@@ -34,7 +37,7 @@ void Reporter::on_tally(const Tally& tally) {
 void Reporter::on_trial_changed(const TrialRecord& trial) {
   if (!has_ended(trial.status)) return;
   best_.offer(trial);
-  progress_.trial_ended(trial, best_.get(), best_.score());
+  progress_.trial_ended(trial, best_text(best_.get(), facts_.objectives));
 }
 
 void Reporter::on_event(const std::string& kind, const std::string& text) {
@@ -57,19 +60,21 @@ int Reporter::exit_code() const {
   return attempts_ ? 1 : 2;
 }
 
+json Reporter::best_json(const TrialRecord& trial) const {
+  json best = {{"trial_job_id", trial.job_id},
+               {"metric", *trial.score(facts_.objective().metric)},
+               {"final", trial.final_metric},
+               {"parameters", trial.proposed.parameters}};
+  add_objectives(best, trial, facts_.objectives);
+  return best;
+}
+
 json Reporter::summary() const {
-  json best = nullptr;
-  if (best_.get()) {
-    best = {{"trial_job_id", best_.get()->job_id},
-            {"metric", best_.score()},
-            {"final", best_.get()->final_metric},
-            {"parameters", best_.get()->proposed.parameters}};
-  }
-  return {{"experiment_id", facts_.experiment_id},
+  json summary = {{"experiment_id", facts_.experiment_id},
           {"directory", facts_.directory},
           {"outcome", to_text(outcome_.kind)},
           {"reason", outcome_.reason},
-          {"optimize_mode", facts_.objective.maximize ? "maximize" : "minimize"},
+          {"optimize_mode", facts_.objective().maximize ? "maximize" : "minimize"},
           {"seed", facts_.seed},
           {"seconds", seconds_},
           {"trials",
@@ -79,7 +84,12 @@ json Reporter::summary() const {
             {"user_canceled", tally_.user_canceled},
             {"pending", tally_.pending},
             {"paused", tally_.paused}}},
-          {"best", std::move(best)}};
+          {"best", best_.get() ? best_json(best_.get()->trial) : json()}};
+  if (!several(facts_.objectives)) return summary;
+  json& trade_offs = summary["trade_offs"] = json::array();
+  if (!best_.get() || best_.get()->violation > 0) return summary;
+  for (const TrialRecord& trial : best_.leaders()) trade_offs.push_back(best_json(trial));
+  return summary;
 }
 
 std::string Reporter::summary_text() const {
@@ -91,14 +101,20 @@ std::string Reporter::summary_text() const {
     text += fmt::format("{} trials have not ended: attune resume {} goes on with them\n",
                         tally_.pending + tally_.paused, facts_.experiment_id);
   }
-  if (best_.get() == nullptr) return text;
-  const TrialRecord& best = *best_.get();
-  text += fmt::format("best {} ({}, trial {})\n", best_.score(),
-                      facts_.objective.maximize ? "highest" : "lowest", best.job_id);
+  if (!best_.get()) return text;
+  if (several(facts_.objectives))
+    return text + trade_offs_text(best_.leaders(), facts_.objectives, 0);
+  const TrialRecord& best = best_.get()->trial;
+  text += fmt::format("{} {} ({}, trial {})\n",
+                      best_.get()->violation > 0 ? fmt::format("{}; nearest", kNoneKeepsLimits) : "best",
+                      *best.score(facts_.objective().metric),
+                      facts_.objective().maximize ? "highest" : "lowest", best.job_id);
   if (best.final_metric.is_object()) {
     for (const auto& [key, value] : best.final_metric.items()) {
-      if (key != facts_.objective.metric)
-        text += fmt::format("  with {} {}\n", key, dump_json(value));
+      if (key == facts_.objective().metric) continue;
+      const auto limited = std::ranges::find(facts_.objectives, key, &Objective::metric);
+      text += fmt::format("  with {} {}{}\n", key, dump_json(value),
+                          limited == facts_.objectives.end() ? "" : limit_note(best, *limited));
     }
   }
   return text + best.proposed.parameters.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -12,8 +12,10 @@ namespace attune {
 struct RunFacts {
   std::string experiment_id;
   std::string directory;
-  Objective objective;
+  std::vector<Objective> objectives = {Objective{}};  // at least one; by the first one it is best
   std::uint64_t seed = 0;
+
+  const Objective& objective() const { return objectives.front(); }
 };
 
 class Reporter final : public TrialObserver {
@@ -43,6 +45,8 @@ class Reporter final : public TrialObserver {
   std::string summary_text() const;  // for humans; ends with a line end
 
  private:
+  json best_json(const TrialRecord& trial) const;
+
   RunFacts facts_;
   Progress& progress_;
   BestTrial best_;

@@ -47,17 +47,16 @@ void replay(TuningStatus& status, const StoredTrial& trial) {
 }
 
 void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Experiment& experiment,
-           const Objective& objective) {
+           const std::vector<Objective>& objectives) {
   restored.status.on_started();
-  const auto score = trial.score(objective.metric);
+  const auto standing = standing_of(trial.final_metric, objectives);
   switch (trial.status) {
     case TrialStatus::succeeded:
       ++restored.tally.succeeded;
       restored.status.on_completed();
-      if (!score) break;
+      if (!standing) break;
       ++restored.scored;
-      restored.status.on_score(*score, objective.maximize,
-                               experiment.stop.plateau ? experiment.stop.plateau->tolerance : 0);
+      restored.status.on_score(*standing, objectives.front().maximize, experiment.stop);
       break;
     case TrialStatus::failed:
       ++restored.tally.failed;
@@ -173,11 +172,10 @@ Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredEx
                                              const Experiment& experiment,
                                              std::optional<RunnerState> state) {
   TrialRunner::Restored restored;
-  const Objective objective{stored.objective, stored.maximize};
   const bool reports = needs_reports(experiment.stop);
   Result<void> broken;
   TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {
-    count(restored, trial, experiment, objective);
+    count(restored, trial, experiment, stored.objectives);
     if (reports && trial.attempts > 0) {
       const auto whole = reader.whole_trial(stored, trial.job_id);
       if (!whole) {

@@ -7,6 +7,7 @@
 
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "runner/commands/best_text.h"
 #include "runner/daemon_program.h"
 #include "runner/experiment_file.h"
 #include "runner/experiment_session.h"
@@ -46,9 +47,10 @@ Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::
 }
 
 std::string heading(const RunFacts& facts, std::string_view verb) {
-  return fmt::format("{} experiment {} in {} (seed {}, {} {})", verb, facts.experiment_id,
-                     facts.directory, facts.seed,
-                     facts.objective.maximize ? "maximize" : "minimize", facts.objective.metric);
+  std::string sought;
+  for (const Objective& each : facts.objectives) sought += ", " + sought_text(each);
+  return fmt::format("{} experiment {} in {} (seed {}{})", verb, facts.experiment_id,
+                     facts.directory, facts.seed, sought);
 }
 
 // Where the folder was taken away, the one that is made in its place needs the lock, too. All of
@@ -106,7 +108,8 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   facts.seed = settle_seed(seed, surroundings.entropy >> 32, experiment);
   const Direction direction =
       TRY(settle_direction(experiment, setup.session.daemon, surroundings.environment));
-  facts.objective = direction.objective;
+  if (!experiment.objectives.empty()) facts.objectives = experiment.objectives;
+  facts.objectives.front() = direction.objective;
   setup.session.shown.quiet = quiet;
   if (!direction.warning.empty()) setup.session.messages.push_back("warning: " + direction.warning);
   for (const std::string& warning : experiment.program.warnings)
@@ -125,8 +128,8 @@ Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& cl
   Store store = TRY(Store::open(setup.working_directory));
   ClaimedExperiment claimed{std::move(lock), std::move(store)};
   TRY(claimed.store.begin(
-      {facts.experiment_id, setup.session.experiment.name, facts.directory, facts.objective.metric,
-       facts.objective.maximize, facts.seed, to_document(setup.session.experiment)},
+      {facts.experiment_id, setup.session.experiment.name, facts.directory, facts.objective().metric,
+       facts.objective().maximize, facts.seed, to_document(setup.session.experiment)},
       clock.wall()));
   return claimed;
 }
@@ -173,7 +176,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   TRY(check_place(stored, reader.working_directory() / kStoreFile));
   SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
   setup.facts = {
-      stored.id, stored.directory.string(), {stored.objective, stored.maximize}, stored.seed};
+      stored.id, stored.directory.string(), stored.objectives, stored.seed};
   setup.shown.quiet = options.quiet;
   setup.resume = true;
 
@@ -193,7 +196,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
     state = std::move(conversation->manager);
   }
   setup.restored = TRY(restored_state(reader, stored, experiment, std::move(state)));
-  setup.succeeded = TRY(reader.best(stored, 1));
+  setup.succeeded = TRY(reader.best(stored));
   TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {
     setup.initial_points_done += trial.source == TrialSource::initial ? 1 : 0;
     return true;

@@ -25,7 +25,7 @@ Result<SimulationSettings> settings_of(const SimulateOptions& options, const Exp
   if (!options.curves.empty())
     section["curves"] = std::filesystem::absolute(options.curves).string();
   auto settings =
-      read_simulation(section, {experiment.search_space, facts.objective.maximize, facts.seed,
+      read_simulation(section, {experiment.search_space, facts.objective().maximize, facts.seed,
                                 std::filesystem::absolute(options.file).parent_path()});
   if (!settings) return fail(options.file + ": simulation: " + settings.error().message);
   // As many workers as run at once, and whatever the file says that there is.
@@ -62,13 +62,13 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   backend.set_path(directory);
   const SystemClock real;
   setup.session.shown.max_trials = file.max_trial_number;
-  setup.session.shown.metric = setup.session.facts.objective.metric;
+  setup.session.shown.metric = setup.session.facts.objective().metric;
   Progress progress(setup.session.shown, real);
   for (const std::string& message : setup.session.messages) progress.message(message);
   StoreObserver memory(claimed.store, clock, &real);
   Reporter reporter(setup.session.facts, progress);
   ObserverList observers({&memory, &reporter});
-  TrialRunner runner(runner_options(file, setup.session.facts.objective), decider, backend, clock,
+  TrialRunner runner(runner_options(file, setup.session.facts.objectives), decider, backend, clock,
                      observers, log);
   for (const json& point : file.initial_points) TRY(runner.add_trial(point, TrialSource::initial));
   asio::signal_set signals(io, SIGINT, SIGTERM);

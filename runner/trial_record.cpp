@@ -21,6 +21,15 @@ std::optional<Standing> standing_of(const json& final_metric,
   return standing(objectives, reported);
 }
 
+std::string missing_metrics(const json& final_metric, const std::vector<Objective>& objectives) {
+  std::string names;
+  for (const Objective& each : objectives) {
+    if (reported_value(final_metric, each.metric, &each == &objectives.front())) continue;
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", each.metric);
+  }
+  return names;
+}
+
 std::optional<double> reported_value(const json& final_metric, const std::string& name,
                                      bool first) {
   const json* value = &final_metric;

@@ -52,11 +52,20 @@ struct TrialRecord {
 // How good a final metric is; what it lacks, makes it nothing. A bare number is the first objective.
 std::optional<Standing> standing_of(const json& final_metric,
                                     const std::vector<Objective>& objectives);
+// The names of those that it lacks: "\"loss\", \"seconds\"".
+std::string missing_metrics(const json& final_metric, const std::vector<Objective>& objectives);
 // Its number of one of them, which is the first one or not, as it was reported.
 std::optional<double> reported_value(const json& final_metric, const std::string& name, bool first);
 
 std::string_view to_text(TrialStatus status);  // "SUCCEEDED": the words of NNI
 std::string_view to_text(TrialSource source);
+
+// The best of an experiment so far.
+struct BestSoFar {
+  TrialRecord trial;           // succeeded, with all metrics; the best in the first objective
+  double violation = 0;        // of the limits: 0 unless no trial keeps them
+  std::size_t trade_offs = 0;  // as of Leaders, base/leaders.h
+};
 
 std::string job_id_of(std::int64_t sequence);
 

@@ -370,8 +370,9 @@ void TrialRunner::finish() {
         "{}, but no trial has a result ({} succeeded, {} failed, {} stopped)", over_->reason,
         tally_.succeeded, tally_.failed, tally_.early_stopped + tally_.user_canceled);
     if (tally_.succeeded > 0) {
-      why += fmt::format(": a final metric with a finite \"{}\" is wanted, {}{}",
-                         options_.objective.metric, options_.result_place, misnamed_);
+      why += fmt::format(": a final metric with a finite {} is wanted, {}{}",
+                         missing_metrics(nullptr, options_.objectives), options_.result_place,
+                         misnamed_);
     }
     over_ = {Outcome::Kind::failed, std::move(why)};
   }

@@ -32,7 +32,7 @@ struct RunnerOptions {
   std::optional<std::int64_t> max_trials;   // that are started; those that run then are waited for
   std::optional<double> max_seconds;        // of the experiment; running trials are stopped then
   std::optional<double> max_trial_seconds;  // of an attempt; it is stopped early then
-  Objective objective;                      // what a trial's score is
+  std::vector<Objective> objectives = {Objective{}};  // the first one is what a trial's score is
   std::string result_place = "in a FINAL record in $NNI_SYS_DIR/.nni/metrics";  // for messages
   TrialRules trial;           // of each trial that has none of its own
   Resources capacity;         // instead of the backend's, kind by kind, where not 0
@@ -46,6 +46,8 @@ struct RunnerOptions {
   double memory_retry_seconds = 1, memory_patience_seconds = 600;
   // Results of all trials that have ended, for a decider that has lost its memory.
   std::function<Result<std::vector<ImportData::Record>>()> results = {};
+
+  const Objective& objective() const { return objectives.front(); }
 };
 
 class TrialRunner final : public Decider::Listener {
@@ -88,7 +90,7 @@ class TrialRunner final : public Decider::Listener {
     std::vector<ImportData::Record> ended;  // results, for the decider
     Tally tally;                            // of those that have ended
     std::int64_t next_sequence = 0;
-    std::int64_t scored = 0;  // that succeeded with a score
+    std::int64_t scored = 0;  // that succeeded with all objectives
     double seconds = 0;       // that earlier sessions took
     TuningStatus status;
     std::optional<RunnerState> state;  // nothing: of an experiment that kept none
@@ -255,7 +257,7 @@ class TrialRunner final : public Decider::Listener {
   std::vector<std::string> ends_;    // trials that are stopped or paused once that is kept
   std::optional<RunnerState> told_;  // the state that the observer knows
   std::int64_t next_sequence_ = 0;
-  std::int64_t scored_ = 0;    // trials that succeeded with a score
+  std::int64_t scored_ = 0;    // trials that succeeded with all objectives
   std::string misnamed_;       // of a trial without: what it reports instead
   bool woken_ = false;         // the backend may have something
   bool exhausted_ = false;     // the last answer was "no more", and no trial has ended since

@@ -148,10 +148,10 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
 void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics) {
   TrialRecord& record = trial.record;
   const bool final = report.metric.type == ReportMetricData::Type::final;
-  const auto number = value_of(metrics, options_.objective.metric);
+  const auto number = value_of(metrics, options_.objective().metric);
   const std::string flaw = number && std::isfinite(*number)
                                ? ""
-                               : fmt::format("it has no finite \"{}\"", options_.objective.metric);
+                               : fmt::format("it has no finite \"{}\"", options_.objective().metric);
   bool complete = false;  // the trial, with this result
   if (!final) {
     const auto met = meets_criterion(*trial.rules, metrics);
@@ -169,12 +169,16 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
     record.final_metric = report.metric.value;
     trial.finals.push_back(report.metric.parameter_id);
     if (trial.asked) trial.final_after_ask = true;
-    if (!record.score(options_.objective.metric)) {
+    const std::string lacks = missing_metrics(record.final_metric, options_.objectives);
+    if (!lacks.empty() && options_.objectives.size() > 1) {
+      warn(fmt::format("trial {}: the final metric {} lacks a finite {}: it is never the best",
+                       record.job_id, dump_json(record.final_metric), lacks));
+    } else if (!lacks.empty()) {
       warn(fmt::format(
           "trial {}: the final metric {} is neither a finite number nor an object "
           "whose \"{}\" is one",
           record.job_id, number ? fmt::format("{}", *number) : dump_json(record.final_metric),
-          options_.objective.metric));
+          options_.objective().metric));
     }
   }
   observer_.on_report(record, report, flaw);
@@ -334,15 +338,15 @@ void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string rea
     case TrialStatus::succeeded: {
       ++tally_.succeeded;
       status_.on_completed();
-      const auto score = record.score(options_.objective.metric);
-      if (!score) {
+      const auto standing = standing_of(record.final_metric, options_.objectives);
+      if (!standing) {
         const bool none = record.final_metric.is_null();
-        misnamed_ = other_metrics(none ? record.last_metric : record.final_metric);
+        if (!record.score(options_.objective().metric))
+          misnamed_ = other_metrics(none ? record.last_metric : record.final_metric);
         break;
       }
       ++scored_;
-      const double tolerance = options_.stop.plateau ? options_.stop.plateau->tolerance : 0;
-      status_.on_score(*score, options_.objective.maximize, tolerance);
+      status_.on_score(*standing, options_.objective().maximize, options_.stop);
       break;
     }
     case TrialStatus::failed:

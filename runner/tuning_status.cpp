@@ -46,9 +46,13 @@ void TuningStatus::on_end(const std::string& job_id) {
   ended_cost_ += cost.mapped();
 }
 
-void TuningStatus::on_score(double score, bool maximize, double tolerance) {
+void TuningStatus::on_score(const Standing& standing, bool maximize, const StopRules& rules) {
+  const bool kept = standing.violation == 0;
+  if (!kept && !best_) return;
+  const double tolerance = rules.plateau ? rules.plateau->tolerance : 0;
+  const double score = maximize ? -standing.values.front() : standing.values.front();
   const bool better =
-      !best_ || (maximize ? score > *best_ + tolerance : score < *best_ - tolerance);
+      kept && (!best_ || (maximize ? score > *best_ + tolerance : score < *best_ - tolerance));
   since_best_ = better ? 0 : since_best_ + 1;
   // The mark moves only with a real improvement: many tiny ones do not add up to one.
   if (better) best_ = score;

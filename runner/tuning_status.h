@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/json.h"
+#include "base/standing.h"
 #include "base/trial.h"
 
 namespace attune {
@@ -28,6 +29,8 @@ struct MetricStatistics {
   std::int64_t count = 0;
 };
 
+struct StopRules;
+
 class TuningStatus {
  public:
   // `seconds`: of the trial since its last report.
@@ -38,8 +41,10 @@ class TuningStatus {
   void on_completed() { ++completed_; }
   void on_failed() { ++failed_; }
   void on_stopped() { ++stopped_; }
-  // The objective of a trial that has completed. For the plateau rule: `maximize` as the objective.
-  void on_score(double score, bool maximize, double tolerance);
+  // The result of a trial that has completed, for the plateau rule: of the first objective, which
+  // is to be maximized or not. One that breaks a limit is no improvement, and counts only once
+  // there is something to improve.
+  void on_score(const Standing& standing, bool maximize, const StopRules& rules);
 
   // Of an earlier session: the order in which its trials ended is not known any more.
   void set_plateau(std::optional<double> best, std::int64_t since_best) {

@@ -14,15 +14,16 @@ constexpr std::size_t kStates = static_cast<std::size_t>(TrialState::stopped) + 
 
 }  // namespace
 
-StudyCore::StudyCore(MadeTuner made, const Objective& objective, std::unique_ptr<Assessor> assessor,
-                     Space space, std::optional<int> max_trials)
+StudyCore::StudyCore(MadeTuner made, std::vector<Objective> objectives,
+                     std::unique_ptr<Assessor> assessor, Space space, std::optional<int> max_trials)
     : tuner_(*made.tuner),
-      session_(std::move(made.tuner), objective, Log()),
+      session_(std::move(made.tuner), objectives.front(), Log()),
       assessor_(std::move(assessor)),
       space_(std::move(space)),
       tuner_wants_reports_(made.wants_reports),
       max_trials_(max_trials),
-      counts_(kStates, 0) {}
+      counts_(kStates, 0),
+      objectives_(std::move(objectives)) {}
 
 const StudyTrial* StudyCore::record(TrialId id) const {
   const auto found = trials_.find(id);
@@ -178,6 +179,13 @@ Result<StudyCore::Read> StudyCore::read(TrialId id, const json& value) const {
   return known;
 }
 
+std::optional<Standing> StudyCore::rank_of(const Metrics& metrics) const {
+  std::vector<std::optional<double>> reported;
+  for (const Objective& each : objectives_)
+    reported.push_back(finite_metric(metrics, each.metric));
+  return standing(objectives_, reported);
+}
+
 Result<void> StudyCore::check_tell(TrialId id, const json& value) {
   TRY(live(id));
   TRY(read(id, value));
@@ -193,10 +201,7 @@ Result<void> StudyCore::tell(TrialId id, const json& given, int slot) {
   record.value = result;
   end(trial, result ? TrialState::completed : TrialState::diverged, End::completed,
       session_.final_result(id, value));
-  if (result) {
-    const double sign = session_.objective().maximize ? -1 : 1;
-    if (!best_ || sign * *result < sign * *trials_.at(*best_).record.value) best_ = id;
-  }
+  if (auto rank = rank_of(record.metrics)) leaders_.offer(id, std::move(*rank));
   add_event({.kind = Event::Kind::tell, .slot = slot, .trial = id, .body = std::move(value)});
   return {};
 }

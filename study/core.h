@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "assessors/registry.h"
+#include "base/leaders.h"
 #include "base/result.h"
 #include "dispatcher/session.h"
 #include "study/event.h"
@@ -46,7 +47,7 @@ class StudyCore {
   void skip_ahead() { session_.skip_ahead(); }
 
   const std::vector<Event>& events() const { return events_; }
-  std::optional<TrialId> best() const { return best_; }
+  const Leaders& leaders() const { return leaders_; }  // of the completed trials
   const StudyTrial* record(TrialId id) const;
   std::vector<StudyTrial> records() const;
   std::vector<std::pair<Suggestion, int>> running() const;  // with their slots
@@ -63,8 +64,8 @@ class StudyCore {
     std::optional<std::int64_t> stop_heard_at = {};  // the step whose report was told to stop
   };
 
-  StudyCore(MadeTuner made, const Objective& objective, std::unique_ptr<Assessor> assessor,
-            Space space, std::optional<int> max_trials);
+  StudyCore(MadeTuner made, std::vector<Objective> objectives,
+            std::unique_ptr<Assessor> assessor, Space space, std::optional<int> max_trials);
   Result<Trial*> live(TrialId id);
   // What is kept of a value, and what it says.
   struct Read {
@@ -73,6 +74,7 @@ class StudyCore {
   };
   Result<Read> read(const json& value) const;
   Result<Read> read(TrialId id, const json& value) const;  // errors name the trial
+  std::optional<Standing> rank_of(const Metrics& metrics) const;
   Suggestion give(Suggestion suggestion, int slot);
   void set_state(Trial& trial, TrialState state);
   void end(Trial& trial, TrialState state, End end, Replies replies);
@@ -90,7 +92,8 @@ class StudyCore {
   std::map<TrialId, Trial> trials_;
   std::vector<Event> events_;
   std::vector<std::int64_t> counts_;  // of each state
-  std::optional<TrialId> best_;
+  const std::vector<Objective> objectives_;
+  Leaders leaders_;
   TrialId next_id_ = 0;
   std::int64_t waiting_ = 0;  // asks that the session has not answered
   std::deque<json> enqueued_;

@@ -30,6 +30,9 @@ std::string why_no_best(const Study& study, const std::string& end_reason) {
   if (diverged == study.trial_count()) {
     return "no trial completed: of " + std::to_string(diverged) + " results none was finite";
   }
+  if (study.count(TrialState::completed) > 0) {
+    return "no trial that completed has a finite number of every objective";
+  }
   std::string why = "no trial completed";
   if (diverged > 0) why += "; " + std::to_string(diverged) + " results were not finite";
   std::string last;
@@ -50,8 +53,11 @@ Result<StudyTrial> best_of(const TrialFunction& function, const json& space, std
   how.trials = trials;
   Study study = TRY(Study::create(space, options));
   const std::string end_reason = TRY(study.optimize(function, how));
-  if (auto best = study.best()) return *std::move(best);
-  return attune::fail(why_no_best(study, end_reason));
+  auto best = study.best();
+  if (!best) return attune::fail(why_no_best(study, end_reason));
+  if (study.keeps_limits()) return *std::move(best);
+  return attune::fail("no trial keeps the limits; the nearest is trial " +
+                      std::to_string(best->id) + " with " + dump_json(best->parameters));
 }
 
 }  // namespace

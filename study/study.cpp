@@ -194,9 +194,22 @@ Result<void> Study::import_results(const std::vector<std::pair<json, json>>& res
 
 std::optional<StudyTrial> Study::best() const {
   return impl_->look([](const StudyCore& core) -> std::optional<StudyTrial> {
-    if (!core.best()) return std::nullopt;
-    return *core.record(*core.best());
+    if (core.leaders().empty()) return std::nullopt;
+    return *core.record(core.leaders().best_id());
   });
+}
+
+std::vector<StudyTrial> Study::trade_offs() const {
+  return impl_->look([](const StudyCore& core) {
+    std::vector<StudyTrial> found;
+    if (!core.leaders().keep_limits()) return found;
+    for (const TrialId id : core.leaders().ids()) found.push_back(*core.record(id));
+    return found;
+  });
+}
+
+bool Study::keeps_limits() const {
+  return impl_->look([](const StudyCore& core) { return core.leaders().keep_limits(); });
 }
 
 std::optional<StudyTrial> Study::trial(TrialId id) const {

@@ -90,7 +90,14 @@ class Study {
   // Returns why it ended. One optimize() of a study at a time.
   Result<std::string> optimize(const TrialFunction& function, const OptimizeOptions& options);
 
-  std::optional<StudyTrial> best() const;  // of the completed ones; the earlier of equal ones
+  // Of the completed trials that have all metrics of the objectives the best in the first one, the
+  // earlier of equal ones, among those that keep the limits. While none keeps them it is the one
+  // that breaks them least, and keeps_limits() is false.
+  std::optional<StudyTrial> best() const;
+  bool keeps_limits() const;  // there is a best trial, and it breaks no limit
+  // Those that keep the limits and that no other is better than in everything, by the first
+  // objective: best() comes first. With one objective it is alone.
+  std::vector<StudyTrial> trade_offs() const;
   std::optional<StudyTrial> trial(TrialId id) const;
   std::vector<StudyTrial> trials() const;   // by id
   std::vector<Suggestion> running() const;  // by id
@@ -108,8 +115,8 @@ class Study {
   std::unique_ptr<Impl> impl_;
 };
 
-// Makes a study of its own and runs it, `trials` in all. The best trial, or an error when none
-// completed. The name is the direction, of the first objective too; options that say maximize are
+// Makes a study of its own and runs it, `trials` in all. The best() trial, or an error when there is
+// none, or it breaks a limit. The name is the direction, of the first objective too; options that say maximize are
 // refused by minimize().
 Result<StudyTrial> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
                             StudyOptions options = {}, OptimizeOptions how = {});

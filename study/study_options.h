@@ -30,7 +30,7 @@ struct StudyOptions {
   // Of the metric "default", when `objectives` is empty; an error when they minimize. optimize_mode
   // in the arguments may only say the same.
   bool maximize = false;
-  std::vector<Objective> objectives = {};     // the first decides what is best
+  std::vector<Objective> objectives = {};     // the first decides, but within the limits
   std::vector<std::string> constraints = {};  // docs/search-space.md
   std::vector<json> initial_points = {};      // tried first, in this order
   std::uint64_t seed = 0;                     // unless the tuner's arguments have one

@@ -14,7 +14,7 @@ import weakref
 from collections import deque
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple, Type, Union
 
-from . import files, values
+from . import files, standing, values
 from .daemon import Daemon, DaemonError, find_attuned
 from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
 
@@ -30,7 +30,8 @@ class Study:
     tuner, assessor: names of `attuned --list`; their arguments as in experiment files
     seed: the same one and the same calls give the same answers; None: drawn, see Study.seed
     maximize: larger values are better; objectives: [{'metric': ..., 'mode': ...}], instead of
-        `maximize`, names what is looked for in reported dicts, the first one above all
+        `maximize`, names what is looked for in reported dicts, the first one above all; one with a
+        'limit' is kept to at most (at least, when maximized) that
     constraints: conditions on the parameters, ['lr * batch < 10']
     concurrency: how many trials are going to run at a time, for tuners that care
     attuned: the program, see find_attuned()
@@ -148,11 +149,33 @@ class Study:
 
     @property
     def best(self) -> Optional[StudyTrial]:
-        """The completed trial with the best finite value, the first of equals; None: no such."""
-        sign = -1 if self._settings['objectives'][0].get('mode') == 'maximize' else 1
-        rated = [(sign * self.value(trial), trial) for trial in self.trials
-                 if trial.status == 'completed' and math.isfinite(self.value(trial))]
-        return min(rated, key=lambda pair: pair[0])[1] if rated else None
+        """The completed trial that is best in the first objective, the first of equals, among those
+        that keep the limits of all others; None: no trial has a finite number of each.
+
+        While no trial keeps the limits: the one that breaks them least, see keeps_limits().
+        """
+        ranked = self._ranked()
+        return min(ranked, key=lambda pair: pair[0])[1] if ranked else None
+
+    @property
+    def trade_offs(self) -> List[StudyTrial]:
+        """The completed trials that keep the limits and that no other is better than in everything,
+        by the first objective: all of the best with several objectives, [best] with one."""
+        kept = sorted((pair for pair in self._ranked() if pair[0][0] == 0), key=lambda pair: pair[0])
+        if kept and len(kept[0][0]) == 2:
+            return [kept[0][1]]
+        front: List[Tuple[standing.Standing, StudyTrial]] = []
+        for rank, trial in kept:  # whoever dominates one stands before it
+            # With two objectives the second falls along the front: the last one decides.
+            rivals = front[-1:] if len(rank) == 3 else front
+            if not any(standing.dominates(rival, rank) for rival, _ in rivals):
+                front.append((rank, trial))
+        return [trial for _, trial in front]
+
+    def keeps_limits(self, trial: StudyTrial) -> bool:
+        """Whether it has completed with a finite number of each objective, and breaks no limit."""
+        rank = self._rank(trial)
+        return rank is not None and rank[0] == 0
 
     @property
     def seed(self) -> int:
@@ -367,6 +390,15 @@ class Study:
         if not values.is_number(found):
             raise ValueError(f'metrics: {name!r} must be a number, got {found!r}')
         return float(found)
+
+    def _rank(self, trial: StudyTrial) -> Optional[standing.Standing]:
+        if trial.status != 'completed' or trial.metrics is None:
+            return None
+        return standing.of(trial.metrics, self._settings['objectives'])
+
+    def _ranked(self) -> List[Tuple[standing.Standing, StudyTrial]]:
+        ranked = ((self._rank(trial), trial) for trial in self.trials)
+        return [(rank, trial) for rank, trial in ranked if rank is not None]
 
     def _running(self, trial: Union[StudyTrial, int]) -> StudyTrial:
         """The trial that is meant. TypeError: none is. ValueError: of another study, or ended."""

@@ -76,7 +76,7 @@ Result<void> write_csv(StoreReader& reader, const StoredExperiment& experiment,
   return reader.consistently([&]() -> Result<void> {
     Columns columns;
     TRY(reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-      columns.add(flat(trial, experiment.objective));
+      columns.add(flat(trial, experiment.objective().metric));
       return true;
     }));
     const std::vector<std::string> names = columns.names();
@@ -84,7 +84,7 @@ Result<void> write_csv(StoreReader& reader, const StoredExperiment& experiment,
     for (const std::string& name : names) line += (line.empty() ? "" : ",") + csv_cell(name);
     print(console, line + "\n");
     return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-      const json row = flat(trial, experiment.objective);
+      const json row = flat(trial, experiment.objective().metric);
       std::string text;
       for (const std::string& name : names) {
         if (&name != names.data()) text += ',';
@@ -100,7 +100,7 @@ Result<void> write_csv(StoreReader& reader, const StoredExperiment& experiment,
 Result<void> write_lines(StoreReader& reader, const StoredExperiment& experiment,
                          const Console& console) {
   return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-    print(console, dump_python_json(flat(trial, experiment.objective)) + "\n");
+    print(console, dump_python_json(flat(trial, experiment.objective().metric)) + "\n");
     return true;
   });
 }

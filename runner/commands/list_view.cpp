@@ -1,6 +1,7 @@
 // attune list, attune status.
 #include <fmt/format.h>
 
+#include "runner/commands/best_text.h"
 #include "runner/commands/status_table.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
@@ -15,15 +16,13 @@ constexpr std::int64_t kFailuresShown = 5;
 
 struct Summary {
   Tally tally;
-  std::vector<TrialRecord> best;  // one, or none
-
-  const TrialRecord* best_trial() const { return best.empty() ? nullptr : &best.front(); }
+  std::optional<BestSoFar> best;
 };
 
 Result<Summary> sum_up(StoreReader& reader, const StoredExperiment& experiment) {
   Summary summary;
   summary.tally = TRY(reader.tally(experiment));
-  summary.best = TRY(reader.best(experiment, 1));
+  summary.best = TRY(reader.best_so_far(experiment));
   return summary;
 }
 
@@ -46,6 +45,15 @@ std::optional<double> member(const json& metric, const char* name) {
   const auto found = metric.find(name);
   if (found == metric.end() || !found->is_number()) return std::nullopt;
   return found->get<double>();
+}
+
+std::string list_text(const std::optional<BestSoFar>& best, const StoredExperiment& experiment) {
+  if (!best) return "";
+  const std::string score = number_text(*best->trial.score(experiment.objective().metric));
+  if (best->violation > 0) return score + " (limits not kept)";
+  if (!several(experiment.objectives)) return score;
+  return fmt::format("{} ({} trade-off{})", score, best->trade_offs,
+                     best->trade_offs == 1 ? "" : "s");
 }
 
 // What is to be said of a trial that has not ended.
@@ -91,9 +99,7 @@ std::string status_text(const StoredExperiment& experiment, const Summary& summa
   ProgressOptions options;
   options.max_trials = limit_of<std::int64_t>(experiment.file, "maxTrialNumber");
   options.max_seconds = limit_of<double>(experiment.file, "maxExperimentDuration");
-  std::optional<ShownBest> best;
-  if (const TrialRecord* trial = summary.best_trial())
-    best = ShownBest{trial->job_id, trial->score(experiment.objective).value_or(0)};
+  const std::string best = best_text(summary.best, experiment.objectives);
   if (experiment.status == ExperimentStatus::running) {
     text += status_line(summary.tally, best, seconds_of(experiment, now), options) + "\n";
   } else {
@@ -103,7 +109,7 @@ std::string status_text(const StoredExperiment& experiment, const Summary& summa
         "{} not ended\n",
         tally.added(), duration_text(seconds_of(experiment, now)), tally.succeeded,
         tally.early_stopped, tally.failed, tally.user_canceled, tally.added() - tally.finished());
-    if (best) text += fmt::format("best {:.6g} ({})\n", best->score, best->job_id);
+    if (!best.empty()) text += best + "\n";
   }
   std::vector<StatusRow> rows;
   for (const TrialRecord& trial : alive) rows.push_back(row_of(trial, now));
@@ -122,18 +128,16 @@ Result<int> view(const ListOptions& options, const Console& console) {
   TextTable table({"ID", "NAME", "STATUS", "BEGAN", "TOOK", "TRIALS", "BEST", "REASON"});
   for (const StoredExperiment& experiment : TRY(reader.experiments())) {
     const Summary summary = TRY(sum_up(reader, experiment));
-    const TrialRecord* best = summary.best_trial();
     if (options.json) {
-      array.push_back(experiment_json(experiment, summary.tally, best));
+      array.push_back(experiment_json(experiment, summary.tally, summary.best));
       continue;
     }
-    const auto score = best == nullptr ? std::nullopt : best->score(experiment.objective);
     table.add({experiment.id, experiment.name, std::string(to_text(experiment.status)),
                time_text(experiment.started),
                experiment.status == ExperimentStatus::killed
                    ? ""  // nobody knows when
                    : duration_text(seconds_of(experiment, console.now)),
-               std::to_string(summary.tally.finished()), score ? number_text(*score) : "",
+               std::to_string(summary.tally.finished()), list_text(summary.best, experiment),
                experiment.reason});
   }
   if (options.json) {
@@ -163,14 +167,14 @@ Result<int> view(const StatusOptions& options, const Console& console) {
     print_text(console, status_text(experiment, summary, alive, failures, console.now));
     return kExitOk;
   }
-  json object = experiment_json(experiment, summary.tally, summary.best_trial());
+  json object = experiment_json(experiment, summary.tally, summary.best);
   object["seconds"] = seconds_of(experiment, console.now);
   object["unfinished"] = json::array();
   for (const TrialRecord& trial : alive)
-    object["unfinished"].push_back(trial_json(trial, experiment.objective));
+    object["unfinished"].push_back(trial_json(trial, experiment.objectives));
   object["last_failures"] = json::array();
   for (const TrialRecord& trial : failures)
-    object["last_failures"].push_back(trial_json(trial, experiment.objective));
+    object["last_failures"].push_back(trial_json(trial, experiment.objectives));
   print_json(console, object);
   return kExitOk;
 }

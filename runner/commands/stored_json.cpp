@@ -1,6 +1,8 @@
 #include "runner/commands/stored_json.h"
 
+#include "base/objective_json.h"
 #include "protocol/codec.h"
+#include "runner/commands/best_text.h"
 #include "runner/store/stored_values.h"
 
 namespace attune {
@@ -22,15 +24,15 @@ json array_of(const Rows& rows, const Make& make) {
 
 }  // namespace
 
-json trial_json(const TrialRecord& trial, const std::string& objective) {
-  return {{"trial_job_id", trial.job_id},
+json trial_json(const TrialRecord& trial, const std::vector<Objective>& objectives) {
+  json object = {{"trial_job_id", trial.job_id},
           {"sequence", trial.sequence},
           {"source", to_text(trial.source)},
           {"status", to_text(trial.status)},
           {"reason", trial.reason},
           {"parameter_id", to_json(trial.proposed.parameter_id)},
           {"parameters", trial.proposed.parameters},
-          {"score", maybe(trial.score(objective))},
+          {"score", maybe(trial.score(objectives.front().metric))},
           {"final", trial.final_metric},
           {"last", trial.last_metric},
           {"attempts", trial.attempts},
@@ -39,10 +41,12 @@ json trial_json(const TrialRecord& trial, const std::string& objective) {
           {"checkpoint", trial.checkpoint},
           {"started", time_json(trial.start_time)},
           {"ended", time_json(trial.end_time)}};
+  if (has_ended(trial.status)) add_objectives(object, trial, objectives);
+  return object;
 }
 
-json whole_trial_json(const StoredTrial& whole, const std::string& objective) {
-  json object = trial_json(whole.trial, objective);
+json whole_trial_json(const StoredTrial& whole, const std::vector<Objective>& objectives) {
+  json object = trial_json(whole.trial, objectives);
   object["attempt_list"] = array_of(whole.attempts, [](const StoredAttempt& attempt) -> json {
     return {{"attempt", attempt.attempt},
             {"from_checkpoint", attempt.from_checkpoint},
@@ -93,14 +97,14 @@ json tally_json(const Tally& tally) {
 }
 
 json experiment_json(const StoredExperiment& experiment, const Tally& tally,
-                     const TrialRecord* best) {
+                     const std::optional<BestSoFar>& best) {
   json object = {{"experiment_id", experiment.id},
                  {"name", experiment.name},
                  {"directory", experiment.directory.string()},
                  {"status", to_text(experiment.status)},
                  {"reason", experiment.reason},
-                 {"objective", experiment.objective},
-                 {"optimize_mode", experiment.maximize ? "maximize" : "minimize"},
+                 {"objective", experiment.objective().metric},
+                 {"optimize_mode", experiment.objective().maximize ? "maximize" : "minimize"},
                  {"seed", experiment.seed},
                  {"runs", experiment.runs},
                  {"manager_pid", experiment.manager_pid},
@@ -108,10 +112,13 @@ json experiment_json(const StoredExperiment& experiment, const Tally& tally,
                  {"ended", maybe(experiment.ended)},
                  {"trials", tally_json(tally)},
                  {"best", nullptr}};
-  if (best != nullptr)
-    object["best"] = {{"trial_job_id", best->job_id},
-                      {"score", maybe(best->score(experiment.objective))},
-                      {"parameters", best->proposed.parameters}};
+  if (experiment.objectives.size() > 1) object["objectives"] = to_json(experiment.objectives);
+  if (several(experiment.objectives)) object["trade_off_count"] = best ? best->trade_offs : 0;
+  if (!best) return object;
+  object["best"] = {{"trial_job_id", best->trial.job_id},
+                    {"score", maybe(best->trial.score(experiment.objective().metric))},
+                    {"parameters", best->trial.proposed.parameters}};
+  add_objectives(object["best"], best->trial, experiment.objectives);
   return object;
 }
 

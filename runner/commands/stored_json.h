@@ -6,11 +6,10 @@
 
 namespace attune {
 
-json trial_json(const TrialRecord& trial, const std::string& objective);
-json whole_trial_json(const StoredTrial& trial, const std::string& objective);
-// `best` may be null.
+json trial_json(const TrialRecord& trial, const std::vector<Objective>& objectives);
+json whole_trial_json(const StoredTrial& trial, const std::vector<Objective>& objectives);
 json experiment_json(const StoredExperiment& experiment, const Tally& tally,
-                     const TrialRecord* best);
+                     const std::optional<BestSoFar>& best);
 json tally_json(const Tally& tally);
 
 }  // namespace attune

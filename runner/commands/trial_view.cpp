@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/python_json.h"
+#include "runner/commands/best_text.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
 #include "runner/commands/wait_reasons.h"
@@ -30,6 +31,23 @@ TrialFilter::Order order_of(const std::string& word) {
 
 std::string pretty(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> metric_names(const StoredExperiment& experiment) {
+  std::vector<std::string> names;
+  for (const Objective& each : experiment.objectives) names.push_back(each.metric);
+  return names;
+}
+
+// "  with seconds 1.5 (limit: at most 2)", a line for each limit.
+std::string limits_text(const TrialRecord& trial, const StoredExperiment& experiment) {
+  std::string text;
+  for (const Objective& each : experiment.objectives) {
+    if (each.limit)
+      text += fmt::format("  with {} {}{}\n", each.metric, score_text(trial, each.metric),
+                          limit_note(trial, each));
+  }
+  return text;
 }
 
 // "signalled: killed by signal 11 (Segmentation fault)"
@@ -132,7 +150,7 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
   if (options.which.json) {
     JsonArray array(console);
     TRY(reader.trials(experiment, filter, [&](const TrialRecord& trial) {
-      array.add(trial_json(trial, experiment.objective));
+      array.add(trial_json(trial, experiment.objectives));
       return true;
     }));
     array.end();
@@ -142,7 +160,7 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
       {"TRIAL", "STATUS", "SCORE", "TOOK", "ATTEMPTS", "REPORTS", "REASON", "PARAMETERS"});
   TRY(reader.trials(experiment, filter, [&](const TrialRecord& trial) {
     table.add({trial.job_id, std::string(to_text(trial.status)),
-               score_text(trial, experiment.objective), took(trial, console.now),
+               score_text(trial, experiment.objective().metric), took(trial, console.now),
                std::to_string(trial.attempts), std::to_string(trial.reports), trial.reason,
                dump_json(trial.proposed.parameters)});
     return true;
@@ -157,18 +175,25 @@ Result<int> view(const BestOptions& options, const Console& console) {
   const std::vector<TrialRecord> best = TRY(reader.best(experiment, options.count));
   if (best.empty() && !options.which.json)
     return fail(fmt::format("experiment {} has no succeeded trial with a finite {} yet",
-                            experiment.id, experiment.objective));
+                            experiment.id, fmt::join(metric_names(experiment), ", ")));
   if (options.which.json) {
     JsonArray array(console);
-    for (const TrialRecord& trial : best) array.add(trial_json(trial, experiment.objective));
+    for (const TrialRecord& trial : best) array.add(trial_json(trial, experiment.objectives));
     array.end();
     return kExitOk;
   }
+  if (several(experiment.objectives)) {
+    print_text(console, trade_offs_text(best, experiment.objectives, console.width));
+    return kExitOk;
+  }
+  if (limits_broken(best, experiment.objectives))
+    print_text(console, fmt::format("{}; nearest:\n", kNoneKeepsLimits));
   for (const TrialRecord& trial : best) {
     print_text(console,
-               fmt::format("{} ({}, trial {})\n{}", score_text(trial, experiment.objective),
-                           experiment.maximize ? "highest" : "lowest", trial.job_id,
-                           pretty(trial.proposed.parameters)));
+               fmt::format("{} ({}, trial {})\n{}{}",
+                           score_text(trial, experiment.objective().metric),
+                           experiment.objective().maximize ? "highest" : "lowest", trial.job_id,
+                           limits_text(trial, experiment), pretty(trial.proposed.parameters)));
   }
   return kExitOk;
 }
@@ -181,7 +206,7 @@ Result<int> view(const ShowOptions& options, const Console& console) {
   fill_wait_reasons(experiment, alone);
   whole.trial = std::move(alone.front());
   if (options.which.json) {
-    print_json(console, whole_trial_json(whole, experiment.objective));
+    print_json(console, whole_trial_json(whole, experiment.objectives));
   } else {
     print_text(console, whole_text(experiment, whole, console));
   }

@@ -1,4 +1,4 @@
-#include "runner/store/store_reader.h"
+#include "runner/store/store_reader_state.h"
 
 #include <fmt/format.h>
 
@@ -13,18 +13,6 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A trial with its present configuration: the newest one of index 0.
-// Made anew where it is needed: it is not worth a global.
-std::string trial_query() {
-  return fmt::format(
-      "SELECT {} FROM trials AS t JOIN parameters AS p ON p.experiment = t.experiment AND p.trial "
-      "= t.trial "
-      "AND p.parameter_index = 0 AND p.attempt = (SELECT max(attempt) FROM parameters AS q WHERE "
-      "q.experiment = t.experiment AND q.trial = t.trial AND q.parameter_index = 0) "
-      "WHERE t.experiment = ?1 ",
-      kTrialColumns);
-}
 
 std::string listed(const std::vector<StoredExperiment>& experiments) {
   std::string text;
@@ -51,26 +39,6 @@ std::string_view to_text(ExperimentStatus status) {
   }
   return "";
 }
-
-struct StoreReader::State {
-  fs::path folder;  // as opened
-  fs::path file;
-  bool is_experiment = false;  // the folder is that of an experiment
-  Database database;
-
-  // All rows of a query, each made by `make`.
-  template <class Make>
-  auto all(const std::string& sql, std::initializer_list<SqlValue> values, const Make& make)
-      -> Result<std::vector<decltype(make(std::declval<const SqlRow&>()))>> {
-    std::vector<decltype(make(std::declval<const SqlRow&>()))> rows;
-    auto statement = TRY(database.prepare(sql));
-    TRY(statement.query(values, [&](const SqlRow& row) {
-      rows.push_back(make(row));
-      return true;
-    }));
-    return rows;
-  }
-};
 
 StoreReader::StoreReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 StoreReader::StoreReader(StoreReader&&) noexcept = default;
@@ -182,13 +150,7 @@ Result<Tally> StoreReader::tally(const StoredExperiment& experiment) {
 
 Result<void> StoreReader::trials(const StoredExperiment& experiment, const TrialFilter& filter,
                                  const std::function<bool(const TrialRecord&)>& each) {
-  std::string sql = trial_query();
-  if (!filter.statuses.empty()) {
-    std::string words;
-    for (const TrialStatus status : filter.statuses)
-      words += fmt::format("{}'{}'", words.empty() ? "" : ", ", to_text(status));
-    sql += fmt::format("AND t.status IN ({}) ", words);
-  }
+  std::string sql = trial_query() + status_condition(filter.statuses);
   switch (filter.order) {
     case TrialFilter::Order::sequence:
       sql += "ORDER BY t.trial";
@@ -197,8 +159,9 @@ Result<void> StoreReader::trials(const StoredExperiment& experiment, const Trial
       sql += "ORDER BY t.trial DESC";
       break;
     case TrialFilter::Order::best:
+      if (experiment.objectives.size() > 1) return ranked(experiment, filter, each);
       sql += fmt::format("ORDER BY t.score {} NULLS LAST, t.trial",
-                         experiment.maximize ? "DESC" : "ASC");
+                         experiment.objective().maximize ? "DESC" : "ASC");
       break;
   }
   auto statement = TRY(state_->database.prepare(sql + " LIMIT ?2"));
@@ -214,15 +177,6 @@ Result<std::vector<TrialRecord>> StoreReader::trials(const StoredExperiment& exp
     return true;
   }));
   return found;
-}
-
-Result<std::vector<TrialRecord>> StoreReader::best(const StoredExperiment& experiment,
-                                                   std::int64_t count) {
-  return state_->all(
-      trial_query() + fmt::format("AND t.status = 'SUCCEEDED' AND t.score IS NOT NULL "
-                                  "ORDER BY t.score {}, t.trial LIMIT ?2",
-                                  experiment.maximize ? "DESC" : "ASC"),
-      {experiment.number, count}, trial_of);
 }
 
 Result<TrialRecord> StoreReader::trial(const StoredExperiment& experiment,

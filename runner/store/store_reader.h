@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -151,9 +150,8 @@ class StoreReader {
   // in Leaders (base/leaders.h). A trial that lacks a metric is none of them.
   Result<std::vector<TrialRecord>> best(const StoredExperiment& experiment,
                                         std::optional<std::int64_t> count = std::nullopt);
-  // The first of them, and how many trade-offs there are, if there are several objectives. One
-  // pass over the trials, unless there is one objective alone.
-  Result<BestSoFar> best_so_far(const StoredExperiment& experiment);
+  // Nothing: there is none. One pass over the trials, unless there is one objective alone.
+  Result<std::optional<BestSoFar>> best_so_far(const StoredExperiment& experiment);
   // By job id ("t0012") or number ("12").
   Result<TrialRecord> trial(const StoredExperiment& experiment, const std::string& name);
   Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name);
@@ -176,12 +174,11 @@ class StoreReader {
     std::optional<Standing> standing;
     std::int64_t trial = 0;
   };
-  Result<void> finals(const StoredExperiment& experiment, const std::vector<TrialStatus>& statuses,
-                      const std::function<void(Ranked)>& each);
+  Result<void> standings(const StoredExperiment& experiment,
+                         const std::vector<TrialStatus>& statuses,
+                         const std::function<void(Ranked)>& each);
   Result<Leaders> leaders(const StoredExperiment& experiment);
-  Result<std::vector<std::int64_t>> ranking(const StoredExperiment& experiment,
-                                            const std::vector<TrialStatus>& statuses);
-  Result<void> trials(const StoredExperiment& experiment, std::span<const std::int64_t> numbers,
+  Result<void> ranked(const StoredExperiment& experiment, const TrialFilter& filter,
                       const std::function<bool(const TrialRecord&)>& each);
   explicit StoreReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/objective_json.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/stored_values.h"
 
@@ -75,10 +76,14 @@ StoredExperiment experiment_of(const SqlRow& row) {
   if (experiment.status == ExperimentStatus::killed)
     experiment.reason =
         fmt::format("its manager was killed; attune resume {} goes on", experiment.id);
-  experiment.objective = row.text(6);
-  experiment.maximize = row.integer(7) != 0;
   experiment.seed = static_cast<std::uint64_t>(row.integer(8));
   experiment.file = json_of(row.text(9));
+  experiment.objectives = {{row.text(6), row.integer(7) != 0}};
+  if (experiment.file.is_object() && experiment.file.contains("objectives")) {
+    const std::vector<Objective> all = objectives_of(experiment.file["objectives"]);
+    if (!all.empty())
+      experiment.objectives.insert(experiment.objectives.end(), all.begin() + 1, all.end());
+  }
   experiment.runs = static_cast<int>(row.integer(10));
   experiment.manager_pid = row.integer(11);
   experiment.manager_started = row.real(12);

@@ -46,9 +46,9 @@ TEST_CASE("results: the score is the number, or its default, if it is finite") {
 
 TEST_CASE("results: the best trial") {
   const bool maximize = GENERATE(true, false);
-  BestTrial best({"default", maximize});
+  BestTrial best({{"default", maximize}});
   best.offer(trial(0, nullptr));
-  CHECK(best.get() == nullptr);
+  CHECK_FALSE(best.get());
   best.offer(trial(1, 1));
   best.offer(trial(2, 5));
   best.offer(trial(3, 5));
@@ -56,7 +56,7 @@ TEST_CASE("results: the best trial") {
   best.offer(trial(5, -2));
   best.offer(trial(6, 99, TrialStatus::failed));
   best.offer(trial(7, -99, TrialStatus::early_stopped));
-  CHECK(best.get()->job_id == (maximize ? "t0002" : "t0004"));
+  CHECK(best.get()->trial.job_id == (maximize ? "t0002" : "t0004"));
 }
 
 TEST_CASE("progress: durations and the status line") {
@@ -73,8 +73,7 @@ TEST_CASE("progress: durations and the status line") {
   tally.succeeded = 7;
   tally.early_stopped = 2;
   tally.failed = 1;
-  const ShownBest best{"t0007", 0.98012345};
-  CHECK(status_line(tally, best, 25, options) ==
+  CHECK(status_line(tally, "best 0.980123 (t0007)", 25, options) ==
         "[10/40] 2 running, 2 stopped early, 1 failed, best 0.980123 (t0007), 25 s, about 1 min 15 "
         "s left");
   options.max_seconds = 60;
@@ -96,7 +95,7 @@ std::string shown(ProgressOptions options, bool with_message) {
     tally.succeeded = 1;
     progress.update(tally);
     const TrialRecord record = trial(0, 0.5);
-    progress.trial_ended(record, &record, 0.5);
+    progress.trial_ended(record, "best 0.5 (t0000)");
     clock.advance(1);
     progress.redraw();
   }
@@ -128,7 +127,7 @@ TEST_CASE("reporter: the summary and the exit code") {
   ProgressOptions options;
   options.quiet = true;
   Progress progress(options, clock);
-  Reporter reporter({"abc", "/exp", {"accuracy", true}, 7}, progress);
+  Reporter reporter({"abc", "/exp", {{"accuracy", true}}, 7}, progress);
   TrialRecord record = trial(3, {{"accuracy", 0.5}, {"seconds", 2}});
   record.end_time = 2;
   reporter.on_trial_changed(record);

@@ -101,12 +101,12 @@ TEST_CASE("tuning status: a plateau needs trials in a row, and tiny steps do not
   StopRules rules;
   rules.plateau = StopRules::Plateau{3, 0.1};
   double score = 1;
-  for (int i = 0; i < 3; ++i) status.on_score(score -= 0.04, false, 0.1);
+  for (int i = 0; i < 3; ++i) status.on_score({0, {score -= 0.04}}, false, rules);
   CHECK(status.scores_since_best() == 2);
   CHECK_FALSE(rules.met(status));
-  status.on_score(0.5, false, 0.1);
+  status.on_score({0, {0.5}}, false, rules);
   CHECK(status.scores_since_best() == 0);
-  for (int i = 0; i < 3; ++i) status.on_score(0.45, false, 0.1);
+  for (int i = 0; i < 3; ++i) status.on_score({0, {0.45}}, false, rules);
   CHECK(rules.met(status).has_value());
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("options: what only looks") {
   CHECK(parse_as<ShowOptions>({"show", "t0012"}).trial == "t0012");
   const auto logs = parse_as<LogsOptions>({"logs", "12", "--stderr", "-f"});
   CHECK((logs.from_stderr && logs.follow));
-  CHECK(parse_as<BestOptions>({"best"}).count == 1);
+  CHECK_FALSE(parse_as<BestOptions>({"best"}).count);
   CHECK(parse_as<BestOptions>({"best", "-k", "5"}).count == 5);
   const auto exported = parse_as<ExportOptions>({"export", "--format", "jsonl", "-o", "f"});
   CHECK(exported.format == "jsonl");

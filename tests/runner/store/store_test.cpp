@@ -26,8 +26,8 @@ TEST_CASE("store: an experiment is read as it was written") {
   CHECK(experiment.id == "abcd2345");
   CHECK(experiment.name == "digits");
   CHECK(experiment.directory == folder.path / "abcd2345");
-  CHECK(experiment.objective == "accuracy");
-  CHECK(experiment.maximize);
+  CHECK(experiment.objective().metric == "accuracy");
+  CHECK(experiment.objective().maximize);
   CHECK(experiment.seed == 0xfedcba9876543210);
   CHECK(experiment.file == json{{"trialCommand", "true"}});
   CHECK(experiment.runs == 1);

@@ -1,0 +1,35 @@
+"""How good a result is, with several objectives and limits: the rule of base/standing.h."""
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, List, Optional, Tuple
+
+from . import values
+
+# By how much it breaks limits, 0 if it keeps all; then the objectives without one, minimised.
+# Smaller is better.
+Standing = Tuple[float, ...]
+
+
+def of(metrics: values.Metrics, objectives: List[Dict[str, Any]]) -> Optional[Standing]:
+    """None: a number of an objective is missing or not finite. A bare number is of the first one."""
+    if not isinstance(metrics, dict):
+        metrics = {objectives[0].get('metric', 'default'): metrics}
+    violation, minimised = 0.0, []
+    for objective in objectives:
+        value = metrics.get(objective.get('metric', 'default'))
+        # True and False are 1 and 0, for attuned too.
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            return None
+        sign = -1.0 if objective.get('mode') == 'maximize' else 1.0
+        limit = objective.get('limit')
+        if limit is None:
+            minimised.append(sign * value)
+        else:
+            violation += max(sign * value - sign * limit, 0.0)
+    return (violation, *minimised)
+
+
+def dominates(a: Standing, b: Standing) -> bool:
+    """Nowhere worse than b and somewhere better, of two that keep the limits."""
+    return a != b and all(x <= y for x, y in zip(a, b))
