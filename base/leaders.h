@@ -8,10 +8,10 @@
 
 namespace attune {
 
-// With one objective the best result, the first of equal ones. With several all that keep the limits
-// and that no other dominates (equal ones, too): the trade-offs. While no result keeps the limits,
-// the one that is nearest to it. By Standing, so that the best in the first objective comes first,
-// and equal ones in the order in which they came.
+// With one objective the best result, the first of equal ones. With several all that keep the
+// limits and that no other dominates (equal ones, too): the trade-offs. While no result keeps the
+// limits, the one that is nearest to it. By Standing, so that the best in the first objective comes
+// first, and equal ones in the order in which they came.
 //
 // A value. To offer costs O(log leaders), amortised, with one or two objectives, and O(leaders)
 // with more.

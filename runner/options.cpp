@@ -269,7 +269,8 @@ void add_views(CLI::App& app, Found& found) {
   CLI::App* best = command(app, found, group, "best", "The best trials and their parameters",
                            &Found::best, "  attune best\n  attune best -k 5 --json\n");
   choice_options(best, found.best.which, true);
-  best->add_option("-k,--count", found.best.count, "So many (default: 1, of several objectives all trade-offs)")
+  best->add_option("-k,--count", found.best.count,
+                   "So many (default: 1, of several objectives all trade-offs)")
       ->check(trial_numbers())
       ->type_name("N");
 

@@ -38,7 +38,7 @@ class Progress {
 
   void update(const Tally& tally);
   void trial_ended(const TrialRecord& trial, const std::string& best);  // best_text()
-  void message(const std::string& text);  // a whole line that stays
+  void message(const std::string& text);                                // a whole line that stays
   void redraw();  // the elapsed time goes on without events; a terminal's width may have changed
   void clear();   // takes the status line away
 

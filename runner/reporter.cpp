@@ -71,20 +71,20 @@ json Reporter::best_json(const TrialRecord& trial) const {
 
 json Reporter::summary() const {
   json summary = {{"experiment_id", facts_.experiment_id},
-          {"directory", facts_.directory},
-          {"outcome", to_text(outcome_.kind)},
-          {"reason", outcome_.reason},
-          {"optimize_mode", facts_.objective().maximize ? "maximize" : "minimize"},
-          {"seed", facts_.seed},
-          {"seconds", seconds_},
-          {"trials",
-           {{"succeeded", tally_.succeeded},
-            {"failed", tally_.failed},
-            {"early_stopped", tally_.early_stopped},
-            {"user_canceled", tally_.user_canceled},
-            {"pending", tally_.pending},
-            {"paused", tally_.paused}}},
-          {"best", best_.get() ? best_json(best_.get()->trial) : json()}};
+                  {"directory", facts_.directory},
+                  {"outcome", to_text(outcome_.kind)},
+                  {"reason", outcome_.reason},
+                  {"optimize_mode", facts_.objective().maximize ? "maximize" : "minimize"},
+                  {"seed", facts_.seed},
+                  {"seconds", seconds_},
+                  {"trials",
+                   {{"succeeded", tally_.succeeded},
+                    {"failed", tally_.failed},
+                    {"early_stopped", tally_.early_stopped},
+                    {"user_canceled", tally_.user_canceled},
+                    {"pending", tally_.pending},
+                    {"paused", tally_.paused}}},
+                  {"best", best_.get() ? best_json(best_.get()->trial) : json()}};
   if (!several(facts_.objectives)) return summary;
   json& trade_offs = summary["trade_offs"] = json::array();
   if (!best_.get() || best_.get()->violation > 0) return summary;
@@ -105,10 +105,11 @@ std::string Reporter::summary_text() const {
   if (several(facts_.objectives))
     return text + trade_offs_text(best_.leaders(), facts_.objectives, 0);
   const TrialRecord& best = best_.get()->trial;
-  text += fmt::format("{} {} ({}, trial {})\n",
-                      best_.get()->violation > 0 ? fmt::format("{}; nearest", kNoneKeepsLimits) : "best",
-                      *best.score(facts_.objective().metric),
-                      facts_.objective().maximize ? "highest" : "lowest", best.job_id);
+  text += fmt::format(
+      "{} {} ({}, trial {})\n",
+      best_.get()->violation > 0 ? fmt::format("{}; nearest", kNoneKeepsLimits) : "best",
+      *best.score(facts_.objective().metric), facts_.objective().maximize ? "highest" : "lowest",
+      best.job_id);
   if (best.final_metric.is_object()) {
     for (const auto& [key, value] : best.final_metric.items()) {
       if (key == facts_.objective().metric) continue;

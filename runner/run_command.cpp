@@ -127,10 +127,10 @@ Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& cl
   ExperimentLock lock = TRY(ExperimentLock::take(facts.directory));
   Store store = TRY(Store::open(setup.working_directory));
   ClaimedExperiment claimed{std::move(lock), std::move(store)};
-  TRY(claimed.store.begin(
-      {facts.experiment_id, setup.session.experiment.name, facts.directory, facts.objective().metric,
-       facts.objective().maximize, facts.seed, to_document(setup.session.experiment)},
-      clock.wall()));
+  TRY(claimed.store.begin({facts.experiment_id, setup.session.experiment.name, facts.directory,
+                           facts.objective().metric, facts.objective().maximize, facts.seed,
+                           to_document(setup.session.experiment)},
+                          clock.wall()));
   return claimed;
 }
 
@@ -175,8 +175,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   TRY(check_resumable(experiment));
   TRY(check_place(stored, reader.working_directory() / kStoreFile));
   SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
-  setup.facts = {
-      stored.id, stored.directory.string(), stored.objectives, stored.seed};
+  setup.facts = {stored.id, stored.directory.string(), stored.objectives, stored.seed};
   setup.shown.quiet = options.quiet;
   setup.resume = true;
 

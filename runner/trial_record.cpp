@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "base/python_json.h"
+
 namespace attune {
 
 bool has_ended(TrialStatus status) { return status >= TrialStatus::succeeded; }
@@ -43,6 +45,15 @@ std::optional<double> reported_value(const json& final_metric, const std::string
   if (value->is_boolean()) return value->get<bool>() ? 1 : 0;  // as the daemon counts them
   if (!value->is_number() || !std::isfinite(value->get<double>())) return std::nullopt;
   return value->get<double>();
+}
+
+std::string lack_text(const json& final_metric, const std::vector<Objective>& objectives) {
+  const std::string names = missing_metrics(final_metric, objectives);
+  if (names.empty()) return "";
+  const std::string metric = dump_python_json(final_metric);  // NaN is what is to be seen
+  if (objectives.size() > 1)
+    return fmt::format("{} lacks a finite {}: it is never the best", metric, names);
+  return fmt::format("{} is neither a finite number nor an object whose {} is one", metric, names);
 }
 
 std::string_view to_text(TrialStatus status) {

@@ -49,11 +49,14 @@ struct TrialRecord {
   std::optional<double> score(const std::string& name = "default") const;
 };
 
-// How good a final metric is; what it lacks, makes it nothing. A bare number is the first objective.
+// How good a final metric is; what it lacks, makes it nothing. A bare number is the first
+// objective.
 std::optional<Standing> standing_of(const json& final_metric,
                                     const std::vector<Objective>& objectives);
 // The names of those that it lacks: "\"loss\", \"seconds\"".
 std::string missing_metrics(const json& final_metric, const std::vector<Objective>& objectives);
+// "3 is neither ...": why it is never the best; empty: it may be.
+std::string lack_text(const json& final_metric, const std::vector<Objective>& objectives);
 // Its number of one of them, which is the first one or not, as it was reported.
 std::optional<double> reported_value(const json& final_metric, const std::string& name, bool first);
 

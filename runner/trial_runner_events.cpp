@@ -149,9 +149,10 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
   TrialRecord& record = trial.record;
   const bool final = report.metric.type == ReportMetricData::Type::final;
   const auto number = value_of(metrics, options_.objective().metric);
-  const std::string flaw = number && std::isfinite(*number)
-                               ? ""
-                               : fmt::format("it has no finite \"{}\"", options_.objective().metric);
+  const std::string flaw =
+      number && std::isfinite(*number)
+          ? ""
+          : fmt::format("it has no finite \"{}\"", options_.objective().metric);
   bool complete = false;  // the trial, with this result
   if (!final) {
     const auto met = meets_criterion(*trial.rules, metrics);
@@ -169,17 +170,8 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
     record.final_metric = report.metric.value;
     trial.finals.push_back(report.metric.parameter_id);
     if (trial.asked) trial.final_after_ask = true;
-    const std::string lacks = missing_metrics(record.final_metric, options_.objectives);
-    if (!lacks.empty() && options_.objectives.size() > 1) {
-      warn(fmt::format("trial {}: the final metric {} lacks a finite {}: it is never the best",
-                       record.job_id, dump_json(record.final_metric), lacks));
-    } else if (!lacks.empty()) {
-      warn(fmt::format(
-          "trial {}: the final metric {} is neither a finite number nor an object "
-          "whose \"{}\" is one",
-          record.job_id, number ? fmt::format("{}", *number) : dump_json(record.final_metric),
-          options_.objective().metric));
-    }
+    const std::string lack = lack_text(record.final_metric, options_.objectives);
+    if (!lack.empty()) warn(fmt::format("trial {}: the final metric {}", record.job_id, lack));
   }
   observer_.on_report(record, report, flaw);
   const Action action =

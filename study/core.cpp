@@ -181,8 +181,7 @@ Result<StudyCore::Read> StudyCore::read(TrialId id, const json& value) const {
 
 std::optional<Standing> StudyCore::rank_of(const Metrics& metrics) const {
   std::vector<std::optional<double>> reported;
-  for (const Objective& each : objectives_)
-    reported.push_back(finite_metric(metrics, each.metric));
+  for (const Objective& each : objectives_) reported.push_back(finite_metric(metrics, each.metric));
   return standing(objectives_, reported);
 }
 

@@ -64,8 +64,8 @@ class StudyCore {
     std::optional<std::int64_t> stop_heard_at = {};  // the step whose report was told to stop
   };
 
-  StudyCore(MadeTuner made, std::vector<Objective> objectives,
-            std::unique_ptr<Assessor> assessor, Space space, std::optional<int> max_trials);
+  StudyCore(MadeTuner made, std::vector<Objective> objectives, std::unique_ptr<Assessor> assessor,
+            Space space, std::optional<int> max_trials);
   Result<Trial*> live(TrialId id);
   // What is kept of a value, and what it says.
   struct Read {

@@ -64,18 +64,17 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
     return fail("options.objectives[0].limit: the first objective is what trials are ranked by");
   }
   const bool maximize = context.objectives.front().maximize;
-  MadeTuner made = TRY(make_tuner(tuners, options.tuner.name,
-                                  TRY(directed(options.tuner, maximize, "tuner")),
-                                  context, options.seed));
+  MadeTuner made =
+      TRY(make_tuner(tuners, options.tuner.name, TRY(directed(options.tuner, maximize, "tuner")),
+                     context, options.seed));
   std::unique_ptr<Assessor> assessor;
   if (options.assessor) {
     assessor = TRY(make_assessor(assessors, options.assessor->name,
-                                 TRY(directed(*options.assessor, maximize, "assessor")),
-                                 context, made.seed));
+                                 TRY(directed(*options.assessor, maximize, "assessor")), context,
+                                 made.seed));
   }
-  std::unique_ptr<StudyCore> core(
-      new StudyCore(std::move(made), std::move(context.objectives), std::move(assessor), space,
-                    options.max_trials));
+  std::unique_ptr<StudyCore> core(new StudyCore(std::move(made), std::move(context.objectives),
+                                                std::move(assessor), space, options.max_trials));
   TRY(core->session_.set_space(std::move(space)));
   for (std::size_t i = 0; i < options.initial_points.size(); ++i) {
     if (auto known = core->enqueue(options.initial_points[i]); !known) {

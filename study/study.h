@@ -115,9 +115,9 @@ class Study {
   std::unique_ptr<Impl> impl_;
 };
 
-// Makes a study of its own and runs it, `trials` in all. The best() trial, or an error when there is
-// none, or it breaks a limit. The name is the direction, of the first objective too; options that say maximize are
-// refused by minimize().
+// Makes a study of its own and runs it, `trials` in all. The best() trial, or an error when there
+// is none, or it breaks a limit. The name is the direction, of the first objective too; options
+// that say maximize are refused by minimize().
 Result<StudyTrial> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
                             StudyOptions options = {}, OptimizeOptions how = {});
 Result<StudyTrial> maximize(const TrialFunction& function, const json& space, std::int64_t trials,

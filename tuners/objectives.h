@@ -33,8 +33,9 @@ class Objectives {
 };
 
 // Results one after the other, as above: their numbers, the best first. Those that keep all limits
-// by fronts and crowding (crowded_order, math/pareto.h), then the others by their violation: the order
-// of Standing (base/standing.h) with the less crowded first in the place of the first objective.
+// by fronts and crowding (crowded_order, math/pareto.h), then the others by their violation: the
+// order of Standing (base/standing.h) with the less crowded first in the place of the first
+// objective.
 std::vector<std::size_t> ranking(std::span<const double> results, std::size_t objectives,
                                  std::size_t limits);
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "runner/commands/console.h"
 
 namespace attune {
@@ -48,7 +51,8 @@ bool limits_broken(const std::vector<TrialRecord>& best, const std::vector<Objec
 }
 
 std::string trade_offs_text(const std::vector<TrialRecord>& best,
-                            const std::vector<Objective>& objectives, std::size_t width) {
+                            const std::vector<Objective>& objectives, std::size_t width,
+                            std::optional<std::int64_t> count) {
   std::string sought;
   std::vector<std::string> headings = {"TRIAL"};
   for (const Objective& each : objectives) {
@@ -57,7 +61,9 @@ std::string trade_offs_text(const std::vector<TrialRecord>& best,
   }
   headings.emplace_back("PARAMETERS");
   TextTable table(std::move(headings));
-  for (const TrialRecord& trial : best) {
+  const std::size_t shown =
+      std::min(best.size(), static_cast<std::size_t>(count.value_or(std::ssize(best))));
+  for (const TrialRecord& trial : std::span(best).first(shown)) {
     std::vector<std::string> cells = {trial.job_id};
     for (const Objective& each : objectives) {
       const auto value =
@@ -67,10 +73,9 @@ std::string trade_offs_text(const std::vector<TrialRecord>& best,
     cells.push_back(dump_json(trial.proposed.parameters));
     table.add(std::move(cells));
   }
-  const std::string what =
-      limits_broken(best, objectives)
-          ? fmt::format("{}; nearest", kNoneKeepsLimits)
-          : fmt::format("{} trade-off{}", best.size(), best.size() == 1 ? "" : "s");
+  std::string what = fmt::format("{} trade-off{}", best.size(), best.size() == 1 ? "" : "s");
+  if (shown < best.size()) what += fmt::format(", the first {}", shown);
+  if (limits_broken(best, objectives)) what = fmt::format("{}; nearest", kNoneKeepsLimits);
   return fmt::format("{} ({}):\n{}", what, sought, table.text(width));
 }
 

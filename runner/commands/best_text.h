@@ -1,6 +1,7 @@
 #pragma once
 // How the best trials of an experiment are shown. Where there are several objectives, or limits, a
 // user must see all of them, and whether the limits are kept.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +27,11 @@ std::string limit_note(const TrialRecord& trial, const Objective& objective);
 // Whether the first, and so none of them, breaks a limit.
 bool limits_broken(const std::vector<TrialRecord>& best, const std::vector<Objective>& objectives);
 
-// Trade-offs, or the one trial that is nearest to the limits, under a line that says which: a table,
-// as wide as TextTable has it. Not empty.
+// All trade-offs, or the one trial that is nearest to the limits, which are not empty: a line that
+// says which, and a table of them, or of the first `count`, as wide as TextTable has it.
 std::string trade_offs_text(const std::vector<TrialRecord>& best,
-                            const std::vector<Objective>& objectives, std::size_t width);
+                            const std::vector<Objective>& objectives, std::size_t width,
+                            std::optional<std::int64_t> count = std::nullopt);
 
 // Adds "objectives", the number of each, and "violation" of the limits; nothing where one objective
 // says it all.

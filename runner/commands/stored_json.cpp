@@ -26,21 +26,21 @@ json array_of(const Rows& rows, const Make& make) {
 
 json trial_json(const TrialRecord& trial, const std::vector<Objective>& objectives) {
   json object = {{"trial_job_id", trial.job_id},
-          {"sequence", trial.sequence},
-          {"source", to_text(trial.source)},
-          {"status", to_text(trial.status)},
-          {"reason", trial.reason},
-          {"parameter_id", to_json(trial.proposed.parameter_id)},
-          {"parameters", trial.proposed.parameters},
-          {"score", maybe(trial.score(objectives.front().metric))},
-          {"final", trial.final_metric},
-          {"last", trial.last_metric},
-          {"attempts", trial.attempts},
-          {"failures", trial.failures},
-          {"reports", trial.reports},
-          {"checkpoint", trial.checkpoint},
-          {"started", time_json(trial.start_time)},
-          {"ended", time_json(trial.end_time)}};
+                 {"sequence", trial.sequence},
+                 {"source", to_text(trial.source)},
+                 {"status", to_text(trial.status)},
+                 {"reason", trial.reason},
+                 {"parameter_id", to_json(trial.proposed.parameter_id)},
+                 {"parameters", trial.proposed.parameters},
+                 {"score", maybe(trial.score(objectives.front().metric))},
+                 {"final", trial.final_metric},
+                 {"last", trial.last_metric},
+                 {"attempts", trial.attempts},
+                 {"failures", trial.failures},
+                 {"reports", trial.reports},
+                 {"checkpoint", trial.checkpoint},
+                 {"started", time_json(trial.start_time)},
+                 {"ended", time_json(trial.end_time)}};
   if (has_ended(trial.status)) add_objectives(object, trial, objectives);
   return object;
 }

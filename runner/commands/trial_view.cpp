@@ -172,7 +172,9 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
 Result<int> view(const BestOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
-  const std::vector<TrialRecord> best = TRY(reader.best(experiment, options.count));
+  const bool table = several(experiment.objectives) && !options.which.json;
+  const std::vector<TrialRecord> best =
+      TRY(reader.best(experiment, table ? std::nullopt : options.count));
   if (best.empty() && !options.which.json)
     return fail(fmt::format("experiment {} has no succeeded trial with a finite {} yet",
                             experiment.id, fmt::join(metric_names(experiment), ", ")));
@@ -182,18 +184,18 @@ Result<int> view(const BestOptions& options, const Console& console) {
     array.end();
     return kExitOk;
   }
-  if (several(experiment.objectives)) {
-    print_text(console, trade_offs_text(best, experiment.objectives, console.width));
+  if (table) {
+    print_text(console, trade_offs_text(best, experiment.objectives, console.width, options.count));
     return kExitOk;
   }
   if (limits_broken(best, experiment.objectives))
     print_text(console, fmt::format("{}; nearest:\n", kNoneKeepsLimits));
   for (const TrialRecord& trial : best) {
-    print_text(console,
-               fmt::format("{} ({}, trial {})\n{}{}",
-                           score_text(trial, experiment.objective().metric),
-                           experiment.objective().maximize ? "highest" : "lowest", trial.job_id,
-                           limits_text(trial, experiment), pretty(trial.proposed.parameters)));
+    print_text(
+        console,
+        fmt::format("{} ({}, trial {})\n{}{}", score_text(trial, experiment.objective().metric),
+                    experiment.objective().maximize ? "highest" : "lowest", trial.job_id,
+                    limits_text(trial, experiment), pretty(trial.proposed.parameters)));
   }
   return kExitOk;
 }

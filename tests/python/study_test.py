@@ -84,6 +84,32 @@ class AskAndTell(StudyCase):
         study.tell(study.ask(), {'default': 4})
         self.assertEqual(study.value(study.best), 4)
 
+    def test_the_best_keeps_the_limits(self):
+        study = self.study(objectives=[{'metric': 'accuracy', 'mode': 'maximize'},
+                                       {'metric': 'seconds', 'limit': 2}])
+        for result in ({'accuracy': 0.99}, {'accuracy': 0.99, 'seconds': math.nan}, 0.99):
+            study.tell(study.ask(), result)
+        self.assertIsNone(study.best)
+        for accuracy, seconds in ((0.9, 5), (0.8, 3)):
+            study.tell(study.ask(), {'accuracy': accuracy, 'seconds': seconds})
+        self.assertEqual(study.value(study.best), 0.8)
+        self.assertFalse(study.keeps_limits(study.best))
+        self.assertEqual(study.trade_offs, [])
+        for accuracy, seconds in ((0.3, 2), (0.2, 1)):
+            study.tell(study.ask(), {'accuracy': accuracy, 'seconds': seconds})
+        self.assertEqual(study.value(study.best), 0.3)
+        self.assertTrue(study.keeps_limits(study.best))
+        self.assertEqual(study.trade_offs, [study.best])
+
+    def test_trade_offs(self):
+        for third in (False, True):  # they are found in another way
+            study = self.study(objectives=[{'metric': 'accuracy', 'mode': 'maximize'},
+                                           {'metric': 'seconds'}, {'metric': 'size'}][:2 + third])
+            for accuracy, seconds in ((0.5, 1), (0.9, 4), (0.8, 5), (0.7, 2), (0.7, 2), (0.9, 5)):
+                study.tell(study.ask(), {'accuracy': accuracy, 'seconds': seconds, 'size': 1})
+            self.assertEqual([trial.number for trial in study.trade_offs], [1, 3, 4, 0])
+            self.assertIs(study.best, study.trade_offs[0])
+
     def test_constraints(self):
         study = self.study(tuner='Random', constraints=['x < 0.5'])
         self.assertLess(max(trial.parameters['x'] for trial in study.ask(40)), 0.5)

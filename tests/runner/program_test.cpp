@@ -58,6 +58,27 @@ TEST_CASE("attune run: from the file to the best configuration") {
   CHECK(again.err.find("holds the trials of another run") != std::string::npos);
 }
 
+TEST_CASE("attune run: the best configuration keeps the limit") {
+  const ProgramFolder folder;
+  // The higher the accuracy, the longer it takes.
+  folder.write(R"(n=$NNI_TRIAL_SEQ_ID; report FINAL "{\\\"accuracy\\\": $n, \\\"seconds\\\": $n}")",
+               "maxTrialNumber: 3\nobjectives: [{metric: accuracy, mode: maximize}, "
+               "{metric: seconds, limit: 1.5}]\n");
+  const Run run = folder.run_experiment({"--json"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(parse_json(run.out).value()["best"]["trial_job_id"] == "t0001");
+  CHECK(run.err.find("[3/3] t0002 SUCCEEDED 2, best 1 (t0001)") != std::string::npos);
+  CHECK(folder.run({"best", "--dir", "exp"})
+            .out.starts_with("1 (highest, trial t0001)\n  with seconds 1 (limit: at most 1.5)\n"));
+  CHECK(folder.run({"status", "--dir", "exp"}).out.find("\nbest 1 (t0001)\n") != std::string::npos);
+  // A later manager knows it, too.
+  const Run resumed = folder.run(
+      {"resume", "--dir", "exp", "--max-trials", "4", "--daemon", FAKE_DAEMON, "--quiet"});
+  CAPTURE(resumed.err);
+  CHECK(resumed.out.find("best 1 (highest, trial t0001)") != std::string::npos);
+}
+
 TEST_CASE("attune run: a bad trial is stopped early") {
   const ProgramFolder folder;
   ::mkfifo((folder.path / "never").c_str(), 0600);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "runner/best_trial.h"
+#include "runner/commands/best_text.h"
 #include "runner/files.h"
 #include "runner/progress.h"
 #include "runner/reporter.h"
@@ -57,6 +58,43 @@ TEST_CASE("results: the best trial") {
   best.offer(trial(6, 99, TrialStatus::failed));
   best.offer(trial(7, -99, TrialStatus::early_stopped));
   CHECK(best.get()->trial.job_id == (maximize ? "t0002" : "t0004"));
+}
+
+const std::vector<Objective> kLimited = {{"loss", false}, {"seconds", false, 2.0}};
+const std::vector<Objective> kThree = {{"loss", false}, {"seconds", false, 2.0}, {"size", true}};
+
+json result(double loss, double seconds, double size = 0) {
+  return {{"loss", loss}, {"seconds", seconds}, {"size", size}};
+}
+
+TEST_CASE("results: with a limit the best one keeps it") {
+  BestTrial best(kLimited);
+  best.offer(trial(0, 0.1));              // is not known to keep it
+  best.offer(trial(1, {{"loss", 0.1}}));  // neither
+  CHECK_FALSE(best.get());
+  CHECK(best_text(best.get(), kLimited).empty());
+  best.offer(trial(2, result(0.2, 9)));
+  best.offer(trial(3, result(0.3, 3)));
+  CHECK(best.get()->violation == 1);
+  CHECK(best_text(best.get(), kLimited) == "no trial keeps the limits yet, nearest 0.3 (t0003)");
+  best.offer(trial(4, result(0.5, 1)));
+  best.offer(trial(5, result(0.6, 0.5)));
+  best.offer(trial(6, result(0.01, 2.01)));
+  CHECK(best_text(best.get(), kLimited) == "best 0.5 (t0004)");
+  CHECK(best.leaders().size() == 1);
+}
+
+TEST_CASE("results: of several objectives the trade-offs are kept") {
+  BestTrial best(kThree);
+  best.offer(trial(0, result(0.5, 1, 10)));
+  CHECK(best_text(best.get(), kThree) == "1 trade-off, best loss 0.5 (t0000)");
+  best.offer(trial(1, result(0.25, 1, 5)));
+  best.offer(trial(2, result(0.1, 3, 99)));  // breaks the limit
+  CHECK(best_text(best.get(), kThree) == "2 trade-offs, best loss 0.25 (t0001)");
+  best.offer(trial(3, result(0.5, 2, 11)));  // better than the first
+  std::string ids;
+  for (const TrialRecord& each : best.leaders()) ids += each.job_id + " ";
+  CHECK(ids == "t0001 t0003 ");
 }
 
 TEST_CASE("progress: durations and the status line") {
@@ -155,6 +193,46 @@ TEST_CASE("reporter: the summary and the exit code") {
     CHECK(reporter.exit_code() == 2);
     std::ignore = reporter.on_attempt(record, "");
     CHECK(reporter.exit_code() == 1);
+  }
+}
+
+TEST_CASE("reporter: what it says of limits and trade-offs") {
+  ManualClock clock;
+  ProgressOptions options;
+  options.quiet = true;
+  Progress progress(options, clock);
+  SECTION("one objective") {
+    Reporter reporter({"abc", "/exp", kLimited, 7}, progress);
+    reporter.on_trial_changed(trial(1, result(0.5, 3)));
+    CHECK(reporter.summary()["best"]["violation"] == 1);
+    CHECK_THAT(reporter.summary_text(),
+               Catch::Contains("no trial keeps the limits yet; nearest 0.5 (lowest, trial t0001)\n"
+                               "  with seconds 3.0 (breaks the limit: at most 2)\n"
+                               "  with size 0.0\n"));
+    reporter.on_trial_changed(trial(2, result(0.75, 2)));
+    CHECK(reporter.summary()["best"]["trial_job_id"] == "t0002");
+    CHECK(reporter.summary()["best"]["objectives"] == json{{"loss", 0.75}, {"seconds", 2}});
+    CHECK(reporter.summary()["best"]["violation"] == 0);
+    CHECK_FALSE(reporter.summary().contains("trade_offs"));
+    CHECK_THAT(reporter.summary_text(), Catch::Contains("best 0.75 (lowest, trial t0002)\n"
+                                                        "  with seconds 2.0 (limit: at most 2)\n"));
+  }
+  SECTION("several") {
+    Reporter reporter({"abc", "/exp", kThree, 7}, progress);
+    reporter.on_trial_changed(trial(1, result(0.5, 3, 1)));
+    CHECK(reporter.summary()["trade_offs"].empty());
+    CHECK_THAT(reporter.summary_text(),
+               Catch::Contains("no trial keeps the limits yet; nearest (minimize loss, seconds at "
+                               "most 2, maximize size):\n"
+                               "TRIAL  loss  seconds  size  PARAMETERS\n"
+                               "t0001  0.5   3        1     {\"x\":0.5}\n"));
+    reporter.on_trial_changed(trial(2, result(0.75, 2, 9)));
+    reporter.on_trial_changed(trial(3, result(0.25, 2, 4)));
+    const json summary = reporter.summary();
+    CHECK(summary["best"]["trial_job_id"] == "t0003");
+    REQUIRE(summary["trade_offs"].size() == 2);
+    CHECK(summary["trade_offs"][1]["objectives"]["size"] == 9);
+    CHECK_THAT(reporter.summary_text(), Catch::Contains("2 trade-offs (minimize loss, "));
   }
 }
 

@@ -96,6 +96,24 @@ TEST_CASE("tuning status: summed time and cost") {
   CHECK(rules.met(status) == "the trials have run for 10.5 s in sum");
 }
 
+TEST_CASE("tuning status: no plateau before the limits are kept and none by what breaks them") {
+  TuningStatus status;
+  StopRules rules;
+  rules.plateau = StopRules::Plateau{3, 0};
+  for (int i = 0; i < 5; ++i) status.on_score({1, {0.1}}, false, rules);
+  CHECK_FALSE(rules.met(status));
+  CHECK_FALSE(status.best());
+  status.on_score({0, {0.5}}, false, rules);
+  CHECK(status.best() == 0.5);
+  for (int i = 0; i < 2; ++i) status.on_score({1, {0.1}}, false, rules);
+  CHECK(status.best() == 0.5);
+  CHECK_FALSE(rules.met(status));
+  status.on_score({0, {0.4}}, false, rules);
+  CHECK(status.scores_since_best() == 0);
+  for (int i = 0; i < 3; ++i) status.on_score({1, {0.1}}, false, rules);
+  CHECK(rules.met(status));
+}
+
 TEST_CASE("tuning status: a plateau needs trials in a row, and tiny steps do not add up") {
   TuningStatus status;
   StopRules rules;

@@ -30,6 +30,42 @@ TEST_CASE("ask and tell: maximizing a named metric among others") {
   CHECK(study.best()->metrics == Metrics{{"accuracy", 0.75}, {"seconds", 8}});
 }
 
+// Tells so many trials their accuracy, seconds and size.
+void tell_all(Study& study, const std::vector<json>& results) {
+  for (const json& result : results) must(study.tell(must(study.ask()).trials.at(0).id, result));
+}
+
+TEST_CASE("ask and tell: the best keeps the limits") {
+  StudyOptions options;
+  options.objectives = {{"accuracy", true}, {"seconds", false, 2.0}};
+  Study study = must(Study::create(small_space(), options));
+  tell_all(study, {{{"accuracy", 0.99}}, 0.99});
+  CHECK_FALSE(study.best());
+  tell_all(study, {{{"accuracy", 0.9}, {"seconds", 5}}, {{"accuracy", 0.8}, {"seconds", 3}}});
+  CHECK(study.best()->value == 0.8);  // the nearest
+  CHECK_FALSE(study.keeps_limits());
+  CHECK(study.trade_offs().empty());
+  tell_all(study, {{{"accuracy", 0.3}, {"seconds", 2}}, {{"accuracy", 0.2}, {"seconds", 1}}});
+  CHECK(study.best()->value == 0.3);
+  CHECK(study.keeps_limits());
+  REQUIRE(study.trade_offs().size() == 1);
+  CHECK(study.trade_offs()[0].id == study.best()->id);
+}
+
+TEST_CASE("ask and tell: the trade-offs of several objectives") {
+  StudyOptions options;
+  options.objectives = {{"accuracy", true}, {"seconds", false}};
+  Study study = must(Study::create(small_space(), options));
+  tell_all(study, {{{"accuracy", 0.5}, {"seconds", 1}},
+                   {{"accuracy", 0.9}, {"seconds", 4}},
+                   {{"accuracy", 0.8}, {"seconds", 5}},
+                   {{"accuracy", 0.7}, {"seconds", 2}}});
+  std::vector<double> found;
+  for (const StudyTrial& trial : study.trade_offs()) found.push_back(*trial.value);
+  CHECK(found == std::vector<double>{0.9, 0.7, 0.5});
+  CHECK(study.best()->value == 0.9);
+}
+
 TEST_CASE("ask and tell: what is wrong changes nothing") {
   Study study = must(Study::create(small_space()));
   const TrialId id = must(study.ask()).trials[0].id;

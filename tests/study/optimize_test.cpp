@@ -82,6 +82,20 @@ TEST_CASE("objectives: only the later ones may have a limit") {
   CHECK(Study::create(small_space(), {.objectives = {{"accuracy", true}, {"seconds", false, 2}}}));
 }
 
+TEST_CASE("minimize: within a limit or not at all") {
+  const auto limited = [](double limit) {
+    return minimize([](const json& p) { return json{{"loss", cost(p)}, {"size", -cost(p)}}; },
+                    small_space(), 60, {.objectives = {{"loss"}, {"size", false, limit}}});
+  };
+  const StudyTrial best = must(limited(-1.0));
+  CHECK(*best.value >= 1);
+  CHECK(*best.value < 5);
+  CHECK_THAT(error_of(limited(-1e9)),
+             Catch::StartsWith("no trial keeps the limits; the nearest is trial "));
+  CHECK(error_of(minimize(cost, small_space(), 5, {.objectives = {{"loss"}, {"size"}}})) ==
+        "no trial that completed has a finite number of every objective");
+}
+
 TEST_CASE("minimize: what is wrong is named, and so is why there is no best") {
   CHECK(error_of(minimize(cost, small_space(), -1)) == "trials: must be at least 1, not -1");
   CHECK_THAT(error_of(minimize(cost, small_space(), 0)), Catch::StartsWith("trials: "));

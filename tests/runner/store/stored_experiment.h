@@ -12,7 +12,8 @@
 namespace attune {
 
 inline Store begin_experiment(const std::filesystem::path& folder, const std::string& id,
-                              const std::string& name = "") {
+                              const std::string& name = "",
+                              const json& file = {{"trialCommand", "true"}}) {
   std::filesystem::create_directories(folder / id);
   Store store = Store::open(folder).value();
   NewExperiment experiment;
@@ -22,7 +23,7 @@ inline Store begin_experiment(const std::filesystem::path& folder, const std::st
   experiment.objective = "accuracy";
   experiment.maximize = true;
   experiment.seed = 0xfedcba9876543210;
-  experiment.file = {{"trialCommand", "true"}};
+  experiment.file = file;
   ATTUNE_CHECK(store.begin(experiment, 1000).has_value());
   return store;
 }
