@@ -86,7 +86,7 @@ class AskAndTell(StudyCase):
 
     def test_the_best_keeps_the_limits(self):
         study = self.study(objectives=[{'metric': 'accuracy', 'mode': 'maximize'},
-                                       {'metric': 'seconds', 'limit': 2}])
+                                       {'metric': 'seconds', 'mode': 'minimize', 'limit': 2}])
         for result in ({'accuracy': 0.99}, {'accuracy': 0.99, 'seconds': math.nan}, 0.99):
             study.tell(study.ask(), result)
         self.assertIsNone(study.best)
@@ -104,7 +104,8 @@ class AskAndTell(StudyCase):
     def test_trade_offs(self):
         for third in (False, True):  # they are found in another way
             study = self.study(objectives=[{'metric': 'accuracy', 'mode': 'maximize'},
-                                           {'metric': 'seconds'}, {'metric': 'size'}][:2 + third])
+                                           {'metric': 'seconds', 'mode': 'minimize'},
+                                           {'metric': 'size', 'mode': 'minimize'}][:2 + third])
             for accuracy, seconds in ((0.5, 1), (0.9, 4), (0.8, 5), (0.7, 2), (0.7, 2), (0.9, 5)):
                 study.tell(study.ask(), {'accuracy': accuracy, 'seconds': seconds, 'size': 1})
             self.assertEqual([trial.number for trial in study.trade_offs], [1, 3, 4, 0])
