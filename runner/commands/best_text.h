@@ -24,7 +24,7 @@ std::string best_text(const std::optional<BestSoFar>& best,
 // " (limit: at most 2)", " (breaks the limit: at most 2)"; empty for what has none.
 std::string limit_note(const TrialRecord& trial, const Objective& objective);
 
-// Whether the first, and so none of them, breaks a limit.
+// Whether the first breaks a limit: no trial keeps them all then.
 bool limits_broken(const std::vector<TrialRecord>& best, const std::vector<Objective>& objectives);
 
 // All trade-offs, or the one trial that is nearest to the limits, which are not empty: a line that

@@ -49,7 +49,9 @@ std::optional<double> member(const json& metric, const char* name) {
 
 std::string list_text(const std::optional<BestSoFar>& best, const StoredExperiment& experiment) {
   if (!best) return "";
-  const std::string score = number_text(*best->trial.score(experiment.objective().metric));
+  const auto value = best->trial.score(experiment.objective().metric);
+  if (!value) return "";  // a damaged row
+  const std::string score = number_text(*value);
   if (best->violation > 0) return score + " (limits not kept)";
   if (!several(experiment.objectives)) return score;
   return fmt::format("{} ({} trade-off{})", score, best->trade_offs,
