@@ -30,8 +30,8 @@ std::string best_of(const std::filesystem::path& folder, std::optional<std::int6
   const StoredExperiment experiment = reader.find("").value();
   const auto so_far = reader.best_so_far(experiment).value();
   std::string text = so_far ? std::to_string(so_far->trade_offs) : "none";
-  for (const TrialRecord& trial : reader.best(experiment, count).value())
-    text += " " + trial.job_id;
+  const std::vector<TrialRecord> best = reader.best(experiment, count).value();
+  for (const TrialRecord& trial : best) text += " " + trial.job_id;
   return text;
 }
 
@@ -64,8 +64,8 @@ TEST_CASE("store: the best trial keeps the limits") {
   TrialFilter filter;
   filter.order = TrialFilter::Order::best;
   std::string order;
-  for (const TrialRecord& trial : reader.trials(experiment, filter).value())
-    order += trial.job_id + " ";
+  const std::vector<TrialRecord> ranked = reader.trials(experiment, filter).value();
+  for (const TrialRecord& trial : ranked) order += trial.job_id + " ";
   CHECK(order == "t0007 t0001 t0000 t0002 t0003 t0004 ");
   filter.limit = 2;
   CHECK(reader.trials(experiment, filter)->size() == 2);
