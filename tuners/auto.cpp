@@ -4,11 +4,13 @@
 //
 // The rule, measured in docs/tuners.md: the local search begins, as it needs the fewest random
 // results; after ten proposals it takes turns with the Gaussian process of the whole space and the
-// multivariate Parzen estimator. With several objectives or limits, of which the local search does
+// multivariate Parzen estimator. While many trials run the latter has no turns, as it does not
+// spread a batch by what it expects of it. With several objectives or limits, of which the local search does
 // not know, the process takes its turns. Where a fit of a process would take seconds, the estimator
 // is alone.
 #include <array>
 #include <memory>
+#include <set>
 
 #include "base/saved_numbers.h"
 #include "space/features.h"
@@ -24,6 +26,8 @@ enum Member : std::size_t { process, estimator, region };
 
 constexpr std::int64_t kStart = 10;
 constexpr std::array kTurns = {region, process, region, process, region, estimator};
+// Of trials that run, beside the one that is asked for: from so many on the estimator has no turns.
+constexpr std::size_t kMany = 3;
 constexpr std::size_t kMostDimensions = 100;  // of a Gaussian process
 
 class Auto final : public Tuner {
@@ -42,44 +46,69 @@ class Auto final : public Tuner {
     TRY(members_.set_space(space));
     large_ = Features(space).size() > kMostDimensions;
     proposed_ = 0;
+    running_.clear();
     return {};
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) {
+      running_.erase(id);
       std::size_t who = turn();
       Answer answer = members_.ask(id, who);
-      if (std::holds_alternative<Proposal>(answer)) ++proposed_;
+      if (std::holds_alternative<Proposal>(answer)) {
+        ++proposed_;
+        running_.insert(id);
+      }
       return answer;
     });
   }
 
-  void withdraw(TrialId id) override { members_.withdraw(id); }
-  void tell(std::span<const Outcome> outcomes) override { members_.tell(outcomes); }
-  void adopt(TrialId id, const Point& point) override { members_.adopt(id, point); }
+  void withdraw(TrialId id) override {
+    members_.withdraw(id);
+    running_.erase(id);
+  }
+  void tell(std::span<const Outcome> outcomes) override {
+    members_.tell(outcomes);
+    for (const Outcome& outcome : outcomes) running_.erase(outcome.trial);
+  }
+  void adopt(TrialId id, const Point& point) override {
+    members_.adopt(id, point);
+    running_.insert(id);
+  }
   void skip_ahead() override { members_.skip_ahead(); }
 
-  json save() const override { return {{"members", members_.save()}, {"proposed", proposed_}}; }
+  json save() const override {
+    return {{"members", members_.save()}, {"proposed", proposed_}, {"running", running_}};
+  }
 
   Result<void> load(const json& state) override {
     const auto proposed = TRY(integer_at(state, "proposed"));
     if (proposed < 0) return fail("saved state: proposed is negative");
+    std::set<TrialId> running;
+    for (const json& id : TRY(array_at(state, "running"))) {
+      if (!id.is_number_integer()) return fail("saved state: a trial without a number");
+      running.insert(id.get<TrialId>());
+    }
     TRY(members_.load(TRY(object_at(state, "members"))));
     proposed_ = proposed;
+    running_ = std::move(running);
     return {};
   }
 
  private:
   std::size_t turn() const {
     if (large_) return estimator;
-    const Member member =
-        proposed_ < kStart ? region : kTurns[static_cast<std::size_t>(proposed_) % kTurns.size()];
+    const auto turn = static_cast<std::size_t>(proposed_);
+    const Member member = running_.size() >= kMany ? kTurns[turn % 2]
+                          : proposed_ < kStart     ? region
+                                                   : kTurns[turn % kTurns.size()];
     return member < members_.size() ? member : process;
   }
 
   Portfolio members_;
   bool large_ = false;
   std::int64_t proposed_ = 0;
+  std::set<TrialId> running_;
 };
 
 }  // namespace

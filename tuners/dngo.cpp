@@ -84,8 +84,7 @@ class Dngo final : public Tuner {
 
 Point Dngo::suggest() {
   const Features& features = record_.features();
-  if (record_.history().usable() < std::min(settings_.update_every, kFirst) ||
-      features.size() == 0) {
+  if (!record_.enough_results(std::min(settings_.update_every, kFirst)) || features.size() == 0) {
     return record_.draw(rng_);
   }
   update();

@@ -79,7 +79,7 @@ class Gp final : public Tuner {
 Point Gp::suggest() {
   const History& history = record_.history();
   const Features& features = record_.features();
-  if (history.usable() < std::max<std::size_t>(settings_.cold_start, 1) || features.size() == 0) {
+  if (!record_.enough_results(settings_.cold_start) || features.size() == 0) {
     return record_.draw(rng_);
   }
   GpModel& model = models_[turn_++ % models_.size()];

@@ -88,7 +88,7 @@ Answer Metis::answer(TrialId id) {
 
 Metis::Suggestion Metis::suggest() {
   const History& history = record_.history();
-  if (history.usable() < settings_.cold_start || record_.features().size() == 0) {
+  if (!record_.enough_results(settings_.cold_start) || record_.features().size() == 0) {
     return {record_.draw(rng_)};
   }
   surrogate_.update(history);

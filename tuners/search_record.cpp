@@ -13,6 +13,11 @@ constexpr int kTries = 100;  // draws before a repeated point is accepted
 
 }  // namespace
 
+bool enough_results(std::size_t usable, std::size_t running, std::size_t wanted) {
+  if (usable == 0) return false;
+  return usable >= wanted || (2 * usable >= wanted && usable + running >= wanted);
+}
+
 SearchRecord::SearchRecord(const Space& space, const Objectives& objectives)
     : space_(space),
       objectives_(objectives),

@@ -20,6 +20,10 @@
 
 namespace attune {
 
+// Whether a model that wants so many results may be asked. From half of them on, running trials
+// count: else of many at a time more would be random than of one at a time. Never without a result.
+bool enough_results(std::size_t usable, std::size_t running, std::size_t wanted);
+
 // A value. Not thread safe.
 class SearchRecord {
  public:
@@ -41,6 +45,11 @@ class SearchRecord {
   bool known(const Point& point) const { return dedup_.repeats(point); }  // proposed or told
 
   std::vector<TrialId> running_ids() const;  // oldest first
+  std::size_t running_count() const { return running_.size(); }
+
+  bool enough_results(std::size_t wanted) const {
+    return attune::enough_results(history_.usable(), running_.size(), wanted);
+  }
 
   // The best of `found` that was neither proposed nor told before, else draw(rng).
   Point first_unseen(std::span<const Found> found, Rng& rng) const;

@@ -61,7 +61,7 @@ class Smac final : public Tuner {
 Point Smac::suggest() {
   const History& history = record_.history();
   const Features& features = record_.features();
-  if (history.usable() < settings_.initial_design || features.size() == 0 ||
+  if (!record_.enough_results(settings_.initial_design) || features.size() == 0 ||
       rng_.uniform() < settings_.random_probability) {
     return record_.draw(rng_);
   }

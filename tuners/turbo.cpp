@@ -79,7 +79,11 @@ std::size_t Turbo::initial() const {
 }
 
 Answer Turbo::propose(TrialId id) {
-  const bool guided = region_.usable() >= initial() && record_.features().size() > 0;
+  // Running trials of an earlier region tell nothing of this one.
+  const std::size_t running =
+      record_.running_count() - std::min(record_.running_count(), region_.strangers());
+  const bool guided =
+      enough_results(region_.usable(), running, initial()) && record_.features().size() > 0;
   Answer answer =
       record_.propose(id, guided ? record_.first_unseen(search(), rng_) : record_.draw(rng_));
   if (std::holds_alternative<Proposal>(answer)) region_.start(id, guided);
@@ -94,7 +98,7 @@ std::vector<Found> Turbo::search() {
   const auto n = static_cast<double>(model.size());
   return search_box(
       record_.space(), features, expected_improvement(model, surrogate.best()),
-      {.centre = record_.point(region_.best()),
+      {.centre = record_.point(region_.centre()),
        .sides = box_sides(features, model.parameters().log_weights, length),
        .share = std::min(1.0, length)},
       {.candidates = static_cast<int>(std::clamp(kWork / (n * n), 100.0, 400.0)), .climbs = 4},

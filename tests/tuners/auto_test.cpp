@@ -37,15 +37,16 @@ TEST_CASE("auto: close to the minimum of Branin's function in forty trials") {
   }
 }
 
-// Which members' generators a proposal moves.
-std::string movers(TunerWorld& world) {
+// Which members' generators a proposal moves. The trial ends at once, or goes on running.
+std::string movers(TunerWorld& world, bool ends = true) {
   const json before = world.tuner->save()["members"];
-  world.values();
+  const std::vector<double> values = world.values();
   const json after = world.tuner->save()["members"];
   std::string moved;
   for (const auto& [name, state] : after.items()) {
     if (state["rng"] != before[name]["rng"]) moved += name + " ";
   }
+  if (ends) world.completed(world.next - 1, values, std::abs(values[0]) + values[1]);
   return moved;
 }
 
@@ -53,13 +54,31 @@ TEST_CASE("auto: the local search begins and then all take turns") {
   TunerWorld world("auto", kReals);
   for (int i = 0; i < 10; ++i) {
     CHECK(movers(world) == "TuRBO ");
-    world.completed(world.next - 1, world.values(), i);
-    ++i;
   }
   CHECK(world.tuner->save()["proposed"] == 10);
   std::string turns;
   for (int i = 10; i < 22; ++i) turns += movers(world).substr(0, 1);
   CHECK(turns == "TTTGTGTTTGTG");  // T: TuRBO, or TPE in the second and the eighth place
+}
+
+TEST_CASE("auto: while many trials run the estimator has no turns") {
+  TunerWorld world("auto", kReals);
+  for (int i = 0; i < 20; ++i) movers(world);
+  const TrialId first = world.next;
+  for (int i = 0; i < 3; ++i) movers(world, false);
+  std::string turns;
+  for (int i = 0; i < 7; ++i) turns += movers(world).substr(0, 2);
+  CHECK(turns == "GPTuGPTuGPTuGP");
+  // Saved and loaded it knows what runs.
+  TunerWorld other("auto", kReals);
+  REQUIRE(other.tuner->load(world.tuner->save()));
+  CHECK(movers(other) == "TuRBO ");
+  CHECK(movers(other) == "GP ");
+  world.failed(first, {0, 0});
+  world.tuner->withdraw(first + 1);
+  turns.clear();
+  for (int i = 0; i < 6; ++i) turns += movers(world).substr(0, 2);
+  CHECK(turns.find("TP") != std::string::npos);
 }
 
 TEST_CASE("auto: with several objectives the local search takes no part") {

@@ -53,6 +53,21 @@ TEST_CASE("search record: results have kinds and what runs is known until it end
   CHECK(record.running(10)[0][0] == 0.8);
 }
 
+TEST_CASE("search record: running trials count when half of the results wanted are there") {
+  CHECK(enough_results(10, 0, 10));
+  CHECK_FALSE(enough_results(9, 0, 10));
+  CHECK(enough_results(9, 1, 10));
+  CHECK(enough_results(5, 5, 10));
+  CHECK_FALSE(enough_results(5, 4, 10));
+  CHECK_FALSE(enough_results(4, 64, 10));
+  CHECK_FALSE(enough_results(0, 64, 0));
+  CHECK(enough_results(1, 0, 0));
+
+  const SearchRecord record = filled();  // two results, two that run
+  CHECK(record.enough_results(4));
+  CHECK_FALSE(record.enough_results(5));
+}
+
 TEST_CASE("search record: nothing that was proposed or told or adopted is chosen again") {
   const SearchRecord record = filled();
   Rng rng(1);
