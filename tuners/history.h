@@ -61,10 +61,15 @@ std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t mo
 // and of the others every so-manieth.
 std::vector<std::size_t> modelled(const History& history, std::size_t most);
 
+// What ended without a result counts as the worst one, or, `softened`, as less bad the nearer it is
+// to results: for models of smooth functions, to which a cliff amid good results is poison.
+enum class Failures { worst, softened };
+
 // Their targets of one objective or limit, by its number in values(); at least one of them must be
-// usable. What ended without a result is no better than the worst and keeps no limit, what was
-// stopped early is no better than the upper quartile.
+// usable. The worst is at least a limit that is not kept; what was stopped early is no better than
+// the upper quartile. Of n members f without a result softened costs O(f n d).
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
-                            Scale scale, std::size_t output = 0);
+                            Scale scale, std::size_t output = 0,
+                            Failures failures = Failures::softened);
 
 }  // namespace attune

@@ -66,7 +66,8 @@ Point Smac::suggest() {
     return record_.draw(rng_);
   }
   const std::vector<std::size_t> members = modelled(history, kMostRows);
-  const std::vector<double> losses = targets(history, members, Scale::straightened);
+  const std::vector<double> losses =
+      targets(history, members, Scale::straightened, 0, Failures::worst);
   const double best = *std::ranges::min_element(losses);
   const Forest forest = fit(members, losses);
   Acquisition acquisition;

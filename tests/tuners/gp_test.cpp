@@ -108,6 +108,28 @@ TEST_CASE("gp: a finite space is proposed once and then it is exhausted") {
   CHECK(found <= 20);
 }
 
+// As bad as the worst, the failures near the optimum would hide it.
+TEST_CASE("gp: trials that fail by accident spoil little") {
+  int found = 0;
+  for (const char* tuner : {"GP", "TuRBO"}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      TunerWorld world(tuner, kQuadratic, {{"optimize_mode", "minimize"}}, seed);
+      double best = 1;
+      for (int k = 0; k < 50; ++k) {
+        const Values v = world.values();
+        if (k % 5 == 4) {
+          world.failed(world.next - 1, v);
+          continue;
+        }
+        world.completed(world.next - 1, v, quadratic(v));
+        best = std::min(best, quadratic(v));
+      }
+      found += best < 1e-3 ? 1 : 0;
+    }
+  }
+  CHECK(found >= 5);
+}
+
 TEST_CASE("gp: where trials fail it does not stay") {
   int failed_late = 0, random_late = 0;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -122,7 +144,7 @@ TEST_CASE("gp: where trials fail it does not stay") {
     }
   }
   CAPTURE(failed_late, random_late);
-  CHECK(failed_late < random_late / 2);
+  CHECK(failed_late < 4 * random_late / 5);  // the best that is left is where failures begin
   TunerWorld hopeless("GP", kQuadratic);
   for (int k = 0; k < 30; ++k) hopeless.failed(k, hopeless.values());
 }
