@@ -5,9 +5,9 @@
 // The rule, measured in docs/tuners.md: the local search begins, as it needs the fewest random
 // results; after ten proposals it takes turns with the Gaussian process of the whole space and the
 // multivariate Parzen estimator. While many trials run the latter has no turns, as it does not
-// spread a batch by what it expects of it. With several objectives or limits, of which the local search does
-// not know, the process takes its turns. Where a fit of a process would take seconds, the estimator
-// is alone.
+// spread a batch by what it expects of it. With several objectives or limits, of which the local
+// search does not know, the process takes its turns. Where a fit of a process would take seconds,
+// the estimator is alone.
 #include <array>
 #include <memory>
 #include <set>
