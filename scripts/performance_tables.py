@@ -81,7 +81,7 @@ def micro_table(micro):
     """Markdown lines of parts: medians of the processor time of one iteration."""
     lines = ['| part | time |', '|---|---|']
     for run in micro['benchmarks']:
-        if run.get('aggregate_name') != 'median':
+        if run.get('aggregate_name') != 'median' or run['run_name'].startswith('sequential/'):
             continue
         time = run['real_time'] if 'real_time' in run['run_name'] else run['cpu_time']
         nanoseconds = time * {'ns': 1, 'us': 1e3, 'ms': 1e6}[run['time_unit']]
@@ -89,6 +89,32 @@ def micro_table(micro):
                 else f'{number(nanoseconds)} ns')
         lines.append(f'| {run["run_name"]} | {text} |')
     return lines
+
+
+def ask_table(micro):
+    """Markdown lines: what an ask costs after n results, and the first 100 together."""
+    rows = {}
+    for run in micro['benchmarks']:
+        kind, *rest = run['run_name'].split('/')
+        if kind == 'sequential' and run['run_type'] == 'iteration':
+            rows.setdefault(rest[0].replace('_multivariate', ', multivariate').replace('_', '-'),
+                            {})[int(rest[1])] = run
+    sizes = sorted({n for row in rows.values() for n in row})
+    lines = [f'| tuner | {" | ".join(f"n = {n:,}" for n in sizes)} | the first 100 |',
+             '|---' * (len(sizes) + 2) + '|']
+    for name, row in rows.items():
+        cells = [f'{milliseconds(row[n]["median"])} ({milliseconds(row[n]["p95"])})'
+                 if n in row else '-' for n in sizes]
+        first = row.get(100, {}).get('first_100')
+        cells.append(f'{milliseconds(first)}' if first is not None else '-')
+        lines.append(f'| {name} | {" | ".join(cells)} |')
+    return lines
+
+
+def milliseconds(seconds):
+    """Two digits, without exponent."""
+    value = seconds * 1000
+    return f'{value:.0f}' if value >= 10 else f'{value:.2g}' if value >= 0.1 else f'{value:.1g}'
 
 
 def machine():
@@ -125,7 +151,9 @@ def main():
     text = options.document.read_text()
     text = replace_between(text, 'process', [machine(), ''] + process_table(
         read('attuned.json'), read('nni.json'), read('pinned.json')))
-    text = replace_between(text, 'micro', micro_table(read('micro.json')))
+    micro = read('micro.json')
+    text = replace_between(text, 'ask', [machine(), ''] + ask_table(micro))
+    text = replace_between(text, 'micro', micro_table(micro))
     options.document.write_text(text)
 
 

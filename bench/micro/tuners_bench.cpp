@@ -77,11 +77,19 @@ std::string wide_space() {
   return dump_json(space);
 }
 
+std::string twenty_choices() {
+  json space;
+  for (int i = 0; i < 20; ++i) {
+    space["c" + std::to_string(i)] = {{"_type", "choice"}, {"_value", {1, 2, 3, 4, 5, 6}}};
+  }
+  return dump_json(space);
+}
+
 // What a user waits for: a proposal after one more result, of a search that has come so far by
 // itself. Models are fitted now and then, so that the mean says little.
 void sequential(benchmark::State& state, const std::string& name,
-                const json& arguments = json::object()) {
-  Subject subject(name, 0, arguments, wide_space());
+                const json& arguments = json::object(), const std::string& space = wide_space()) {
+  Subject subject(name, 0, arguments, space);
   const UnitCube cube(subject.space);
   const auto turn = [&] {
     const TrialId id = subject.next++;
@@ -115,21 +123,25 @@ void sequential(benchmark::State& state, const std::string& name,
 
 void sizes(benchmark::internal::Benchmark* benchmark) {
   for (const int n : {100, 500, 1000, 10'000}) benchmark->Arg(n);
-  benchmark->Iterations(100)->UseManualTime()->Unit(benchmark::kMillisecond);
+  benchmark->Iterations(100)->UseManualTime()->Unit(benchmark::kMillisecond)->Repetitions(1);
 }
 BENCHMARK_CAPTURE(sequential, auto, "auto") -> Apply(sizes);
 BENCHMARK_CAPTURE(sequential, GP, "GP")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, TuRBO, "TuRBO")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, TPE, "TPE")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, TPE_multivariate, "TPE", {{"multivariate", true}})->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, ensemble, "ensemble")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Metis, "Metis")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, SMAC, "SMAC")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, DNGO, "DNGO")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, Random, "Random")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, GridSearch, "GridSearch")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, QMC, "QMC")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, CMA_ES, "CMA-ES")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Evolution, "Evolution")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, RegularizedEvolution, "RegularizedEvolution")->Apply(sizes);
-BENCHMARK_CAPTURE(sequential, Nsga2, "NSGAII")->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, PPO, "PPO", json::object(), twenty_choices())->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, NSGAII, "NSGAII")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Anneal, "Anneal")->Apply(sizes);
 
 // The observations become more while it is measured: by a tenth, not by as many as the library
