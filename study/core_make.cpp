@@ -1,4 +1,6 @@
 // How a study core comes to be, and what comes into it from outside of its own trials.
+#include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "space/constraint.h"
@@ -44,6 +46,26 @@ Result<void> check_readable(const std::string& where, const json& value) {
   return {};
 }
 
+Result<void> check_objectives(const std::vector<Objective>& objectives) {
+  if (objectives.front().limit) {
+    return fail("options.objectives[0].limit: the first objective is what trials are ranked by");
+  }
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    const Objective& objective = objectives[i];
+    const std::string where = "options.objectives[" + std::to_string(i) + "]";
+    if (objective.metric.empty()) return fail(where + ".metric: empty");
+    if (objective.limit && !std::isfinite(*objective.limit)) {
+      return fail(where + ".limit: a finite number expected");
+    }
+    const auto same = [&](const Objective& other) { return other.metric == objective.metric; };
+    if (std::any_of(objectives.begin(), objectives.begin() + static_cast<std::ptrdiff_t>(i),
+                    same)) {
+      return fail(where + ": \"" + objective.metric + "\" is an objective already");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
@@ -60,9 +82,7 @@ Result<std::unique_ptr<StudyCore>> StudyCore::make(const json& space_json,
   TRY(set_constraints(space, options.constraints));
   Context context{options.max_trials, options.concurrency, options.objectives};
   if (context.objectives.empty()) context.objectives = {{"default", options.maximize}};
-  if (context.objectives.front().limit) {
-    return fail("options.objectives[0].limit: the first objective is what trials are ranked by");
-  }
+  TRY(check_objectives(context.objectives));
   const bool maximize = context.objectives.front().maximize;
   MadeTuner made =
       TRY(make_tuner(tuners, options.tuner.name, TRY(directed(options.tuner, maximize, "tuner")),

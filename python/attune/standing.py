@@ -19,7 +19,13 @@ def of(metrics: values.Metrics, objectives: List[Dict[str, Any]]) -> Optional[St
     for objective in objectives:
         value = metrics.get(objective.get('metric', 'default'))
         # True and False are 1 and 0, for attuned too.
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
+        if not isinstance(value, (int, float)):
+            return None
+        try:
+            value = float(value)
+        except OverflowError:  # an integer beyond all floats, for attuned infinite
+            return None
+        if not math.isfinite(value):
             return None
         sign = -1.0 if objective.get('mode') == 'maximize' else 1.0
         limit = objective.get('limit')

@@ -68,6 +68,14 @@ class AskAndTell(StudyCase):
         study.fail(first[1])
         self.assertEqual(study.ask().number, 3)
 
+    def test_an_integer_beyond_all_floats_is_no_number(self):
+        study = self.study(objectives=[{'metric': 'a', 'mode': 'minimize'},
+                                       {'metric': 'b', 'mode': 'minimize'}])
+        first, second = study.ask(), study.ask()
+        study.tell(first, {'a': 1, 'b': 10 ** 400})
+        study.tell(second, {'a': 2, 'b': 1})
+        self.assertEqual(study.best, second)
+
     def test_dicts_and_objectives(self):
         study = self.study(objectives=[{'metric': 'accuracy', 'mode': 'maximize'},
                                        {'metric': 'seconds', 'mode': 'minimize'}])

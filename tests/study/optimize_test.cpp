@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <csignal>
 #include <latch>
@@ -80,6 +81,16 @@ TEST_CASE("objectives: only the later ones may have a limit") {
   CHECK_THAT(error_of(Study::create(small_space(), {.objectives = {{"accuracy", true, 0.5}}})),
              Catch::StartsWith("options.objectives[0].limit: "));
   CHECK(Study::create(small_space(), {.objectives = {{"accuracy", true}, {"seconds", false, 2}}}));
+  const auto refused = [](const Objective& second) {
+    return error_of(Study::create(small_space(), {.objectives = {{"accuracy", true}, second}}));
+  };
+  for (const double limit : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    CHECK(refused({"seconds", false, limit}) ==
+          "options.objectives[1].limit: a finite number expected");
+  }
+  CHECK(refused({"", false}) == "options.objectives[1].metric: empty");
+  CHECK(refused({"accuracy", false, 1}) ==
+        "options.objectives[1]: \"accuracy\" is an objective already");
 }
 
 TEST_CASE("minimize: within a limit or not at all") {
