@@ -28,7 +28,8 @@ constexpr std::int64_t kStart = 10;
 constexpr std::array kTurns = {region, process, region, process, region, estimator};
 // Of trials that run, beside the one that is asked for: from so many on the estimator has no turns.
 constexpr std::size_t kMany = 3;
-constexpr std::size_t kMostDimensions = 100;  // of a Gaussian process
+constexpr std::int64_t kMostProposed = std::int64_t{1} << 53;  // in a state
+constexpr std::size_t kMostDimensions = 100;                   // of a Gaussian process
 
 class Auto final : public Tuner {
  public:
@@ -83,7 +84,7 @@ class Auto final : public Tuner {
 
   Result<void> load(const json& state) override {
     const auto proposed = TRY(integer_at(state, "proposed"));
-    if (proposed < 0) return fail("saved state: proposed is negative");
+    if (proposed < 0 || proposed > kMostProposed) return fail("saved state: impossible proposed");
     std::set<TrialId> running;
     for (const json& id : TRY(array_at(state, "running"))) {
       if (!id.is_number_integer()) return fail("saved state: a trial without a number");

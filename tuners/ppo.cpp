@@ -27,9 +27,9 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWorst = std::numeric_limits<double>::infinity();
-// Draws before a policy that has settled is varied by a mutation instead.
 // Weights without a gradient stay, whatever rounding does.
 constexpr double kLeastGradient = 1e-5;
+// Draws before a policy that has settled is varied by a mutation instead.
 constexpr int kDraws = 30;
 
 struct Settings {

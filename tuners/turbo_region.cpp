@@ -59,6 +59,13 @@ void TurboRegion::add(const History& all, std::size_t i) {
   members_.push_back(i);
 }
 
+std::size_t TurboRegion::centre() const {
+  for (const std::size_t i : surrogate_.most_promising(history_.size())) {
+    if (history_.kind(i) == History::Kind::usable) return members_[i];
+  }
+  return members_[best_];
+}
+
 bool TurboRegion::improves(double loss) const {
   std::vector<double> losses;
   for (std::size_t i = 0; i < history_.size(); ++i) {

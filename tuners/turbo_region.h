@@ -26,9 +26,9 @@ class TurboRegion {
   const TrustRegion& trust() const { return trust_; }
   std::size_t usable() const { return history_.usable(); }  // results
   std::size_t strangers() const { return strangers_.size(); }
-  // In `all`: where the model expects the lowest loss, the paper's centre where results are noisy;
-  // without noise the best result. model() was called since the last change.
-  std::size_t centre() const { return members_[surrogate_.most_promising(1).front()]; }
+  // In `all`: the usable result of which the model expects the lowest loss, the paper's centre
+  // where results are noisy. model() was called since the last change.
+  std::size_t centre() const;
 
   // A trial begins; `guided`: it was proposed within the region, so that its result counts as a
   // success or a failure.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "base/saved_numbers.h"
 #include "space/dedup.h"
 #include "tests/tuners/tuner_world.h"
 
@@ -147,6 +148,20 @@ TEST_CASE("gp: where trials fail it does not stay") {
   CHECK(failed_late < 4 * random_late / 5);  // the best that is left is where failures begin
   TunerWorld hopeless("GP", kQuadratic);
   for (int k = 0; k < 30; ++k) hopeless.failed(k, hopeless.values());
+}
+
+TEST_CASE("gp: positions are warped where the results speak for it unless told otherwise") {
+  for (const bool allowed : {true, false}) {
+    TunerWorld world("GP", R"({"x": {"_type": "uniform", "_value": [0, 1]}})",
+                     {{"input_warping", allowed}});
+    for (int k = 0; k < 60; ++k) {
+      const double x = k / 59.0;
+      world.imported({x}, std::sin(20 * std::pow(x, 0.25)));
+    }
+    world.values();
+    const auto parameters = numbers_at(world.tuner->save()["models"][0][0], "parameters");
+    CHECK(parameters.value().size() == (allowed ? 5u : 3u));
+  }
 }
 
 TEST_CASE("gp: imported results count as a cold start") {

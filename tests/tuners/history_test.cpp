@@ -72,9 +72,14 @@ TEST_CASE("targets: a parameter that is not active in one of two is as far as ca
 
 TEST_CASE("targets: beside equal results a failure is as good as they are") {
   History history(1);
-  for (const double x : {0.2, 0.2, 0.9}) history.add(std::vector{x}, Kind::usable, 7);
+  for (const double x : {0.2, 0.2}) history.add(std::vector{x}, Kind::usable, 7);
+  history.add(std::vector{0.9}, Kind::usable, 9);
   history.add(std::vector{0.2}, Kind::useless, 0);
-  CHECK(last_target(history).target == last_target(history).worst);
+  const std::vector<std::size_t> members = {0, 1, 2, 3};
+  const auto all = targets(history, members, Scale::standardised);
+  CHECK(all[3] == Approx(all[0]));
+  CHECK(all[2] > all[0]);
+  CHECK(targets(history, members, Scale::standardised, 0, Failures::worst)[3] == all[2]);
 }
 
 }  // namespace attune
