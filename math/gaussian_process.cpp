@@ -20,9 +20,10 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 constexpr double kSqrt5 = 2.2360679774997896964;
-// By which warps must increase the logarithm of the posterior density: a factor of 400, as there
-// are two more parameters for each position.
+// By which warps must increase the logarithm of the posterior density: a factor of 400. Their prior
+// makes up for their number already.
 constexpr double kEvidence = 6;
+
 std::span<double> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
 }  // namespace

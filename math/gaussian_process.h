@@ -66,7 +66,7 @@ class GaussianProcess {
 
   // The same from the initial parameters, too, and with as many evaluations for each start. Warps
   // (math/input_warp.h) are taken or dropped: they stay only while the posterior density with them
-  // is higher by a factor that makes up for their number.
+  // is 400 times that without, however many there are.
   enum class Warping { none, by_evidence };
   void refit(int evaluations, Warping warping);
 

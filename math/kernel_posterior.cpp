@@ -75,7 +75,7 @@ double log_kernel_posterior(WarpedRows& rows, std::span<const double> targets,
   const double signal = std::exp(theta.log_signal), noise = std::exp(theta.log_noise);
   const auto m = static_cast<Eigen::Index>(targets.size());
   const Eigen::Map<const Vector> y(targets.data(), m);
-  Matrix k(m, m), slope(m, m);
+  Matrix k(m, m), slope = Matrix::Zero(m, m);
   for (Eigen::Index j = 0; j < m; ++j) {
     Vector r2(m - j);
     rows.squares(rows.seen().row(static_cast<std::size_t>(j)), static_cast<std::size_t>(j),
