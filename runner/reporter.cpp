@@ -10,7 +10,8 @@
 namespace attune {
 namespace {
 
-constexpr int kMaxWarnings = 20;  // on the terminal; all of them are in the log
+constexpr int kMaxWarnings = 20;   // on the terminal; all of them are in the log
+constexpr int kMaxTradeOffs = 20;  // at the end; `attune best` has all
 
 std::string_view to_text(Outcome::Kind kind) {
   switch (kind) {
@@ -103,7 +104,7 @@ std::string Reporter::summary_text() const {
   }
   if (!best_.get()) return text;
   if (several(facts_.objectives))
-    return text + trade_offs_text(best_.leaders(), facts_.objectives, 0);
+    return text + trade_offs_text(best_.leaders(), facts_.objectives, 0, kMaxTradeOffs);
   const TrialRecord& best = best_.get()->trial;
   text += fmt::format(
       "{} {} ({}, trial {})\n",

@@ -14,10 +14,6 @@ std::string bound(const Objective& objective) {
   return fmt::format("at {} {}", objective.maximize ? "least" : "most", *objective.limit);
 }
 
-std::string score_text(const TrialRecord& trial, const Objective& objective) {
-  return number_text(trial.score(objective.metric).value_or(0));
-}
-
 }  // namespace
 
 std::string sought_text(const Objective& objective) {
@@ -29,8 +25,9 @@ std::string best_text(const std::optional<BestSoFar>& best,
                       const std::vector<Objective>& objectives) {
   if (!best) return "";
   const Objective& first = objectives.front();
-  const std::string score =
-      fmt::format("{} ({})", score_text(best->trial, first), best->trial.job_id);
+  const auto value = best->trial.score(first.metric);
+  if (!value) return "";  // a damaged row
+  const std::string score = fmt::format("{} ({})", number_text(*value), best->trial.job_id);
   if (best->violation > 0) return fmt::format("{}, nearest {}", kNoneKeepsLimits, score);
   if (!several(objectives)) return "best " + score;
   return fmt::format("{} trade-off{}, best {} {}", best->trade_offs,

@@ -51,7 +51,7 @@ std::string list_text(const std::optional<BestSoFar>& best, const StoredExperime
   if (!best) return "";
   const auto value = best->trial.score(experiment.objective().metric);
   if (!value) return "";  // a damaged row
-  const std::string score = number_text(*value);
+  std::string score = number_text(*value);
   if (best->violation > 0) return score + " (limits not kept)";
   if (!several(experiment.objectives)) return score;
   return fmt::format("{} ({} trade-off{})", score, best->trade_offs,

@@ -80,9 +80,9 @@ StoredExperiment experiment_of(const SqlRow& row) {
   experiment.file = json_of(row.text(9));
   experiment.objectives = {{row.text(6), row.integer(7) != 0}};
   if (experiment.file.is_object() && experiment.file.contains("objectives")) {
-    const std::vector<Objective> all = objectives_of(experiment.file["objectives"]);
-    if (!all.empty())
-      experiment.objectives.insert(experiment.objectives.end(), all.begin() + 1, all.end());
+    json others = experiment.file["objectives"];  // the first is in columns of its own
+    if (others.is_array() && !others.empty()) others.erase(others.begin());
+    for (Objective& each : objectives_of(others)) experiment.objectives.push_back(std::move(each));
   }
   experiment.runs = static_cast<int>(row.integer(10));
   experiment.manager_pid = row.integer(11);
