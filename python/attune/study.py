@@ -161,16 +161,7 @@ class Study:
     def trade_offs(self) -> List[StudyTrial]:
         """The completed trials that keep the limits and that no other is better than in everything,
         by the first objective: all of the best with several objectives, [best] with one."""
-        kept = sorted((pair for pair in self._ranked() if pair[0][0] == 0), key=lambda pair: pair[0])
-        if kept and len(kept[0][0]) == 2:
-            return [kept[0][1]]
-        front: List[Tuple[standing.Standing, StudyTrial]] = []
-        for rank, trial in kept:  # whoever dominates one stands before it
-            # With two objectives the second falls along the front: the last one decides.
-            rivals = front[-1:] if len(rank) == 3 else front
-            if not any(standing.dominates(rival, rank) for rival, _ in rivals):
-                front.append((rank, trial))
-        return [trial for _, trial in front]
+        return standing.trade_offs(self._ranked())
 
     def keeps_limits(self, trial: StudyTrial) -> bool:
         """Whether it has completed with a finite number of each objective, and breaks no limit."""
