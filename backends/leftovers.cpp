@@ -10,6 +10,7 @@ extern "C" {
 
 #include <charconv>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "base/atomic_file.h"
@@ -27,19 +28,44 @@ bool has_variable(const std::string& environment, const std::string& variable) {
   return ('\0' + environment).find(bounded) != std::string::npos;
 }
 
+// Numbers of /proc/PID/stat, counted from 1 as proc(5) does.
+enum StatField { kStartTime = 22, kVirtualSize = 23, kEnvironmentStart = 50, kEnvironmentEnd = 51 };
+
+std::string stat_of(pid_t pid) { return read_file(fmt::format("/proc/{}/stat", pid)).value_or(""); }
+
+// 0 when it is not there.
+std::uint64_t field_of(const std::string& stat, StatField wanted) {
+  // The name, in parentheses, may hold anything; it is field 2.
+  std::size_t at = stat.rfind(')');
+  for (int field = 2; field < wanted && at != std::string::npos; ++field) {
+    at = stat.find(' ', at + 1);
+  }
+  return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at, nullptr, 10);
+}
+
+// Nothing for a process that really has none (kernel threads, zombies, `env -i`). Between execve()
+// and the start of the new program the kernel shows an empty environment, and nothing tells when
+// that is over: the program may have to be read from a disk first. Hence the looks again.
 std::string environment_of(pid_t pid) {
-  return read_file(fmt::format("/proc/{}/environ", pid)).value_or("");
+  constexpr int kLooks = 1000;
+  constexpr timespec kPause{0, 1'000'000};
+  const std::string path = fmt::format("/proc/{}/environ", pid);
+  for (int look = 0; look < kLooks; ++look) {
+    const Result<std::string> text = read_file(path);
+    if (!text) return "";
+    if (!text->empty()) return *text;
+    const std::string stat = stat_of(pid);
+    if (field_of(stat, kVirtualSize) == 0) return "";
+    const std::uint64_t end = field_of(stat, kEnvironmentEnd);
+    if (end != 0 && end == field_of(stat, kEnvironmentStart)) return "";
+    if (end == 0) ::nanosleep(&kPause, nullptr);
+  }
+  return "";
 }
 
 }  // namespace
 
-std::uint64_t process_start_time(pid_t pid) {
-  const std::string text = read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
-  // The name, in parentheses, may hold anything; the start time is field 22, the name field 2.
-  std::size_t at = text.rfind(')');
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
-  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at, nullptr, 10);
-}
+std::uint64_t process_start_time(pid_t pid) { return field_of(stat_of(pid), kStartTime); }
 
 bool kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts) {
   const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("\n");

@@ -247,8 +247,8 @@ TEST_CASE("local adoption: what never started is told, also when files were made
 TEST_CASE("local adoption: a shim that is killed takes its trial with it") {
   // One process stays in the group of the command, one hides in a session of its own.
   const std::string command =
-      "report PERIODICAL 0 1; exec 9> line; setsid bash -c 'echo x >&9; read x < never' & "
-      "report PERIODICAL 1 1; echo x >&9; read x < never";
+      "report PERIODICAL 0 1; exec 9> line; setsid bash -c 'printf x >&9; read x < never' & "
+      "report PERIODICAL 1 1; printf x >&9; read x < never";
   TemporaryFolder folder;
   make_fifo(folder.path / "never");
   Lifeline line(folder.path / "line");
