@@ -1,0 +1,155 @@
+#include "coordinator/task.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/saved_numbers.h"
+
+namespace attune {
+namespace {
+
+using enum TaskState;
+
+constexpr std::array kNames = {std::pair{queued, "queued"},       std::pair{leased, "leased"},
+                               std::pair{running, "running"},     std::pair{closing, "closing"},
+                               std::pair{succeeded, "succeeded"}, std::pair{failed, "failed"},
+                               std::pair{cancelled, "cancelled"}, std::pair{lost, "lost"}};
+
+// They become names of files.
+Result<void> check_id(std::string_view key, const std::string& id) {
+  constexpr std::size_t kMost = 200;
+  const bool good = !id.empty() && id.size() <= kMost && id[0] != '.' &&
+                    std::ranges::all_of(id, [](unsigned char c) {
+                      return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                    });
+  if (good) return {};
+  return fail(fmt::format("{}: 1 to {} letters, digits, '-', '_' and '.' are wanted, not \"{}\"",
+                          key, kMost, id.substr(0, kMost)));
+}
+
+Result<std::vector<std::string>> texts_at(const json& object, const std::string& key) {
+  std::vector<std::string> texts;
+  if (!object.contains(key)) return texts;
+  for (const json& each : TRY(array_at(object, key))) {
+    if (!each.is_string()) return fail(fmt::format("{}: texts are wanted in it", key));
+    texts.push_back(each.get<std::string>());
+  }
+  return texts;
+}
+
+Result<double> amount_at(const json& object, const std::string& key, double fallback) {
+  if (!object.contains(key)) return fallback;
+  const double amount = TRY(number_at(object, key));
+  if (!(amount >= 0)) return fail(fmt::format("{}: 0 or more is wanted, not {}", key, amount));
+  return amount;
+}
+
+Result<TaskLimits> parse_limits(const json& object) {
+  TaskLimits limits;
+  limits.queue = TRY(amount_at(object, "queue", limits.queue));
+  limits.run = TRY(amount_at(object, "run", limits.run));
+  limits.silent = TRY(amount_at(object, "silent", limits.silent));
+  const double attempts = TRY(amount_at(object, "attempts", limits.attempts));
+  if (attempts < 1 || attempts > 1e6 || attempts != std::floor(attempts))
+    return fail("attempts: a whole number from 1 to 1000000 is wanted");
+  limits.attempts = static_cast<int>(attempts);
+  return limits;
+}
+
+json to_json(const TaskLimits& limits) {
+  json object = {{"attempts", limits.attempts}};
+  if (std::isfinite(limits.queue)) object["queue"] = limits.queue;
+  if (std::isfinite(limits.run)) object["run"] = limits.run;
+  if (std::isfinite(limits.silent)) object["silent"] = limits.silent;
+  return object;
+}
+
+}  // namespace
+
+json to_json(const Resources& resources) {
+  json object = json::object();
+  if (resources.cpu != 0) object["cpu"] = resources.cpu;
+  if (resources.gpu != 0) object["gpu"] = resources.gpu;
+  if (resources.memory != 0) object["memory"] = resources.memory;
+  if (!resources.custom.empty()) object["custom"] = resources.custom;
+  return object;
+}
+
+Result<Resources> parse_resources(const json& object) {
+  Resources resources;
+  resources.cpu = TRY(amount_at(object, "cpu", 0));
+  resources.gpu = TRY(amount_at(object, "gpu", 0));
+  resources.memory = TRY(amount_at(object, "memory", 0));
+  if (object.contains("custom")) {
+    const json custom = TRY(object_at(object, "custom"));
+    for (const auto& [name, amount] : custom.items())
+      resources.custom[name] = TRY(amount_at(custom, name, 0));
+  }
+  return resources;
+}
+
+std::string_view to_text(TaskState state) {
+  return std::ranges::find(kNames, state, &decltype(kNames)::value_type::first)->second;
+}
+
+Result<TaskState> parse_task_state(std::string_view text) {
+  for (const auto& [state, name] : kNames) {
+    if (text == name) return state;
+  }
+  return fail(fmt::format("\"{}\" is no state of a task", text));
+}
+
+bool is_end(TaskState state) { return state >= succeeded; }
+
+bool may_become(TaskState from, TaskState to) {
+  switch (from) {
+    case queued:
+      return to == leased || to == failed || to == cancelled;
+    case leased:
+      return to == running || to == closing || to == queued || is_end(to);
+    case running:
+      return to == closing || to == queued || is_end(to);
+    case closing:
+      return to == queued || is_end(to);
+    default:
+      return false;
+  }
+}
+
+json to_json(const TaskSpec& spec) {
+  json object = {{"id", spec.id}, {"kind", spec.kind}};
+  if (!spec.client.empty()) object["client"] = spec.client;
+  object["needs"] = to_json(spec.needs);
+  if (!spec.labels.empty()) object["labels"] = spec.labels;
+  if (!spec.worker.empty()) object["worker"] = spec.worker;
+  if (!spec.reads.empty()) object["reads"] = spec.reads;
+  if (!spec.writes.empty()) object["writes"] = spec.writes;
+  if (spec.priority != 0) object["priority"] = spec.priority;
+  object["limits"] = to_json(spec.limits);
+  object["program"] = spec.program;
+  return object;
+}
+
+Result<TaskSpec> parse_task_spec(const json& object) {
+  TaskSpec spec;
+  spec.id = TRY(text_at(object, "id"));
+  TRY(check_id("id", spec.id));
+  spec.kind = TRY(text_at(object, "kind"));
+  TRY(check_id("kind", spec.kind));
+  if (object.contains("client")) spec.client = TRY(text_at(object, "client"));
+  if (object.contains("needs")) spec.needs = TRY(parse_resources(TRY(object_at(object, "needs"))));
+  spec.labels = TRY(texts_at(object, "labels"));
+  if (object.contains("worker")) spec.worker = TRY(text_at(object, "worker"));
+  spec.reads = TRY(texts_at(object, "reads"));
+  spec.writes = TRY(texts_at(object, "writes"));
+  if (object.contains("priority")) spec.priority = TRY(integer_at(object, "priority"));
+  if (object.contains("limits")) spec.limits = TRY(parse_limits(TRY(object_at(object, "limits"))));
+  spec.program = TRY(text_at(object, "program"));
+  return spec;
+}
+
+}  // namespace attune
