@@ -68,6 +68,14 @@ json to_json(const TaskLimits& limits) {
   return object;
 }
 
+Result<OwnedBuffer> parse_owned_buffer(const json& object) {
+  OwnedBuffer buffer;
+  buffer.id = TRY(text_at(object, "id"));
+  TRY(check_id("owns", buffer.id));
+  buffer.settings = TRY(text_at(object, "settings"));
+  return buffer;
+}
+
 }  // namespace
 
 json to_json(const Resources& resources) {
@@ -126,8 +134,9 @@ json to_json(const TaskSpec& spec) {
   object["needs"] = to_json(spec.needs);
   if (!spec.labels.empty()) object["labels"] = spec.labels;
   if (!spec.worker.empty()) object["worker"] = spec.worker;
-  if (!spec.reads.empty()) object["reads"] = spec.reads;
-  if (!spec.writes.empty()) object["writes"] = spec.writes;
+  for (const OwnedBuffer& each : spec.owns)
+    object["owns"].push_back({{"id", each.id}, {"settings", each.settings}});
+  if (!spec.uses.empty()) object["uses"] = spec.uses;
   if (spec.priority != 0) object["priority"] = spec.priority;
   object["limits"] = to_json(spec.limits);
   object["program"] = spec.program;
@@ -144,8 +153,11 @@ Result<TaskSpec> parse_task_spec(const json& object) {
   if (object.contains("needs")) spec.needs = TRY(parse_resources(TRY(object_at(object, "needs"))));
   spec.labels = TRY(texts_at(object, "labels"));
   if (object.contains("worker")) spec.worker = TRY(text_at(object, "worker"));
-  spec.reads = TRY(texts_at(object, "reads"));
-  spec.writes = TRY(texts_at(object, "writes"));
+  if (object.contains("owns")) {
+    for (const json& each : TRY(array_at(object, "owns")))
+      spec.owns.push_back(TRY(parse_owned_buffer(each)));
+  }
+  spec.uses = TRY(texts_at(object, "uses"));
   if (object.contains("priority")) spec.priority = TRY(integer_at(object, "priority"));
   if (object.contains("limits")) spec.limits = TRY(parse_limits(TRY(object_at(object, "limits"))));
   spec.program = TRY(text_at(object, "program"));

@@ -33,16 +33,25 @@ struct TaskLimits {
   bool operator==(const TaskLimits&) const = default;
 };
 
+// A buffer that lives from the first lease of its task to the end of it.
+struct OwnedBuffer {
+  std::string id;        // unique for ever
+  std::string settings;  // JSON text; buffer/
+
+  bool operator==(const OwnedBuffer&) const = default;
+};
+
 // What never changes about a task.
 struct TaskSpec {
   std::string id;      // unique for ever: the idempotency key of a submission
   std::string kind;    // trial, learn, collect, evaluate, ...
   std::string client;  // who is told; empty: the commander's own
   Resources needs;
-  std::vector<std::string> labels;         // that the worker must have, all of them
-  std::string worker;                      // the only one that may have it; empty: any
-  std::vector<std::string> reads, writes;  // ids of buffers
-  std::int64_t priority = 0;               // higher goes first; equal ones in their order
+  std::vector<std::string> labels;  // that the worker must have, all of them
+  std::string worker;               // the only one that may have it; empty: any
+  std::vector<OwnedBuffer> owns;
+  std::vector<std::string> uses;  // ids of buffers that it pushes to or samples from
+  std::int64_t priority = 0;      // higher goes first; equal ones in their order
   TaskLimits limits;
   std::string program;  // JSON text: what the worker is to run. Not looked into here
 

@@ -15,8 +15,8 @@ TaskSpec full_spec() {
   spec.needs = {2, 0.5, 1e9, {{"licence", 1}}};
   spec.labels = {"fast"};
   spec.worker = "w1";
-  spec.reads = {"b"};
-  spec.writes = {"c", "d"};
+  spec.owns = {{"b", R"({"policy": "fifo"})"}};
+  spec.uses = {"c", "d"};
   spec.priority = -3;
   spec.limits = {1, 2, 3, 4};
   spec.program = R"({"command": "true"})";
@@ -46,6 +46,8 @@ TEST_CASE("task: what is wrong with a spec is said with the name of the field") 
       {"limits", R"({"attempts": 0})"},
       {"limits", R"({"attempts": 1.5})"},
       {"limits", R"({"run": -1})"},
+      {"owns", R"([{"id": "b"}])"},
+      {"uses", R"("b")"},
       {"program", "{}"},
   }));
   json object = to_json(full_spec());
@@ -56,7 +58,8 @@ TEST_CASE("task: what is wrong with a spec is said with the name of the field") 
   const json& inner = object[key];
   const std::string named = inner.is_object() && !inner.empty() ? inner.begin().key() : key;
   CHECK((spec.error().message.find(named) != std::string::npos ||
-         spec.error().message.find("cpu") != std::string::npos));
+         spec.error().message.find("cpu") != std::string::npos ||
+         spec.error().message.find("settings") != std::string::npos));
   CHECK(!parse_task_spec(json(1)));
 }
 

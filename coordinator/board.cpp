@@ -1,0 +1,191 @@
+#include "coordinator/board.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/saved_numbers.h"
+
+namespace attune {
+namespace {
+
+// Leases of different coordinators differ in the upper half, also when the disk has forgotten the
+// last leases of the former one.
+constexpr int kLeaseBits = 32;
+
+TaskState state_after(const Record& record) {
+  switch (record.edge) {
+    case Edge::leased:
+      return TaskState::leased;
+    case Edge::running:
+      return TaskState::running;
+    case Edge::closing:
+      return TaskState::closing;
+    case Edge::ended:
+      return record.state;
+    default:
+      return TaskState::queued;
+  }
+}
+
+Result<void> check(const Task& task, const Record& record) {
+  const auto wrong = [&](std::string_view what) {
+    return fail(fmt::format("task {}, {}: {}", task.spec.id, to_text(task.state), what));
+  };
+  switch (record.edge) {
+    case Edge::gone:
+      if (!is_end(task.state)) return wrong("it has not ended, and cannot be forgotten");
+      return {};
+    case Edge::info:
+      if (task.state == TaskState::queued || is_end(task.state))
+        return wrong("it does not run, and cannot have said anything");
+      return {};
+    case Edge::ended:
+      if (!is_end(record.state)) return wrong("no end");
+      break;
+    case Edge::leased:
+      if (record.worker.empty() || record.number == 0) return wrong("leased to nobody");
+      break;
+    default:
+      break;
+  }
+  if (!may_become(task.state, state_after(record)))
+    return wrong(fmt::format("it cannot become {}", to_text(state_after(record))));
+  return {};
+}
+
+void move(Task& task, const Record& record) {
+  task.state = state_after(record);
+  task.since = task.heard = record.at;
+  if (record.edge != Edge::running) task.cause = record.cause;
+  switch (record.edge) {
+    case Edge::leased:
+      task.worker = record.worker;
+      task.lease = record.number;
+      task.leased = record.at;
+      task.seq = 0;
+      break;
+    case Edge::closing:
+      task.how = record.text;
+      task.again = record.again;
+      break;
+    case Edge::requeued:
+      task.attempt = record.attempt;
+      break;
+    case Edge::ended:
+      task.report = record.text;
+      break;
+    default:
+      break;
+  }
+}
+
+json save_task(const Task& task) {
+  return {{"spec", to_json(task.spec)}, {"state", to_text(task.state)}, {"order", task.order},
+          {"attempt", task.attempt},    {"lease", task.lease},          {"worker", task.worker},
+          {"since", task.since},        {"leased", task.leased},        {"how", task.how},
+          {"cause", task.cause},        {"again", task.again},          {"seq", task.seq},
+          {"report", task.report}};
+}
+
+Result<std::uint64_t> count_at(const json& object, std::string_view key) {
+  const std::int64_t number = TRY(integer_at(object, key));
+  if (number < 0) return fail(fmt::format("{}: it is negative", key));
+  return static_cast<std::uint64_t>(number);
+}
+
+Result<Task> load_task(const json& state) {
+  Task task;
+  task.spec = TRY(parse_task_spec(TRY(object_at(state, "spec"))));
+  task.state = TRY(parse_task_state(TRY(text_at(state, "state"))));
+  task.order = TRY(count_at(state, "order"));
+  task.attempt = static_cast<int>(TRY(count_at(state, "attempt")));
+  task.lease = TRY(count_at(state, "lease"));
+  task.worker = TRY(text_at(state, "worker"));
+  task.since = task.heard = TRY(number_at(state, "since"));
+  task.leased = TRY(number_at(state, "leased"));
+  task.how = TRY(text_at(state, "how"));
+  task.cause = TRY(text_at(state, "cause"));
+  task.again = state.contains("again") && state["again"] == true;
+  task.seq = TRY(count_at(state, "seq"));
+  task.report = TRY(text_at(state, "report"));
+  return task;
+}
+
+}  // namespace
+
+Task* Board::find(const std::string& id) {
+  const auto found = tasks_.find(id);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+Result<void> Board::apply(const Record& record) {
+  switch (record.edge) {
+    case Edge::began:
+      if (record.number <= epoch_) return fail("a coordinator that began before the last one");
+      epoch_ = record.number;
+      lease_ = std::max(lease_, epoch_ << kLeaseBits);
+      return {};
+    case Edge::latched:
+      latched_ = true;
+      return {};
+    case Edge::created: {
+      if (!record.spec) return fail("a task that was created without a spec");
+      Task task;
+      task.spec = *record.spec;
+      task.since = task.heard = record.at;
+      task.order = created_ + 1;
+      if (!tasks_.emplace(record.spec->id, std::move(task)).second)
+        return fail(fmt::format("task {} was created twice", record.spec->id));
+      ++created_;
+      return {};
+    }
+    default:
+      break;
+  }
+  Task* task = find(record.task);
+  if (task == nullptr) return fail(fmt::format("there is no task {}", record.task));
+  TRY(check(*task, record));
+  if (record.edge == Edge::gone) {
+    tasks_.erase(record.task);
+  } else if (record.edge == Edge::info) {
+    task->seq = record.number;
+  } else {
+    if (record.edge == Edge::leased) lease_ = std::max(lease_, record.number);
+    move(*task, record);
+  }
+  return {};
+}
+
+json Board::save() const {
+  std::vector<const Task*> ordered;
+  for (const auto& [id, task] : tasks_) ordered.push_back(&task);
+  std::ranges::sort(ordered, {}, &Task::order);
+  json tasks = json::array();
+  for (const Task* task : ordered) tasks.push_back(save_task(*task));
+  return {{"epoch", epoch_},
+          {"created", created_},
+          {"lease", lease_},
+          {"latched", latched_},
+          {"tasks", std::move(tasks)}};
+}
+
+Result<void> Board::load(const json& state) {
+  Board board;
+  board.epoch_ = TRY(count_at(state, "epoch"));
+  board.created_ = TRY(count_at(state, "created"));
+  board.lease_ = TRY(count_at(state, "lease"));
+  board.latched_ = state.contains("latched") && state["latched"] == true;
+  for (const json& each : TRY(array_at(state, "tasks"))) {
+    Task task = TRY(load_task(each));
+    const std::string id = task.spec.id;
+    if (!board.tasks_.emplace(id, std::move(task)).second)
+      return fail(fmt::format("task {} is there twice", id));
+  }
+  *this = std::move(board);
+  return {};
+}
+
+}  // namespace attune

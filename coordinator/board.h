@@ -1,0 +1,57 @@
+#pragma once
+// What the coordinator must not forget: the tasks. Changed by records only, so that the journal is
+// all of it. One thread.
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "coordinator/record.h"
+#include "coordinator/task.h"
+
+namespace attune {
+
+struct Task {
+  TaskSpec spec;
+  TaskState state = TaskState::queued;
+  std::uint64_t order = 0;  // of its creation, from 1
+  int attempt = 0;
+  LeaseId lease = 0;      // the present one, or the last
+  std::string worker;     // that has it, or had it last
+  double since = 0;       // when it came into its state; seconds since 1970-01-01 UTC
+  double leased = 0;      // when the present attempt was
+  std::string how;        // closing: "stop", "pause", "kill"
+  std::string cause;      // of closing, of the newest attempt's end, of the end
+  bool again = false;     // closing: the next attempt follows
+  std::uint64_t seq = 0;  // of the newest info of this attempt that was taken
+  std::string report;     // ended: JSON text of its worker; may be empty
+
+  // Not in the journal.
+  double heard = 0;  // when its worker last said something of it
+};
+
+class Board {
+ public:
+  // Does what the record says. An error, and nothing changed, when it does not follow from what is
+  // there: an edge that the state machine does not have, a task that is unknown or known already.
+  Result<void> apply(const Record& record);
+
+  Task* find(const std::string& id);
+  const std::unordered_map<std::string, Task>& tasks() const { return tasks_; }
+  std::uint64_t epoch() const { return epoch_; }  // coordinators so far
+  bool latched() const { return latched_; }
+  // Larger than all before, of this and of all earlier coordinators.
+  LeaseId next_lease() const { return lease_ + 1; }
+
+  json save() const;
+  Result<void> load(const json& state);  // all or nothing
+
+ private:
+  std::unordered_map<std::string, Task> tasks_;
+  std::uint64_t epoch_ = 0, created_ = 0;
+  LeaseId lease_ = 0;
+  bool latched_ = false;
+};
+
+}  // namespace attune

@@ -1,0 +1,342 @@
+#include "coordinator/coordinator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/check.h"
+
+namespace attune {
+
+Coordinator::Coordinator(CoordinatorOptions options, std::unique_ptr<Commander> commander,
+                         Effects& effects)
+    : options_(options), commander_(std::move(commander)), effects_(effects) {}
+
+Coordinator::~Coordinator() = default;
+
+// ---- the board
+
+// Live, an edge that the board refuses is a bug of ours.
+void Coordinator::append(const Record& record) {
+  effects_.append(record);
+  const auto applied = board_.apply(record);
+  ATTUNE_CHECK(applied.has_value());
+  told(record, board_.find(record.task));
+}
+
+// The commander hears the same whether it happens or is replayed.
+void Coordinator::told(const Record& record, const Task* task) {
+  if (!commander_ || task == nullptr || !owns(*task)) return;
+  if (record.edge == Edge::created) commander_->created(*task);
+  if (record.edge == Edge::closing && record.text == kFinish) commander_->told_to_finish(*task);
+  if (record.edge == Edge::ended) commander_->ended(*task);
+}
+
+void Coordinator::create(const TaskSpec& spec, double now) {
+  append({.edge = Edge::created, .at = now, .task = spec.id, .spec = spec});
+  enqueue(*board_.find(spec.id), now);
+}
+
+void Coordinator::enqueue(Task& task, double now) {
+  watch(task);
+  if (!queue_.add(task.spec, task.order)) return;
+  if (Worker* worker = workers_.place_for(task.spec)) lease(task, *worker, now);
+}
+
+void Coordinator::lease(Task& task, Worker& worker, double now) {
+  queue_.remove(task.spec, task.order);
+  workers_.take(worker, task.spec);
+  append({.edge = Edge::leased,
+          .at = now,
+          .task = task.spec.id,
+          .worker = worker.hello.id,
+          .number = board_.next_lease()});
+  watch(task);
+  effects_.lease(task);
+  effects_.state_changed(task);
+}
+
+// Everything that waits and fits, the most important first.
+void Coordinator::fill(const std::string& id, double now) {
+  Worker* worker = workers_.find(id);
+  if (worker == nullptr) return;
+  while (const TaskSpec* spec = queue_.next_for(*worker))
+    lease(*board_.find(spec->id), *worker, now);
+  if (worker->state == WorkerState::draining && worker->tasks.empty()) effects_.dismiss(id);
+}
+
+// What the commander wants now.
+void Coordinator::go_on(double now) {
+  if (!commander_ || board_.latched()) return;
+  if (commander_->done()) return finish_all("all is done", now);
+  for (std::string id = commander_->superfluous(); !id.empty(); id = commander_->superfluous())
+    close(*board_.find(id), kFinish, "it has nothing to do any more", false, now);
+  while (const auto spec = commander_->next(view(now))) create(*spec, now);
+}
+
+void Coordinator::close(Task& task, const std::string& how, const std::string& cause, bool again,
+                        double now) {
+  if (is_end(task.state)) return;
+  if (task.state == TaskState::queued) return end(task, TaskState::cancelled, cause, "", now);
+  if (task.state != TaskState::closing) {
+    append({.edge = Edge::closing,
+            .at = now,
+            .task = task.spec.id,
+            .cause = cause,
+            .text = how,
+            .again = again});
+    watch(task);
+    effects_.state_changed(task);
+  }
+  effects_.cancel(task.worker, {task.spec.id, task.lease}, how);
+}
+
+void Coordinator::try_again(Task& task, int attempt, const std::string& cause, double now) {
+  append({.edge = Edge::requeued,
+          .at = now,
+          .task = task.spec.id,
+          .attempt = attempt,
+          .cause = cause});
+  effects_.state_changed(task);
+  enqueue(task, now);
+}
+
+void Coordinator::end(Task& task, TaskState state, const std::string& cause,
+                      const std::string& report, double now) {
+  if (task.state == TaskState::queued) queue_.remove(task.spec, task.order);
+  append({.edge = Edge::ended,
+          .at = now,
+          .task = task.spec.id,
+          .state = state,
+          .cause = cause,
+          .text = report});
+  task_alarms_.clear(task.spec.id);
+  effects_.state_changed(task);
+  if (owns(task)) append({.edge = Edge::gone, .at = now, .task = std::string(task.spec.id)});
+}
+
+bool Coordinator::may_try_again(const Task& task, TaskState state, const std::string& cause) const {
+  return !board_.latched() && task.attempt + 1 < task.spec.limits.attempts &&
+         (!owns(task) || !commander_ || commander_->retry(task, state, cause));
+}
+
+// Nothing of it runs any more, or whatever does is fenced off.
+void Coordinator::attempt_over(Task& task, TaskState state, const std::string& cause,
+                               const std::string& report, double now) {
+  const std::string worker_id = task.worker;
+  if (Worker* worker = workers_.find(worker_id)) workers_.release(*worker, task.spec);
+  const bool closing = task.state == TaskState::closing;
+  const std::string why = closing ? task.cause : cause;
+  if (closing && !task.again) {
+    const bool finished = task.how == kFinish && state != TaskState::lost;
+    end(task, finished ? TaskState::succeeded : TaskState::cancelled, why, report, now);
+  } else if (state == TaskState::succeeded) {
+    end(task, state, "", report, now);
+  } else if (may_try_again(task, state, why)) {
+    try_again(task, task.attempt + 1, why, now);
+  } else {
+    end(task, closing ? TaskState::failed : state, why, report, now);
+  }
+  fill(worker_id, now);
+  go_on(now);
+}
+
+// ---- a new coordinator
+
+Result<void> Coordinator::load(const json& state) {
+  if (!state.is_object() || !state.contains("board")) return fail("the state has no board");
+  if (auto loaded = board_.load(state["board"]); !loaded)
+    return fail("board: " + loaded.error().message);
+  if (!commander_) return {};
+  if (!state.contains("commander")) return fail("the state has no commander");
+  if (auto loaded = commander_->load(state["commander"]); !loaded)
+    return fail("commander: " + loaded.error().message);
+  return {};
+}
+
+Result<void> Coordinator::replay(const Record& record) {
+  if (auto applied = board_.apply(record); !applied) return applied;
+  const Task* task = board_.find(record.task);
+  told(record, task);
+  if (record.edge != Edge::info || !commander_ || !owns(*task)) return {};
+  const auto event = parse_json(record.text);
+  if (!event) return fail("info: " + event.error().message);
+  commander_->on_info(*task, *event);
+  return {};
+}
+
+json Coordinator::save() const {
+  json state = {{"board", board_.save()}};
+  if (commander_) state["commander"] = commander_->save();
+  return state;
+}
+
+void Coordinator::begin(double now) {
+  append({.edge = Edge::began, .at = now, .number = board_.epoch() + 1});
+  std::vector<Task*> ordered;
+  for (const auto& [id, task] : board_.tasks()) ordered.push_back(board_.find(id));
+  std::ranges::sort(ordered, {}, &Task::order);
+  for (Task* task : ordered) {
+    task->heard = now;
+    if (task->state == TaskState::queued) {
+      enqueue(*task, now);
+    } else if (!is_end(task->state)) {
+      workers_.take(workers_.at(task->worker), task->spec);
+      worker_alarms_.set(task->worker, now + options_.lost_after);
+      watch(*task);
+    } else if (owns(*task)) {
+      append({.edge = Edge::gone, .at = now, .task = std::string(task->spec.id)});
+    }
+  }
+  go_on(now);
+}
+
+// ---- clients
+
+Result<void> Coordinator::submit(const TaskSpec& spec, double now) {
+  if (const Task* known = board_.find(spec.id)) {
+    if (known->spec.client != spec.client)
+      return fail(fmt::format("task {} is {}'s; ids are unique", spec.id, known->spec.client));
+    effects_.state_changed(*known);
+    return {};
+  }
+  if (board_.latched()) return fail("the coordinator is about to end, and takes no more tasks");
+  create(spec, now);
+  return {};
+}
+
+void Coordinator::cancel(const std::string& id, const std::string& how, const std::string& cause,
+                         double now) {
+  if (Task* task = board_.find(id)) close(*task, how, cause, false, now);
+}
+
+Result<void> Coordinator::tell(const std::string& id, const json& message) {
+  const Task* task = board_.find(id);
+  if (task == nullptr || task->state == TaskState::queued || is_end(task->state))
+    return fail(fmt::format("task {} does not run", id));
+  effects_.tell(*task, message);
+  return {};
+}
+
+void Coordinator::acknowledge(const std::string& id, std::uint64_t seq) {
+  Task* task = board_.find(id);
+  if (task == nullptr || seq <= task->seq) return;
+  task->seq = seq;
+  if (!is_end(task->state)) effects_.acknowledge_info(*task, seq);
+}
+
+void Coordinator::forget(const std::string& id, double now) {
+  const Task* task = board_.find(id);
+  if (task != nullptr && is_end(task->state)) append({.edge = Edge::gone, .at = now, .task = id});
+}
+
+void Coordinator::finish_all(const std::string& cause, double now) {
+  if (!board_.latched()) append({.edge = Edge::latched, .at = now, .cause = cause});
+  std::vector<Task*> ordered;
+  for (const auto& [id, task] : board_.tasks()) ordered.push_back(board_.find(id));
+  std::ranges::sort(ordered, {}, &Task::order);
+  for (Task* task : ordered) close(*task, "stop", cause, false, now);
+}
+
+bool Coordinator::finished() const {
+  return board_.latched() && std::ranges::all_of(board_.tasks(), [](const auto& each) {
+           return is_end(each.second.state);
+         });
+}
+
+CommanderView Coordinator::view(double now) const {
+  CommanderView view;
+  view.now = now;
+  for (const auto& [id, task] : board_.tasks()) {
+    if (owns(task) && !is_end(task.state)) ++view.live[task.spec.kind];
+  }
+  for (const auto& [id, worker] : workers_.workers())
+    view.workers += worker.state == WorkerState::ready ? 1 : 0;
+  return view;
+}
+
+std::string Coordinator::why_waiting(const Task& task) const {
+  if (task.state != TaskState::queued) return "";
+  bool any = false;
+  for (const auto& [id, worker] : workers_.workers())
+    any |= worker.state == WorkerState::ready && may_have(worker, task.spec);
+  if (any) return "all workers that may have it are busy";
+  if (workers_.workers().empty()) return "there is no worker";
+  return fmt::format("no worker may have it: it is {}{}, needs {}{}", task.spec.kind,
+                     task.spec.worker.empty() ? "" : " for " + task.spec.worker,
+                     dump_json(to_json(task.spec.needs)),
+                     task.spec.labels.empty()
+                         ? ""
+                         : fmt::format(" and labels {}", fmt::join(task.spec.labels, ", ")));
+}
+
+// ---- time
+
+double Coordinator::deadline_of(const Task& task) const {
+  const TaskLimits& limits = task.spec.limits;
+  switch (task.state) {
+    case TaskState::queued:
+      return task.since + limits.queue;
+    case TaskState::leased:
+    case TaskState::running:
+      return std::min(task.leased + limits.run, task.heard + limits.silent);
+    case TaskState::closing:
+      return task.since + options_.end_within;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+// What it says only moves its deadline away: the alarm that is set may stay, and is looked at then.
+void Coordinator::watch(const Task& task) {
+  const double deadline = deadline_of(task);
+  const auto set = task_alarms_.at(task.spec.id);
+  if (std::isfinite(deadline) && (!set || deadline < *set))
+    task_alarms_.set(task.spec.id, deadline);
+}
+
+void Coordinator::overdue(Task& task, double now) {
+  const TaskLimits& limits = task.spec.limits;
+  if (deadline_of(task) > now) return watch(task);
+  if (task.state == TaskState::queued) {
+    end(task, TaskState::failed, fmt::format("no worker took it within {} s", limits.queue), "",
+        now);
+    return go_on(now);
+  }
+  if (task.state == TaskState::closing) {
+    effects_.cancel(task.worker, {task.spec.id, task.lease}, "kill");
+    const std::string cause =
+        fmt::format("it did not end within {} s of being told to", options_.end_within);
+    return attempt_over(task, TaskState::lost, cause, "", now);
+  }
+  const bool too_long = task.leased + limits.run <= now;
+  const std::string cause = too_long
+                                ? fmt::format("it ran longer than {} s", limits.run)
+                                : fmt::format("nothing was heard of it for {} s", limits.silent);
+  close(task, "stop", cause, true, now);
+}
+
+void Coordinator::tick(double now) {
+  while (const auto id = worker_alarms_.take(now)) {
+    if (Worker* worker = workers_.find(*id);
+        worker != nullptr && worker->state == WorkerState::lost)
+      abandon(*worker,
+              fmt::format("its worker {} was not heard for {} s", *id, options_.lost_after), now);
+  }
+  while (const auto id = task_alarms_.take(now)) {
+    if (Task* task = board_.find(*id)) overdue(*task, now);
+  }
+  go_on(now);
+}
+
+std::optional<double> Coordinator::next_time() const {
+  double next = std::numeric_limits<double>::infinity();
+  for (const auto at : {task_alarms_.next(), worker_alarms_.next()})
+    next = std::min(next, at.value_or(next));
+  if (commander_ && !board_.latched()) next = std::min(next, commander_->next_time(view(0)));
+  return std::isfinite(next) ? std::optional(next) : std::nullopt;
+}
+
+}  // namespace attune

@@ -1,0 +1,141 @@
+#pragma once
+// The state machine of the coordinator. Passive: what happens enters through its functions, with
+// the time; what is to be done leaves through Effects. After DI-engine's Coordinator, in the form
+// of docs/coordinator.md.
+//
+// One thread. Effects are never called back into the coordinator.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/alarms.h"
+#include "coordinator/board.h"
+#include "coordinator/commander.h"
+#include "coordinator/task_queue.h"
+#include "coordinator/worker_table.h"
+
+namespace attune {
+
+// How a task of the commander is told to end when it has done what it was to do.
+inline constexpr char kFinish[] = "finish";
+
+struct CoordinatorOptions {
+  double lost_after = 15;  // seconds for which the tasks of a worker that cannot be heard wait
+  double end_within = 60;  // seconds that a task may take to end when it was told to
+};
+
+// What the coordinator wants to be done. Whoever does it does it in this order, what is said to
+// others only when the records before it are durable.
+class Effects {
+ public:
+  virtual ~Effects() = default;
+  virtual void append(const Record& record) = 0;
+
+  // To a worker. With the state running it had started the task before, and goes on with it.
+  virtual void lease(const Task& task) = 0;
+  virtual void cancel(const std::string& worker, const HeldLease& lease,
+                      const std::string& how) = 0;
+  virtual void tell(const Task& task, const json& message) = 0;
+  virtual void acknowledge_info(const Task& task, std::uint64_t seq) = 0;
+  virtual void acknowledge_end(const std::string& worker, const HeldLease& lease) = 0;
+  virtual void dismiss(const std::string& worker) = 0;  // it was draining and has nothing left
+
+  // To the client of the task.
+  virtual void state_changed(const Task& task) = 0;  // also that it ended
+  virtual void info(const Task& task, std::uint64_t seq, const json& event) = 0;
+};
+
+class Coordinator {
+ public:
+  Coordinator(CoordinatorOptions options, std::unique_ptr<Commander> commander, Effects& effects);
+  ~Coordinator();
+
+  // Once, first: a new coordinator, upon what an earlier one left on the board (restore). Its
+  // workers are lost for now, and have `lost_after` to come back.
+  void begin(double now);
+  // Before begin(): from a snapshot, then the records behind it. All or nothing each.
+  Result<void> load(const json& state);
+  Result<void> replay(const Record& record);
+  json save() const;
+
+  // ---- workers
+  // An error: it is refused, with the reason. Tasks of its own that it does not name are leased to
+  // it again, under the same lease; what it should not run is cancelled.
+  Result<void> worker_joined(const WorkerHello& hello, double now);
+  void worker_lost(const std::string& worker, double now);  // its connection is gone
+  void worker_drains(const std::string& worker, double now);
+  void worker_left(const std::string& worker, double now);  // for ever; what it had is lost
+  void started(const std::string& worker, const HeldLease& lease, double now);
+  // `seq` grows within an attempt; 0: it is not counted, and not kept from coming twice.
+  void info(const std::string& worker, const HeldLease& lease, std::uint64_t seq, const json& event,
+            double now);
+  // `state`: succeeded, failed, cancelled or lost.
+  void finished(const std::string& worker, const HeldLease& lease, TaskState state,
+                const std::string& cause, const std::string& report, double now);
+  // It cannot run tasks of this client; another worker may.
+  void refused(const std::string& worker, const HeldLease& lease, const std::string& why,
+               double now);
+
+  // ---- clients
+  // A task that is known already is left as it is, which is said again. Errors: all is done; the
+  // task is somebody else's.
+  Result<void> submit(const TaskSpec& spec, double now);
+  // `how` ("stop", "pause", "kill") is for the worker. Ignored when it has ended.
+  void cancel(const std::string& task, const std::string& how, const std::string& cause,
+              double now);
+  Result<void> tell(const std::string& task, const json& message);
+  // The client has the infos up to `seq`.
+  void acknowledge(const std::string& task, std::uint64_t seq);
+  void forget(const std::string& task, double now);  // the client knows the end
+  void finish_all(const std::string& cause,
+                  double now);  // nothing new begins; what runs is stopped
+
+  // ---- time
+  // What is due is done; call it at next_time(), and whenever it suits.
+  void tick(double now);
+  std::optional<double> next_time() const;
+
+  const Board& board() const { return board_; }
+  const WorkerTable& workers() const { return workers_; }
+  const TaskQueue& queue() const { return queue_; }
+  // Nothing new begins, and nothing is left that runs or waits.
+  bool finished() const;
+  std::uint64_t fenced() const { return fenced_; }  // words under leases that are over
+  // Why a waiting task waits, for people. Empty: it does not wait.
+  std::string why_waiting(const Task& task) const;
+
+ private:
+  void append(const Record& record);
+  void told(const Record& record, const Task* task);
+  Task* leased_to(const std::string& worker, const HeldLease& lease);
+  bool owns(const Task& task) const { return task.spec.client.empty(); }
+  void create(const TaskSpec& spec, double now);
+  void enqueue(Task& task, double now);
+  void lease(Task& task, Worker& worker, double now);
+  void fill(const std::string& worker, double now);
+  void go_on(double now);
+  void close(Task& task, const std::string& how, const std::string& cause, bool again, double now);
+  void try_again(Task& task, int attempt, const std::string& cause, double now);
+  void end(Task& task, TaskState state, const std::string& cause, const std::string& report,
+           double now);
+  bool may_try_again(const Task& task, TaskState state, const std::string& cause) const;
+  void attempt_over(Task& task, TaskState state, const std::string& cause,
+                    const std::string& report, double now);
+  void abandon(Worker& worker, const std::string& cause, double now);
+  void watch(const Task& task);
+  double deadline_of(const Task& task) const;
+  void overdue(Task& task, double now);
+  CommanderView view(double now) const;
+
+  const CoordinatorOptions options_;
+  const std::unique_ptr<Commander> commander_;  // may be null: there are only clients
+  Effects& effects_;
+  Board board_;
+  WorkerTable workers_;
+  TaskQueue queue_;
+  Alarms task_alarms_, worker_alarms_;
+  std::uint64_t fenced_ = 0;
+};
+
+}  // namespace attune
