@@ -65,7 +65,7 @@ void move(Task& task, const Record& record) {
       task.worker = record.worker;
       task.lease = record.number;
       task.leased = record.at;
-      task.seq = 0;
+      task.position = 0;
       break;
     case Edge::closing:
       task.how = record.text;
@@ -86,7 +86,7 @@ json save_task(const Task& task) {
   return {{"spec", to_json(task.spec)}, {"state", to_text(task.state)}, {"order", task.order},
           {"attempt", task.attempt},    {"lease", task.lease},          {"worker", task.worker},
           {"since", task.since},        {"leased", task.leased},        {"how", task.how},
-          {"cause", task.cause},        {"again", task.again},          {"seq", task.seq},
+          {"cause", task.cause},        {"again", task.again},          {"position", task.position},
           {"report", task.report}};
 }
 
@@ -109,7 +109,7 @@ Result<Task> load_task(const json& state) {
   task.how = TRY(text_at(state, "how"));
   task.cause = TRY(text_at(state, "cause"));
   task.again = state.contains("again") && state["again"] == true;
-  task.seq = TRY(count_at(state, "seq"));
+  task.position = TRY(count_at(state, "position"));
   task.report = TRY(text_at(state, "report"));
   return task;
 }
@@ -151,7 +151,7 @@ Result<void> Board::apply(const Record& record) {
   if (record.edge == Edge::gone) {
     tasks_.erase(record.task);
   } else if (record.edge == Edge::info) {
-    task->seq = record.number;
+    task->position = record.number;
   } else {
     if (record.edge == Edge::leased) lease_ = std::max(lease_, record.number);
     move(*task, record);

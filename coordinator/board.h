@@ -17,15 +17,15 @@ struct Task {
   TaskState state = TaskState::queued;
   std::uint64_t order = 0;  // of its creation, from 1
   int attempt = 0;
-  LeaseId lease = 0;      // the present one, or the last
-  std::string worker;     // that has it, or had it last
-  double since = 0;       // when it came into its state; seconds since 1970-01-01 UTC
-  double leased = 0;      // when the present attempt was
-  std::string how;        // closing: "stop", "pause", "kill"
-  std::string cause;      // of closing, of the newest attempt's end, of the end
-  bool again = false;     // closing: the next attempt follows
-  std::uint64_t seq = 0;  // of the newest info of this attempt that was taken
-  std::string report;     // ended: JSON text of its worker; may be empty
+  LeaseId lease = 0;           // the present one, or the last
+  std::string worker;          // that has it, or had it last
+  double since = 0;            // when it came into its state; seconds since 1970-01-01 UTC
+  double leased = 0;           // when the present attempt was
+  std::string how;             // closing: "stop", "pause", "kill"
+  std::string cause;           // of closing, of the newest attempt's end, of the end
+  bool again = false;          // closing: the next attempt follows
+  std::uint64_t position = 0;  // in what this attempt reports: what comes before it was taken
+  std::string report;          // ended: JSON text of its worker; may be empty
 
   // Not in the journal.
   double heard = 0;  // when its worker last said something of it

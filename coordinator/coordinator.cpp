@@ -220,11 +220,11 @@ Result<void> Coordinator::tell(const std::string& id, const json& message) {
   return {};
 }
 
-void Coordinator::acknowledge(const std::string& id, std::uint64_t seq) {
+void Coordinator::acknowledge(const std::string& id, std::uint64_t seq, std::uint64_t position) {
   Task* task = board_.find(id);
-  if (task == nullptr || seq <= task->seq) return;
-  task->seq = seq;
-  if (!is_end(task->state)) effects_.acknowledge_info(*task, seq);
+  if (task == nullptr || task->state == TaskState::queued || is_end(task->state)) return;
+  task->position = std::max(task->position, position);
+  effects_.acknowledge_info(*task, seq);
 }
 
 void Coordinator::forget(const std::string& id, double now) {

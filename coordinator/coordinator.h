@@ -67,9 +67,10 @@ class Coordinator {
   void worker_drains(const std::string& worker, double now);
   void worker_left(const std::string& worker, double now);  // for ever; what it had is lost
   void started(const std::string& worker, const HeldLease& lease, double now);
-  // `seq` grows within an attempt; 0: it is not counted, and not kept from coming twice.
-  void info(const std::string& worker, const HeldLease& lease, std::uint64_t seq, const json& event,
-            double now);
+  // `seq` is for the acknowledgement. `position` grows within an attempt, and what is not behind
+  // the last one has been heard before; 0: it has none, and may come twice.
+  void info(const std::string& worker, const HeldLease& lease, std::uint64_t seq,
+            std::uint64_t position, const json& event, double now);
   // `state`: succeeded, failed, cancelled or lost.
   void finished(const std::string& worker, const HeldLease& lease, TaskState state,
                 const std::string& cause, const std::string& report, double now);
@@ -85,8 +86,8 @@ class Coordinator {
   void cancel(const std::string& task, const std::string& how, const std::string& cause,
               double now);
   Result<void> tell(const std::string& task, const json& message);
-  // The client has the infos up to `seq`.
-  void acknowledge(const std::string& task, std::uint64_t seq);
+  // The client has the infos up to `seq`, and reports up to `position`.
+  void acknowledge(const std::string& task, std::uint64_t seq, std::uint64_t position);
   void forget(const std::string& task, double now);  // the client knows the end
   void finish_all(const std::string& cause,
                   double now);  // nothing new begins; what runs is stopped

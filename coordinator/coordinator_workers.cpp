@@ -98,16 +98,16 @@ void Coordinator::started(const std::string& worker, const HeldLease& lease, dou
 }
 
 void Coordinator::info(const std::string& worker, const HeldLease& lease, std::uint64_t seq,
-                       const json& event, double now) {
+                       std::uint64_t position, const json& event, double now) {
   Task* task = leased_to(worker, lease);
   if (task == nullptr) return effects_.cancel(worker, lease, "kill");
   task->heard = now;
   if (!owns(*task)) return effects_.info(*task, seq, event);
-  if (seq == 0 || seq > task->seq) {
+  if (position == 0 || position > task->position) {
     append({.edge = Edge::info,
             .at = now,
             .task = lease.task,
-            .number = std::max(seq, task->seq),
+            .number = std::max(position, task->position),
             .text = dump_json(event)});
     if (commander_ && commander_->on_info(*task, event) == Verdict::finish &&
         task->state != TaskState::closing)

@@ -19,7 +19,7 @@ enum class Edge {
   requeued,  // queued again: attempt, cause
   ended,     // state, cause, text is the report of the worker
   gone,      // its client knows the end: forgotten
-  info,      // of a task of the commander: text is JSON, seq
+  info,      // of a task of the commander: text is JSON, the position behind it
   latched,   // all is done: nothing new begins
 };
 
@@ -30,7 +30,7 @@ struct Record {
   std::string task = {};  // its id
   std::optional<TaskSpec> spec = {};
   std::string worker = {};
-  std::uint64_t number = 0;  // of a lease, a coordinator, an info
+  std::uint64_t number = 0;  // of a lease, a coordinator; a position
   int attempt = 0;
   TaskState state = TaskState::queued;
   std::string cause = {};  // a sentence

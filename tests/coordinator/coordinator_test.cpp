@@ -18,8 +18,8 @@ TEST_CASE("coordinator: a task goes to a worker, runs, ends, and is forgotten") 
   CHECK(w.effects.take() == Lines{"w: lease a leased attempt 0"});
   w.start("a");
   CHECK(w.task("a").state == TaskState::running);
-  w.coordinator.info("w", w.held("a"), 7, {{"x", 1}}, w.now);
-  w.coordinator.acknowledge("a", 7);
+  w.coordinator.info("w", w.held("a"), 7, 9, {{"x", 1}}, w.now);
+  w.coordinator.acknowledge("a", 7, 9);
   CHECK(w.effects.take() == Lines{"client: info a 7 {\"x\":1}", "w: info_ack a 7"});
   w.finish("a");
   CHECK(w.effects.take(true) == Lines{"client: a succeeded", "w: end_ack a"});
@@ -103,7 +103,7 @@ TEST_CASE(
   back.running = {first};
   REQUIRE(w.coordinator.worker_joined(back, w.now));
   CHECK(w.effects.take() == Lines{"w: cancel a kill"});
-  w.coordinator.info("w", first, 1, {}, w.now);
+  w.coordinator.info("w", first, 1, 1, {}, w.now);
   w.coordinator.finished("w", first, TaskState::succeeded, "", "stale", w.now);
   CHECK(w.effects.take() == Lines{"w: cancel a kill", "w: end_ack a"});
   CHECK(w.coordinator.fenced() == 3);
@@ -193,7 +193,7 @@ TEST_CASE("coordinator: each limit fires once") {
     w.start("a");
     w.effects.take();
     w.pass(8);
-    w.coordinator.info("w", w.held("a"), 1, 1, w.now);
+    w.coordinator.info("w", w.held("a"), 1, 1, 1, w.now);
     w.effects.take();
     w.pass(9);
     CHECK(w.effects.take().empty());
