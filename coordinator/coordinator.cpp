@@ -54,7 +54,7 @@ void Coordinator::lease(Task& task, Worker& worker, double now) {
           .worker = worker.hello.id,
           .number = board_.next_lease()});
   watch(task);
-  effects_.lease(task);
+  effects_.lease(task, false);
   effects_.state_changed(task);
 }
 

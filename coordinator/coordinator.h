@@ -32,8 +32,8 @@ class Effects {
   virtual ~Effects() = default;
   virtual void append(const Record& record) = 0;
 
-  // To a worker. With the state running it had started the task before, and goes on with it.
-  virtual void lease(const Task& task) = 0;
+  // To a worker. `again`: it has been leased this to it before, and may have begun it.
+  virtual void lease(const Task& task, bool again) = 0;
   virtual void cancel(const std::string& worker, const HeldLease& lease,
                       const std::string& how) = 0;
   virtual void tell(const Task& task, const json& message) = 0;

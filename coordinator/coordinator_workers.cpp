@@ -29,7 +29,7 @@ Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
   for (const std::string& id : worker.tasks) {
     Task& task = *board_.find(id);
     task.heard = now;
-    if (!names(hello, task)) effects_.lease(task);
+    if (!names(hello, task)) effects_.lease(task, true);
     if (task.state == TaskState::closing) effects_.cancel(hello.id, {id, task.lease}, task.how);
   }
   for (const HeldLease& each : hello.running) {

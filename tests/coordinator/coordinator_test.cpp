@@ -129,12 +129,13 @@ TEST_CASE("coordinator: a worker that comes back in time goes on") {
     WorkerHello back = worker_hello("w", 4);
     back.running = {w.held("a"), w.held("b")};  // the lease of c was not received
     REQUIRE(w.coordinator.worker_joined(back, w.now));
-    CHECK(w.effects.take() == Lines{"w: cancel b stop", "w: lease c leased attempt 0"});
+    CHECK(w.effects.take() == Lines{"w: cancel b stop", "w: lease c leased attempt 0 again"});
   }
   SECTION("it was killed, and has been started again") {
     REQUIRE(w.coordinator.worker_joined(worker_hello("w", 4, "2"), w.now));
-    CHECK(w.effects.take() == Lines{"w: lease a running attempt 0", "w: lease b closing attempt 0",
-                                    "w: cancel b stop", "w: lease c leased attempt 0"});
+    CHECK(w.effects.take() == Lines{"w: lease a running attempt 0 again",
+                                    "w: lease b closing attempt 0 again", "w: cancel b stop",
+                                    "w: lease c leased attempt 0 again"});
   }
   w.pass(20);
   for (const char* id : {"a", "c"}) w.finish(id);

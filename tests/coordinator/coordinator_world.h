@@ -14,8 +14,9 @@ namespace attune::test {
 class WrittenEffects final : public Effects {
  public:
   void append(const Record& record) override { records.push_back(record); }
-  void lease(const Task& task) override {
-    say("{}: lease {} {} attempt {}", task.worker, task.spec.id, to_text(task.state), task.attempt);
+  void lease(const Task& task, bool again) override {
+    say("{}: lease {} {} attempt {}{}", task.worker, task.spec.id, to_text(task.state),
+        task.attempt, again ? " again" : "");
   }
   void cancel(const std::string& worker, const HeldLease& lease, const std::string& how) override {
     say("{}: cancel {} {}", worker, lease.task, how);
