@@ -1,0 +1,34 @@
+#pragma once
+// The messages of docs/coordinator.md as JSON, and what is heard as calls of the coordinator.
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "coordinator/coordinator.h"
+
+namespace attune {
+
+// ---- to workers
+json lease_message(const Task& task, bool again);
+json cancel_message(const HeldLease& lease, const std::string& how);
+json tell_message(const Task& task, const json& message);
+json info_ack_message(const Task& task, std::uint64_t seq);
+json finished_ack_message(const HeldLease& lease);
+
+// ---- to clients
+json state_message(const Task& task);  // `finished` when it has ended
+json info_message(const Task& task, std::uint64_t seq, const json& event);
+// For people: workers, tasks that have not ended, why those that wait do.
+json status_message(const Coordinator& coordinator);
+
+// ---- from workers. Errors name what is wrong with the message; the sender is to be cut off.
+json to_json(const WorkerHello& hello);
+Result<WorkerHello> parse_worker_hello(const json& message);
+Result<void> hear_worker(Coordinator& coordinator, const std::string& worker, const json& message,
+                         double now);
+
+// ---- from clients. What can be refused is answered: `submitted` or `refused`, or null.
+Result<json> hear_client(Coordinator& coordinator, const std::string& client, const json& message,
+                         double now);
+
+}  // namespace attune

@@ -1,0 +1,206 @@
+#pragma once
+// A coordinator and workers with real trials in one process; what they say to each other goes
+// through the text of the messages, when the test delivers it.
+#include <chrono>
+#include <deque>
+#include <map>
+
+#include "coordinator/messages.h"
+#include "coordinator/trial_event.h"
+#include "coordinator/worker/worker_tasks.h"
+#include "tests/backends/local_fixture.h"
+#include "tests/coordinator/coordinator_world.h"
+
+namespace attune::test {
+
+// A FIFO from which trials read one line each, and wait until it is open.
+class Gate {
+ public:
+  explicit Gate(const fs::path& path) : path_(path) { ::mkfifo(path.c_str(), 0600); }
+  void open() {
+    // Also for reading, so that opening does not wait and lines stay when nobody reads.
+    file_.reset(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+    constexpr std::string_view kLines = "x\nx\nx\nx\n";
+    REQUIRE(::write(file_.get(), kLines.data(), kLines.size()) > 0);
+  }
+
+ private:
+  fs::path path_;
+  UniqueFd file_;
+};
+
+class PoolInProcess final : public Effects {
+ public:
+  PoolInProcess() { coordinator.begin(now); }
+
+  // ---- Effects
+  void append(const Record& record) override { records.push_back(record); }
+  void lease(const Task& task, bool again) override {
+    to_worker(task.worker, lease_message(task, again));
+  }
+  void cancel(const std::string& worker, const HeldLease& held, const std::string& how) override {
+    to_worker(worker, cancel_message(held, how));
+  }
+  void tell(const Task& task, const json& message) override {
+    to_worker(task.worker, tell_message(task, message));
+  }
+  void acknowledge_info(const Task& task, std::uint64_t seq) override {
+    to_worker(task.worker, info_ack_message(task, seq));
+  }
+  void acknowledge_end(const std::string& worker, const HeldLease& held) override {
+    to_worker(worker, finished_ack_message(held));
+  }
+  void dismiss(const std::string&) override {}
+  void state_changed(const Task& task) override { heard.push_back(state_message(task)); }
+  void info(const Task& task, std::uint64_t seq, const json& event) override {
+    heard.push_back(info_message(task, seq, event));
+    if (acknowledge) acknowledged.push_back({task.spec.id, seq, event.value("position", 0u)});
+  }
+
+  // ---- workers
+  struct Played {
+    std::unique_ptr<WorkerTasks> tasks;
+    std::deque<std::string> inbox, outbox;
+    bool connected = false;
+  };
+  // A new process of this name.
+  void start_worker(const std::string& id, double cpu = 2) {
+    Played& worker = workers[id];
+    worker.inbox.clear();
+    worker.outbox.clear();
+    worker.tasks = std::make_unique<WorkerTasks>(
+        io,
+        [this](const std::string& experiment,
+               std::function<void()> wake) -> Result<std::unique_ptr<TrialBackend>> {
+          if (!fs::exists(experiment)) return fail("there is no " + experiment);
+          auto backend = LocalBackend::create(io, local_options(folder.path, command), wake);
+          if (!backend) return std::unexpected(backend.error());
+          (*backend)->set_path(folder.path / "experiment");
+          return backend;
+        },
+        ++incarnations * 1'000'000);
+    hellos[id] = worker_hello(id, cpu, fmt::format("{}", incarnations));
+    connect(id);
+  }
+  void connect(const std::string& id) {
+    Played& worker = workers.at(id);
+    WorkerHello hello = hellos.at(id);
+    hello.running = worker.tasks->running();
+    const auto parsed = parse_worker_hello(*parse_json(dump_json(to_json(hello))));
+    REQUIRE(parsed.has_value());
+    worker.inbox.clear();
+    REQUIRE(coordinator.worker_joined(*parsed, now).has_value());
+    worker.connected = true;
+    worker.tasks->connected([&worker](const json& m) { worker.outbox.push_back(dump_json(m)); });
+  }
+  void cut(const std::string& id) {
+    Played& worker = workers.at(id);
+    worker.tasks->disconnected();
+    worker.connected = false;
+    worker.inbox.clear();
+    worker.outbox.clear();
+    coordinator.worker_lost(id, now);
+  }
+  void kill_worker(const std::string& id) {
+    cut(id);
+    workers.at(id).tasks.reset();  // its trials run on
+  }
+
+  // ---- tasks
+  TaskSpec trial(int sequence, int attempt = 0) {
+    std::ofstream(folder.path / "experiment.json") << "{}";
+    TaskSpec spec = trial_task(fmt::format("e-t{}-{}", sequence, attempt));
+    spec.program = dump_json(
+        {{"experiment", (folder.path / "experiment.json").string()},
+         {"job", fmt::format("t{}", sequence)},
+         {"sequence", sequence},
+         {"attempt", attempt},
+         {"parameters", R"({"parameter_id": 0, "parameters": {"lr": 0.5, "name": "a b"}})"}});
+    return spec;
+  }
+  // Delivers until `enough()`.
+  bool run_until(const std::function<bool()>& enough) {
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!enough()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      if (!deliver()) {
+        io.restart();
+        io.run_one_for(1s);
+      }
+    }
+    return true;
+  }
+  bool ended(const std::string& id) const {
+    const auto found = coordinator.board().tasks().find(id);
+    return found == coordinator.board().tasks().end() || is_end(found->second.state);
+  }
+  // What the client has heard of the trial's reports: the positions, each once.
+  std::vector<std::string> reports(const std::string& id) const {
+    std::map<std::uint64_t, std::string> by_position;
+    for (const json& message : heard) {
+      if (message["type"] != "info" || message["task"] != id) continue;
+      const auto event = parse_trial_event(job_of(id), message["event"]);
+      REQUIRE(event.has_value());
+      if (const auto* report = std::get_if<TrialReport>(&*event))
+        by_position[report->position] = dump_json(report->metric.value);
+    }
+    std::vector<std::string> values;
+    for (const auto& [position, value] : by_position) values.push_back(value);
+    return values;
+  }
+  static std::string job_of(const std::string& id) {
+    return id.substr(2, id.rfind('-') - 2);  // e-t1-0
+  }
+
+  TemporaryFolder folder;
+  std::string command;
+  double now = 1000;
+  bool acknowledge = true;
+  boost::asio::io_context io;
+  Coordinator coordinator{{}, nullptr, *this};
+  std::vector<Record> records;
+  std::vector<json> heard;  // by the client
+  std::map<std::string, Played> workers;
+
+ private:
+  struct Acknowledged {
+    std::string task;
+    std::uint64_t seq, position;
+  };
+
+  void to_worker(const std::string& id, const json& message) {
+    const auto found = workers.find(id);
+    if (found != workers.end() && found->second.tasks)
+      found->second.inbox.push_back(dump_json(message));
+  }
+  bool deliver() {
+    bool any = false;
+    for (const Acknowledged& each : std::exchange(acknowledged, {}))
+      coordinator.acknowledge(each.task, each.seq, each.position);
+    for (auto& [id, worker] : workers) {
+      while (worker.connected && !worker.inbox.empty()) {
+        const std::string text = std::exchange(worker.inbox.front(), {});
+        worker.inbox.pop_front();
+        const auto handled = worker.tasks->handle(*parse_json(text));
+        INFO(text);
+        REQUIRE(handled.has_value());
+        any = true;
+      }
+      while (worker.connected && !worker.outbox.empty()) {
+        const std::string text = std::exchange(worker.outbox.front(), {});
+        worker.outbox.pop_front();
+        const auto handled = hear_worker(coordinator, id, *parse_json(text), now);
+        INFO(text);
+        REQUIRE(handled.has_value());
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  std::uint64_t incarnations = 0;
+  std::map<std::string, WorkerHello> hellos;
+  std::deque<Acknowledged> acknowledged;
+};
+
+}  // namespace attune::test

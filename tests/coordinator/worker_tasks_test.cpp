@@ -1,0 +1,177 @@
+#include "coordinator/worker/worker_tasks.h"
+
+#include <catch2/catch.hpp>
+
+#include "coordinator/trial_event.h"
+#include "tests/coordinator/coordinator_world.h"
+#include "tests/coordinator/pool_in_process.h"
+
+using namespace attune;
+using namespace attune::test;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+TrialFinished end_of(const PoolInProcess& pool, const std::string& id) {
+  const auto event = parse_trial_event(PoolInProcess::job_of(id),
+                                       *parse_json(pool.coordinator.board().tasks().at(id).report));
+  REQUIRE(event.has_value());
+  return std::get<TrialFinished>(*event);
+}
+
+}  // namespace
+
+TEST_CASE("worker tasks: trials run, report and end") {
+  PoolInProcess pool;
+  pool.command = "report PERIODICAL 0 1; report FINAL 0 NaN; exit $NNI_TRIAL_SEQ_ID";
+  pool.start_worker("w");
+  for (int i = 0; i < 3; ++i) REQUIRE(pool.coordinator.submit(pool.trial(i), pool.now));
+  REQUIRE(pool.run_until(
+      [&] { return pool.ended("e-t0-0") && pool.ended("e-t1-0") && pool.ended("e-t2-0"); }));
+  for (int i = 0; i < 3; ++i) {
+    const std::string id = fmt::format("e-t{}-0", i);
+    CHECK(pool.reports(id) == Texts{"1", "null"});
+    const TrialFinished end = end_of(pool, id);
+    CHECK(end.how == (i == 0 ? Ending::succeeded : Ending::failed));
+    CHECK(end.cpu_seconds > 0);
+  }
+  CHECK(pool.run_until([&] { return pool.workers["w"].tasks->idle(); }));
+}
+
+TEST_CASE("worker tasks: a worker that was killed goes on with what runs") {
+  PoolInProcess pool;
+  Gate go(pool.folder.path / "go");
+  pool.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
+  pool.start_worker("w");
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  REQUIRE(pool.run_until([&] { return pool.reports("e-t0-0").size() == 1; }));
+  const bool knew = GENERATE(false, true);
+  if (knew)
+    REQUIRE(
+        pool.run_until([&] { return pool.coordinator.board().tasks().at("e-t0-0").position > 0; }));
+  pool.kill_worker("w");
+  go.open();
+  pool.start_worker("w");
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(pool.reports("e-t0-0") == Texts{"1", "2"});
+  CHECK(end_of(pool, "e-t0-0").how == Ending::succeeded);
+  CHECK(std::ranges::count(pool.records, Edge::leased, &Record::edge) == 1);
+}
+
+TEST_CASE("worker tasks: what is said while nobody hears it is said again") {
+  PoolInProcess pool;
+  Gate go(pool.folder.path / "go");
+  pool.command = "read x < go; report PERIODICAL 0 1; report FINAL 0 2";
+  pool.start_worker("w");
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  REQUIRE(pool.run_until(
+      [&] { return pool.coordinator.board().tasks().at("e-t0-0").state == TaskState::running; }));
+  pool.cut("w");
+  go.open();
+  // Until the trial has ended, as far as the worker knows.
+  pool.workers["w"].tasks->kill_all();
+  REQUIRE(pool.run_until([&] {
+    return fs::exists(pool.folder.path / "experiment/trials/t0/spool.0") &&
+           read_text(pool.folder.path / "experiment/trials/t0/spool.0").find("\nexit ") !=
+               std::string::npos;
+  }));
+  pool.connect("w");
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(end_of(pool, "e-t0-0").how == Ending::stopped);
+  CHECK(pool.run_until([&] { return pool.workers["w"].tasks->idle(); }));
+}
+
+TEST_CASE("worker tasks: stopping and pausing") {
+  PoolInProcess pool;
+  const Gate never(pool.folder.path / "never");
+  pool.command = "report PERIODICAL 0 1; read x < never";
+  pool.start_worker("w");
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  const std::string how = GENERATE("stop", "pause", "kill");
+  if (GENERATE(false, true))
+    REQUIRE(pool.run_until([&] { return pool.reports("e-t0-0").size() == 1; }));
+  pool.coordinator.cancel("e-t0-0", how, "", pool.now);
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(pool.coordinator.board().tasks().at("e-t0-0").state == TaskState::cancelled);
+  CHECK(end_of(pool, "e-t0-0").how == (how == "pause" ? Ending::paused : Ending::stopped));
+}
+
+TEST_CASE("worker tasks: a fenced attempt is killed, and the next one runs beside no other") {
+  PoolInProcess pool;
+  Gate go(pool.folder.path / "go");
+  pool.command = "report PERIODICAL 0 $ATTUNE_ATTEMPT; read x < go; report FINAL 0 $ATTUNE_ATTEMPT";
+  pool.start_worker("w");
+  TaskSpec spec = pool.trial(0);
+  spec.limits.attempts = 2;
+  REQUIRE(pool.coordinator.submit(spec, pool.now));
+  REQUIRE(pool.run_until([&] { return pool.reports("e-t0-0").size() == 1; }));
+  pool.cut("w");
+  pool.now += 20;
+  pool.coordinator.tick(pool.now);
+  CHECK(pool.coordinator.board().tasks().at("e-t0-0").state == TaskState::queued);
+  const bool same_process = GENERATE(false, true);
+  if (same_process) {
+    pool.connect("w");
+  } else {
+    pool.kill_worker("w");
+    pool.start_worker("w");
+  }
+  REQUIRE(pool.run_until([&] {
+    const Task& task = pool.coordinator.board().tasks().at("e-t0-0");
+    return task.attempt == 1 && task.state == TaskState::running;
+  }));
+  go.open();
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(pool.coordinator.board().tasks().at("e-t0-0").attempt == 1);
+  CHECK(end_of(pool, "e-t0-0").how == Ending::succeeded);
+  const std::string first = read_text(pool.folder.path / "experiment/trials/t0/spool.0");
+  CHECK(first.find("FINAL") == std::string::npos);  // it was killed before it went on
+}
+
+TEST_CASE("worker tasks: what this machine cannot run is refused") {
+  PoolInProcess pool;
+  pool.command = "true";
+  TaskSpec spec = pool.trial(0);
+  fs::remove(pool.folder.path / "experiment.json");
+  pool.start_worker("w");
+  REQUIRE(pool.coordinator.submit(spec, pool.now));
+  REQUIRE(
+      pool.run_until([&] { return !pool.coordinator.board().tasks().at("e-t0-0").cause.empty(); }));
+  CHECK(pool.coordinator.board().tasks().at("e-t0-0").cause ==
+        "worker w cannot run it: there is no " + (pool.folder.path / "experiment.json").string());
+  CHECK(pool.workers["w"].tasks->idle());
+}
+
+TEST_CASE("worker tasks: reports are not read while too many are not acknowledged") {
+  PoolInProcess pool;
+  pool.command = "for i in $(seq 2000); do report PERIODICAL $i $i; done";
+  pool.acknowledge = false;
+  pool.start_worker("w");
+  pool.workers["w"].tasks->set_most_unacknowledged(100'000);
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
+  REQUIRE(pool.run_until(
+      [&] { return fs::exists(spool) && read_text(spool).find("\nexit ") != std::string::npos; }));
+  REQUIRE_FALSE(pool.ended("e-t0-0"));
+  const std::size_t before = pool.reports("e-t0-0").size();
+  CHECK(before > 0);
+  CHECK(before < 2000);
+  pool.acknowledge = true;
+  pool.coordinator.acknowledge("e-t0-0", UINT64_MAX, 0);
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(pool.reports("e-t0-0").size() == 2000);
+}
+
+TEST_CASE("worker tasks: nonsense is an error and changes nothing") {
+  PoolInProcess pool;
+  pool.start_worker("w");
+  const auto text =
+      GENERATE(as<std::string>(), "{}", R"({"type": "x", "task": "a", "lease": 1})",
+               R"({"type": "lease"})", R"({"type": "lease", "task": "a", "lease": 0})",
+               R"({"type": "lease", "task": "a", "lease": 1, "program": "x"})",
+               R"({"type": "lease", "task": "a", "lease": 1, "program": "{}"})");
+  const auto handled = pool.workers["w"].tasks->handle(*parse_json(text));
+  const bool unknown = text.find("\"x\", \"task\"") != std::string::npos;
+  CHECK(handled.has_value() == unknown);  // a word about a task that is forgotten is no mistake
+  CHECK(pool.workers["w"].tasks->idle());
+}
