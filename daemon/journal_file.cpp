@@ -53,9 +53,8 @@ bool JournalFile::needs_tick() const { return impl_->needs_tick(); }
 void JournalFile::poll() { impl_->poll(); }
 bool JournalFile::busy() const { return impl_->busy(); }
 void JournalFile::begin_snapshot() { impl_->begin_snapshot(); }
-void JournalFile::write_snapshot(json header, json snapshot, std::uint64_t answers,
-                                 std::uint64_t acknowledged) {
-  impl_->write_snapshot({std::move(header), std::move(snapshot), answers, acknowledged});
+void JournalFile::write_snapshot(json header, json snapshot, std::unique_ptr<KeptRecords> kept) {
+  impl_->write_snapshot({std::move(header), std::move(snapshot), std::move(kept)});
 }
 bool JournalFile::writing_snapshot() const { return impl_->writing_snapshot(); }
 std::uint64_t JournalFile::bytes_since_snapshot() const { return impl_->bytes_since_snapshot(); }

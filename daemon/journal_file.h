@@ -22,7 +22,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/result.h"
-#include "daemon/journal_snapshot.h"
+#include "daemon/kept_records.h"
 #include "dispatcher/journal.h"
 
 namespace attune {
@@ -32,7 +32,6 @@ class JournalFile final : public Journal {
   struct Options {
     std::string path;
     Durability durability = Durability::each_second;
-    std::size_t kept_bytes = kKeptBytes;  // of answers that the manager has not acknowledged
   };
   // A journal that somebody may go on with: nobody else can, from before it is read.
   struct Existing {
@@ -52,7 +51,7 @@ class JournalFile final : public Journal {
   static Result<std::unique_ptr<JournalFile>> create(FileSystem& files, Options options,
                                                      std::function<void()> ready, Log log);
   // To go on with one: `size` bytes of it are good, what follows is cut off by the first flush().
-  // `after_snapshot`: bytes of them that follow the snapshot and the kept answers; without a
+  // `after_snapshot`: bytes of them that follow the snapshot and the kept records; without a
   // snapshot all of them. position() begins with `size`.
   static Result<std::unique_ptr<JournalFile>> open(FileSystem& files, Options options,
                                                    Existing existing, std::uint64_t size,
@@ -80,13 +79,11 @@ class JournalFile final : public Journal {
   // A snapshot of the state at this point is on its way; records go on being appended. Without
   // effect while one is being written.
   void begin_snapshot() override;
-  // It has come: the file becomes `header`, `snapshot`, the answers of the former file before that
-  // point numbered above `acknowledged` (as `kept`, the last Options::kept_bytes of them;
-  // `answers`: how many there were up to that point) and the records since. Nothing is durable
-  // while the files change places. When it cannot be written, or there is trouble() already, the
-  // former file stays in use, and a later snapshot may do better.
-  void write_snapshot(json header, json snapshot, std::uint64_t answers,
-                      std::uint64_t acknowledged);
+  // It has come: the file becomes `header`, `snapshot`, what `kept` takes of the former file before
+  // that point (null: nothing) and the records since. Nothing is durable while the files change
+  // places. When it cannot be written, or there is trouble() already, the former file stays in use,
+  // and a later snapshot may do better.
+  void write_snapshot(json header, json snapshot, std::unique_ptr<KeptRecords> kept);
   bool writing_snapshot() const;  // between the two, or the helper is at it
   std::uint64_t bytes_since_snapshot() const;
   std::uint64_t snapshot_bytes() const;  // before them, in the file; 0: there is none

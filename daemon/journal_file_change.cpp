@@ -55,7 +55,7 @@ Result<void> JournalFile::Impl::run(NewJournal& made, const JournalBytes& bytes,
   const std::string& path = options_.path;
   if (!made.file) made.file = TRY(Replacement::begin(files_, path, abandoned_));
   if (made.step == Step::prepare) {
-    TRY(write_snapshot_part(files_, path, *made.content, bytes, options_.kept_bytes, *made.file));
+    TRY(write_snapshot_part(files_, path, *made.content, bytes, *made.file));
     made.content.reset();
     made.begins = made.file->size();
   } else {

@@ -2,13 +2,14 @@
 // The inside of JournalFile: what its functions do, and its state. Not for others.
 //
 // The io thread writes. Two jobs run beside it: the flusher makes durable what is written, the
-// writer makes a new file in three steps. It prepares one (snapshot and kept answers), catches up
+// writer makes a new file in three steps. It prepares one (snapshot and kept records), catches up
 // with what was written meanwhile, and at last changes the places; only in that last step io must
 // not write. A file that cannot be trusted any more is replaced by the last step alone.
 #include <atomic>
 
 #include "daemon/helper_thread.h"
 #include "daemon/journal_file.h"
+#include "daemon/journal_snapshot.h"
 #include "daemon/journal_tail.h"
 
 namespace attune {

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 
 #include "base/crc32c.h"
 #include "dispatcher/journal_codec.h"
-#include "dispatcher/journal_numbers.h"
 
 namespace attune {
 namespace {
@@ -50,28 +48,11 @@ Result<void> for_each_record(FileSystem& files, const std::string& path, const J
   }
 }
 
-// The numbered answers at the end, as many as there is room for.
-struct LastAnswers {
-  std::size_t room;
-  std::deque<std::string> answers = {};
-  std::size_t bytes = 0;
-
-  void add(std::string_view payload) {
-    answers.emplace_back(payload);
-    bytes += payload.size();
-    while (bytes > room) drop_first();
-  }
-  void drop_first() {
-    bytes -= answers.front().size();
-    answers.pop_front();
-  }
-};
-
 }  // namespace
 
 Result<void> write_snapshot_part(FileSystem& files, const std::string& path,
                                  const SnapshotContent& content, const JournalBytes& former,
-                                 std::size_t kept_bytes, Replacement& to) {
+                                 Replacement& to) {
   std::string bytes;
   for (const auto& [kind, value] : {std::pair(RecordKind::header, &content.header),
                                     std::pair(RecordKind::snapshot, &content.state)}) {
@@ -82,18 +63,15 @@ Result<void> write_snapshot_part(FileSystem& files, const std::string& path,
     }
     encode_record(kind, text, bytes);
   }
+  if (!content.kept) return to.append(bytes);
   TRY(to.append(bytes));
   bytes.clear();
 
-  LastAnswers last{kept_bytes};
   TRY(for_each_record(files, path, former, [&](RecordKind kind, std::string_view payload) {
-    const bool answer = kind == RecordKind::answer || kind == RecordKind::kept;
-    if (answer && is_numbered(kind, payload)) last.add(payload);
+    content.kept->add(kind, payload);
   }));
-  const std::uint64_t open = content.answers - std::min(content.answers, content.acknowledged);
-  while (last.answers.size() > open) last.drop_first();
-  for (const auto& answer : last.answers) {
-    encode_record(RecordKind::kept, answer, bytes);
+  while (const auto record = content.kept->take()) {
+    encode_record(record->kind, record->payload, bytes);
     if (bytes.size() < kWindow) continue;
     TRY(to.append(bytes));
     bytes.clear();

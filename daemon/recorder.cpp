@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "daemon/kept_answers.h"
 #include "daemon/version.h"
 
 namespace attune {
@@ -40,7 +41,8 @@ bool Recorder::snapshot_due() const {
 void Recorder::write_snapshot(json state, std::uint64_t answers, std::uint64_t acknowledged) {
   tried_at_ = SteadyClock::now();
   tried_bytes_ = file_->bytes_since_snapshot();
-  file_->write_snapshot(header_, std::move(state), answers, acknowledged);
+  file_->write_snapshot(header_, std::move(state),
+                        std::make_unique<KeptAnswers>(answers, acknowledged));
 }
 
 }  // namespace attune

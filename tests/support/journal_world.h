@@ -2,6 +2,7 @@
 // A journal in a folder of its own over a file system with faults, and what must be in it.
 #include <catch2/catch.hpp>
 #include <condition_variable>
+#include <deque>
 #include <fstream>
 #include <mutex>
 #include <sstream>
@@ -9,7 +10,6 @@
 #include "base/atomic_file.h"
 #include "daemon/journal_file.h"
 #include "dispatcher/journal_codec.h"
-#include "dispatcher/journal_numbers.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 
@@ -51,6 +51,27 @@ inline std::optional<std::vector<JournalRecord>> records_in(
     records.push_back({(*item)->kind, std::string((*item)->payload)});
   }
 }
+
+// Keeps the answers above a number.
+struct LaterAnswers final : KeptRecords {
+  LaterAnswers(std::uint64_t all, std::uint64_t acknowledged)
+      : open(all - std::min(all, acknowledged)) {}
+
+  void add(RecordKind kind, std::string_view payload) override {
+    if (kind != RecordKind::answer && kind != RecordKind::kept) return;
+    payloads.emplace_back(payload);
+    if (payloads.size() > open) payloads.pop_front();
+  }
+  std::optional<JournalRecord> take() override {
+    if (payloads.empty()) return {};
+    JournalRecord record{RecordKind::kept, payloads.front()};
+    payloads.pop_front();
+    return record;
+  }
+
+  std::size_t open;
+  std::deque<std::string> payloads;
+};
 
 struct JournalWorld {
   explicit JournalWorld(Durability durability = Durability::each_second)
@@ -97,7 +118,7 @@ struct JournalWorld {
   }
   void write_snapshot(std::uint64_t acknowledged) {
     journal->write_snapshot({{"format", 1}}, {{"records", marked}, {"acknowledged", acknowledged}},
-                            marked_answers, acknowledged);
+                            keep(marked_answers, acknowledged));
   }
 
   // Until the helpers have nothing in hand.
@@ -132,9 +153,7 @@ struct JournalWorld {
     std::vector<JournalRecord> all = {appended[0], found[1]};
     std::uint64_t number = 0;
     for (auto record = appended.begin(); record != before; ++record) {
-      if (record->kind != RecordKind::answer || !is_numbered(record->kind, record->payload)) {
-        continue;
-      }
+      if (record->kind != RecordKind::answer) continue;
       if (++number > state.at("acknowledged")) all.push_back({RecordKind::kept, record->payload});
     }
     all.insert(all.end(), before, appended.end());
@@ -176,6 +195,10 @@ struct JournalWorld {
   JournalBell bell;
   const std::string path;
   JournalFile::Options options;
+  std::function<std::unique_ptr<KeptRecords>(std::uint64_t all, std::uint64_t acknowledged)> keep =
+      [](std::uint64_t all, std::uint64_t acknowledged) {
+        return std::make_unique<LaterAnswers>(all, acknowledged);
+      };
   std::vector<JournalRecord> appended;
   std::vector<std::uint64_t> ends;  // positions
   std::size_t marked = 0;
@@ -183,7 +206,7 @@ struct JournalWorld {
   std::unique_ptr<JournalFile> journal;  // last: its helpers use the above
 };
 
-constexpr std::array kDurabilities = {Durability::each_second, Durability::always,
-                                      Durability::never};
+inline constexpr std::array kDurabilities = {Durability::each_second, Durability::always,
+                                             Durability::never};
 
 }  // namespace attune
