@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/trial.h"
-#include "daemon/journal_file.h"
+#include "journal/file.h"
 #include "protocol/capabilities.h"
 #include "protocol/frame.h"
 #include "protocol/limits.h"

@@ -2,6 +2,7 @@
 
 #include "base/objective_json.h"
 #include "daemon/version.h"
+#include "dispatcher/journal_frames.h"
 
 namespace attune {
 namespace {

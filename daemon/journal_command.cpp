@@ -7,8 +7,9 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/terminal_text.h"
-#include "daemon/journal_place.h"
 #include "daemon/journal_reading.h"
+#include "dispatcher/journal_frames.h"
+#include "journal/place.h"
 
 namespace attune {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
 
 namespace attune {
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <string>
 
-#include "daemon/kept_records.h"
+#include "journal/kept_records.h"
 
 namespace attune {
 

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <memory>
 
-#include "daemon/journal_file.h"
 #include "daemon/resume.h"
+#include "journal/file.h"
 
 namespace attune {
 

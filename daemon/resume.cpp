@@ -9,6 +9,7 @@
 #include "base/saved_numbers.h"
 #include "daemon/journal_reading.h"
 #include "daemon/version.h"
+#include "dispatcher/journal_frames.h"
 
 namespace attune {
 namespace {

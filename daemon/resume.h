@@ -7,8 +7,8 @@
 
 #include "base/file_system.h"
 #include "daemon/crew.h"
-#include "daemon/journal_file.h"
 #include "dispatcher/replay.h"
+#include "journal/file.h"
 
 namespace attune {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dispatcher/journal_frames.h"
 #include "dispatcher/message_size.h"
 #include "protocol/codec.h"
 

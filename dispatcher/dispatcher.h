@@ -12,10 +12,10 @@
 
 #include "base/log.h"
 #include "dispatcher/jobs.h"
-#include "dispatcher/journal.h"
 #include "dispatcher/messages.h"
 #include "dispatcher/quotas.h"
 #include "dispatcher/sink.h"
+#include "journal/journal.h"
 #include "protocol/capabilities.h"
 
 namespace attune {

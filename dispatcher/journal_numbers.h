@@ -2,7 +2,7 @@
 // Which records the two sides of the protocol number (docs/protocol.md, "Exactly once").
 #include <string_view>
 
-#include "dispatcher/journal.h"
+#include "journal/journal.h"
 
 namespace attune {
 

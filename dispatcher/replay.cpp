@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "dispatcher/journal_frames.h"
 #include "dispatcher/journal_numbers.h"
 
 namespace attune {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "dispatcher/dispatcher.h"
-#include "dispatcher/journal_codec.h"
 #include "dispatcher/threads.h"
+#include "journal/codec.h"
 
 namespace attune {
 

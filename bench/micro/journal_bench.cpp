@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <mutex>
 
-#include "daemon/journal_file.h"
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
+#include "journal/file.h"
 
 namespace attune::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "base/atomic_file.h"
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
 #include "tests/daemon/resume_helpers.h"
 #include "tests/support/transcript_text.h"
 namespace attune {

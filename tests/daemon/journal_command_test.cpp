@@ -6,9 +6,9 @@
 
 #include "base/atomic_file.h"
 #include "base/json.h"
-#include "daemon/journal_place.h"
 #include "daemon/options.h"
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
+#include "journal/place.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 

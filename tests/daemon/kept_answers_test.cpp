@@ -1,6 +1,6 @@
 #include "daemon/kept_answers.h"
 
-#include "tests/daemon/journal_helpers.h"
+#include "tests/support/journal_helpers.h"
 
 namespace attune {
 namespace {

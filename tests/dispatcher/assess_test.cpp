@@ -2,6 +2,7 @@
 // queues.
 #include <catch2/catch.hpp>
 
+#include "dispatcher/journal_frames.h"
 #include "tests/support/scripted_assessor.h"
 #include "tests/support/scripted_tuner.h"
 #include "tests/support/stepped.h"

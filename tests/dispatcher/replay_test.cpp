@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "assessors/registry.h"
+#include "dispatcher/journal_frames.h"
 #include "tests/support/busy_manager.h"
 #include "tests/support/halving_tuner.h"
 #include "tests/support/memory_journal.h"

@@ -1,6 +1,6 @@
 // Any bytes as a journal: records and then an end, a torn tail or an error. The records, written
 // again, are the bytes up to where the journal is good; cut there, it is whole.
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace attune;

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "base/atomic_file.h"
-#include "daemon/journal_file.h"
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
+#include "journal/file.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 

@@ -2,7 +2,7 @@
 // A journal that a test can read.
 #include <vector>
 
-#include "dispatcher/journal.h"
+#include "journal/journal.h"
 
 namespace attune {
 

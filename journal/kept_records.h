@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "dispatcher/journal.h"
+#include "journal/journal.h"
 
 namespace attune {
 

@@ -1,4 +1,4 @@
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "daemon/journal_file_impl.h"
+#include "journal/file_impl.h"
 
 namespace attune {
 

@@ -1,4 +1,4 @@
-#include "daemon/journal_place.h"
+#include "journal/place.h"
 
 #include <algorithm>
 #include <thread>

@@ -1,4 +1,4 @@
-#include "daemon/helper_thread.h"
+#include "journal/helper_thread.h"
 
 #include <pthread.h>
 

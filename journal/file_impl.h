@@ -7,10 +7,10 @@
 // not write. A file that cannot be trusted any more is replaced by the last step alone.
 #include <atomic>
 
-#include "daemon/helper_thread.h"
-#include "daemon/journal_file.h"
-#include "daemon/journal_snapshot.h"
-#include "daemon/journal_tail.h"
+#include "journal/file.h"
+#include "journal/helper_thread.h"
+#include "journal/snapshot.h"
+#include "journal/tail.h"
 
 namespace attune {
 
@@ -88,7 +88,7 @@ class JournalFile::Impl {
   void settle();
   void wait();
 
-  // journal_file_change.cpp
+  // file_change.cpp
   void rewrite();
   void start(Step step);
   Result<void> run(NewJournal& made, const JournalBytes& bytes, int former);  // on the writer

@@ -1,7 +1,7 @@
 // The journal while it is replaced by a shorter one.
 #include <thread>
 
-#include "tests/daemon/journal_helpers.h"
+#include "tests/support/journal_helpers.h"
 
 namespace attune {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "dispatcher/journal.h"
+#include "journal/journal.h"
 
 namespace attune {
 

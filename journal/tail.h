@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <string>
 
-#include "daemon/journal_place.h"
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
+#include "journal/place.h"
 
 namespace attune {
 

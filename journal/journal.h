@@ -1,14 +1,10 @@
 #pragma once
-// The one total order of what happened in the io thread. What the dispatcher does is a function of
-// this sequence, so that a later daemon goes on where it ends (replay.h). docs/journal.md.
+// The one total order of what happened in the io thread of a program, so that a later one goes on
+// where it ends. docs/journal.md.
 #include <cstdint>
 #include <string>
 
-#include "protocol/frame.h"
-
 namespace attune {
-
-inline constexpr int kJournalFormat = 1;  // "format" of the header
 
 enum class RecordKind : std::uint8_t {
   header = 1,    // JSON: what the daemon was told when the experiment began. The first record, once
@@ -28,10 +24,7 @@ struct JournalRecord {
   bool operator==(const JournalRecord&) const = default;
 };
 
-std::string frame_payload(const Frame& frame);
-Frame payload_frame(std::string_view payload);  // of a payload with at least two bytes
-
-// Where the dispatcher writes it. Io thread only.
+// Where it is written. Io thread only.
 class Journal {
  public:
   virtual ~Journal() = default;

@@ -1,11 +1,11 @@
-#include "daemon/journal_snapshot.h"
+#include "journal/snapshot.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/crc32c.h"
-#include "dispatcher/journal_codec.h"
+#include "journal/codec.h"
 
 namespace attune {
 namespace {

@@ -1,7 +1,7 @@
 // How another file takes the place of the journal: a shorter one, that begins with a snapshot, or
 // the same anew.
 #include "base/check.h"
-#include "daemon/journal_file_impl.h"
+#include "journal/file_impl.h"
 
 namespace attune {
 namespace {

@@ -22,8 +22,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/result.h"
-#include "daemon/kept_records.h"
-#include "dispatcher/journal.h"
+#include "journal/journal.h"
+#include "journal/kept_records.h"
 
 namespace attune {
 

@@ -1,4 +1,4 @@
-#include "dispatcher/journal.h"
+#include "dispatcher/journal_frames.h"
 
 #include "base/check.h"
 

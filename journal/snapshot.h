@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "daemon/journal_place.h"
-#include "daemon/kept_records.h"
+#include "journal/kept_records.h"
+#include "journal/place.h"
 
 namespace attune {
 

@@ -1,9 +1,9 @@
-#include "daemon/journal_file.h"
+#include "journal/file.h"
 
 #include <filesystem>
 
 #include "base/check.h"
-#include "daemon/journal_file_impl.h"
+#include "journal/file_impl.h"
 
 namespace attune {
 
