@@ -1,7 +1,8 @@
 #include "daemon/journal_reading.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 
 #include "base/json.h"
 #include "dispatcher/journal_numbers.h"
@@ -41,6 +42,10 @@ JournalReading read_journal(std::string_view bytes) {
     if (!next || !*next) break;
     NumberedRecord record{**next, {}};
     const auto& [kind, payload, offset] = record.item;
+    if (kind == RecordKind::edge) {
+      reading.damage = fmt::format("byte {}: a record \"edge\", which is none of attuned", offset);
+      break;
+    }
     if (kind == RecordKind::snapshot) {
       reading.commands = reading.snapshot_commands = count_in(payload, "commands");
       reading.answers = reading.snapshot_answers = count_in(payload, "answers");
@@ -55,16 +60,10 @@ JournalReading read_journal(std::string_view bytes) {
       record.number = ++count;
     }
     reading.records.push_back(record);
+    reading.good = scanner.end_of_good();
   }
-  reading.good = scanner.end_of_good();
   number_kept(reading.snapshot_answers, reading);
   return reading;
-}
-
-std::string_view kind_name(RecordKind kind) {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "", "header", "snapshot", "begin", "command", "tune", "assess", "answer", "kept"};
-  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 }  // namespace attune

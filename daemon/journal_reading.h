@@ -31,6 +31,4 @@ struct JournalReading {
 // where the daemon of a manager that begins anew goes on.
 JournalReading read_journal(std::string_view bytes);
 
-std::string_view kind_name(RecordKind kind);
-
 }  // namespace attune

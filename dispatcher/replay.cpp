@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kHows = {"fresh", "exact", "restart"};
 
-std::string_view name_of_kind(RecordKind kind) {
-  constexpr std::array<std::string_view, 8> kNames = {"header", "snapshot", "begin",  "command",
-                                                      "tune",   "assess",   "answer", "kept"};
-  return kNames.at(static_cast<std::size_t>(kind) - 1);
-}
-
 }  // namespace
 
 std::string encode_begin(const Begin& begin) {
@@ -47,7 +41,7 @@ Replay::Replay(Dispatcher& dispatcher, WorkerThreads& workers, std::uint64_t rec
 
 std::unexpected<Error> Replay::failed(const Item& item, const std::string& what) const {
   return fail(
-      fmt::format("the record \"{}\" at byte {}: {}", name_of_kind(item.kind), item.offset, what));
+      fmt::format("the record \"{}\" at byte {}: {}", kind_name(item.kind), item.offset, what));
 }
 
 Result<void> Replay::advance() {
@@ -108,6 +102,7 @@ Result<void> Replay::replay(const Item& item) {
       return failed(item, fmt::format("the answer {} does not follow",
                                       printable(item.payload.substr(0, 200), 200)));
     case RecordKind::header:
+    case RecordKind::edge:
       break;
   }
   return failed(item, "it cannot stand here");
@@ -173,8 +168,8 @@ void Replay::append(JournalRecord record) {
   if (next_->kind != record.kind || next_->payload != record.payload) {
     trouble_ =
         fmt::format("what follows now is not what followed then: {} {} instead of {} {} at byte {}",
-                    name_of_kind(record.kind), printable(record.payload, 300),
-                    name_of_kind(next_->kind), printable(next_->payload, 300), next_->offset);
+                    kind_name(record.kind), printable(record.payload, 300), kind_name(next_->kind),
+                    printable(next_->payload, 300), next_->offset);
     return;
   }
   if (auto advanced = advance(); !advanced) trouble_ = advanced.error().message;

@@ -30,9 +30,34 @@ bool is_whole(const RecordHead& head, std::string_view bytes) {
 
 }  // namespace
 
+std::string_view kind_name(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::header:
+      return "header";
+    case RecordKind::snapshot:
+      return "snapshot";
+    case RecordKind::begin:
+      return "begin";
+    case RecordKind::command:
+      return "command";
+    case RecordKind::tune:
+      return "tune";
+    case RecordKind::assess:
+      return "assess";
+    case RecordKind::answer:
+      return "answer";
+    case RecordKind::kept:
+      return "kept";
+    case RecordKind::edge:
+      return "edge";
+  }
+  return "";
+}
+
+// For every byte that find_record() looks at.
 bool is_known(std::uint8_t kind) {
-  return kind >= static_cast<std::uint8_t>(RecordKind::header) &&
-         kind <= static_cast<std::uint8_t>(RecordKind::kept);
+  const auto known = static_cast<RecordKind>(kind);
+  return (known >= RecordKind::header && known <= RecordKind::kept) || known == RecordKind::edge;
 }
 
 void encode_record(RecordKind kind, std::string_view payload, std::string& out) {

@@ -36,9 +36,10 @@ struct RecordHead {
 // Nothing: the bytes begin with no head whose check fits.
 std::optional<RecordHead> read_head(std::string_view bytes);
 bool is_known(std::uint8_t kind);
+std::string_view kind_name(RecordKind kind);  // as in docs/journal.md; of an unknown one empty
 // Where the first whole, valid record of a known kind begins, at `from` or behind it. It may lie in
 // the payload of another one that is damaged. Of bytes in which heads are good and payloads are
-// not, again and again, as none of our daemons leaves them: where such a head is, once as much was
+// not, again and again, as none of our programs leaves them: where such a head is, once as much was
 // summed up as some such files have.
 std::optional<std::size_t> find_record(std::string_view bytes, std::size_t from);
 

@@ -6,15 +6,21 @@
 
 namespace attune {
 
+// In one list, so that no number means two things. A journal has those of its program.
 enum class RecordKind : std::uint8_t {
-  header = 1,    // JSON: what the daemon was told when the experiment began. The first record, once
-  snapshot = 2,  // JSON: the state that a Dispatcher saved; after the header, once or not at all
-  begin = 3,     // JSON: a daemon starts (how, version)
-  command = 4,   // from the manager: a frame
-  tune = 5,      // io takes the next message of the tune worker; empty
-  assess = 6,    // io takes the next message of the assess worker; empty
-  answer = 7,    // to the manager: a frame. What came before it led to it
-  kept = 8,      // an answer from before the snapshot that the manager may not have received
+  header = 1,    // JSON: what the program was told when all began. The first record, once
+  snapshot = 2,  // JSON: the state at a later moment; after the header, once or not at all
+
+  // Of attuned.
+  begin = 3,    // JSON: a daemon starts (how, version)
+  command = 4,  // from the manager: a frame
+  tune = 5,     // io takes the next message of the tune worker; empty
+  assess = 6,   // io takes the next message of the assess worker; empty
+  answer = 7,   // to the manager: a frame. What came before it led to it
+  kept = 8,     // an answer from before the snapshot that the manager may not have received
+
+  // Of the coordinator.
+  edge = 16,  // JSON: a task changes its state
 };
 
 struct JournalRecord {

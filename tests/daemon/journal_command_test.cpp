@@ -129,6 +129,23 @@ TEST_CASE("journal verify names a format that no daemon here goes on with") {
   CHECK_THAT(ran.errors, Catch::Contains("format 2: this attuned reads format 1"));
 }
 
+TEST_CASE("journal verify and dump end at a record that is of no daemon") {
+  Journal journal;
+  const std::size_t good = journal.bytes.size();
+  journal.add(RecordKind::edge, "{}");
+  journal.add(RecordKind::command, "GE2");
+  journal.save();
+  const std::string what = "byte " + std::to_string(good) + ": a record \"edge\"";
+  const Ran verified = run({.file = journal.path});
+  CHECK(verified.code == 1);
+  CHECK_THAT(verified.errors, Catch::Contains(what));
+  CHECK_THAT(verified.out, Catch::Contains("in " + std::to_string(good) + " bytes"));
+  const Ran dumped = run({.action = Action::dump, .file = journal.path});
+  CHECK(dumped.code == 1);
+  CHECK_THAT(dumped.errors, Catch::Contains(what));
+  CHECK_THAT(dumped.out, !Catch::Contains("GE 2"));
+}
+
 TEST_CASE("journal verify and dump refuse what is no file") {
   const TemporaryFolder folder;
   const std::string pipe = folder.path / "pipe";

@@ -256,6 +256,17 @@ TEST_CASE("replay: another answer than the one in the journal is an error that s
     REQUIRE_FALSE(again.result);
     CHECK_THAT(again.result.error().message, Catch::Contains("does not follow"));
   }
+  SECTION("one that is of another program") {
+    for (const auto at : {records.begin(), std::next(trial)}) {
+      std::vector<JournalRecord> others(records.begin(), at);
+      others.push_back({RecordKind::edge, "{}"});
+      others.insert(others.end(), at, records.end());
+      Again again(which, header() + encode(others));
+      REQUIRE_FALSE(again.result);
+      CHECK_THAT(again.result.error().message,
+                 Catch::Contains("\"edge\"") && Catch::Contains("cannot stand here"));
+    }
+  }
   SECTION("a message that no worker has") {
     records.insert(records.begin(), {RecordKind::assess, ""});
     Again again(which, header() + encode(records));

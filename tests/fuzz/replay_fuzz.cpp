@@ -10,7 +10,7 @@
 
 using namespace attune;
 
-constexpr std::string_view kLetters = "?hsbctank";  // by RecordKind
+constexpr std::string_view kLetters = "?hsbctank???????e";  // by RecordKind
 
 static std::unique_ptr<WorkerThreads> make_workers() {
   auto tuner = make_tuner(builtin_tuners(), "TPE", {{"seed", 1}}, {}, 1).value();
