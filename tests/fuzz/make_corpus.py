@@ -108,6 +108,21 @@ def spool_seeds():
     yield b"\x10" + begin + spool_record(b"restore", b"no such folder") + b"exit 1.0 99\ncode"
 
 
+def json_frame(text: bytes) -> bytes:
+    return len(text).to_bytes(4, "big") + text
+
+
+def json_frames_seeds():
+    words = [b'{"type": "ping"}', b'{"type": "hello", "version": 1, "role": "worker"}']
+    yield b"\x00" + b"".join(map(json_frame, words))
+    yield b"\xff" + json_frame(words[0]) + json_frame(words[1])[:20]
+    yield b"\x03" + json_frame(b'{"loss": NaN, "text": "\\u00e4\xc3\xa4"}') + json_frame(b"[1]")
+    yield b"\x05" + json_frame(b'{"a": ' + b"[" * 20 + b"]" * 20 + b"}")
+    yield b"\x01" + json_frame(b'{"a": "\xff"}')
+    yield b"\x01" + json_frame(b"") + json_frame(b"{}")
+    yield b"\x10GET / HTTP/1.1\r\n"
+
+
 # Three bytes a command, as in manager_fuzz.cpp, and one for what the daemons do of it at once.
 def manager_seeds():
     tuners, assessors, batch, halving = 7, 3, 3, 0  # numbers of the target's
@@ -157,7 +172,7 @@ def main() -> None:
         elif params:
             corpora["exp_params"].add(b"!" + str(params).encode())
     made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds(),
-            "tuner": tuner_seeds()}
+            "tuner": tuner_seeds(), "json_frames": json_frames_seeds()}
     for name, seeds in made.items():
         corpora[name] = Corpus(name)
         for seed in seeds:
