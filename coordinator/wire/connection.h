@@ -23,7 +23,7 @@ class io_context;
 namespace attune {
 
 struct ConnectionOptions {
-  JsonFrameLimits frames;  // of what comes; `bytes` also of what goes
+  JsonFrameLimits frames = {};  // of what comes; `bytes` also of what goes
   // Bytes that wait for the other side to take them: from here on the connection is congested,
   std::size_t congested_bytes = std::size_t{4} << 20;
   // and from here on it is closed.

@@ -1,6 +1,5 @@
 #include "coordinator/wire/dialer.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>  // Boost 1.74's Asio forgets it
 
@@ -9,6 +8,7 @@
 
 #include "base/check.h"
 #include "coordinator/wire/address_file.h"
+#include "coordinator/wire/backoff.h"
 #include "coordinator/wire/dial_attempt.h"
 
 namespace attune {
@@ -19,16 +19,16 @@ using std::chrono::milliseconds;
 
 class Dialer::State : public std::enable_shared_from_this<State> {
  public:
-  State(asio::io_context& io, DialerOptions options, Rng rng, Handlers handlers)
+  State(asio::io_context& io, DialerOptions options, const Rng& rng, Handlers handlers)
       : io_(io),
         options_(std::move(options)),
-        rng_(rng),
+        backoff_(options_.first_pause, options_.longest_pause, rng),
         handlers_(std::move(handlers)),
         pause_timer_(io) {}
 
   void dial() {
     if (std::exchange(dialling_, true)) return;
-    wait(std::exchange(dialled_, true) ? next_pause() : milliseconds(0));
+    wait(std::exchange(dialled_, true) ? backoff_.next() : milliseconds(0));
   }
 
   void stop() {
@@ -37,19 +37,10 @@ class Dialer::State : public std::enable_shared_from_this<State> {
     pause_timer_.cancel();
     attempt_.reset();
     refused_.reset();
-    tries_ = 0;
+    backoff_.reset();
   }
 
  private:
-  milliseconds next_pause() {
-    milliseconds pause = options_.first_pause;
-    for (int i = 0; i < tries_ && pause < options_.longest_pause; ++i) pause *= 2;
-    ++tries_;
-    pause = std::min(pause, options_.longest_pause);
-    return milliseconds(
-        static_cast<std::int64_t>(static_cast<double>(pause.count()) * rng_.uniform(0.5, 1)));
-  }
-
   void wait(milliseconds pause) {
     refused_rest_ -= pause;
     pause_timer_.expires_after(pause);
@@ -64,7 +55,7 @@ class Dialer::State : public std::enable_shared_from_this<State> {
     const auto target = find_target();
     if (!target) return failed(target.error().message, DialState::waiting);
     // The same would refuse again; the file may name another one any time.
-    if (refused_ == *target && refused_rest_.count() > 0) return wait(next_pause());
+    if (refused_ == *target && refused_rest_.count() > 0) return wait(backoff_.next());
     target_ = *target;
     const auto life = life_;
     tell(DialState::connecting, "connecting to " + target_.address);
@@ -93,7 +84,7 @@ class Dialer::State : public std::enable_shared_from_this<State> {
       return failed(outcome.reason, DialState::refused);
     }
     dialling_ = false;
-    tries_ = 0;
+    backoff_.reset();
     refused_.reset();
     const auto life = life_;
     tell(DialState::connected, "connected to " + target_.address);
@@ -102,7 +93,7 @@ class Dialer::State : public std::enable_shared_from_this<State> {
   }
 
   void failed(const std::string& reason, DialState state) {
-    wait(next_pause());
+    wait(backoff_.next());
     tell(state, reason);
   }
 
@@ -112,19 +103,18 @@ class Dialer::State : public std::enable_shared_from_this<State> {
 
   asio::io_context& io_;
   const DialerOptions options_;
-  Rng rng_;
+  Backoff backoff_;
   const Handlers handlers_;
   asio::steady_timer pause_timer_;
   std::unique_ptr<DialAttempt> attempt_;
   WireAddress target_;                  // of the attempt
   std::optional<WireAddress> refused_;  // who will not have us
   milliseconds refused_rest_{0};        // of its pause
-  int tries_ = 0;                       // since the last welcome
   bool dialling_ = false, dialled_ = false;
   std::uint64_t life_ = 0;  // counts the waits and stops
 };
 
-Dialer::Dialer(asio::io_context& io, DialerOptions options, Rng rng, Handlers handlers)
+Dialer::Dialer(asio::io_context& io, DialerOptions options, const Rng& rng, Handlers handlers)
     : state_(std::make_shared<State>(io, std::move(options), rng, std::move(handlers))) {}
 Dialer::~Dialer() { stop(); }
 

@@ -18,15 +18,14 @@ namespace attune {
 struct DialerOptions {
   // Either both of these, or a file that has them (address_file.h), and is read before each try:
   // who comes back may listen somewhere else.
-  std::string address;  // HOST:PORT
-  std::string token;
-  std::string file;
+  std::string address = {};  // HOST:PORT
+  std::string token = {};
+  std::string file = {};
   int version = kWireVersion;
-  ConnectionOptions connection;  // its intervals are replaced by those of the welcome
+  ConnectionOptions connection = {};  // its intervals are replaced by those of the welcome
 
   std::chrono::milliseconds try_for{10'000};  // from the first step to the welcome
-  // Between two tries: doubled each time, from the first to the longest, of which a random part
-  // between one and a half is waited, so that many who lost the same one do not come at once.
+  // Of a Backoff, between two tries.
   std::chrono::milliseconds first_pause{100}, longest_pause{5'000};
   // After a refusal that is final, as long as address and token are the same.
   std::chrono::milliseconds refused_pause{60'000};
@@ -46,7 +45,7 @@ class Dialer {
     std::function<void(DialState state, const std::string& reason)> on_state;
   };
 
-  Dialer(boost::asio::io_context& io, DialerOptions options, Rng rng, Handlers handlers);
+  Dialer(boost::asio::io_context& io, DialerOptions options, const Rng& rng, Handlers handlers);
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
   ~Dialer();  // stops

@@ -20,9 +20,9 @@ namespace attune {
 
 struct ListenerOptions {
   std::string address = "127.0.0.1:0";  // HOST:PORT; port 0: a free one
-  std::string token;
+  std::string token = {};               // not empty
   int version = kWireVersion;
-  ConnectionOptions connection;  // once they are known
+  ConnectionOptions connection = {};  // once they are known
   std::chrono::milliseconds hello_within{5'000};
   std::size_t hello_bytes = std::size_t{64} << 10;
   std::size_t strangers = 64;  // who have not said hello, or were refused; the oldest goes
