@@ -91,7 +91,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   Result<void> send(const json& message, Lane lane) {
     std::string frame = TRY(encode_json_frame(message, options_.frames.bytes));
-    if (state_ != State::open) return {};
+    if (state_ != State::open || mute_) return {};
     const std::size_t bytes = queue_.bytes() + SendQueue::cost(frame);
     if (bytes > options_.most_outgoing_bytes) {
       end(fmt::format("{} bytes wait for the other side, which does not take them", bytes));
@@ -237,13 +237,20 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   void on_written(error_code error) {
     if (state_ == State::closed) return;
-    if (error) return end("cannot write: " + error.message());
+    if (error) return cannot_write();
     life_.spoken();
     write();
     if (!crowded_ || queue_.bytes() > options_.congested_bytes / 2) return;
     crowded_ = false;
     const auto handlers = handlers_;
     if (state_ == State::open && handlers && handlers->on_room) handlers->on_room();
+  }
+
+  // The other side is gone. Its last words may still wait, and then reading finds the end.
+  void cannot_write() {
+    if (state_ == State::closing) return end("");
+    mute_ = true;
+    queue_.drop_waiting();
   }
 
   // ---- time
@@ -289,6 +296,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   SendQueue queue_;
   bool writing_ = false, write_posted_ = false;
+  bool mute_ = false;     // what is sent would reach nobody
   bool crowded_ = false;  // was congested since the last on_room
 };
 

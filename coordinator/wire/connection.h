@@ -66,9 +66,9 @@ class Connection {
   bool congested() const;
   std::size_t outgoing_bytes() const;
 
-  // While paused nothing is read, so that the other side is slowed down in its turn, and its
-  // silence is not counted. Two sides that each wait for the other one to read would wait for ever:
-  // do not pause because this same connection is congested.
+  // While paused nothing is read, so that the other side is slowed down in its turn; neither
+  // its silence nor its end is noticed. Two sides that each wait for the other one to read would
+  // wait for ever: do not pause because this same connection is congested.
   void pause_reading();
   void resume_reading();
 
@@ -77,7 +77,7 @@ class Connection {
   void refuse(const std::string& message, bool final = false);
   void drop(const std::string& reason);  // at once, without a word
 
-  // What the other side has told of itself, or may be trusted with, by now.
+  // By now one knows better what the other side does, and what it may be trusted with.
   void set_intervals(std::chrono::milliseconds ping, std::chrono::milliseconds silence);
   void set_frame_limits(const JsonFrameLimits& frames);
 

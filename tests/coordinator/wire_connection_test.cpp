@@ -86,6 +86,17 @@ TEST_CASE("connection: what came before the other side closed is given and then 
                                        : "the other side has closed in the middle of a frame"});
 }
 
+TEST_CASE("connection: last words of a side that does not read are heard") {
+  WireWorld world({}, kSmallBuffer);
+  for (int i = 0; i < 20; ++i) REQUIRE(world.ear.connection->send(numbered(i, 50'000)));
+  settle(world.io);
+  REQUIRE(world.ear.connection->outgoing_bytes() > 0);
+  world.raw->write(numbered(1));
+  world.raw->socket.close();  // with bytes that it has not read: a reset
+  REQUIRE(world.run_to_end());
+  CHECK(world.ear.messages == std::vector<json>{numbered(1)});
+}
+
 TEST_CASE("connection: pings are answered and neither they nor pongs are given") {
   WireWorld world;
   world.raw->read();

@@ -14,7 +14,7 @@ using namespace attune;
 using namespace std::chrono_literals;
 using Catch::Contains;
 
-TEST_CASE("host and port: names, numbers and IPv6 are read and written") {
+TEST_CASE("host and port: names and numbers and IPv6 are read and written") {
   const auto [text, expected] = GENERATE(table<std::string, HostPort>({
       {"127.0.0.1:0", {"127.0.0.1", 0}},
       {"node-7.cluster:65535", {"node-7.cluster", 65535}},
@@ -51,7 +51,7 @@ TEST_CASE("token: 128 bits in hexadecimal digits") {
         "00012fff05060708090a0b0c0d0e0f10");
 }
 
-TEST_CASE("token: only the same text matches, and nothing matches none") {
+TEST_CASE("token: only the same text matches and nothing matches none") {
   CHECK(token_matches("secret", "secret"));
   for (const char* given : {"", "s", "secres", "Secret", "secretsecret", "secret "}) {
     CHECK(!token_matches("secret", given));
@@ -59,7 +59,7 @@ TEST_CASE("token: only the same text matches, and nothing matches none") {
   CHECK(!token_matches("", ""));
 }
 
-TEST_CASE("address file: is read as it was written, and nobody else may") {
+TEST_CASE("address file: is read as it was written and nobody else may") {
   const TemporaryFolder folder;
   const std::string path = folder.path / "address";
   REQUIRE(write_address_file(path, {"127.0.0.1:7000", "secret"}));
@@ -91,7 +91,7 @@ TEST_CASE("address file: what is wrong with one is said with its path") {
   CHECK_THAT(read_address_file(path).error().message, Contains(path) && Contains(reason));
 }
 
-TEST_CASE("address file: one that is missing, open to others or a link is refused") {
+TEST_CASE("address file: one that is missing or open to others or a link is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.path / "address";
   CHECK_THAT(read_address_file(path).error().message, Contains(path) && Contains("No such file"));
