@@ -1,0 +1,35 @@
+#pragma once
+// What the journal keeps of a buffer: the calls that changed it. A Buffer is repeatable, so calls,
+// in their order, on a snapshot make the same buffer again, with its draws and random numbers.
+//
+// To be recorded: a push that took new items (those that it took, though known ones do no harm), a
+// sample that gave a batch, every update, advance, forget and close. Calls that failed, or were
+// answered with anything but `ok`, changed nothing.
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "coordinator/buffer/buffer.h"
+
+namespace attune {
+
+json push_record(std::string_view producer, std::int64_t first, std::span<const BufferItem> taken);
+json sample_record(std::size_t n);
+json update_record(std::span<const ItemId> ids, std::span<const double> priorities);
+json advance_record(std::int64_t iteration);
+json forget_record(std::string_view producer);
+json close_record();
+
+// Makes the call again. An error, for which the journal is not to be used any further: no record,
+// or one that this buffer would not have made, because it does not take or give all of it.
+Result<void> replay(Buffer& buffer, const json& record);
+
+// [{"meta": "...", "priority": 0.5, "collect_iter": 3}, ...], the latter two if there are any: in
+// records and in what producers send. Numbers are not checked; push() does.
+json to_json(std::span<const BufferItem> items);
+Result<std::vector<BufferItem>> parse_buffer_items(const json& items);
+
+}  // namespace attune
