@@ -50,24 +50,19 @@ class Walk {
 
   void step() {
     const std::size_t what = rng.index(100);
-    if (what < 45) {
-      do_push();
-    } else if (what < 80) {
-      do_sample();
-    } else if (what < 90) {
-      do_update();
-    } else if (what < 97) {
-      iteration += rng.integer(-1, 3);
-      if (iteration < 0) iteration = 0;
-      REQUIRE(buffer.advance(iteration) == model.advance(iteration));
-      records.push_back(advance_record(iteration));
-    } else {
-      const std::string producer = some_producer();
-      buffer.forget(producer);
-      model.taken.erase(producer);
-      records.push_back(forget_record(producer));
+    const bool push_waited = buffer.push_answer() != BufferAnswer::ok;
+    std::vector<std::size_t> waited;
+    for (std::size_t n = 1; n <= policy.batch; ++n) {
+      if (buffer.sample_answer(n) != BufferAnswer::ok) waited.push_back(n);
     }
+    do_any(what);
     compare();
+    // Who waits need not ask again but when buffer.h says so.
+    if (push_waited && buffer.push_answer() == BufferAnswer::ok)
+      REQUIRE((is_sample(what) || is_advance(what)));
+    for (const std::size_t n : waited) {
+      if (buffer.sample_answer(n) == BufferAnswer::ok) REQUIRE(is_push(what));
+    }
   }
 
   void close() {
@@ -84,6 +79,31 @@ class Walk {
   std::vector<json> records;
 
  private:
+  static bool is_push(std::size_t what) { return what < 45; }
+  static bool is_sample(std::size_t what) { return what >= 45 && what < 80; }
+  static bool is_update(std::size_t what) { return what >= 80 && what < 90; }
+  static bool is_advance(std::size_t what) { return what >= 90 && what < 97; }
+
+  void do_any(std::size_t what) {
+    if (is_push(what)) {
+      do_push();
+    } else if (is_sample(what)) {
+      do_sample();
+    } else if (is_update(what)) {
+      do_update();
+    } else if (is_advance(what)) {
+      iteration += rng.integer(-1, 3);
+      if (iteration < 0) iteration = 0;
+      REQUIRE(buffer.advance(iteration) == model.advance(iteration));
+      records.push_back(advance_record(iteration));
+    } else {
+      const std::string producer = some_producer();
+      buffer.forget(producer);
+      model.taken.erase(producer);
+      records.push_back(forget_record(producer));
+    }
+  }
+
   std::string some_producer() { return "p" + std::to_string(rng.index(3)); }
 
   void do_push() {
