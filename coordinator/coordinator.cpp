@@ -28,6 +28,7 @@ void Coordinator::append(const Record& record) {
 
 // The commander hears the same whether it happens or is replayed.
 void Coordinator::told(const Record& record, const Task* task) {
+  effects_.applied(record, task);
   if (!commander_ || task == nullptr || !owns(*task)) return;
   if (record.edge == Edge::created) commander_->created(*task);
   if (record.edge == Edge::closing && record.text == kFinish) commander_->told_to_finish(*task);
@@ -143,6 +144,13 @@ void Coordinator::attempt_over(Task& task, TaskState state, const std::string& c
   go_on(now);
 }
 
+std::vector<Task*> Coordinator::in_order() {
+  std::vector<Task*> ordered;
+  for (const auto& [id, task] : board_.tasks()) ordered.push_back(board_.find(id));
+  std::ranges::sort(ordered, {}, &Task::order);
+  return ordered;
+}
+
 // ---- a new coordinator
 
 Result<void> Coordinator::load(const json& state) {
@@ -175,10 +183,7 @@ json Coordinator::save() const {
 
 void Coordinator::begin(double now) {
   append({.edge = Edge::began, .at = now, .number = board_.epoch() + 1});
-  std::vector<Task*> ordered;
-  for (const auto& [id, task] : board_.tasks()) ordered.push_back(board_.find(id));
-  std::ranges::sort(ordered, {}, &Task::order);
-  for (Task* task : ordered) {
+  for (Task* task : in_order()) {
     task->heard = now;
     if (task->state == TaskState::queued) {
       enqueue(*task, now);
@@ -194,6 +199,13 @@ void Coordinator::begin(double now) {
 }
 
 // ---- clients
+
+void Coordinator::client_joined(const std::string& client) {
+  for (const Task* task : in_order()) {
+    if (task->spec.client != client || task->state == TaskState::queued) continue;
+    is_end(task->state) ? effects_.state_changed(*task) : effects_.say_again(*task);
+  }
+}
 
 Result<void> Coordinator::submit(const TaskSpec& spec, double now) {
   if (const Task* known = board_.find(spec.id)) {
@@ -234,10 +246,7 @@ void Coordinator::forget(const std::string& id, double now) {
 
 void Coordinator::finish_all(const std::string& cause, double now) {
   if (!board_.latched()) append({.edge = Edge::latched, .at = now, .cause = cause});
-  std::vector<Task*> ordered;
-  for (const auto& [id, task] : board_.tasks()) ordered.push_back(board_.find(id));
-  std::ranges::sort(ordered, {}, &Task::order);
-  for (Task* task : ordered) close(*task, "stop", cause, false, now);
+  for (Task* task : in_order()) close(*task, "stop", cause, false, now);
 }
 
 bool Coordinator::finished() const {

@@ -31,12 +31,15 @@ class Effects {
  public:
   virtual ~Effects() = default;
   virtual void append(const Record& record) = 0;
+  // The board has it; also of a record that is replayed. `task`: nullptr when it is gone.
+  virtual void applied(const Record& record, const Task* task) = 0;
 
   // To a worker. `again`: it has been leased this to it before, and may have begun it.
   virtual void lease(const Task& task, bool again) = 0;
   virtual void cancel(const std::string& worker, const HeldLease& lease,
                       const std::string& how) = 0;
   virtual void tell(const Task& task, const json& message) = 0;
+  virtual void say_again(const Task& task) = 0;  // the infos that were not acknowledged
   virtual void acknowledge_info(const Task& task, std::uint64_t seq) = 0;
   virtual void acknowledge_end(const std::string& worker, const HeldLease& lease) = 0;
   virtual void dismiss(const std::string& worker) = 0;  // it was draining and has nothing left
@@ -79,6 +82,8 @@ class Coordinator {
                double now);
 
   // ---- clients
+  // It is here, perhaps again: hears the ends that it has not acknowledged, and the infos.
+  void client_joined(const std::string& client);
   // A task that is known already is left as it is, which is said again. Errors: all is done; the
   // task is somebody else's.
   Result<void> submit(const TaskSpec& spec, double now);
@@ -109,6 +114,7 @@ class Coordinator {
  private:
   void append(const Record& record);
   void told(const Record& record, const Task* task);
+  std::vector<Task*> in_order();  // of their creation
   Task* leased_to(const std::string& worker, const HeldLease& lease);
   bool owns(const Task& task) const { return task.spec.client.empty(); }
   void create(const TaskSpec& spec, double now);

@@ -95,6 +95,8 @@ json tell_message(const Task& task, const json& told) {
   return message;
 }
 
+json say_again_message(const Task& task) { return about("say_again", task); }
+
 json info_ack_message(const Task& task, std::uint64_t seq) {
   json message = about("info_ack", task);
   message["seq"] = seq;

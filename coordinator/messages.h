@@ -12,6 +12,7 @@ namespace attune {
 json lease_message(const Task& task, bool again);
 json cancel_message(const HeldLease& lease, const std::string& how);
 json tell_message(const Task& task, const json& message);
+json say_again_message(const Task& task);
 json info_ack_message(const Task& task, std::uint64_t seq);
 json finished_ack_message(const HeldLease& lease);
 

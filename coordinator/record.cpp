@@ -39,7 +39,10 @@ std::string encode_record(const Record& record) {
 }
 
 Result<Record> decode_record(std::string_view text) {
-  const json object = TRY(parse_json(text));
+  return record_from_json(TRY(parse_json(text)));
+}
+
+Result<Record> record_from_json(const json& object) {
   Record record;
   const std::string edge = TRY(text_at(object, "edge"));
   const auto known = std::ranges::find(kEdges, edge, &decltype(kEdges)::value_type::second);

@@ -42,6 +42,7 @@ struct Record {
 
 // JSON text, on one line.
 std::string encode_record(const Record& record);
+Result<Record> record_from_json(const json& object);
 Result<Record> decode_record(std::string_view text);
 
 }  // namespace attune

@@ -100,6 +100,10 @@ Result<void> WorkerTasks::handle(const json& message) {
   if (task == nullptr) return {};  // it was forgotten meanwhile
   if (type == "cancel") return cancel(*task, TRY(text_at(message, "how")));
   if (type == "tell") return tell(*task, TRY(object_at(message, "message")));
+  if (type == "say_again") {
+    for (const Task::Said& each : task->said) say(each.message);
+    return {};
+  }
   if (type == "info_ack") {
     acknowledge(*task, static_cast<std::uint64_t>(TRY(integer_at(message, "seq"))));
     return {};

@@ -37,8 +37,8 @@ class WorkerTasks {
   std::vector<HeldLease> running() const;  // for the hello
   void connected(Say say);                 // after the welcome
   void disconnected() { say_ = nullptr; }
-  // Of the coordinator: lease, cancel, tell, info_ack, finished_ack. An error says what is wrong
-  // with it.
+  // Of the coordinator: lease, cancel, tell, say_again, info_ack, finished_ack. An error says what
+  // is wrong with it.
   Result<void> handle(const json& message);
 
   // More than so many bytes that are not acknowledged: trials are not read any more until then.

@@ -14,6 +14,7 @@ namespace attune::test {
 class WrittenEffects final : public Effects {
  public:
   void append(const Record& record) override { records.push_back(record); }
+  void applied(const Record&, const Task*) override {}
   void lease(const Task& task, bool again) override {
     say("{}: lease {} {} attempt {}{}", task.worker, task.spec.id, to_text(task.state),
         task.attempt, again ? " again" : "");
@@ -24,6 +25,7 @@ class WrittenEffects final : public Effects {
   void tell(const Task& task, const json& message) override {
     say("{}: tell {} {}", task.worker, task.spec.id, dump_json(message));
   }
+  void say_again(const Task& task) override { say("{}: say again {}", task.worker, task.spec.id); }
   void acknowledge_info(const Task& task, std::uint64_t seq) override {
     say("{}: info_ack {} {}", task.worker, task.spec.id, seq);
   }

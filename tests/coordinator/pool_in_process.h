@@ -35,6 +35,7 @@ class PoolInProcess final : public Effects {
 
   // ---- Effects
   void append(const Record& record) override { records.push_back(record); }
+  void applied(const Record&, const Task*) override {}
   void lease(const Task& task, bool again) override {
     to_worker(task.worker, lease_message(task, again));
   }
@@ -44,6 +45,7 @@ class PoolInProcess final : public Effects {
   void tell(const Task& task, const json& message) override {
     to_worker(task.worker, tell_message(task, message));
   }
+  void say_again(const Task& task) override { to_worker(task.worker, say_again_message(task)); }
   void acknowledge_info(const Task& task, std::uint64_t seq) override {
     to_worker(task.worker, info_ack_message(task, seq));
   }

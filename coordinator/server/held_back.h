@@ -1,0 +1,33 @@
+#pragma once
+// What is to be said, in its order, until the records before it are durable. One thread.
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
+
+namespace attune {
+
+class HeldBack {
+ public:
+  // `position`: of the journal, behind all that led to it.
+  void add(std::uint64_t position, std::function<void()> say) {
+    waiting_.push_back({position, std::move(say)});
+  }
+  void release(std::uint64_t durable) {
+    while (!waiting_.empty() && waiting_.front().position <= durable) {
+      const std::function<void()> say = std::move(waiting_.front().say);
+      waiting_.pop_front();
+      say();
+    }
+  }
+  std::size_t size() const { return waiting_.size(); }
+
+ private:
+  struct Waiting {
+    std::uint64_t position;
+    std::function<void()> say;
+  };
+  std::deque<Waiting> waiting_;
+};
+
+}  // namespace attune

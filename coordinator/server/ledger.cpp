@@ -1,0 +1,86 @@
+#include "coordinator/server/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "journal/codec.h"
+
+namespace attune {
+namespace {
+
+// More than this is not held back for the disk: who wants to say more has to wait.
+constexpr std::size_t kMostBacklog = std::size_t{64} << 20;
+constexpr std::chrono::milliseconds kLockPatience{5000};
+constexpr JsonLimits kLimits{.depth = 200, .keys = 10'000'000};
+
+json header() { return {{"program", "attune coordinator"}, {"format", kCoordinatorFormat}}; }
+
+struct Place {
+  std::uint64_t good = 0, after_snapshot = 0;
+};
+
+Result<Place> read(std::string_view bytes, const Ledger::Readers& readers) {
+  RecordScanner records(bytes);
+  const auto first = TRY(records.next());
+  if (!first) return fail("no record in it is whole");
+  const json begun = TRY(parse_json(first->payload, kLimits));
+  if (begun != header())
+    return fail(fmt::format("it is of another program or format: {}", dump_json(begun)));
+  std::uint64_t behind = records.end_of_good();
+  while (const auto record = TRY(records.next())) {
+    const auto at = [&](const Error& error) {
+      return fail(fmt::format("the record at byte {}: {}", record->offset, error.message));
+    };
+    const auto content = parse_json(record->payload, kLimits);
+    if (!content) return at(content.error());
+    const bool snapshot = record->kind == RecordKind::snapshot;
+    const auto taken = snapshot ? readers.load(*content) : readers.replay(*content);
+    if (!taken) return at(taken.error());
+    if (snapshot) behind = records.end_of_good();
+  }
+  return Place{records.end_of_good(), records.end_of_good() - behind};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Ledger>> Ledger::open(FileSystem& files, const Options& options,
+                                             const Readers& readers, std::function<void()> ready,
+                                             Log log) {
+  const JournalFile::Options file_options{options.path, options.durability};
+  auto existing = TRY(JournalFile::lock_and_read(files, options.path, kLockPatience));
+  if (!existing || existing->bytes.empty()) {
+    auto file = TRY(JournalFile::create(files, file_options, std::move(ready), log));
+    file->append({RecordKind::header, dump_json(header())});
+    return std::unique_ptr<Ledger>(new Ledger(std::move(file), options.snapshot_bytes, false));
+  }
+  const auto place = read(existing->bytes, readers);
+  if (!place)
+    return fail(
+        fmt::format("{}: {}; to begin afresh, without the tasks that it knows, move it away",
+                    options.path, place.error().message));
+  if (place->good < existing->bytes.size())
+    log.warning("{}: the last {} bytes were not written to their end, and are cut off",
+                options.path, existing->bytes.size() - place->good);
+  auto file = TRY(JournalFile::open(files, file_options, *std::move(existing), place->good,
+                                    place->after_snapshot, std::move(ready), log));
+  return std::unique_ptr<Ledger>(new Ledger(std::move(file), options.snapshot_bytes, true));
+}
+
+void Ledger::append(std::string record) { file_->append({RecordKind::edge, std::move(record)}); }
+
+bool Ledger::full() const { return file_->full(kMostBacklog); }
+
+void Ledger::snapshot_if_due(const std::function<json()>& save) {
+  if (file_->writing_snapshot() || !file_->trouble().empty()) return;
+  const std::uint64_t most = std::max<std::uint64_t>(snapshot_bytes_, 2 * file_->snapshot_bytes());
+  const std::uint64_t since = file_->bytes_since_snapshot();
+  if (since < tried_) tried_ = 0;  // the last one has succeeded
+  if (since - tried_ < most) return;
+  tried_ = since;
+  file_->begin_snapshot();
+  file_->write_snapshot(header(), save(), nullptr);
+}
+
+}  // namespace attune

@@ -1,0 +1,61 @@
+#pragma once
+// The coordinator as a server: connections in, the state machine and the buffers in the middle, the
+// journal below. What is said to others leaves when the records before it are durable.
+//
+// One thread, that of `io`.
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/durability.h"
+#include "base/file_system.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "coordinator/coordinator.h"
+
+namespace attune {
+
+// What a coordinator keeps in its folder.
+inline constexpr char kAddressFile[] = "coordinator.json";  // for those who dial
+inline constexpr char kCoordinatorJournal[] = "coordinator.journal";
+
+struct ServerOptions {
+  std::filesystem::path directory;     // made when missing, for its user alone
+  std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: a free one
+  std::string advertise;               // what others dial, when that is another HOST:PORT
+  std::string token;                   // of a new coordinator; an earlier one's stays in force
+  std::uint64_t seed = 0;              // of the draws from buffers
+  Durability durability = Durability::each_second;
+  CoordinatorOptions coordinator;
+  std::chrono::milliseconds ping{2'000}, silence{10'000};  // of connections
+};
+
+class CoordinatorServer {
+ public:
+  // `commander` may be null: then there are only the tasks of clients. `on_finished`: nothing new
+  // begins, and all has ended; called once, by the event loop. Errors name the file or the address.
+  // `files` and `clock` live longer.
+  static Result<std::unique_ptr<CoordinatorServer>> create(
+      boost::asio::io_context& io, FileSystem& files, const Clock& clock, ServerOptions options,
+      std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished);
+  CoordinatorServer(const CoordinatorServer&) = delete;
+  CoordinatorServer& operator=(const CoordinatorServer&) = delete;
+  ~CoordinatorServer();  // cuts all connections; tasks run on
+
+  const std::string& address() const;  // HOST:PORT
+  bool went_on() const;                // an earlier one had left a journal
+  const Coordinator& coordinator() const;
+  void finish(const std::string& cause);  // nothing new begins, what runs is stopped
+  // All that was said is on the disk. For the end.
+  Result<void> close();
+
+ private:
+  class Impl;
+  explicit CoordinatorServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace attune
