@@ -199,7 +199,7 @@ Result<void> hear_worker(Coordinator& coordinator, const std::string& worker, co
 // ---- from clients
 
 Result<json> hear_client(Coordinator& coordinator, const std::string& client, const json& message,
-                         double now) {
+                         const std::function<Result<void>(const TaskSpec&)>& check, double now) {
   const std::string type = TRY(text_at(message, "type"));
   if (type == "status") return status_message(coordinator);
   if (type == "shutdown") {
@@ -215,6 +215,7 @@ Result<json> hear_client(Coordinator& coordinator, const std::string& client, co
     auto spec = parse_task_spec(object);
     if (!spec) return refused(id, spec.error());
     spec->client = client;
+    if (auto checked = check(*spec); !checked) return refused(id, checked.error());
     if (auto submitted = coordinator.submit(*spec, now); !submitted)
       return refused(id, submitted.error());
     return json{{"type", "submitted"}, {"task", id}};

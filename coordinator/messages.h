@@ -1,5 +1,6 @@
 #pragma once
 // The messages of docs/coordinator.md as JSON, and what is heard as calls of the coordinator.
+#include <functional>
 #include <string>
 
 #include "base/json.h"
@@ -29,7 +30,8 @@ Result<void> hear_worker(Coordinator& coordinator, const std::string& worker, co
                          double now);
 
 // ---- from clients. What can be refused is answered: `submitted` or `refused`, or null.
+// `check`: whether a task that is submitted can be.
 Result<json> hear_client(Coordinator& coordinator, const std::string& client, const json& message,
-                         double now);
+                         const std::function<Result<void>(const TaskSpec&)>& check, double now);
 
 }  // namespace attune

@@ -35,6 +35,11 @@ struct Session {
 
 constexpr std::chrono::seconds kTick{1};
 
+Result<void> check_buffers(const TaskSpec& task) {
+  for (const OwnedBuffer& each : task.owns) TRY(BufferBoard::check(each));
+  return {};
+}
+
 bool runs(const Task& task, int attempt) {
   return task.attempt == attempt && task.state != TaskState::queued && !is_end(task.state);
 }
@@ -312,7 +317,7 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
                                            const json& message) {
   if (session.role == Role::worker) return hear_worker(coordinator_, session.name, message, now());
   if (session.role == Role::client) {
-    json answer = TRY(hear_client(coordinator_, session.name, message, now()));
+    json answer = TRY(hear_client(coordinator_, session.name, message, check_buffers, now()));
     if (answer.is_null()) return {};
     if (answer["type"] == "status") answer["buffers"] = buffers_.status();
     say(id, std::move(answer));

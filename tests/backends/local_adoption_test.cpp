@@ -137,8 +137,6 @@ void kill_and_wait(pid_t pid) {
   REQUIRE(::poll(&end, 1, 60'000) == 1);
 }
 
-void make_fifo(const fs::path& path) { ::mkfifo(path.c_str(), 0600); }
-
 TEST_CASE("local adoption: whenever managers are killed, everything is delivered exactly once") {
   constexpr int kTrials = 12;
   const std::string command =

@@ -148,6 +148,8 @@ class LocalFixture {
   std::size_t reports_before_end = 0;
 };
 
+inline void make_fifo(const fs::path& path) { ::mkfifo(path.c_str(), 0600); }
+
 // The trial holds the only writing end of a FIFO open: its end of file is the death of everything
 // that the trial started.
 class Lifeline {

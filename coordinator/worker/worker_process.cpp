@@ -1,0 +1,80 @@
+#include "coordinator/worker/worker_process.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "coordinator/messages.h"
+
+namespace attune {
+
+WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options, const Rng& rng,
+                             Log log, Handlers handlers)
+    : options_(std::move(options)),
+      log_(std::move(log)),
+      handlers_(std::move(handlers)),
+      tasks_(io, handlers_.make_backend, options_.first_seq),
+      dialer_(io, options_.dial, rng,
+              {[this] {
+                 WorkerHello hello = options_.hello;
+                 hello.running = tasks_.running();
+                 json message = to_json(hello);
+                 message["role"] = "worker";
+                 return message;
+               },
+               [this](std::unique_ptr<Connection> connection, const json&) {
+                 connected(std::move(connection));
+               },
+               [this](DialState state, const std::string& reason) {
+                 log_.debug("{}", reason);
+                 if (state == DialState::waiting || state == DialState::refused)
+                   handlers_.on_state(reason);
+               }}) {}
+
+WorkerProcess::~WorkerProcess() = default;
+
+void WorkerProcess::begin() { dialer_.dial(); }
+
+void WorkerProcess::connected(std::unique_ptr<Connection> connection) {
+  connection_ = std::move(connection);
+  handlers_.on_state(fmt::format("connected to {}", connection_->peer()));
+  connection_->start({[this](const json& message) { heard(message); },
+                      [this](const std::string& reason) { lost(reason); },
+                      {}});
+  // More than the connection takes is not said: what waits for an acknowledgement is bounded.
+  tasks_.connected([this](const json& message) { static_cast<void>(connection_->send(message)); });
+  if (draining_) drain();
+}
+
+void WorkerProcess::heard(const json& message) {
+  const json type = message.value("type", json());
+  if (type == "drain") {
+    draining_ = dismissed_ = true;
+  } else if (type == "error") {
+    log_.warning("the coordinator says: {}", dump_json(message));
+  } else if (const auto handled = tasks_.handle(message); !handled) {
+    log_.error("the coordinator says what cannot be understood: {}", handled.error().message);
+    connection_->refuse(handled.error().message);
+  }
+  if (!dismissed_ || !tasks_.idle()) return;
+  tasks_.disconnected();
+  connection_->close("it has nothing left to do");
+  handlers_.on_done();
+}
+
+void WorkerProcess::lost(const std::string& reason) {
+  handlers_.on_state("the connection is lost: " + reason);
+  tasks_.disconnected();
+  connection_.reset();
+  dismissed_ = false;
+  dialer_.dial();
+}
+
+void WorkerProcess::drain() {
+  draining_ = true;
+  if (connection_) static_cast<void>(connection_->send({{"type", "drain"}}));
+}
+
+void WorkerProcess::kill_all() { tasks_.kill_all(); }
+
+}  // namespace attune

@@ -1,0 +1,57 @@
+#pragma once
+// A worker: dials the coordinator, again and again, and runs what it is leased. It goes when it was
+// told to drain and has nothing left. When the process dies its trials run on, and a worker that is
+// started under the same name goes on with them.
+//
+// One thread, that of `io`.
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+
+#include "base/log.h"
+#include "base/rng.h"
+#include "coordinator/wire/dialer.h"
+#include "coordinator/worker/worker_tasks.h"
+
+namespace attune {
+
+struct WorkerOptions {
+  DialerOptions dial;
+  WorkerHello hello;            // without what runs
+  std::uint64_t first_seq = 0;  // see WorkerTasks; the time, in microseconds, will do
+};
+
+class WorkerProcess {
+ public:
+  struct Handlers {
+    WorkerTasks::MakeBackend make_backend;
+    std::function<void(const std::string& text)> on_state;  // for people: connected, lost, ...
+    std::function<void()> on_done;  // it has nothing left, and gets nothing more
+  };
+  WorkerProcess(boost::asio::io_context& io, WorkerOptions options, const Rng& rng, Log log,
+                Handlers handlers);
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  ~WorkerProcess();
+
+  void begin();
+  // Takes nothing more, and goes when its tasks have ended and the coordinator knows it.
+  void drain();
+  void kill_all();  // its trials, without grace
+  bool idle() const { return tasks_.idle(); }
+
+ private:
+  void connected(std::unique_ptr<Connection> connection);
+  void heard(const json& message);
+  void lost(const std::string& reason);
+
+  const WorkerOptions options_;
+  const Log log_;
+  const Handlers handlers_;
+  WorkerTasks tasks_;
+  Dialer dialer_;
+  std::unique_ptr<Connection> connection_;
+  bool draining_ = false, dismissed_ = false;
+};
+
+}  // namespace attune

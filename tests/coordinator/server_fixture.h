@@ -1,0 +1,143 @@
+#pragma once
+// A coordinator and workers over real sockets, and a client whose words the test says; in one
+// process and thread.
+#include <chrono>
+
+#include "coordinator/messages.h"
+#include "coordinator/server/server.h"
+#include "coordinator/trial_event.h"
+#include "coordinator/worker/worker_process.h"
+#include "tests/backends/local_fixture.h"
+#include "tests/coordinator/coordinator_world.h"
+
+namespace attune::test {
+
+class ServerFixture {
+ public:
+  struct Client {
+    std::unique_ptr<Dialer> dialer;
+    std::unique_ptr<Connection> connection;
+    std::vector<json> heard;
+    std::string closed;  // why
+
+    bool has(std::string_view type, const std::string& task = "") const {
+      return std::ranges::any_of(heard, [&](const json& message) {
+        return message["type"] == type && (task.empty() || message["task"] == task);
+      });
+    }
+    void say(const json& message) const { REQUIRE(connection->send(message)); }
+  };
+
+  void start_server() {
+    ServerOptions options;
+    options.directory = folder.path / "coordinator";
+    options.token = "secret";
+    options.coordinator.lost_after = lost_after;
+    options.silence = silence;
+    options.ping = silence / 4;
+    auto made = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(),
+                                          [this] { finished = true; });
+    if (!made) FAIL(made.error().message);
+    server = *std::move(made);
+  }
+  DialerOptions dial() const {
+    DialerOptions options;
+    options.file = (folder.path / "coordinator" / kAddressFile).string();
+    options.first_pause = std::chrono::milliseconds(5);
+    options.longest_pause = std::chrono::milliseconds(50);
+    return options;
+  }
+  void start_worker(const std::string& id, double cpu = 2) {
+    WorkerOptions options;
+    options.dial = dial();
+    options.hello = worker_hello(id, cpu, fmt::format("{}", ++incarnations));
+    options.first_seq = incarnations * 1'000'000;
+    workers[id] = std::make_unique<WorkerProcess>(
+        io, options, Rng(1), Log(),
+        WorkerProcess::Handlers{
+            [this](const std::string& experiment,
+                   std::function<void()> wake) -> Result<std::unique_ptr<TrialBackend>> {
+              if (!fs::exists(experiment)) return fail("there is no " + experiment);
+              auto backend = LocalBackend::create(io, local_options(folder.path, command), wake);
+              if (!backend) return std::unexpected(backend.error());
+              (*backend)->set_path(folder.path / "experiment");
+              return backend;
+            },
+            [](const std::string&) {}, [this, id] { done.insert(id); }});
+    workers[id]->begin();
+  }
+  // A client, or what else is asked for in `hello`.
+  Client& start_client(const json& hello = {{"role", "client"}, {"client", "c"}}) {
+    clients.push_back(std::make_unique<Client>());
+    Client& client = *clients.back();
+    client.dialer = std::make_unique<Dialer>(
+        io, dial(), Rng(2),
+        Dialer::Handlers{[hello] { return hello; },
+                         [&client](std::unique_ptr<Connection> connection, const json& welcome) {
+                           client.heard.push_back(welcome);
+                           client.connection = std::move(connection);
+                           client.connection->start(
+                               {[&client](json m) { client.heard.push_back(std::move(m)); },
+                                [&client](const std::string& why) {
+                                  client.closed = why;
+                                  client.connection.reset();
+                                },
+                                {}});
+                         },
+                         [&client](DialState state, const std::string& why) {
+                           if (state == DialState::waiting || state == DialState::refused)
+                             client.closed = why;
+                         }});
+    client.dialer->dial();
+    return client;
+  }
+  bool run_until(const std::function<bool()>& enough) {
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (!enough()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      io.restart();
+      io.run_one_for(1s);
+    }
+    return true;
+  }
+
+  json trial(int sequence) {
+    std::ofstream(folder.path / "experiment.json") << "{}";
+    TaskSpec spec = trial_task(fmt::format("e-t{}-0", sequence));
+    spec.program = dump_json(
+        {{"experiment", (folder.path / "experiment.json").string()},
+         {"job", fmt::format("t{}", sequence)},
+         {"sequence", sequence},
+         {"attempt", 0},
+         {"parameters", R"({"parameter_id": 0, "parameters": {"lr": 0.5, "name": "a b"}})"}});
+    return {{"type", "submit"}, {"task", to_json(spec)}};
+  }
+  static std::vector<std::string> reports(const Client& client, const std::string& id) {
+    std::map<std::uint64_t, std::string> by_position;
+    for (const json& message : client.heard) {
+      if (message["type"] != "info" || message["task"] != id) continue;
+      const auto event = parse_trial_event(id.substr(2, id.rfind('-') - 2), message["event"]);
+      REQUIRE(event.has_value());
+      if (const auto* report = std::get_if<TrialReport>(&*event))
+        by_position[report->position] = dump_json(report->metric.value);
+    }
+    std::vector<std::string> values;
+    for (const auto& [position, value] : by_position) values.push_back(value);
+    return values;
+  }
+
+  TemporaryFolder folder;
+  SystemClock clock;
+  boost::asio::io_context io;
+  std::string command = "true";
+  double lost_after = 15;
+  std::chrono::milliseconds silence{10'000};
+  bool finished = false;
+  std::set<std::string> done;  // workers that have gone
+  std::unique_ptr<CoordinatorServer> server;
+  std::map<std::string, std::unique_ptr<WorkerProcess>> workers;
+  std::vector<std::unique_ptr<Client>> clients;
+  std::uint64_t incarnations = 0;
+};
+
+}  // namespace attune::test
