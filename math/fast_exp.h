@@ -11,7 +11,7 @@
 namespace attune {
 
 // exp(-x) for x >= 0, infinity included, within 3e-7 relative up to 87; beyond, exp(-87) = 2e-38.
-inline float exp_minus(float x) {
+[[gnu::always_inline]] inline float exp_minus(float x) {
   constexpr float kRound = 0x1.8p23f;  // adding it rounds to an integer, kept in the low bits
   constexpr float kLog2E = 1.44269504f;
   constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;

@@ -1,12 +1,11 @@
 #include "math/product_mixture.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "base/check.h"
-#include "math/fast_exp.h"
+#include "math/float_passes.h"
 
 namespace attune {
 namespace {
@@ -16,36 +15,6 @@ constexpr std::size_t kBlock = 8;
 
 // Between these a product of two more factors of ordinary size cannot leave the doubles.
 constexpr double kSmall = 1e-150, kLarge = 1e150;
-
-// erfc(x) for x >= 0 within 5e-7 (Abramowitz, Stegun, "Handbook of Mathematical Functions",
-// 7.1.26).
-inline float complementary_error(float x) {
-  const float t = 1 / (1 + 0.3275911f * x);
-  const float polynomial =
-      t * (0.254829592f +
-           t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
-  return polynomial * exp_minus(x * x);
-}
-
-// Four lanes side by side: neither a sum nor a maximum may be split by the compiler itself.
-template <class Join>
-float reduced(std::span<const float> terms, float start, Join&& join) {
-  std::array<float, 4> lanes = {start, start, start, start};
-  std::size_t j = 0;
-  for (; j + 4 <= terms.size(); j += 4) {
-    for (std::size_t k = 0; k < 4; ++k) lanes[k] = join(lanes[k], terms[j + k]);
-  }
-  for (; j < terms.size(); ++j) lanes[0] = join(lanes[0], terms[j]);
-  return join(join(lanes[0], lanes[1]), join(lanes[2], lanes[3]));
-}
-
-double log_sum(std::span<float> terms) {
-  const float largest = reduced(terms, -std::numeric_limits<float>::infinity(),
-                                [](float a, float b) { return a > b ? a : b; });
-  for (float& term : terms) term = exp_minus(largest - term);
-  const float sum = reduced(terms, 0, [](float a, float b) { return a + b; });
-  return static_cast<double>(largest) + std::log(static_cast<double>(sum));
-}
 
 }  // namespace
 
@@ -106,14 +75,9 @@ void ProductMixture::add_numbers(std::size_t axis, std::span<const MixtureKernel
     middle[j] = static_cast<float>(kernel.centre);
     scale[j] = last_scale;
   }
-  const auto from = static_cast<float>(low), to = static_cast<float>(high);
-  std::vector<float> peaks(size_);
-  float* peak = peaks.data();
-  for (std::size_t j = 0; j < size_; ++j) {
-    const float outside = complementary_error((middle[j] - from) * scale[j]) +
-                          complementary_error((to - middle[j]) * scale[j]);
-    peak[j] = scale[j] / (1 - outside / 2);
-  }
+  std::vector<float> peak(size_);
+  float_passes().truncated_peaks(static_cast<float>(low), static_cast<float>(high), {middle, size_},
+                                 {scale, size_}, peak);
   constexpr double kPeak = std::numbers::inv_sqrtpi;
   const double uniform = 1 / (high - low);
   for (std::size_t j = 0; j < size_; ++j) {
@@ -160,6 +124,7 @@ void ProductMixture::log_densities(std::span<const double> points,
                                    std::span<double> log_densities) const {
   const std::size_t count = log_densities.size(), d = axes_.size();
   ATTUNE_CHECK(points.size() == count * d);
+  const FloatPasses& passes = float_passes();
   std::vector<float> scratch(kBlock * size_);
   for (std::size_t first = 0; first < count; first += kBlock) {
     const std::size_t block = std::min(kBlock, count - first);
@@ -167,27 +132,17 @@ void ProductMixture::log_densities(std::span<const double> points,
       std::ranges::copy(height_, scratch.begin() + static_cast<std::ptrdiff_t>(b * size_));
     }
     for (std::size_t a = 0; a < d; ++a) {
-      const float* middle = &middle_[a * size_];
-      const float* scale = &scale_[a * size_];
+      const auto middle = std::span(middle_).subspan(a * size_, size_);
+      const auto scale = std::span(scale_).subspan(a * size_, size_);
+      const auto add = axes_[a].categories > 0 ? passes.add_misses : passes.subtract_squares;
       for (std::size_t b = 0; b < block; ++b) {
         const auto x = static_cast<float>(points[(first + b) * d + a]);
-        float* terms = &scratch[b * size_];
-        if (axes_[a].categories > 0) {
-          for (std::size_t j = 0; j < size_; ++j) {
-            const float miss = scale[j];
-            terms[j] += middle[j] == x ? 0.0f : miss;
-          }
-          continue;
-        }
-        for (std::size_t j = 0; j < size_; ++j) {
-          const float z = (x - middle[j]) * scale[j];
-          terms[j] -= z * z;
-        }
+        add(x, middle, scale, std::span(scratch).subspan(b * size_, size_));
       }
     }
     for (std::size_t b = 0; b < block; ++b) {
       const auto terms = std::span(scratch).subspan(b * size_, size_);
-      log_densities[first + b] = log_largest_ + log_sum(terms);
+      log_densities[first + b] = log_largest_ + passes.log_sum(terms);
     }
   }
 }

@@ -1,0 +1,167 @@
+#include "math/float_passes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "math/fast_exp.h"
+
+namespace attune {
+namespace {
+
+// Inlined into each variant, which compiles it for its own processor.
+#define ATTUNE_PASS [[gnu::always_inline]] inline
+
+constexpr std::size_t kSums = FloatPasses::kSums;
+
+// Neither a sum nor a maximum may be split by the compiler itself.
+template <class Join>
+ATTUNE_PASS float joined(const float* terms, std::size_t n, float start, Join&& join) {
+  std::array<float, kSums> lanes;
+  for (float& lane : lanes) lane = start;
+  std::size_t j = 0;
+  for (; j + kSums <= n; j += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) lanes[k] = join(lanes[k], terms[j + k]);
+  }
+  for (std::size_t k = 0; j < n; ++j, ++k) lanes[k] = join(lanes[k], terms[j]);
+  for (std::size_t half = kSums / 2; half > 0; half /= 2) {
+    for (std::size_t k = 0; k < half; ++k) lanes[k] = join(lanes[k], lanes[k + half]);
+  }
+  return lanes[0];
+}
+
+ATTUNE_PASS float sum(const float* terms, std::size_t n) {
+  return joined(terms, n, 0.0f, [](float a, float b) { return a + b; });
+}
+
+// erfc(x) for x >= 0 within 5e-7 (Abramowitz, Stegun, "Handbook of Mathematical Functions",
+// 7.1.26).
+ATTUNE_PASS float complementary_error(float x) {
+  const float t = 1 / (1 + 0.3275911f * x);
+  const float polynomial =
+      t * (0.254829592f +
+           t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
+  return polynomial * exp_minus(x * x);
+}
+
+ATTUNE_PASS float sum_of_normals_of(TwoFloats x, const NormalTerms& components) {
+  constexpr std::size_t kBlock = 256;
+  std::array<float, kBlock> terms;
+  float total = 0;
+  for (std::size_t from = 0; from < components.size(); from += kBlock) {
+    const std::size_t n = std::min(kBlock, components.size() - from);
+    const float* high = components.high.data() + from;
+    const float* low = components.low.data() + from;
+    const float* scale = components.scale.data() + from;
+    const float* height = components.height.data() + from;
+    for (std::size_t j = 0; j < n; ++j) {
+      const float z = ((x.high - high[j]) + (x.low - low[j])) * scale[j];
+      terms[j] = height[j] * exp_minus(z * z);
+    }
+    total += sum(terms.data(), n);
+  }
+  return total;
+}
+
+ATTUNE_PASS void subtract_squares_of(float x, std::span<const float> middles,
+                                     std::span<const float> scales, std::span<float> all) {
+  const float* __restrict middle = middles.data();
+  const float* __restrict scale = scales.data();
+  float* __restrict terms = all.data();
+  const std::size_t n = all.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    const float z = (x - middle[j]) * scale[j];
+    terms[j] -= z * z;
+  }
+}
+
+ATTUNE_PASS void add_misses_of(float x, std::span<const float> middles,
+                               std::span<const float> misses, std::span<float> all) {
+  const float* __restrict middle = middles.data();
+  const float* __restrict misses_of = misses.data();
+  float* __restrict terms = all.data();
+  const std::size_t n = all.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    const float miss = misses_of[j];
+    terms[j] += middle[j] == x ? 0.0f : miss;
+  }
+}
+
+ATTUNE_PASS double log_sum_of(std::span<float> all) {
+  float* terms = all.data();
+  const std::size_t n = all.size();
+  const float largest = joined(terms, n, -std::numeric_limits<float>::infinity(),
+                               [](float a, float b) { return a > b ? a : b; });
+  for (std::size_t j = 0; j < n; ++j) terms[j] = exp_minus(largest - terms[j]);
+  return static_cast<double>(largest) + std::log(static_cast<double>(sum(terms, n)));
+}
+
+ATTUNE_PASS void truncated_peaks_of(float low, float high, std::span<const float> middles,
+                                    std::span<const float> scales, std::span<float> peaks) {
+  const float* __restrict middle = middles.data();
+  const float* __restrict scale = scales.data();
+  float* __restrict peak = peaks.data();
+  const std::size_t n = peaks.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    const float outside = complementary_error((middle[j] - low) * scale[j]) +
+                          complementary_error((high - middle[j]) * scale[j]);
+    peak[j] = scale[j] / (1 - outside / 2);
+  }
+}
+
+// A variant's functions: captureless lambdas would not take its target along.
+#define ATTUNE_VARIANT(target)                                                                \
+  target float sum_of_normals(TwoFloats x, const NormalTerms& components) {                   \
+    return sum_of_normals_of(x, components);                                                  \
+  }                                                                                           \
+  target void subtract_squares(float x, std::span<const float> middle,                        \
+                               std::span<const float> scale, std::span<float> terms) {        \
+    subtract_squares_of(x, middle, scale, terms);                                             \
+  }                                                                                           \
+  target void add_misses(float x, std::span<const float> middle, std::span<const float> miss, \
+                         std::span<float> terms) {                                            \
+    add_misses_of(x, middle, miss, terms);                                                    \
+  }                                                                                           \
+  target double log_sum(std::span<float> terms) { return log_sum_of(terms); }                 \
+  target void truncated_peaks(float low, float high, std::span<const float> middle,           \
+                              std::span<const float> scale, std::span<float> peak) {          \
+    truncated_peaks_of(low, high, middle, scale, peak);                                       \
+  }                                                                                           \
+  constexpr FloatPasses kPasses = {sum_of_normals, subtract_squares, add_misses, log_sum,     \
+                                   truncated_peaks};
+
+namespace plain {
+ATTUNE_VARIANT()
+}
+
+#ifdef __x86_64__
+namespace avx2 {
+ATTUNE_VARIANT([[gnu::target("avx2")]])
+}
+#endif
+
+}  // namespace
+
+TwoFloats two_floats(double x) {
+  const auto high = static_cast<float>(x);
+  return {high, static_cast<float>(x - static_cast<double>(high))};
+}
+
+const FloatPasses& plain_float_passes() { return plain::kPasses; }
+
+const FloatPasses* avx2_float_passes() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2")) return &avx2::kPasses;
+#endif
+  return nullptr;
+}
+
+// Asked anew each time, as it costs a load and a branch. Not target_clones: their resolvers run
+// before the thread sanitizer is ready for them.
+const FloatPasses& float_passes() {
+  const FloatPasses* best = avx2_float_passes();
+  return best ? *best : plain_float_passes();
+}
+
+}  // namespace attune

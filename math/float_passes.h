@@ -1,0 +1,65 @@
+#pragma once
+// Passes over arrays of floats that use as many lanes as the processor has: what the densities of
+// TPE spend their time on. The place for such loops: each is compiled for the build's processor and
+// for AVX2, and one of the two is chosen when the program runs.
+//
+// Both give the same bits. They are made from the same source; what is elementwise does not depend
+// on the number of lanes, what is summed is summed in kSums sums, whatever the processor has; and
+// nothing is fused (-ffp-contract=off, and no target here has fused multiply-add).
+#include <cstddef>
+#include <span>
+
+namespace attune {
+
+// A number as the sum of two floats: differences of such are precise where those of floats cancel.
+struct TwoFloats {
+  float high = 0, low = 0;
+};
+TwoFloats two_floats(double x);  // |x| < 1e38
+
+// Components of a mixture of normals, one array for each of their numbers. All arrays are of the
+// same length.
+struct NormalTerms {
+  std::span<const float> high, low;  // the mean
+  std::span<const float> scale;      // 1 / (deviation sqrt 2)
+  std::span<const float> height;     // >= 0
+
+  std::size_t size() const { return height.size(); }
+  NormalTerms subspan(std::size_t from, std::size_t count) const {
+    return {high.subspan(from, count), low.subspan(from, count), scale.subspan(from, count),
+            height.subspan(from, count)};
+  }
+};
+
+// Pure functions; spans of one call are of the same length and do not overlap.
+struct FloatPasses {
+  static constexpr std::size_t kSums = 16;
+
+  // The sum over j of height[j] exp(-(scale[j] (x - mean[j]))^2). Terms within 7.5 deviations are
+  // within 2e-5 relative; farther ones are at least height[j] * 1e-38.
+  float (*sum_of_normals)(TwoFloats x, const NormalTerms& components);
+
+  // terms[j] -= (scale[j] (x - middle[j]))^2
+  void (*subtract_squares)(float x, std::span<const float> middle, std::span<const float> scale,
+                           std::span<float> terms);
+
+  // terms[j] += middle[j] == x ? 0 : miss[j]
+  void (*add_misses)(float x, std::span<const float> middle, std::span<const float> miss,
+                     std::span<float> terms);
+
+  // The logarithm of the sum of exp(terms[j]), which are overwritten; within 1e-6 of the exact one
+  // of these, but that terms below the largest one by more than 87 count as that. At least one.
+  double (*log_sum)(std::span<float> terms);
+
+  // peak[j] = scale[j] / the share that a normal with the mean middle[j] has in [low, high].
+  void (*truncated_peaks)(float low, float high, std::span<const float> middle,
+                          std::span<const float> scale, std::span<float> peak);
+};
+
+const FloatPasses& float_passes();  // the fastest that this processor can run
+
+// For tests: those of the build's processor, and those for AVX2, null where they cannot run.
+const FloatPasses& plain_float_passes();
+const FloatPasses* avx2_float_passes();
+
+}  // namespace attune
