@@ -34,7 +34,10 @@ ProductMixture::ProductMixture(std::span<const MixtureAxis> axes,
   }
   // Products, and few logarithms.
   std::vector<double> product(size_, 1.0), log_height(size_);
-  for (std::size_t j = 0; j < size_; ++j) log_height[j] = std::log(weights[j] / total);
+  for (std::size_t j = 0; j < size_; ++j) {
+    const bool as_before = j > 0 && weights[j] == weights[j - 1];
+    log_height[j] = as_before ? log_height[j - 1] : std::log(weights[j] / total);
+  }
   for (std::size_t a = 0; a < axes_.size(); ++a) {
     const auto of_axis = kernels.subspan(a * size_, size_);
     if (axes_[a].categories > 0) {
@@ -87,15 +90,21 @@ void ProductMixture::add_numbers(std::size_t axis, std::span<const MixtureKernel
 
 void ProductMixture::add_categories(std::size_t axis, std::span<const MixtureKernel> kernels,
                                     std::span<double> heights) {
+  double width = 0, own = 1;  // most are as wide as the one before: a logarithm less
+  float miss = 0;
   for (std::size_t j = 0; j < size_; ++j) {
     const MixtureKernel& kernel = kernels[j];
     ATTUNE_CHECK(kernel.width > 0 && kernel.width <= 1);
-    const double other = kernel.width / axes_[axis].categories;
-    const double own = 1 - kernel.width + other;
+    if (kernel.width != width) {
+      width = kernel.width;
+      const double other = width / axes_[axis].categories;
+      own = 1 - width + other;
+      miss = static_cast<float>(std::log(other / own));
+    }
     centre_[axis * size_ + j] = kernel.centre;
-    width_[axis * size_ + j] = kernel.width;
+    width_[axis * size_ + j] = width;
     middle_[axis * size_ + j] = static_cast<float>(kernel.centre);
-    scale_[axis * size_ + j] = static_cast<float>(std::log(other / own));
+    scale_[axis * size_ + j] = miss;
     heights[j] *= own;
   }
 }

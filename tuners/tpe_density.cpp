@@ -39,11 +39,15 @@ ProductMixture tpe_density(const TpeGroups& groups, const TpeGroups::Group& grou
     const MixtureAxis& axis = groups.variables()[v].axis;
     axes.push_back(axis);
     const double spread = others * axis.categories / (1 + others * axis.categories);
-    for (const auto* trial : side.trials) {
-      const auto& [x, cell] = trial[v];
-      const double smallest = kSmallestInCells * cell;
-      kernels.push_back(axis.categories > 0 ? MixtureKernel{x, spread, 0}
-                                            : MixtureKernel{x, std::max(width, smallest), cell});
+    // Member by member: g++ 12 makes slow copies of a temporary here, three times the whole work.
+    const std::size_t first = kernels.size();
+    kernels.resize(first + n);
+    for (std::size_t t = 0; t < n; ++t) {
+      const auto& [x, cell] = side.trials[t][v];
+      MixtureKernel& kernel = kernels[first + t];
+      kernel.centre = x;
+      kernel.width = axis.categories > 0 ? spread : std::max(width, kSmallestInCells * cell);
+      kernel.cell = axis.categories > 0 ? 0 : cell;
     }
     kernels.push_back(declared(axis));
   }

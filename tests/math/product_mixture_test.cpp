@@ -4,8 +4,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "math/fast_exp.h"
-
 namespace attune {
 namespace {
 
@@ -78,16 +76,6 @@ std::vector<double> anywhere(Rng& rng) {
 }
 
 }  // namespace
-
-TEST_CASE("exp_minus is the exponential in single precision") {
-  for (float x = 0; x < 87; x += 0.0137f) {
-    const double exact = std::exp(-static_cast<double>(x));
-    CHECK(std::abs(static_cast<double>(exp_minus(x)) / exact - 1) < 3e-7);
-  }
-  CHECK(exp_minus(0) == 1);
-  CHECK(exp_minus(1e30f) == exp_minus(87));
-  CHECK(exp_minus(std::numeric_limits<float>::infinity()) < 1e-37f);
-}
 
 TEST_CASE("one component on one number is a truncated normal") {
   const ProductMixture mixture = Given{{{0, 1, 0}}, {{0.25, 0.5, 0}}, {7}}.mixture();
