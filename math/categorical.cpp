@@ -32,11 +32,26 @@ std::optional<double> Categorical::sample(Rng& rng) const {
   return seen_.points.back();  // rounding
 }
 
+double Categorical::weight(double category) const {
+  const std::vector<double>& points = seen_.points;
+  if (points.empty() || !(category >= points.front() && category <= points.back())) {
+    return prior_weight_;
+  }
+  // Where it is if all from the first one on were seen, as they are of few.
+  const auto guess = std::min(static_cast<double>(points.size() - 1), category - points.front());
+  auto i = static_cast<std::size_t>(guess);
+  if (points[i] != category) {
+    i = static_cast<std::size_t>(std::ranges::lower_bound(points, category) - points.begin());
+  }
+  return prior_weight_ + (points[i] == category ? seen_.weights[i] : 0);
+}
+
 double Categorical::log_density(double category) const {
-  const auto at = std::ranges::lower_bound(seen_.points, category) - seen_.points.begin();
-  const auto i = static_cast<std::size_t>(at);
-  const bool seen = i < seen_.points.size() && seen_.points[i] == category;
-  return std::log((prior_weight_ + (seen ? seen_.weights[i] : 0)) / total_);
+  return std::log(weight(category) / total_);
+}
+
+void Categorical::heights(std::span<const double> categories, std::span<double> heights) const {
+  std::ranges::transform(categories, heights.begin(), [this](double c) { return weight(c); });
 }
 
 }  // namespace attune

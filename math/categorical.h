@@ -2,8 +2,8 @@
 // A distribution over categories from weighted observations and a uniform prior: the probability of
 // a category is proportional to the weight of its observations plus the prior weight (TPE for
 // discrete parameters; Bergstra et al. 2011, section 4.2).
-#include <cstddef>
 #include <optional>
+#include <span>
 
 #include "base/rng.h"
 #include "math/parzen.h"
@@ -21,14 +21,17 @@ class Categorical {
   // An observed category, or nothing: then the caller draws any category uniformly.
   std::optional<double> sample(Rng& rng) const;
 
-  // Logarithm of the probability of a category; named as Parzen's, for promising.h. With a limit
-  // too: there is nothing to save here.
+  // Logarithm of the probability of a category; named as Parzen's, for promising.h.
   double log_density(double category) const;
-  std::optional<double> log_density_below(double category, double) const {
-    return log_density(category);
-  }
+  double log_height(double category) const { return log_density(category); }
+
+  // Weights of categories, for promising.h: in proportion to their probabilities.
+  static constexpr double kHeightError = 1e-12;
+  void heights(std::span<const double> categories, std::span<double> heights) const;
 
  private:
+  double weight(double category) const;
+
   WeightedPoints seen_;  // each once
   double prior_weight_;
   double observed_ = 0;  // weight of all observations

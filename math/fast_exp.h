@@ -1,36 +1,44 @@
 #pragma once
-// An exponential that compilers vectorise: sums of thousands of terms are what multivariate TPE
+// An exponential that compilers vectorise: sums of thousands of terms are what TPE
 // spends its time on. Plain arithmetic, so the same bits on every machine.
 //
 // Cody-Waite reduction by multiples of ln 2, then the Taylor polynomial of degree 7 on
 // |r| <= ln(2)/2 (Muller, "Elementary Functions", 3rd ed., chapters 3 and 11).
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 
 namespace attune {
 
 // exp(-x) for x >= 0, infinity included, within 3e-7 relative up to 87; beyond, exp(-87) = 2e-38.
-[[gnu::always_inline]] inline float exp_minus(float x) {
+// With Degree 5, within 4e-6. Float is float or a vector of them, Int the like of std::int32_t.
+// Nothing is returned, because how vectors are depends on the processor that a caller is compiled
+// for.
+template <class Float, class Int, int Degree = 7>
+[[gnu::always_inline]] inline void exp_minus(const Float& x, Float& result) {
   constexpr float kRound = 0x1.8p23f;  // adding it rounds to an integer, kept in the low bits
   constexpr float kLog2E = 1.44269504f;
   constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
   // As integers, which order these numbers alike: g++ 12 does not vectorise it for floats.
-  const float bounded = -std::bit_cast<float>(
-      std::min(std::bit_cast<std::int32_t>(x), std::bit_cast<std::int32_t>(87.0f)));
-  const float shifted = bounded * kLog2E + kRound;
-  const float k = shifted - kRound;
-  const float r = (bounded - k * kLn2High) - k * kLn2Low;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
+  const Int bits = __builtin_bit_cast(Int, x), most = Int{} + std::bit_cast<std::int32_t>(87.0f);
+  const Float bounded = -__builtin_bit_cast(Float, Int(bits < most ? bits : most));
+  const Float shifted = bounded * kLog2E + kRound;
+  const Float k = shifted - kRound;
+  const Float r = (bounded - k * kLn2High) - k * kLn2Low;
+  Float p = Float{} + 1.0f / 120;
+  if constexpr (Degree == 7) p = (r * (1.0f / 5040) + 1.0f / 720) * r + 1.0f / 120;
   p = p * r + 1.0f / 24;
   p = p * r + 1.0f / 6;
   p = p * r + 0.5f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  const std::uint32_t exponent = (std::bit_cast<std::uint32_t>(shifted) + 127) << 23;
-  return p * std::bit_cast<float>(exponent);
+  const Int exponent = (__builtin_bit_cast(Int, shifted) + 127) << 23;
+  result = p * __builtin_bit_cast(Float, exponent);
+}
+
+[[gnu::always_inline]] inline float exp_minus(float x) {
+  float result;
+  exp_minus<float, std::int32_t>(x, result);
+  return result;
 }
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "math/fast_exp.h"
@@ -45,23 +46,36 @@ ATTUNE_PASS float complementary_error(float x) {
   return polynomial * exp_minus(x * x);
 }
 
-ATTUNE_PASS float sum_of_normals_of(TwoFloats x, const NormalTerms& components) {
-  constexpr std::size_t kBlock = 256;
-  std::array<float, kBlock> terms;
-  float total = 0;
-  for (std::size_t from = 0; from < components.size(); from += kBlock) {
-    const std::size_t n = std::min(kBlock, components.size() - from);
-    const float* high = components.high.data() + from;
-    const float* low = components.low.data() + from;
-    const float* scale = components.scale.data() + from;
-    const float* height = components.height.data() + from;
-    for (std::size_t j = 0; j < n; ++j) {
-      const float z = ((x.high - high[j]) + (x.low - low[j])) * scale[j];
-      terms[j] = height[j] * exp_minus(z * z);
-    }
-    total += sum(terms.data(), n);
+// Explicitly, as arrays of a dozen components are common: what a compiler makes of a loop is ready
+// for thousands.
+using Floats [[gnu::vector_size(FloatPasses::kLanes * sizeof(float))]] = float;
+using Ints [[gnu::vector_size(FloatPasses::kLanes * sizeof(std::int32_t))]] = std::int32_t;
+
+ATTUNE_PASS void add_normals(const NormalTerms& components, const TwoFloats& x, std::size_t from,
+                             std::size_t to, Floats& sums) {
+  for (std::size_t j = from; j < to; j += FloatPasses::kLanes) {
+    Floats high, low, scale, height;
+    std::memcpy(&high, &components.high[j], sizeof high);
+    std::memcpy(&low, &components.low[j], sizeof low);
+    std::memcpy(&scale, &components.scale[j], sizeof scale);
+    std::memcpy(&height, &components.height[j], sizeof height);
+    const Floats z = ((x.high - high) + (x.low - low)) * scale;
+    Floats term;
+    exp_minus<Floats, Ints, 5>(z * z, term);
+    sums += height * term;
   }
-  return total;
+}
+
+ATTUNE_PASS void sums_of_normals_of(const NormalTerms& components, std::size_t always,
+                                    std::span<const NormalWindow> windows, std::span<float> sums) {
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const auto& [x, from, to] = windows[i];
+    Floats lanes = {};
+    add_normals(components, x, 0, always, lanes);
+    add_normals(components, x, from, to, lanes);
+    sums[i] = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
+              ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+  }
 }
 
 ATTUNE_PASS void subtract_squares_of(float x, std::span<const float> middles,
@@ -112,8 +126,9 @@ ATTUNE_PASS void truncated_peaks_of(float low, float high, std::span<const float
 
 // A variant's functions: captureless lambdas would not take its target along.
 #define ATTUNE_VARIANT(target)                                                                \
-  target float sum_of_normals(TwoFloats x, const NormalTerms& components) {                   \
-    return sum_of_normals_of(x, components);                                                  \
+  target void sums_of_normals(const NormalTerms& components, std::size_t always,              \
+                              std::span<const NormalWindow> windows, std::span<float> sums) { \
+    sums_of_normals_of(components, always, windows, sums);                                    \
   }                                                                                           \
   target void subtract_squares(float x, std::span<const float> middle,                        \
                                std::span<const float> scale, std::span<float> terms) {        \
@@ -128,7 +143,7 @@ ATTUNE_PASS void truncated_peaks_of(float low, float high, std::span<const float
                               std::span<const float> scale, std::span<float> peak) {          \
     truncated_peaks_of(low, high, middle, scale, peak);                                       \
   }                                                                                           \
-  constexpr FloatPasses kPasses = {sum_of_normals, subtract_squares, add_misses, log_sum,     \
+  constexpr FloatPasses kPasses = {sums_of_normals, subtract_squares, add_misses, log_sum,    \
                                    truncated_peaks};
 
 namespace plain {
@@ -142,11 +157,6 @@ ATTUNE_VARIANT([[gnu::target("avx2")]])
 #endif
 
 }  // namespace
-
-TwoFloats two_floats(double x) {
-  const auto high = static_cast<float>(x);
-  return {high, static_cast<float>(x - static_cast<double>(high))};
-}
 
 const FloatPasses& plain_float_passes() { return plain::kPasses; }
 

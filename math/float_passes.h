@@ -15,29 +15,36 @@ namespace attune {
 struct TwoFloats {
   float high = 0, low = 0;
 };
-TwoFloats two_floats(double x);  // |x| < 1e38
 
-// Components of a mixture of normals, one array for each of their numbers. All arrays are of the
-// same length.
+inline TwoFloats two_floats(double x) {  // |x| < 1e38
+  const auto high = static_cast<float>(x);
+  return {high, static_cast<float>(x - static_cast<double>(high))};
+}
+
+// A mixture of normals, one array for each number of its components. All of the same length, a
+// multiple of FloatPasses::kLanes; a component that only fills up has height 0.
 struct NormalTerms {
   std::span<const float> high, low;  // the mean
   std::span<const float> scale;      // 1 / (deviation sqrt 2)
   std::span<const float> height;     // >= 0
+};
 
-  std::size_t size() const { return height.size(); }
-  NormalTerms subspan(std::size_t from, std::size_t count) const {
-    return {high.subspan(from, count), low.subspan(from, count), scale.subspan(from, count),
-            height.subspan(from, count)};
-  }
+// A point, and which components it is compared with: the first `always`, which is the same for all
+// points, and [from, to). Multiples of FloatPasses::kLanes.
+struct NormalWindow {
+  TwoFloats x;
+  std::size_t from = 0, to = 0;
 };
 
 // Pure functions; spans of one call are of the same length and do not overlap.
 struct FloatPasses {
-  static constexpr std::size_t kSums = 16;
+  static constexpr std::size_t kLanes = 8, kSums = 16;
 
-  // The sum over j of height[j] exp(-(scale[j] (x - mean[j]))^2). Terms within 7.5 deviations are
-  // within 2e-5 relative; farther ones are at least height[j] * 1e-38.
-  float (*sum_of_normals)(TwoFloats x, const NormalTerms& components);
+  // sums[i]: the sum over the components j of windows[i] of height[j] exp(-(scale[j] (x -
+  // mean[j]))^2). Terms within 7.5 deviations are within 2e-5 relative; farther ones are at least
+  // height[j] * 1e-38. In kLanes sums.
+  void (*sums_of_normals)(const NormalTerms& components, std::size_t always,
+                          std::span<const NormalWindow> windows, std::span<float> sums);
 
   // terms[j] -= (scale[j] (x - middle[j]))^2
   void (*subtract_squares)(float x, std::span<const float> middle, std::span<const float> scale,

@@ -13,10 +13,11 @@
 // logarithm to be within 1e-3 of the unmerged sum.
 #include <cstddef>
 #include <limits>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/rng.h"
+#include "math/float_passes.h"
 
 namespace attune {
 
@@ -43,36 +44,64 @@ class Parzen {
   // with the part of their component that is inside.
   Parzen(const WeightedPoints& observations, const ParzenPrior& prior);
 
-  // A draw, always in [low, high].
-  double sample(Rng& rng) const;
-
   // Logarithm of the density at x, normalised over [low, high]; -infinity outside. Finite wherever
-  // the true value is above -1e300, however far in the tails.
-  double log_density(double x) const;
+  // the true value is above -1e300, however far in the tails. A pass over the components.
+  double log_density(double x) const { return log_height(x) - log_mass(); }
 
-  // log_density(x) if it is below `limit`: components are added, those near x first, only until
-  // their sum is too large. What exceeds the limit by less than 1e-9 may come back too.
-  std::optional<double> log_density_below(double x, double limit) const;
+  // log_density(x) plus a number that is the same for each x, which costs half as much.
+  double log_height(double x) const;
+
+  // exp(log_height(x)) at each x in [low, high], up to another constant factor; within kHeightError
+  // relative, or 0: not told.
+  static constexpr double kHeightError = 4e-5;
+  void heights(std::span<const double> x, std::span<double> heights) const;
+
+  // Draws from the density, always in [low, high]. Has all it needs, may outlive the estimator.
+  class Sampler {
+   public:
+    explicit Sampler(const Parzen& parzen);
+    double operator()(Rng& rng) const;
+
+   private:
+    struct Component {
+      double mu, sigma;
+      double a, b;         // the bounds as deviations from mu, mirrored or not
+      double from, to;     // the normal's tails beyond them
+      bool whole, mirror;  // whether nothing is cut off
+    };
+    double low_, high_;
+    std::vector<Component> components_;
+    std::vector<double> cumulative_;  // of the shares of weight times mass inside
+  };
 
  private:
   struct Component {
     double mu = 0, sigma = 0;
     double weight = 0;
-    double precision = 0;  // 1 / sigma
-    double height = 0;     // share of all weights / (sigma sqrt(2 pi))
   };
 
-  void add_components(const WeightedPoints& observations, const ParzenPrior& prior);
+  void add_components(const WeightedPoints& observations);
+  void add_each(const WeightedPoints& observations, std::span<const double> gaps);
+  void add_merged(const WeightedPoints& observations, std::span<const double> gaps);
+  void add_terms();
   double mass_inside(const Component& component) const;
-  double density(double x, double most) const;
-  double log_density_far(double x) const;
+  double log_mass() const;                          // logarithm of the mass inside [low, high]
+  double height(const Component& component) const;  // share of all weights / (sigma sqrt(2 pi))
+  NormalWindow window(double x) const;
+  double density(double x) const;
+  double log_height_far(double x) const;
 
-  double low_, high_;
-  double log_inside_ = 0;              // logarithm of the mass inside [low, high]
+  ParzenPrior prior_;
   double narrow_sigma_ = 0;            // the smallest deviation
   std::size_t narrow_begin_ = 0;       // components_[narrow_begin_..]: that deviation, mu ascending
   std::vector<Component> components_;  // wide ones first
-  std::vector<double> cumulative_;     // of the shares of weight times mass inside
+  double total_ = 0;                   // weight
+  // For heights(), in deviations of the prior from its mean. The parts of wide and of narrow
+  // components are multiples of FloatPasses::kLanes; what fills them up has no height.
+  std::vector<float> terms_;      // four arrays, as NormalTerms has them
+  std::size_t narrow_terms_ = 0;  // where the narrow ones begin
+  std::vector<float> firsts_;     // means of every kLanes-th narrow one
+  float told_from_ = 0;           // a height that what is left out does not show beside
 };
 
 }  // namespace attune

@@ -32,7 +32,7 @@ enum class Liar { none, best, worst, mean };
 struct Settings {
   Liar liar = Liar::best;
   std::size_t startup = 20;  // observations of a parameter before it is modelled
-  int candidates = 24;
+  std::size_t candidates = 24;
   double prior_weight = 1;
   SplitRule split;
 };
@@ -116,9 +116,9 @@ class Tpe final : public Tuner {
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) -> Answer {
-      Point point = feasible_suggestion(space_, settings_.candidates, rng_, [this](int candidates) {
-        return suggest_point(candidates);
-      });
+      Point point =
+          feasible_suggestion(space_, settings_.candidates, rng_,
+                              [this](std::size_t candidates) { return suggest_point(candidates); });
       auto fresh = feasible_and_new(space_, dedup_, std::move(point));
       if (!fresh) return Exhausted{};
       running_.start(id, *fresh, internal(*fresh));
@@ -149,8 +149,8 @@ class Tpe final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  Point suggest_point(int candidates);
-  double suggest(std::size_t i, int candidates);
+  Point suggest_point(std::size_t candidates);
+  double suggest(std::size_t i, std::size_t candidates);
   double lie() const;
   std::vector<PendingValue> pending(std::size_t i) const;
   std::vector<double> internal(const Point& point) const;  // as modelled, NaN where inactive
@@ -167,7 +167,7 @@ class Tpe final : public Tuner {
   Split sides_;                                 // scratch of suggest()
 };
 
-Point Tpe::suggest_point(int candidates) {
+Point Tpe::suggest_point(std::size_t candidates) {
   Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
   for (std::size_t i = 0; i < space_.params.size(); ++i) {
     if (is_active(space_, point, i)) point.values[i] = suggest(i, candidates);
@@ -175,7 +175,7 @@ Point Tpe::suggest_point(int candidates) {
   return point;
 }
 
-double Tpe::suggest(std::size_t i, int candidates) {
+double Tpe::suggest(std::size_t i, std::size_t candidates) {
   const Domain& domain = space_.params[i].domain;
   const Model& model = models_[i];
   const std::vector<PendingValue> waiting = pending(i);
@@ -186,7 +186,8 @@ double Tpe::suggest(std::size_t i, int candidates) {
   if (model.real) {
     const Parzen good(sides_.below, *model.real);
     const Parzen rest(sides_.above, *model.real);
-    const double x = most_promising(good, rest, candidates, [&] { return good.sample(rng_); });
+    const Parzen::Sampler sampler(good);
+    const double x = most_promising(good, rest, candidates, [&] { return sampler(rng_); });
     return from_internal(domain, x);
   }
   const Categorical good(sides_.below, model.categories, settings_.prior_weight);

@@ -104,27 +104,65 @@ TEST_CASE("many observations: merging moves the logarithm by less than 1e-3") {
   CHECK(worst < 1e-3);
 }
 
-TEST_CASE("a density below a limit is the density, above it there is nothing") {
-  const std::size_t n = GENERATE(1u, 150u, 5000u);
-  const Parzen parzen(scattered(n, Rng(n)), kUnit);
-  for (double x = -0.01; x <= 1.01; x += 0.003) {
-    CAPTURE(n, x);
-    const double log_density = parzen.log_density(x);
-    CHECK(parzen.log_density_below(x, log_density + 1e-8) == log_density);
-    CHECK(parzen.log_density_below(x, log_density + 5) == log_density);
-    if (std::isinf(log_density)) continue;  // outside
-    CHECK_FALSE(parzen.log_density_below(x, log_density - 1e-8));
-    CHECK_FALSE(parzen.log_density_below(x, log_density - 5));
+TEST_CASE("heights are in proportion to the density") {
+  const std::size_t n = GENERATE(0u, 1u, 7u, 150u, 199u, 200u, 5000u);
+  // On a scale on which single precision alone would see steps.
+  const double from = GENERATE(0.0, 1e5, -1e-9);
+  WeightedPoints data = scattered(n, Rng(n));
+  for (double& x : data.points) x += from;
+  ParzenPrior prior = kUnit;
+  prior.mu += from;
+  prior.low += from;
+  prior.high += from;
+  const Parzen parzen(data, prior);
+  std::vector<double> x = {prior.mu};
+  for (double at = 0; at <= 1; at += 0.0013) x.push_back(from + at);
+  std::vector<double> heights(x.size());
+  parzen.heights(x, heights);
+  REQUIRE(heights[0] > 0);
+  const double unit = std::log(heights[0]) - parzen.log_height(x[0]);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    CAPTURE(n, from, x[i]);
+    REQUIRE(heights[i] > 0);
+    CHECK(std::abs(std::log(heights[i]) - parzen.log_height(x[i]) - unit) <
+          2 * Parzen::kHeightError);
+    CHECK(parzen.log_density(x[i]) - parzen.log_height(x[i]) ==
+          Approx(parzen.log_density(x[0]) - parzen.log_height(x[0])).margin(1e-12));
+  }
+}
+
+TEST_CASE("heights that cannot be told are 0") {
+  const Parzen parzen({{0, 0.1, 1e300}, {1, 1, 1}}, {.mu = 0, .sigma = 1});
+  const std::vector<double> x = {0.05, 30, 1e9, -1e14, 1e300};
+  std::vector<double> heights(x.size());
+  parzen.heights(x, heights);
+  CHECK(heights[0] > 0);
+  for (std::size_t i = 1; i < x.size(); ++i) CHECK(heights[i] == 0);
+}
+
+TEST_CASE("the scale of a prior does not matter to heights") {
+  const double sigma = GENERATE(1e-300, 1e-20, 1e20, 1e306);
+  const Parzen parzen({{-sigma, 0.3 * sigma}, {1, 1}}, {.mu = 0, .sigma = sigma});
+  const Parzen unit({{-1, 0.3}, {1, 1}}, {.mu = 0, .sigma = 1});
+  for (const double at : {-1.5, 0.0, 0.3, 2.0}) {
+    const double x = at * sigma;
+    double height = 0, expected = 0;
+    parzen.heights({&x, 1}, {&height, 1});
+    unit.heights({&at, 1}, {&expected, 1});
+    CAPTURE(sigma, at);
+    CHECK(expected > 0);
+    CHECK(height == Approx(expected).epsilon(1e-5));
   }
 }
 
 TEST_CASE("samples follow the density") {
   const Parzen parzen({{0.05, 0.1, 0.95}, {1, 1, 1}}, kUnit);
+  const Parzen::Sampler sampler(parzen);
   Rng rng(3);
   const int n = 100000, bins = 20;
   std::vector<double> counted(bins);
   for (int i = 0; i < n; ++i) {
-    const double x = parzen.sample(rng);
+    const double x = sampler(rng);
     REQUIRE((x >= 0 && x <= 1));
     counted[std::min<std::size_t>(bins - 1, static_cast<std::size_t>(x * bins))] += 1.0 / n;
   }
@@ -138,9 +176,10 @@ TEST_CASE("samples follow the density") {
 
 TEST_CASE("a component far outside of the truncation is harmless") {
   const Parzen parzen({{-1e6, -40, 50}, {1, 1, 1}}, kUnit);
+  const Parzen::Sampler sampler(parzen);
   Rng rng(4);
   for (int i = 0; i < 1000; ++i) {
-    const double x = parzen.sample(rng);
+    const double x = sampler(rng);
     REQUIRE((x >= 0 && x <= 1));
   }
   CHECK(integral(parzen, 0, 1) == Approx(1).epsilon(1e-4));
@@ -155,10 +194,10 @@ TEST_CASE("far tails keep a finite logarithm") {
 
 TEST_CASE("weights far outside: a lone component beyond the bounds is cut to its tail") {
   // Nearly all accepted mass is the tail of the component at -1; it falls away from the low end.
-  const Parzen parzen({{-1}, {1e9}}, kUnit);
+  const Parzen::Sampler sampler(Parzen({{-1}, {1e9}}, kUnit));
   Rng rng(5);
   double sum = 0;
-  for (int i = 0; i < 10000; ++i) sum += parzen.sample(rng);
+  for (int i = 0; i < 10000; ++i) sum += sampler(rng);
   // Mean of N(-1, 0.5) between 0 and 1: mu + sigma (phi(2) - phi(4)) / (Phi(4) - Phi(2)).
   const double expected =
       -1 + 0.5 * (0.05399096651 - 0.00013383022) / (0.02275013195 - 0.00003167124);
