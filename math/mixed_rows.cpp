@@ -1,27 +1,15 @@
 #include "math/mixed_rows.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/check.h"
+#include "math/array_passes.h"
 
 namespace attune {
 namespace {
 
 constexpr double kCentre = 0.5;
 constexpr double kNoCategory = -1;
-
-// Of term(0) to term(n - 1), as four sums: one would have to wait for itself in each step.
-template <class Term>
-double sum_of(std::size_t n, const Term& term) {
-  std::array<double, 4> sums{};
-  std::size_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    for (std::size_t k = 0; k < 4; ++k) sums[k] += term(i + k);
-  }
-  for (; i < n; ++i) sums[0] += term(i);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
 
 }  // namespace
 
@@ -62,35 +50,21 @@ double MixedRows::imputed(std::size_t d, double x) const {
 
 void MixedRows::add_squares(std::size_t d, double given, double weight, std::size_t from,
                             std::span<double> out) const {
-  const double x = imputed(d, given);
-  const double* column = columns_[d].data() + from;
-  if (is_position(d)) {
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const double difference = column[i] - x;
-      out[i] += weight * (difference * difference);
-    }
-  } else {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] += column[i] == x ? 0 : weight;
-  }
+  const ArrayPasses& passes = array_passes();
+  const auto add = is_position(d) ? passes.add_squares : passes.add_mismatches;
+  add(imputed(d, given), weight, std::span(columns_[d]).subspan(from, out.size()), out);
 }
 
 double MixedRows::weigh_squares(std::size_t d, double given, std::size_t from,
                                 std::span<const double> a) const {
-  const double x = imputed(d, given);
-  const double* column = columns_[d].data() + from;
-  if (!is_position(d)) {
-    return sum_of(a.size(), [&](std::size_t i) { return column[i] == x ? 0.0 : a[i]; });
-  }
-  return sum_of(a.size(), [&](std::size_t i) {
-    const double difference = column[i] - x;
-    return a[i] * (difference * difference);
-  });
+  const ArrayPasses& passes = array_passes();
+  const auto weigh = is_position(d) ? passes.weigh_squares : passes.weigh_mismatches;
+  return weigh(imputed(d, given), std::span(columns_[d]).subspan(from, a.size()), a);
 }
 
 double MixedRows::weigh_differences(std::size_t d, double given, std::span<const double> a) const {
-  const double x = imputed(d, given);
-  const double* column = columns_[d].data();
-  return sum_of(a.size(), [&](std::size_t i) { return a[i] * (x - column[i]); });
+  return array_passes().weigh_differences(imputed(d, given), std::span(columns_[d]).first(a.size()),
+                                          a);
 }
 
 }  // namespace attune

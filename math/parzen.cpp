@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "math/float_passes.h"
+#include "math/array_passes.h"
 
 namespace attune {
 namespace {
@@ -47,7 +47,7 @@ constexpr float kLeftOut = 1e-7f;
 // In deviations of the prior: points beyond are not told.
 constexpr float kFar = 1e4f;
 
-constexpr std::size_t kLanes = FloatPasses::kLanes;
+constexpr std::size_t kLanes = ArrayPasses::kLanes;
 
 std::size_t filled_up(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
@@ -186,7 +186,7 @@ void Parzen::heights(std::span<const double> x, std::span<double> heights) const
   for (std::size_t from = 0; from < x.size(); from += windows.size()) {
     const std::size_t n = std::min(windows.size(), x.size() - from);
     for (std::size_t i = 0; i < n; ++i) windows[i] = window(x[from + i]);
-    float_passes().sums_of_normals(terms, narrow_terms_, std::span(windows).first(n), sums);
+    array_passes().sums_of_normals(terms, narrow_terms_, std::span(windows).first(n), sums);
     for (std::size_t i = 0; i < n; ++i) {
       const bool told = sums[i] >= told_from_ && std::abs(windows[i].x.high) < kFar;
       heights[from + i] = told ? static_cast<double>(sums[i]) : 0;

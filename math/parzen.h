@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "math/float_passes.h"
+#include "math/array_passes.h"
 
 namespace attune {
 
@@ -97,7 +97,7 @@ class Parzen {
   std::vector<Component> components_;  // wide ones first
   double total_ = 0;                   // weight
   // For heights(), in deviations of the prior from its mean. The parts of wide and of narrow
-  // components are multiples of FloatPasses::kLanes; what fills them up has no height.
+  // components are multiples of ArrayPasses::kLanes; what fills them up has no height.
   std::vector<float> terms_;      // four arrays, as NormalTerms has them
   std::size_t narrow_terms_ = 0;  // where the narrow ones begin
   std::vector<float> firsts_;     // means of every kLanes-th narrow one

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "base/check.h"
-#include "math/float_passes.h"
+#include "math/array_passes.h"
 
 namespace attune {
 namespace {
@@ -79,7 +79,7 @@ void ProductMixture::add_numbers(std::size_t axis, std::span<const MixtureKernel
     scale[j] = last_scale;
   }
   std::vector<float> peak(size_);
-  float_passes().truncated_peaks(static_cast<float>(low), static_cast<float>(high), {middle, size_},
+  array_passes().truncated_peaks(static_cast<float>(low), static_cast<float>(high), {middle, size_},
                                  {scale, size_}, peak);
   constexpr double kPeak = std::numbers::inv_sqrtpi;
   const double uniform = 1 / (high - low);
@@ -133,7 +133,7 @@ void ProductMixture::log_densities(std::span<const double> points,
                                    std::span<double> log_densities) const {
   const std::size_t count = log_densities.size(), d = axes_.size();
   ATTUNE_CHECK(points.size() == count * d);
-  const FloatPasses& passes = float_passes();
+  const ArrayPasses& passes = array_passes();
   std::vector<float> scratch(kBlock * size_);
   for (std::size_t first = 0; first < count; first += kBlock) {
     const std::size_t block = std::min(kBlock, count - first);

@@ -1,4 +1,4 @@
-#include "math/float_passes.h"
+#include "math/array_passes.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 // Inlined into each variant, which compiles it for its own processor.
 #define ATTUNE_PASS [[gnu::always_inline]] inline
 
-constexpr std::size_t kSums = FloatPasses::kSums;
+constexpr std::size_t kSums = ArrayPasses::kSums;
 
 // Neither a sum nor a maximum may be split by the compiler itself.
 template <class Join>
@@ -48,12 +48,12 @@ ATTUNE_PASS float complementary_error(float x) {
 
 // Explicitly, as arrays of a dozen components are common: what a compiler makes of a loop is ready
 // for thousands.
-using Floats [[gnu::vector_size(FloatPasses::kLanes * sizeof(float))]] = float;
-using Ints [[gnu::vector_size(FloatPasses::kLanes * sizeof(std::int32_t))]] = std::int32_t;
+using Floats [[gnu::vector_size(ArrayPasses::kLanes * sizeof(float))]] = float;
+using Ints [[gnu::vector_size(ArrayPasses::kLanes * sizeof(std::int32_t))]] = std::int32_t;
 
 ATTUNE_PASS void add_normals(const NormalTerms& components, const TwoFloats& x, std::size_t from,
                              std::size_t to, Floats& sums) {
-  for (std::size_t j = from; j < to; j += FloatPasses::kLanes) {
+  for (std::size_t j = from; j < to; j += ArrayPasses::kLanes) {
     Floats high, low, scale, height;
     std::memcpy(&high, &components.high[j], sizeof high);
     std::memcpy(&low, &components.low[j], sizeof low);
@@ -124,6 +124,55 @@ ATTUNE_PASS void truncated_peaks_of(float low, float high, std::span<const float
   }
 }
 
+ATTUNE_PASS void add_squares_of(double x, double weight, std::span<const double> from,
+                                std::span<double> to) {
+  const double* __restrict column = from.data();
+  double* __restrict out = to.data();
+  const std::size_t n = to.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const double difference = column[i] - x;
+    out[i] += weight * (difference * difference);
+  }
+}
+
+ATTUNE_PASS void add_mismatches_of(double x, double weight, std::span<const double> from,
+                                   std::span<double> to) {
+  const double* __restrict column = from.data();
+  double* __restrict out = to.data();
+  const std::size_t n = to.size();
+  for (std::size_t i = 0; i < n; ++i) out[i] += column[i] == x ? 0 : weight;
+}
+
+// Of term(0) to term(n - 1), as four sums: one would have to wait for itself in each step.
+template <class Term>
+ATTUNE_PASS double sum_of(std::size_t n, const Term& term) {
+  std::array<double, 4> sums{};
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) sums[k] += term(i + k);
+  }
+  for (; i < n; ++i) sums[0] += term(i);
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+ATTUNE_PASS double weigh_squares_of(double x, const double* column, std::span<const double> a) {
+  return sum_of(a.size(), [=](std::size_t i) __attribute__((always_inline)) {
+    const double difference = column[i] - x;
+    return a[i] * (difference * difference);
+  });
+}
+
+ATTUNE_PASS double weigh_mismatches_of(double x, const double* column, std::span<const double> a) {
+  return sum_of(a.size(), [=](std::size_t i) __attribute__((always_inline)) {
+    return column[i] == x ? 0.0 : a[i];
+  });
+}
+
+ATTUNE_PASS double weigh_differences_of(double x, const double* column, std::span<const double> a) {
+  return sum_of(a.size(), [=](std::size_t i)
+                              __attribute__((always_inline)) { return a[i] * (x - column[i]); });
+}
+
 // A variant's functions: captureless lambdas would not take its target along.
 #define ATTUNE_VARIANT(target)                                                                \
   target void sums_of_normals(const NormalTerms& components, std::size_t always,              \
@@ -143,8 +192,29 @@ ATTUNE_PASS void truncated_peaks_of(float low, float high, std::span<const float
                               std::span<const float> scale, std::span<float> peak) {          \
     truncated_peaks_of(low, high, middle, scale, peak);                                       \
   }                                                                                           \
-  constexpr FloatPasses kPasses = {sums_of_normals, subtract_squares, add_misses, log_sum,    \
-                                   truncated_peaks};
+  target void add_squares(double x, double weight, std::span<const double> column,            \
+                          std::span<double> out) {                                            \
+    add_squares_of(x, weight, column, out);                                                   \
+  }                                                                                           \
+  target void add_mismatches(double x, double weight, std::span<const double> column,         \
+                             std::span<double> out) {                                         \
+    add_mismatches_of(x, weight, column, out);                                                \
+  }                                                                                           \
+  target double weigh_squares(double x, std::span<const double> column,                       \
+                              std::span<const double> a) {                                    \
+    return weigh_squares_of(x, column.data(), a);                                             \
+  }                                                                                           \
+  target double weigh_mismatches(double x, std::span<const double> column,                    \
+                                 std::span<const double> a) {                                 \
+    return weigh_mismatches_of(x, column.data(), a);                                          \
+  }                                                                                           \
+  target double weigh_differences(double x, std::span<const double> column,                   \
+                                  std::span<const double> a) {                                \
+    return weigh_differences_of(x, column.data(), a);                                         \
+  }                                                                                           \
+  constexpr ArrayPasses kPasses = {                                                           \
+      sums_of_normals, subtract_squares, add_misses,    log_sum,          truncated_peaks,    \
+      add_squares,     add_mismatches,   weigh_squares, weigh_mismatches, weigh_differences};
 
 namespace plain {
 ATTUNE_VARIANT()
@@ -158,9 +228,9 @@ ATTUNE_VARIANT([[gnu::target("avx2")]])
 
 }  // namespace
 
-const FloatPasses& plain_float_passes() { return plain::kPasses; }
+const ArrayPasses& plain_array_passes() { return plain::kPasses; }
 
-const FloatPasses* avx2_float_passes() {
+const ArrayPasses* avx2_array_passes() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2")) return &avx2::kPasses;
 #endif
@@ -169,9 +239,9 @@ const FloatPasses* avx2_float_passes() {
 
 // Asked anew each time, as it costs a load and a branch. Not target_clones: their resolvers run
 // before the thread sanitizer is ready for them.
-const FloatPasses& float_passes() {
-  const FloatPasses* best = avx2_float_passes();
-  return best ? *best : plain_float_passes();
+const ArrayPasses& array_passes() {
+  const ArrayPasses* best = avx2_array_passes();
+  return best ? *best : plain_array_passes();
 }
 
 }  // namespace attune

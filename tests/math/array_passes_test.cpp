@@ -1,4 +1,4 @@
-#include "math/float_passes.h"
+#include "math/array_passes.h"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -33,8 +33,8 @@ struct Arrays {
 
 std::vector<NormalWindow> windows(std::size_t n) {
   std::vector<NormalWindow> all;
-  for (std::size_t from = 0; from <= n; from += FloatPasses::kLanes) {
-    for (std::size_t to = from; to <= n; to += FloatPasses::kLanes) {
+  for (std::size_t from = 0; from <= n; from += ArrayPasses::kLanes) {
+    for (std::size_t to = from; to <= n; to += ArrayPasses::kLanes) {
       all.push_back({two_floats(0.9 - 1.7 * static_cast<double>(to) / 40), from, to});
     }
   }
@@ -48,7 +48,7 @@ std::vector<std::uint32_t> bits(const std::vector<float>& numbers) {
 }
 
 // Everything that the passes make of some arguments.
-std::vector<std::uint32_t> results(const FloatPasses& passes, std::size_t n) {
+std::vector<std::uint32_t> results(const ArrayPasses& passes, std::size_t n) {
   const Arrays given(n, Rng(n));
   std::vector<float> all;
   const auto keep = [&](const std::vector<float>& more) {
@@ -64,13 +64,31 @@ std::vector<std::uint32_t> results(const FloatPasses& passes, std::size_t n) {
   out = given.terms;
   all.push_back(static_cast<float>(passes.log_sum(out)));
   keep(out);
-  if (n % FloatPasses::kLanes == 0) {
+  if (n % ArrayPasses::kLanes == 0) {
     const auto where = windows(n);
     out.resize(where.size());
     passes.sums_of_normals(given.normals(), n / 16 * 8, where, out);
     keep(out);
   }
   return bits(all);
+}
+
+// And of doubles.
+std::vector<std::uint64_t> double_results(const ArrayPasses& passes, std::size_t n) {
+  Rng rng(n);
+  std::vector<double> column, a, out(n, 0.5);
+  for (std::size_t i = 0; i < n; ++i) {
+    column.push_back(rng.uniform() < 0.5 ? 0.25 : rng.uniform());
+    a.push_back(rng.normal());
+  }
+  passes.add_squares(0.25, 1.7, column, out);
+  passes.add_mismatches(0.25, 0.3, column, out);
+  out.push_back(passes.weigh_squares(0.25, column, a));
+  out.push_back(passes.weigh_mismatches(0.25, column, a));
+  out.push_back(passes.weigh_differences(0.25, column, a));
+  std::vector<std::uint64_t> all;
+  for (const double x : out) all.push_back(std::bit_cast<std::uint64_t>(x));
+  return all;
 }
 
 }  // namespace
@@ -99,14 +117,15 @@ TEST_CASE("two floats keep what one loses") {
 }
 
 TEST_CASE("passes have the same bits with and without AVX2") {
-  const FloatPasses* avx2 = avx2_float_passes();
+  const ArrayPasses* avx2 = avx2_array_passes();
   if (!avx2) {
     WARN("this processor has no AVX2");
     return;
   }
   for (const std::size_t n : {1u, 2u, 7u, 8u, 15u, 16u, 17u, 40u, 99u, 100u, 218u, 1000u}) {
     CAPTURE(n);
-    CHECK(results(*avx2, n) == results(plain_float_passes(), n));
+    CHECK(results(*avx2, n) == results(plain_array_passes(), n));
+    CHECK(double_results(*avx2, n) == double_results(plain_array_passes(), n));
   }
 }
 
@@ -115,7 +134,7 @@ TEST_CASE("sums of normals are those of the definition") {
   const Arrays given(n, Rng(7));
   const auto where = windows(n);
   std::vector<float> sums(where.size());
-  float_passes().sums_of_normals(given.normals(), always, where, sums);
+  array_passes().sums_of_normals(given.normals(), always, where, sums);
   for (std::size_t i = 0; i < where.size(); ++i) {
     const auto& [x, from, to] = where[i];
     double sum = 0, left_out = 0;
@@ -145,7 +164,7 @@ TEST_CASE("the logarithm of a sum of exponentials does not overflow") {
         sum += std::exp(-static_cast<double>(j));
       }
       CAPTURE(n, shift);
-      CHECK(float_passes().log_sum(terms) ==
+      CHECK(array_passes().log_sum(terms) ==
             Approx(static_cast<double>(shift) + std::log(sum)).margin(1e-6));
     }
   }
@@ -155,20 +174,20 @@ TEST_CASE("squares and misses are taken from the terms of each component") {
   std::vector<float> terms(11, 1);
   const std::vector<float> middle = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const std::vector<float> scale(11, 0.5f);
-  float_passes().subtract_squares(4, middle, scale, terms);
+  array_passes().subtract_squares(4, middle, scale, terms);
   for (std::size_t j = 0; j < 11; ++j) {
     const float distance = (4 - middle[j]) / 2;
     CHECK(terms[j] == 1 - distance * distance);
   }
   terms.assign(11, 1);
-  float_passes().add_misses(9, middle, std::vector<float>(11, -3), terms);
+  array_passes().add_misses(9, middle, std::vector<float>(11, -3), terms);
   for (std::size_t j = 0; j < 11; ++j) CHECK(terms[j] == (j == 9 ? 1 : -2));
 }
 
 TEST_CASE("truncated peaks make up for what is outside") {
   const std::vector<float> middle = {0, 0.25f, 1}, scale = {100, 2, 1};
   std::vector<float> peaks(3);
-  float_passes().truncated_peaks(0, 1, middle, scale, peaks);
+  array_passes().truncated_peaks(0, 1, middle, scale, peaks);
   for (std::size_t j = 0; j < 3; ++j) {
     const double s = static_cast<double>(scale[j]), m = static_cast<double>(middle[j]);
     const double inside = (std::erf((1 - m) * s) - std::erf((0 - m) * s)) / 2;
