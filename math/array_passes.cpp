@@ -173,57 +173,62 @@ ATTUNE_PASS double weigh_differences_of(double x, const double* column, std::spa
                               __attribute__((always_inline)) { return a[i] * (x - column[i]); });
 }
 
-// A variant's functions: captureless lambdas would not take its target along.
-#define ATTUNE_VARIANT(target)                                                                \
-  target void sums_of_normals(const NormalTerms& components, std::size_t always,              \
-                              std::span<const NormalWindow> windows, std::span<float> sums) { \
+// A variant's functions, for ATTUNE_TARGET: captureless lambdas would not take it along.
+#define ATTUNE_VARIANT                                                                        \
+  ATTUNE_TARGET void sums_of_normals(const NormalTerms& components, std::size_t always,       \
+                                     std::span<const NormalWindow> windows,                   \
+                                     std::span<float> sums) {                                 \
     sums_of_normals_of(components, always, windows, sums);                                    \
   }                                                                                           \
-  target void subtract_squares(float x, std::span<const float> middle,                        \
-                               std::span<const float> scale, std::span<float> terms) {        \
+  ATTUNE_TARGET void subtract_squares(float x, std::span<const float> middle,                 \
+                                      std::span<const float> scale, std::span<float> terms) { \
     subtract_squares_of(x, middle, scale, terms);                                             \
   }                                                                                           \
-  target void add_misses(float x, std::span<const float> middle, std::span<const float> miss, \
-                         std::span<float> terms) {                                            \
+  ATTUNE_TARGET void add_misses(float x, std::span<const float> middle,                       \
+                                std::span<const float> miss, std::span<float> terms) {        \
     add_misses_of(x, middle, miss, terms);                                                    \
   }                                                                                           \
-  target double log_sum(std::span<float> terms) { return log_sum_of(terms); }                 \
-  target void truncated_peaks(float low, float high, std::span<const float> middle,           \
-                              std::span<const float> scale, std::span<float> peak) {          \
+  ATTUNE_TARGET double log_sum(std::span<float> terms) { return log_sum_of(terms); }          \
+  ATTUNE_TARGET void truncated_peaks(float low, float high, std::span<const float> middle,    \
+                                     std::span<const float> scale, std::span<float> peak) {   \
     truncated_peaks_of(low, high, middle, scale, peak);                                       \
   }                                                                                           \
-  target void add_squares(double x, double weight, std::span<const double> column,            \
-                          std::span<double> out) {                                            \
+  ATTUNE_TARGET void add_squares(double x, double weight, std::span<const double> column,     \
+                                 std::span<double> out) {                                     \
     add_squares_of(x, weight, column, out);                                                   \
   }                                                                                           \
-  target void add_mismatches(double x, double weight, std::span<const double> column,         \
-                             std::span<double> out) {                                         \
+  ATTUNE_TARGET void add_mismatches(double x, double weight, std::span<const double> column,  \
+                                    std::span<double> out) {                                  \
     add_mismatches_of(x, weight, column, out);                                                \
   }                                                                                           \
-  target double weigh_squares(double x, std::span<const double> column,                       \
-                              std::span<const double> a) {                                    \
+  ATTUNE_TARGET double weigh_squares(double x, std::span<const double> column,                \
+                                     std::span<const double> a) {                             \
     return weigh_squares_of(x, column.data(), a);                                             \
   }                                                                                           \
-  target double weigh_mismatches(double x, std::span<const double> column,                    \
-                                 std::span<const double> a) {                                 \
+  ATTUNE_TARGET double weigh_mismatches(double x, std::span<const double> column,             \
+                                        std::span<const double> a) {                          \
     return weigh_mismatches_of(x, column.data(), a);                                          \
   }                                                                                           \
-  target double weigh_differences(double x, std::span<const double> column,                   \
-                                  std::span<const double> a) {                                \
+  ATTUNE_TARGET double weigh_differences(double x, std::span<const double> column,            \
+                                         std::span<const double> a) {                         \
     return weigh_differences_of(x, column.data(), a);                                         \
   }                                                                                           \
   constexpr ArrayPasses kPasses = {                                                           \
       sums_of_normals, subtract_squares, add_misses,    log_sum,          truncated_peaks,    \
       add_squares,     add_mismatches,   weigh_squares, weigh_mismatches, weigh_differences};
 
+#define ATTUNE_TARGET
 namespace plain {
-ATTUNE_VARIANT()
+ATTUNE_VARIANT
 }
+#undef ATTUNE_TARGET
 
 #ifdef __x86_64__
+#define ATTUNE_TARGET [[gnu::target("avx2")]]
 namespace avx2 {
-ATTUNE_VARIANT([[gnu::target("avx2")]])
+ATTUNE_VARIANT
 }
+#undef ATTUNE_TARGET
 #endif
 
 }  // namespace
