@@ -224,7 +224,11 @@ Result<void> PoolBackend::heard(const json& message) {
 }
 
 Result<void> PoolBackend::take_info(Attempt& attempt, const json& message) {
-  TrialEvent event = TRY(parse_trial_event(attempt.start.job_id, TRY(object_at(message, "event"))));
+  const json object = TRY(object_at(message, "event"));
+  TrialEvent event = TRY(parse_trial_event(attempt.start.job_id, object));
+  // Somebody has acknowledged what this manager does not know.
+  if (object.value("after", std::uint64_t{0}) > attempt.position)
+    read_rest(attempt, nullptr, false);
   std::uint64_t position = 0;
   if (auto* report = std::get_if<TrialReport>(&event)) {
     position = report->position;
@@ -261,21 +265,22 @@ void PoolBackend::take_end(Attempt& attempt, const json& message) {
   if (auto told = parse_trial_event(attempt.start.job_id, report);
       told && std::holds_alternative<TrialFinished>(*told)) {
     end = std::get<TrialFinished>(*std::move(told));
-    if (report.value("position", std::uint64_t{0}) > attempt.position) read_rest(attempt, &end);
+    if (report.value("position", std::uint64_t{0}) > attempt.position)
+      read_rest(attempt, &end, true);
   } else {
     const std::string state = message.value("state", "");
     end.job_id = attempt.start.job_id;
     end.detail = message.value("cause", "");
     end.how = state == "lost" ? Ending::lost : Ending::failed;
     if (attempt.wanted && state == "cancelled") end.how = *attempt.wanted;
-    read_rest(attempt, nullptr);
+    read_rest(attempt, nullptr, true);
   }
   add(attempt, std::move(end));
   to_say_.push_back({{"type", "forget"}, {"task", attempt.task}});
 }
 
 // What did not come over the connection. `end`: of an attempt that came to an end.
-void PoolBackend::read_rest(Attempt& attempt, TrialFinished* end) {
+void PoolBackend::read_rest(Attempt& attempt, TrialFinished* end, bool ended) {
   const std::string& job = attempt.start.job_id;
   const auto files = TrialFolder::open(folder(job));
   if (!files) return;
@@ -286,12 +291,15 @@ void PoolBackend::read_rest(Attempt& attempt, TrialFinished* end) {
   std::vector<TrialEvent> events;
   const bool late = attempt.wanted.has_value();
   while (reader.read(buffer_, late, events)) continue;
-  reader.finish(late, events);
+  if (ended) reader.finish(late, events);
   if (end != nullptr) {
     if (auto last = final_result(options_.report, reader, folder(job), *end))
       events.push_back(*std::move(last));
   }
-  for (TrialEvent& event : events) add(attempt, std::move(event));
+  for (TrialEvent& event : events) {
+    if (const auto* report = std::get_if<TrialReport>(&event)) attempt.position = report->position;
+    add(attempt, std::move(event));
+  }
 }
 
 // ---- the owner

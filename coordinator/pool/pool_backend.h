@@ -91,7 +91,7 @@ class PoolBackend final : public TrialBackend {
   void take_state(Attempt& attempt, const std::string& cause);
   void take_end(Attempt& attempt, const json& message);
   void refused(Attempt& attempt, const std::string& why);
-  void read_rest(Attempt& attempt, TrialFinished* end);
+  void read_rest(Attempt& attempt, TrialFinished* end, bool ended);
   void add(Attempt& attempt, TrialEvent event);
   void wake();
   Attempt* find(const std::string& task);

@@ -254,13 +254,15 @@ void WorkerTasks::take(Program& program, const TrialEvent& event) {
 }
 
 void WorkerTasks::info(Task& task, const TrialEvent& event) {
-  if (const auto* report = std::get_if<TrialReport>(&event))
-    task.position = std::max(task.position, report->position);
   json message = {{"type", "info"},
                   {"task", task.held.task},
                   {"lease", task.held.lease},
                   {"seq", ++seq_},
                   {"event", to_json(event)}};
+  if (const auto* report = std::get_if<TrialReport>(&event)) {
+    message["event"]["after"] = task.position;  // nothing was reported between the two
+    task.position = std::max(task.position, report->position);
+  }
   say(message);
   const std::size_t bytes = memory_of(message);
   unacknowledged_ += bytes;
