@@ -50,8 +50,8 @@ PoolBackend::PoolBackend(boost::asio::io_context& io, PoolBackendOptions options
                  connected(std::move(connection));
                },
                [this](DialState state, const std::string& reason) {
-                 if (state == DialState::waiting || state == DialState::refused)
-                   options_.on_state(reason);
+                 const bool failed = state == DialState::waiting || state == DialState::refused;
+                 if (failed && ++failures_ > options_.quiet_failures) options_.on_state(reason);
                }}),
       buffer_(kBuffer) {
   dialer_.dial();
@@ -68,6 +68,7 @@ void PoolBackend::set_path(const std::filesystem::path& directory) {
 
 void PoolBackend::connected(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
+  failures_ = options_.quiet_failures;
   options_.on_state("connected to the coordinator at " + connection_->peer());
   connection_->start({[this](const json& message) {
                         if (const auto done = heard(message); !done)
@@ -87,6 +88,7 @@ void PoolBackend::connected(std::unique_ptr<Connection> connection) {
 
 void PoolBackend::lost(const std::string& reason) {
   connection_.reset();
+  if (over_) return;
   options_.on_state("the connection to the coordinator is lost: " + reason);
   dialer_.dial();
 }
@@ -95,7 +97,11 @@ void PoolBackend::say(const json& message) {
   if (connection_) static_cast<void>(connection_->send(message));
 }
 
-void PoolBackend::shut_down() { say({{"type", "shutdown"}}); }
+void PoolBackend::shut_down() {
+  over_ = true;
+  for (const json& message : std::exchange(fetched_, {})) say(message);
+  say({{"type", "shutdown"}});
+}
 
 // ---- starting and ending
 

@@ -39,6 +39,7 @@ struct PoolBackendOptions {
   std::vector<std::string> labels;        // that a worker must have
   double queue_limit = 0;                 // seconds to wait for a worker; 0: any time
   std::function<void(const std::string& text)> on_state;  // of the connection, for people
+  int quiet_failures = 0;  // so many tries in vain are not told: it is only just being started
 };
 
 class PoolBackend final : public TrialBackend {
@@ -103,6 +104,8 @@ class PoolBackend final : public TrialBackend {
   const PoolBackendOptions options_;
   const std::function<void()> wake_;
   bool wake_posted_ = false;
+  bool over_ = false;  // shut_down() was called
+  int failures_ = 0;   // to connect
   std::filesystem::path path_;
   CheckpointFiles checkpoints_;
   Dialer dialer_;

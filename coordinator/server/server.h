@@ -48,6 +48,7 @@ class CoordinatorServer {
   const std::string& address() const;  // HOST:PORT
   bool went_on() const;                // an earlier one had left a journal
   const Coordinator& coordinator() const;
+  bool idle() const;                      // no client is here, and no task that has not ended
   void finish(const std::string& cause);  // nothing new begins, what runs is stopped
   // All that was said is on the disk. For the end.
   Result<void> close();
