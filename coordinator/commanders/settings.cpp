@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "coordinator/buffer/buffer_policy.h"
 
 namespace attune {
 namespace {
@@ -125,9 +126,9 @@ Result<CommonSettings> common_settings(const std::string& name, const json& reso
     return fail(fmt::format("{}.policies: a directory expected that all machines share", name));
   settings.policies = resolved["policies"].get<std::string>();
   const json& buffer = resolved["buffer"];
-  if (!buffer.is_null() && !buffer.is_object())
-    return fail(fmt::format("{}.buffer: an object expected, not {}", name, dump_json(buffer)));
-  settings.buffer = dump_json(buffer.is_null() ? json::object() : buffer);
+  if (auto policy = parse_buffer_policy(buffer.is_null() ? json::object() : buffer); !policy)
+    return fail(fmt::format("{}.buffer: {}", name, policy.error().message));
+  settings.buffer = dump_json(buffer);
   settings.learner = TRY(parse_role(name + ".learner", resolved["learner"]));
   settings.collector = TRY(parse_role(name + ".collector", resolved["collector"]));
   settings.collectors = resolved["collectors"].get<int>();
