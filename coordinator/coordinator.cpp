@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "coordinator/trial_event.h"
 
 namespace attune {
 
@@ -188,7 +189,7 @@ Result<void> Coordinator::replay(const Record& record) {
   if (record.edge != Edge::info || !commander_ || !owns(*task)) return {};
   const auto event = parse_json(record.text);
   if (!event) return fail("info: " + event.error().message);
-  commander_->on_info(*task, *event);
+  commander_->on_info(*task, with_value(*event));
   return {};
 }
 

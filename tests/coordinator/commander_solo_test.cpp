@@ -258,3 +258,18 @@ TEST_CASE("commander solo: no second attempt of what nobody waits for") {
   CHECK_FALSE(commander->retry(tasks[2], TaskState::failed, ""));
   CHECK(commander->superfluous() == tasks[1].spec.id);
 }
+
+TEST_CASE("commander solo: reports as workers send them, also when they are replayed") {
+  CommandedWorld w("solo", solo_settings());
+  const std::string text =
+      R"({"parameter_id": 0, "trial_job_id": "run-evaluate-1", "type": "FINAL", "sequence": 0,
+          "value": "{\"default\": 1, \"reward_mean\": 200}"})";
+  const json event = {{"event", "report"}, {"text", text}, {"time", 1.0}, {"position", 1}};
+  w.coordinator.info("w", w.held("run-evaluate-1"), 1, 1, event, w.now);
+  CHECK(w.task("run-evaluate-1").how == kFinish);
+  auto commander = test_commander("solo", solo_settings());
+  const Commander& replayed = *commander;
+  const auto next = w.restarted(std::move(commander));
+  REQUIRE(next);
+  CHECK(replayed.save() == w.commander.save());
+}
