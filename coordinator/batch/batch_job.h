@@ -16,14 +16,14 @@ struct BatchJob {
   // Unique for ever, the idempotency key: ids of jobs are given out again by a controller that has
   // lost its memory, names are ours. 1 to 200 letters, digits, '-', '_' and '.'.
   std::string name;
-  std::string script;               // text of at most 1 MiB; its first line is #! and an interpreter
-  std::filesystem::path output;     // what it prints; in a folder that exists. Empty: thrown away
+  std::string script;            // text of at most 1 MiB; its first line is #! and an interpreter
+  std::filesystem::path output;  // what it prints; in a folder that exists. Empty: thrown away
   std::filesystem::path directory;  // where it runs, on the node
   Resources needs;                  // cores, devices and custom kinds are rounded up to whole ones
   double time_limit = std::numeric_limits<double>::infinity();  // seconds; infinite: the site's
   double warning = 0;  // seconds before the limit at which the script is sent SIGUSR1; 0: never
   std::string partition, account, qos, comment;  // empty: the site's default
-  bool requeue = false;                // the batch system may start it again by itself
+  bool requeue = false;                          // the batch system may start it again by itself
   std::vector<std::string> arguments;  // for the batch system, each as --name or --name=value
 
   bool operator==(const BatchJob&) const = default;

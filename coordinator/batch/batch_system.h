@@ -9,9 +9,9 @@
 
 namespace attune {
 
-// One thread makes all calls, and receives all answers: each call has exactly one, never from within
-// the call, none after destruction. An answer must not destroy the system. Nothing here waits, polls
-// or tries again: when to ask is the owner's business.
+// One thread makes all calls, and receives all answers: each call has exactly one, never from
+// within the call, none after destruction. An answer must not destroy the system. Nothing here
+// waits, polls or tries again: when to ask is the owner's business.
 class BatchSystem {
  public:
   virtual ~BatchSystem() = default;
@@ -20,10 +20,10 @@ class BatchSystem {
   using OnListed = std::function<void(Result<BatchStates>)>;
   using OnDone = std::function<void(Result<void>)>;
 
-  // Looks for the name, and submits only what is not there: an answer may get lost after the job was
-  // accepted, and so it is always safe to submit again. After a refusal that is not permanent wait
-  // some seconds first: what was on its way then has arrived.
-  // A name whose answer is still to come is refused, not permanently.
+  // Looks for the name, and submits only what is not there: an answer may get lost after the job
+  // was accepted, and so it is always safe to submit again. After a refusal that is not permanent
+  // wait some seconds first: what was on its way then has arrived. A name whose answer is still to
+  // come is refused, not permanently.
   virtual void submit(BatchJob job, OnSubmitted done) = 0;
 
   // All jobs of this user that are there. A batch system forgets ended jobs after some minutes, and

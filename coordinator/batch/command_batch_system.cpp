@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <filesystem>
+#include <optional>
 
 namespace attune {
 namespace {
@@ -47,28 +48,30 @@ void CommandBatchSystem::submit(BatchJob job, OnSubmitted done) {
 }
 
 void CommandBatchSystem::refuse(OnSubmitted done, BatchRefusal refusal) {
-  boost::asio::post(io_, [done = std::move(done), refusal = std::move(refusal),
-                          alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) done(std::unexpected(refusal));
-  });
+  boost::asio::post(
+      io_, [done = std::move(done), refusal = std::move(refusal), alive = std::weak_ptr(alive_)] {
+        if (!alive.expired()) done(std::unexpected(refusal));
+      });
 }
 
 // What comes while one look is under way shares the next one.
 void CommandBatchSystem::look() {
   if (looking_ || waiting_.empty()) return;
   looking_ = true;
-  const auto last = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(kLook, waiting_.size()));
+  const auto last =
+      waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(kLook, waiting_.size()));
   std::vector<Waiting> looked(std::make_move_iterator(waiting_.begin()),
                               std::make_move_iterator(last));
   waiting_.erase(waiting_.begin(), last);
   std::vector<std::string> names;
   for (const Waiting& each : looked) names.push_back(each.job.name);
   Command command = commands_->list(names);
-  others_.run(std::move(command), [this, looked = std::move(looked)](const CommandEnd& end) mutable {
-    looking_ = false;
-    on_look(std::move(looked), commands_->listed(end));
-    look();
-  });
+  others_.run(std::move(command),
+              [this, looked = std::move(looked)](const CommandEnd& end) mutable {
+                looking_ = false;
+                on_look(std::move(looked), commands_->listed(end));
+                look();
+              });
 }
 
 void CommandBatchSystem::on_look(std::vector<Waiting> looked, const Result<BatchStates>& states) {

@@ -34,7 +34,7 @@ class CommandBatchSystem final : public BatchSystem {
 
   boost::asio::io_context& io_;
   std::unique_ptr<BatchCommands> commands_;
-  std::vector<Waiting> waiting_;    // for the next look
+  std::vector<Waiting> waiting_;     // for the next look
   std::set<std::string> answering_;  // names whose answer is still to come
   bool looking_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess

@@ -33,7 +33,10 @@ Result<UniqueFd> file_with(const std::string& text) {
 class CommandRunner::Running : public std::enable_shared_from_this<Running> {
  public:
   Running(CommandRunner& owner, OnEnd done)
-      : owner_(&owner), done_(std::move(done)), limit_(owner.io_), output_(owner.io_),
+      : owner_(&owner),
+        done_(std::move(done)),
+        limit_(owner.io_),
+        output_(owner.io_),
         errors_(owner.io_) {}
 
   void start(const Command& command) {
@@ -132,8 +135,8 @@ class CommandRunner::Running : public std::enable_shared_from_this<Running> {
     const bool complete = exited_ && !output_.pipe.is_open() && !errors_.pipe.is_open();
     if (done_ && (complete || !trouble_.empty())) {
       limit_.cancel();
-      std::exchange(done_, nullptr)({status_, std::move(output_.text), std::move(errors_.text),
-                                     trouble_});
+      std::exchange(done_,
+                    nullptr)({status_, std::move(output_.text), std::move(errors_.text), trouble_});
     }
     if (exited_ && !done_ && owner_) owner_->let_go(this);
   }

@@ -25,7 +25,8 @@ struct Command {
 struct CommandEnd {
   ExitStatus status;
   std::string output, errors;  // what it wrote, up to the bound
-  // It could not be started, was killed for its time or for its output: a sentence. Otherwise empty.
+  // It could not be started, was killed for its time or for its output: a sentence. Otherwise
+  // empty.
   std::string trouble;
 
   bool success() const { return trouble.empty() && status.success(); }

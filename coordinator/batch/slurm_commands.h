@@ -19,7 +19,8 @@ struct SlurmPrograms {
 Result<SlurmPrograms> find_slurm(const std::vector<std::string>& environment);
 
 // What of `inherited` the programs may see: not the user's defaults for the programs (SQUEUE_STATES
-// would hide jobs from us), except for where jobs go (SBATCH_PARTITION, _ACCOUNT, _QOS, _RESERVATION).
+// would hide jobs from us), except for where jobs go (SBATCH_PARTITION, _ACCOUNT, _QOS,
+// _RESERVATION).
 std::vector<std::string> slurm_environment(const std::vector<std::string>& inherited);
 
 // How long a program may take. A client tries for 100 s itself when a controller answers nothing.

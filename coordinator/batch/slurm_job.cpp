@@ -14,9 +14,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr double kMost = 1e9;             // of anything countable, and minutes: Slurm has 32 bits
+constexpr double kMost = 1e9;  // of anything countable, and minutes: Slurm has 32 bits
 constexpr double kMostBytes = 1e18;
-constexpr double kMostWarning = 65535;    // seconds
+constexpr double kMostWarning = 65535;  // seconds
 constexpr std::size_t kMostScript = 1 << 20;
 
 BatchRefusal refuse(const BatchJob& job, std::string about, const std::string& why) {
@@ -35,13 +35,13 @@ bool is_amount(double amount, double most) { return amount >= 0 && amount <= mos
 // With these the job would have no name of its own, or sbatch would not answer at once or not with
 // an id, or nothing would be run. Slurm takes abbreviations.
 bool is_ours(std::string_view argument) {
-  constexpr std::array kLong = {"--array",     "--clusters", "--help",   "--quiet", "--test-only",
-                                "--usage",     "--version",  "--wait",   "--wrap"};
+  constexpr std::array kLong = {"--array", "--clusters", "--help", "--quiet", "--test-only",
+                                "--usage", "--version",  "--wait", "--wrap"};
   constexpr std::string_view kShort = "aMQWhV";
   if (argument.starts_with("--")) {
     const std::string_view name = argument.substr(0, argument.find('='));
-    return std::ranges::any_of(
-        kLong, [&](std::string_view each) { return each.starts_with(name); });
+    return std::ranges::any_of(kLong,
+                               [&](std::string_view each) { return each.starts_with(name); });
   }
   return kShort.find(argument[1]) != std::string_view::npos;
 }
@@ -71,7 +71,8 @@ std::optional<BatchRefusal> check(const BatchJob& job) {
     return refuse(job, "output", "Slurm takes no path with a backslash");
   if (!is_amount(job.needs.cpu, kMost)) return refuse(job, "resources.cpu", "not so many");
   if (!is_amount(job.needs.gpu, kMost)) return refuse(job, "resources.gpu", "not so many");
-  if (!is_amount(job.needs.memory, kMostBytes)) return refuse(job, "resources.memory", "not so much");
+  if (!is_amount(job.needs.memory, kMostBytes))
+    return refuse(job, "resources.memory", "not so much");
   for (const auto& [kind, amount] : job.needs.custom) {
     if (!is_word(kind, "-_:") || !is_amount(amount, kMost))
       return refuse(job, fmt::format("resources.custom.{}", kind), "this is no kind of Slurm's");
