@@ -18,13 +18,13 @@ TEST_CASE("slurm: a node that goes down ends a job or puts it back when it may b
   world.wait_for_phase("down-once", BatchPhase::running);
   world.wait_for_phase("down-again", BatchPhase::running);
   world.run("scontrol", {"update", "nodename=n4", "state=down", "reason=test"});
-  CHECK(world.wait_for_phase("down-once", BatchPhase::ended)->cause == BatchCause::node_failed);
+  CHECK(world.wait_for_phase("down-once", BatchPhase::ended).cause == BatchCause::node_failed);
   const auto state = world.wait_for_phase("down-again", BatchPhase::pending);
-  CHECK(state->phase == BatchPhase::pending);
-  CHECK(state->id == first->id);
-  CHECK(state->stuck.empty());
+  CHECK(state.phase == BatchPhase::pending);
+  CHECK(state.id == first->id);
+  CHECK(state.stuck.empty());
   CHECK(world.cancel("down-again"));
-  CHECK(world.wait_for_phase("down-again", BatchPhase::ended)->cause == BatchCause::cancelled);
+  CHECK(world.wait_for_phase("down-again", BatchPhase::ended).cause == BatchCause::cancelled);
   world.run("scontrol", {"update", "nodename=n4", "state=resume"});
   world.await_idle_nodes();
 }
@@ -48,10 +48,10 @@ TEST_CASE("slurm: a job of higher priority preempts one of the spot partition") 
   high.name = "high-2";
   high.arguments = {"--nodelist=n2", "--exclusive"};
   REQUIRE(world.submit(high));
-  CHECK(world.wait_for_phase("high", BatchPhase::running)->phase == BatchPhase::running);
-  CHECK(world.wait_for_phase("high-2", BatchPhase::running)->phase == BatchPhase::running);
-  CHECK(world.wait_for_phase("spot", BatchPhase::ended)->cause == BatchCause::preempted);
-  CHECK(world.wait_for_phase("spot-back", BatchPhase::pending)->phase == BatchPhase::pending);
+  CHECK(world.wait_for_phase("high", BatchPhase::running).phase == BatchPhase::running);
+  CHECK(world.wait_for_phase("high-2", BatchPhase::running).phase == BatchPhase::running);
+  CHECK(world.wait_for_phase("spot", BatchPhase::ended).cause == BatchCause::preempted);
+  CHECK(world.wait_for_phase("spot-back", BatchPhase::pending).phase == BatchPhase::pending);
   for (const std::string name : {"spot-back", "high", "high-2"}) CHECK(world.cancel(name));
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("slurm: a job that the controller has forgotten is absent by name and 
   const auto states = world.list();
   REQUIRE(states);
   CHECK_FALSE(states->contains("forgotten"));
-  CHECK(world.wait_for_phase("kept", BatchPhase::running)->phase == BatchPhase::running);
+  CHECK(world.wait_for_phase("kept", BatchPhase::running).phase == BatchPhase::running);
   const BatchSubmission again = world.submit(job);
   REQUIRE(again);
   CHECK_FALSE(again->found);

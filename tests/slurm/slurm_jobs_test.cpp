@@ -26,9 +26,9 @@ TEST_CASE("slurm: a job ends as its script does") {
   REQUIRE(world.submit(job));
   REQUIRE(world.submit(slurm_job("ends-7", "exit 7")));
   REQUIRE(world.submit(slurm_job("ends-by-kill", "kill -9 $$")));
-  CHECK(world.wait_for_phase("ends-0", BatchPhase::ended)->cause == BatchCause::completed);
-  CHECK(world.wait_for_phase("ends-7", BatchPhase::ended)->cause == BatchCause::failed);
-  CHECK(world.wait_for_phase("ends-by-kill", BatchPhase::ended)->cause == BatchCause::failed);
+  CHECK(world.wait_for_phase("ends-0", BatchPhase::ended).cause == BatchCause::completed);
+  CHECK(world.wait_for_phase("ends-7", BatchPhase::ended).cause == BatchCause::failed);
+  CHECK(world.wait_for_phase("ends-by-kill", BatchPhase::ended).cause == BatchCause::failed);
   CHECK(text_of(output) == "in " + world.path("log").string() + " on 2\n");
   const std::string known = world.run("scontrol", {"-o", "show", "job"}).output;
   CHECK(known.find("JobName=ends-7 ") != std::string::npos);
@@ -48,7 +48,7 @@ TEST_CASE("slurm: a name is submitted once running or ended") {
   CHECK(again->found);
   CHECK(again->id == first->id);
   REQUIRE(world.cancel("once"));
-  CHECK(world.wait_for_phase("once", BatchPhase::ended)->cause == BatchCause::cancelled);
+  CHECK(world.wait_for_phase("once", BatchPhase::ended).cause == BatchCause::cancelled);
   CHECK(world.submit(slurm_job("once", "true"))->id == first->id);
 }
 
@@ -60,14 +60,14 @@ TEST_CASE("slurm: cancel ends jobs that run and that wait and nobody is an error
   REQUIRE(world.submit(slurm_job("cancel-running", "sleep 100")));
   REQUIRE(world.submit(slurm_job("cancel-other", "sleep 100")));
   const auto state = world.wait_for_phase("cancel-held", BatchPhase::pending);
-  CHECK(state->stuck.find("JobHeldUser") != std::string::npos);
+  CHECK(state.stuck.find("JobHeldUser") != std::string::npos);
   world.wait_for_phase("cancel-running", BatchPhase::running);
   CHECK(world.cancel("cancel-held"));
   CHECK(world.cancel("cancel-running"));
   CHECK(world.cancel("nobody"));
-  CHECK(world.wait_for_phase("cancel-held", BatchPhase::ended)->cause == BatchCause::cancelled);
-  CHECK(world.wait_for_phase("cancel-running", BatchPhase::ended)->cause == BatchCause::cancelled);
-  CHECK(world.wait_for_phase("cancel-other", BatchPhase::running)->phase == BatchPhase::running);
+  CHECK(world.wait_for_phase("cancel-held", BatchPhase::ended).cause == BatchCause::cancelled);
+  CHECK(world.wait_for_phase("cancel-running", BatchPhase::ended).cause == BatchCause::cancelled);
+  CHECK(world.wait_for_phase("cancel-other", BatchPhase::running).phase == BatchPhase::running);
   CHECK(world.cancel("cancel-other"));
 }
 
@@ -86,8 +86,8 @@ TEST_CASE(
   });
   CHECK(world.signal("signal-running", "USR2"));
   CHECK(world.signal("signal-held", "USR2"));
-  CHECK(world.wait_for_phase("signal-running", BatchPhase::ended)->phase == BatchPhase::ended);
-  CHECK(world.wait_for_phase("signal-held", BatchPhase::pending)->phase == BatchPhase::pending);
+  CHECK(world.wait_for_phase("signal-running", BatchPhase::ended).phase == BatchPhase::ended);
+  CHECK(world.wait_for_phase("signal-held", BatchPhase::pending).phase == BatchPhase::pending);
   CHECK(world.cancel("signal-held"));
 }
 

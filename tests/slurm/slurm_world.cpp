@@ -90,21 +90,19 @@ Result<void> SlurmWorld::signal(const std::string& name, const std::string& sign
   return turn_until(io_, answer);
 }
 
-std::optional<BatchState> SlurmWorld::wait_for(
-    const std::string& name, const std::function<bool(const BatchState&)>& wanted) {
+BatchState SlurmWorld::wait_for(const std::string& name,
+                                const std::function<bool(const BatchState&)>& wanted) {
   std::optional<BatchState> seen;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kTries && !(seen && wanted(*seen)); ++i) {
+    if (i > 0) pause();
     const auto states = list();
-    if (states && states->contains(name)) {
-      seen = states->at(name);
-      if (wanted(*seen)) break;
-    }
-    pause();
+    if (!states) throw std::runtime_error(states.error().message);
+    if (states->contains(name)) seen = states->at(name);
   }
-  return seen;
+  return seen ? *seen : throw std::runtime_error("there is no job " + name);
 }
 
-std::optional<BatchState> SlurmWorld::wait_for_phase(const std::string& name, BatchPhase phase) {
+BatchState SlurmWorld::wait_for_phase(const std::string& name, BatchPhase phase) {
   return wait_for(name, [phase](const BatchState& state) { return state.phase == phase; });
 }
 
@@ -125,9 +123,17 @@ void SlurmWorld::kill_controller() {
   for (int i = 0; i < kTries && ::kill(pid, 0) == 0; ++i) pause();  // until its port is free
 }
 
+// It makes itself a daemon. In a session of its own at once: what is left of the group of a child
+// that has ended is killed.
 void SlurmWorld::start_controller() {
-  run("slurmctld", {"-f", path("slurm.conf")});
-  for (int i = 0; i < kTries && !list(); ++i) pause();
+  constexpr int kLists = 10;  // each tries for some seconds itself
+  run("setsid", {"--wait", find_in_path("slurmctld", search_path())->string(), "-f",
+                 path("slurm.conf").string()});
+  for (int i = 0; i < kLists; ++i) {
+    if (list()) return;
+    pause();
+  }
+  throw std::runtime_error("the controller does not start");
 }
 
 void SlurmWorld::await_idle_nodes() {

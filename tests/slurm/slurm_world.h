@@ -26,10 +26,11 @@ class SlurmWorld {
   Result<BatchStates> list();
   Result<void> cancel(const std::string& name);
   Result<void> signal(const std::string& name, const std::string& signal);
-  // Lists until the job is as wanted; the last state that was seen, also when that takes too long.
-  std::optional<BatchState> wait_for(const std::string& name,
-                                     const std::function<bool(const BatchState&)>& wanted);
-  std::optional<BatchState> wait_for_phase(const std::string& name, BatchPhase phase);
+  // Lists until the job is as wanted; its last state, also when that takes too long. Throws when
+  // there is no such job.
+  BatchState wait_for(const std::string& name,
+                      const std::function<bool(const BatchState&)>& wanted);
+  BatchState wait_for_phase(const std::string& name, BatchPhase phase);
 
   // A program of Slurm, such as scontrol.
   CommandEnd run(const std::string& program, const std::vector<std::string>& arguments);
