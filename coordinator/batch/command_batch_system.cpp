@@ -29,7 +29,7 @@ std::optional<BatchRefusal> check_folder(const BatchJob& job) {
 
 CommandBatchSystem::CommandBatchSystem(boost::asio::io_context& io,
                                        std::unique_ptr<BatchCommands> commands,
-                                       std::vector<std::string> environment)
+                                       const std::vector<std::string>& environment)
     : io_(io),
       commands_(std::move(commands)),
       submissions_(io, environment, kAtOnce),

@@ -12,7 +12,7 @@ class CommandBatchSystem final : public BatchSystem {
  public:
   // The programs get `environment`.
   CommandBatchSystem(boost::asio::io_context& io, std::unique_ptr<BatchCommands> commands,
-                     std::vector<std::string> environment);
+                     const std::vector<std::string>& environment);
 
   void submit(BatchJob job, OnSubmitted done) override;
   void list(OnListed done) override;

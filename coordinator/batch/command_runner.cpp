@@ -8,6 +8,7 @@
 
 #include <array>
 #include <boost/asio/post.hpp>
+#include <tuple>
 
 namespace attune {
 namespace {
@@ -57,7 +58,8 @@ class CommandRunner::Running : public std::enable_shared_from_this<Running> {
   void abandon() {
     owner_ = nullptr;
     process_.reset();
-    limit_.cancel();
+    boost::system::error_code ignored;
+    limit_.cancel(ignored);
     for (Stream* stream : {&output_, &errors_}) close(*stream);
   }
 
@@ -97,7 +99,7 @@ class CommandRunner::Running : public std::enable_shared_from_this<Running> {
 
   static void close(Stream& stream) {
     boost::system::error_code ignored;
-    stream.pipe.close(ignored);
+    std::ignore = stream.pipe.close(ignored);
   }
 
   void read(Stream& stream) {

@@ -64,7 +64,13 @@ SlurmWorld::SlurmWorld() {
       io_, std::make_unique<SlurmCommands>(find_slurm(environment_).value()), environment_);
 }
 
-SlurmWorld::~SlurmWorld() { run(kScripts + std::string("/slurm_down.sh"), {folder_.string()}); }
+SlurmWorld::~SlurmWorld() {
+  try {
+    run(kScripts + std::string("/slurm_down.sh"), {folder_.string()});
+  } catch (const std::exception&) {
+    life_.reset();  // the guard does it
+  }
+}
 
 BatchSubmission SlurmWorld::submit(const BatchJob& job) {
   std::optional<BatchSubmission> answer;
