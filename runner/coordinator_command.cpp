@@ -7,12 +7,15 @@
 #include <filesystem>
 
 #include "base/standard_output.h"
+#include "base/terminal_text.h"
+#include "coordinator/commanders/commanders.h"
 #include "coordinator/server/server.h"
 #include "coordinator/wire/token.h"
 #include "runner/experiment_session.h"
 #include "runner/files.h"
 #include "runner/local_workers.h"
 #include "runner/pool_commands.h"
+#include "runner/workload.h"
 
 namespace attune {
 namespace {
@@ -94,6 +97,15 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   const Log log = TRY(Log::to_file((directory / "coordinator.log").string(),
                                    TRY(parse_log_level(options.log_level)), true))
                       .named("coordinator");
+  std::unique_ptr<Commander> commander;
+  if (!options.file.empty()) {
+    const Workload workload = TRY(read_workload(options.file, directory));
+    auto made = make_commander(workload.commander, workload.settings,
+                               options.seed.value_or(surroundings.entropy));
+    if (!made) return fail(fmt::format("{}: {}", options.file, made.error().message));
+    commander = *std::move(made);
+  }
+  const Commander* const outcome = commander.get();
   asio::io_context io;
   const SystemClock clock;
   ServerOptions server_options;
@@ -101,11 +113,16 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.listen = options.listen;
   server_options.advertise = options.advertise;
   server_options.token = make_token(token_bytes(surroundings.entropy, surroundings.more_entropy));
+  server_options.seed = options.seed.value_or(surroundings.entropy);
+  server_options.on_task_event = [](const std::string& text) {
+    put_text(stderr, terminal_text(text) + "\n");
+  };
   server_options.durability = options.durability;
   server_options.coordinator.lost_after = options.lost_after;
   bool finished = false;
-  const auto server = TRY(CoordinatorServer::create(io, real_files(), clock, server_options,
-                                                    nullptr, log, [&] { finished = true; }));
+  const auto server =
+      TRY(CoordinatorServer::create(io, real_files(), clock, server_options, std::move(commander),
+                                    log, [&] { finished = true; }));
   put_text(stderr,
            fmt::format("coordinator in {}, listening on {}{}\n"
                        "workers join with: attune worker --join {}\n",
@@ -120,7 +137,11 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   while (!finished) io.run_one();
   workers.stop_starting();
   TRY(server->close());
-  return ending.signals() > 0 ? kExitInterrupted : kExitOk;
+  if (ending.signals() > 0) return kExitInterrupted;
+  if (outcome == nullptr) return kExitOk;
+  const std::string failure = outcome->failure();
+  put_text(stderr, failure.empty() ? "done\n" : "failed: " + terminal_text(failure) + "\n");
+  return failure.empty() ? kExitOk : kExitFailed;
 }
 
 }  // namespace attune

@@ -294,8 +294,16 @@ void add_pool(CLI::App& app, Found& found) {
       app, found, group, "coordinator", "Give tasks to workers on many machines",
       &Found::coordinator,
       "  attune coordinator --dir /shared/pool --listen 0.0.0.0:7000 --advertise head:7000\n"
-      "  attune coordinator --workers 2\n");
+      "  attune coordinator --workers 2\n"
+      "  attune coordinator workload.yaml --workers 1 --worker-cpu 4 --seed 1\n");
   CoordinatorCommandOptions& c = found.coordinator;
+  coordinator
+      ->add_option("file", c.file,
+                   "A workload of learners and collectors (default: none, only managers' trials)")
+      ->type_name("FILE");
+  coordinator->add_option("--seed", c.seed, "Seed of the workload and of draws from buffers")
+      ->type_name("N")
+      ->check(seeds());
   coordinator
       ->add_option("--dir", c.directory,
                    "Folder of its journal and its address (default: attune-coordinator)")

@@ -124,6 +124,8 @@ struct ExportOptions {
 };
 
 struct CoordinatorCommandOptions {
+  std::string file;  // a workload; empty: only tasks of clients
+  std::optional<std::uint64_t> seed;
   std::string directory = "attune-coordinator";
   std::string listen = "127.0.0.1:0";
   std::string advertise;  // what others dial; empty: what it listens on

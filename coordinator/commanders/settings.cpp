@@ -16,6 +16,7 @@ using enum Argument::Type;
 std::vector<Argument> common_arguments() {
   return {{.name = "run", .type = text, .fallback = "run", .help = "the ids of tasks begin so"},
           {.name = "policies", .type = text, .help = "a directory that all machines share"},
+          {.name = "coordinator", .type = text, .help = "the file of its address"},
           {.name = "learner", .type = object, .help = "a role"},
           {.name = "collector", .type = object, .help = "a role"},
           {.name = "collectors",
@@ -60,6 +61,7 @@ Result<TaskRole> parse_role(const std::string& place, const json& given) {
         fmt::format("{}: an object with \"program\" expected, not {}", place, dump_json(given)));
   const json resolved = TRY(resolve_open(place,
                                          {{.name = "program", .type = object},
+                                          {.name = "parameters", .type = object},
                                           {.name = "needs", .type = object},
                                           {.name = "labels", .type = object},
                                           {.name = "limits", .type = object},
@@ -73,6 +75,9 @@ Result<TaskRole> parse_role(const std::string& place, const json& given) {
     if (role.program.contains(key))
       return fail(fmt::format("{}.program: \"{}\" is written by the commander", place, key));
   }
+  role.parameters = resolved["parameters"].is_null() ? json::object() : resolved["parameters"];
+  if (!role.parameters.is_object())
+    return fail(fmt::format("{}.parameters: an object expected", place));
   json spec = {{"id", "any"}, {"kind", "any"}, {"program", ""}};
   for (const char* key : {"needs", "labels", "limits", "priority"}) {
     if (!resolved[key].is_null()) spec[key] = resolved[key];
@@ -89,7 +94,10 @@ TaskSpec task_of(const TaskRole& role, const std::string& id, std::string_view k
   spec.id = id;
   spec.kind = kind;
   json program = role.program;
-  program["parameters"] = dump_json(parameters);
+  json all = role.parameters;
+  all.update(parameters);
+  // As a manager gives parameters to a trial.
+  program["parameters"] = dump_json({{"parameter_id", 0}, {"parameters", std::move(all)}});
   program["job"] = id;
   spec.program = dump_json(program);
   return spec;
@@ -101,7 +109,7 @@ json parameters_of(const TaskSpec& spec) {
   const auto written = text_at(*program, "parameters");
   if (!written) return nullptr;
   const auto parameters = parse_json(*written);
-  return parameters ? *parameters : json();
+  return parameters ? object_at(*parameters, "parameters").value_or(json()) : json();
 }
 
 Result<json> resolve_settings(const std::string& name, const std::vector<Argument>& more,
@@ -128,11 +136,13 @@ Result<CommonSettings> common_settings(const std::string& name, const json& reso
   const json& buffer = resolved["buffer"];
   if (auto policy = parse_buffer_policy(buffer.is_null() ? json::object() : buffer); !policy)
     return fail(fmt::format("{}.buffer: {}", name, policy.error().message));
-  settings.buffer = dump_json(buffer);
+  settings.buffer = dump_json(buffer.is_null() ? json::object() : buffer);
   settings.learner = TRY(parse_role(name + ".learner", resolved["learner"]));
   settings.collector = TRY(parse_role(name + ".collector", resolved["collector"]));
   settings.collectors = resolved["collectors"].get<int>();
   settings.failures = resolved["failures"].get<int>();
+  if (resolved["coordinator"].is_string())
+    settings.coordinator = resolved["coordinator"].get<std::string>();
   return settings;
 }
 

@@ -16,22 +16,24 @@ namespace attune {
 struct TaskRole {
   TaskSpec common;  // needs, labels, limits, priority
   json program;     // an object, not looked into
+  json parameters;  // of the user's own, beside those that the commander gives
 };
 // `place` is for the errors: "solo.learner".
 Result<TaskRole> parse_role(const std::string& place, const json& given);
 
 // A task of that role. Its program is that of the role, with "parameters", the text of
-// `parameters`, and with "job", the id.
+// a payload with `parameters`, and with "job", the id.
 TaskSpec task_of(const TaskRole& role, const std::string& id, std::string_view kind,
                  const json& parameters);
 // The parameters of a task that task_of made; null: somebody else made it.
 json parameters_of(const TaskSpec& spec);
 
 struct CommonSettings {
-  std::string name;      // of the commander
-  std::string run;       // what the ids of its tasks begin with
-  std::string policies;  // a directory that all machines share
-  std::string buffer;    // settings of each buffer, JSON text
+  std::string name;         // of the commander
+  std::string run;          // what the ids of its tasks begin with
+  std::string policies;     // a directory that all machines share
+  std::string coordinator;  // the file of its address, for the tasks; empty: not told
+  std::string buffer;       // settings of each buffer, JSON text
   TaskRole learner, collector;
   int collectors = 1;
   int failures = 1;  // of one kind in a row with which the run has failed

@@ -36,10 +36,11 @@ Rng TaskCommander::rng(TaskKind kind) const {
 
 TaskSpec TaskCommander::learner_task() const {
   const std::string id = id_of_next(TaskKind::learn);
-  const json parameters = {{"task", id},
-                           {"buffer", buffer_of(id)},
-                           {"policy", policy_of(id)},
-                           {"seed", seed_from(rng(TaskKind::learn))}};
+  json parameters = {{"task", id},
+                     {"buffer", buffer_of(id)},
+                     {"policy", policy_of(id)},
+                     {"seed", seed_from(rng(TaskKind::learn))}};
+  if (!settings_.coordinator.empty()) parameters["coordinator"] = settings_.coordinator;
   TaskSpec spec = task_of(settings_.learner, id, to_text(TaskKind::learn), parameters);
   spec.owns.push_back({buffer_of(id), settings_.buffer});
   spec.uses.push_back(buffer_of(id));
@@ -54,6 +55,7 @@ TaskSpec TaskCommander::playing_task(TaskKind kind, const TaskRole& role,
   parameters["policy"] = policy_of(learner);
   parameters["evaluate"] = kind == TaskKind::evaluate;
   parameters["seed"] = seed_from(rng(kind));
+  if (!settings_.coordinator.empty()) parameters["coordinator"] = settings_.coordinator;
   parameters.update(more);
   TaskSpec spec = task_of(role, id, to_text(kind), parameters);
   if (kind == TaskKind::collect) spec.uses.push_back(buffer_of(learner));

@@ -13,6 +13,7 @@
 #include "coordinator/server/buffer_board.h"
 #include "coordinator/server/held_back.h"
 #include "coordinator/server/ledger.h"
+#include "coordinator/server/task_event.h"
 #include "coordinator/trial_event.h"
 #include "coordinator/wire/address_file.h"
 #include "coordinator/wire/connection.h"
@@ -71,7 +72,13 @@ class CoordinatorServer::Impl final : public Effects {
 
   // ---- Effects
   void append(const Record& record) override { ledger_->append(encode_record(record)); }
-  void applied(const Record& record, const Task* task) override { buffers_.hear(record, task); }
+  void applied(const Record& record, const Task* task) override {
+    buffers_.hear(record, task);
+    if (live_ && task != nullptr && task->spec.client.empty() && options_.on_task_event) {
+      const std::string text = task_event(record, *task);
+      if (!text.empty()) options_.on_task_event(text);
+    }
+  }
   void lease(const Task& task, bool again) override {
     log_.debug("task {} attempt {} goes to worker {} (lease {}{})", task.spec.id, task.attempt,
                task.worker, task.lease, again ? ", again" : "");
@@ -155,6 +162,7 @@ class CoordinatorServer::Impl final : public Effects {
   boost::asio::steady_timer alarm_, second_, patience_;
   const double began_ = clock_.now(), began_wall_ = clock_.wall();
   std::optional<double> armed_;
+  bool live_ = false;  // what happens is not replayed
   bool settling_ = false, ticking_ = false, slowed_ = false, parting_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
@@ -193,6 +201,7 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files) {
         hello(std::move(connection), message);
       },
       log_));
+  live_ = true;
   coordinator_.begin(now());
   TRY(write_address_file(address_path, {options_.advertise.empty() ? address() : options_.advertise,
                                         listening.token}));

@@ -30,6 +30,9 @@ struct ServerOptions {
   std::uint64_t seed = 0;              // of the draws from buffers
   Durability durability = Durability::each_second;
   CoordinatorOptions coordinator;
+  // Of the commander's tasks, for people: what an evaluation has found, what has failed. May be
+  // empty.
+  std::function<void(const std::string& text)> on_task_event;
   std::chrono::milliseconds ping{2'000}, silence{10'000};  // of connections
 };
 

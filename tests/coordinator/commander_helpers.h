@@ -39,7 +39,7 @@ inline std::unique_ptr<Commander> test_commander(const std::string& name, const 
 }
 
 inline json parameters_in(const TaskSpec& spec) {
-  return *parse_json((*parse_json(spec.program))["parameters"].get<std::string>());
+  return (*parse_json((*parse_json(spec.program))["parameters"].get<std::string>()))["parameters"];
 }
 
 // Of the commander, that have not ended, in order of their creation.
