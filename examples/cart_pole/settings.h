@@ -12,7 +12,7 @@ namespace cart_pole {
 struct Settings {
   // ---- learning
   double learning_rate = 0.001;
-  double discount = 0.98;
+  double discount = 0.99;
   std::size_t hidden = 64;      // units of each of the two layers
   std::size_t batch = 16;       // segments of a training step
   std::size_t per_segment = 4;  // transitions that are drawn of each
@@ -22,12 +22,12 @@ struct Settings {
   double explore_first = 1, explore_last = 0.05;  // share of random actions
   std::size_t explore_steps = 1500;               // training steps from the first to the last
   std::size_t segment = 16;                       // steps of a segment at most
-  std::size_t most_steps = 200;                   // of an episode
+  std::size_t most_steps = 500;                   // of an episode
   // ---- the replay of a single process; the buffer of a coordinator has its own
-  std::size_t capacity = 2000;  // segments
+  std::size_t capacity = 500;   // segments
   double alpha = 0.6, beta = 0.4;
   // ---- length
-  std::size_t train_steps = 5000;
+  std::size_t train_steps = 8000;
   std::size_t steps_per_segment = 4;  // training steps; alone
   std::size_t publish_every = 50;     // training steps
   std::size_t report_every = 500;     // training steps
