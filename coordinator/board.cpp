@@ -48,6 +48,10 @@ Result<void> check(const Task& task, const Record& record) {
     case Edge::leased:
       if (record.worker.empty() || record.number == 0) return wrong("leased to nobody");
       break;
+    case Edge::closing:
+      // For good, instead of for another attempt.
+      if (task.state == TaskState::closing && task.again && !record.again) return {};
+      break;
     default:
       break;
   }

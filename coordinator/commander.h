@@ -41,6 +41,7 @@ class Commander {
   virtual Verdict on_info(const Task& task, const json& info) = 0;
   // Whether there is to be another attempt; asked only while the limits of the task allow one.
   virtual bool retry(const Task& task, TaskState end, const std::string& cause) const = 0;
+  // It is told to end, by whomever, and no attempt follows.
   virtual void told_to_finish(const Task& task) = 0;
   virtual void ended(const Task& task) = 0;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "coordinator/trial_event.h"
 
 namespace attune {
 
@@ -31,7 +32,7 @@ void Coordinator::told(const Record& record, const Task* task) {
   effects_.applied(record, task);
   if (!commander_ || task == nullptr || !owns(*task)) return;
   if (record.edge == Edge::created) commander_->created(*task);
-  if (record.edge == Edge::closing && record.text == kFinish) commander_->told_to_finish(*task);
+  if (record.edge == Edge::closing && !record.again) commander_->told_to_finish(*task);
   if (record.edge == Edge::ended) commander_->ended(*task);
 }
 
@@ -71,17 +72,34 @@ void Coordinator::fill(const std::string& id, double now) {
 // What the commander wants now.
 void Coordinator::go_on(double now) {
   if (!commander_ || board_.latched()) return;
-  if (commander_->done()) return finish_all("all is done", now);
-  for (std::string id = commander_->superfluous(); !id.empty(); id = commander_->superfluous())
-    close(*board_.find(id), kFinish, "it has nothing to do any more", false, now);
-  while (const auto spec = commander_->next(view(now))) create(*spec, now);
+  const auto end = [&](const std::string& cause) { finish_all(cause, now); };
+  for (std::string id = commander_->superfluous(); !id.empty(); id = commander_->superfluous()) {
+    // A state that was loaded may not be of these tasks.
+    Task* task = board_.find(id);
+    if (task == nullptr || !owns(*task) || !may_be_told(*task, false))
+      return end(fmt::format("the commander does not know that task {} has ended", id));
+    close(*task, kFinish, "it has nothing to do any more", false, now);
+  }
+  if (commander_->done())
+    return end(commander_->failure().empty() ? "all is done" : commander_->failure());
+  while (const auto spec = commander_->next(view(now))) {
+    if (board_.find(spec->id) != nullptr)
+      return end(fmt::format("the commander wants a task {}, which is there already", spec->id));
+    create(*spec, now);
+  }
+}
+
+// A task that is to end for another attempt may still be told to end for good.
+bool Coordinator::may_be_told(const Task& task, bool again) {
+  if (task.state == TaskState::closing) return task.again && !again;
+  return !is_end(task.state);
 }
 
 void Coordinator::close(Task& task, const std::string& how, const std::string& cause, bool again,
                         double now) {
   if (is_end(task.state)) return;
   if (task.state == TaskState::queued) return end(task, TaskState::cancelled, cause, "", now);
-  if (task.state != TaskState::closing) {
+  if (may_be_told(task, again)) {
     append({.edge = Edge::closing,
             .at = now,
             .task = task.spec.id,
@@ -171,7 +189,7 @@ Result<void> Coordinator::replay(const Record& record) {
   if (record.edge != Edge::info || !commander_ || !owns(*task)) return {};
   const auto event = parse_json(record.text);
   if (!event) return fail("info: " + event.error().message);
-  commander_->on_info(*task, *event);
+  commander_->on_info(*task, with_value(*event));
   return {};
 }
 
@@ -222,6 +240,7 @@ Result<void> Coordinator::submit(const TaskSpec& spec, double now) {
 void Coordinator::cancel(const std::string& id, const std::string& how, const std::string& cause,
                          double now) {
   if (Task* task = board_.find(id)) close(*task, how, cause, false, now);
+  go_on(now);
 }
 
 Result<void> Coordinator::tell(const std::string& id, const json& message) {

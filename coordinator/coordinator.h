@@ -116,6 +116,7 @@ class Coordinator {
   void told(const Record& record, const Task* task);
   std::vector<Task*> in_order();  // of their creation
   Task* leased_to(const std::string& worker, const HeldLease& lease);
+  static bool may_be_told(const Task& task, bool again);  // to end, which is an edge
   bool owns(const Task& task) const { return task.spec.client.empty(); }
   void create(const TaskSpec& spec, double now);
   void enqueue(Task& task, double now);

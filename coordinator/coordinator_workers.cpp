@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "coordinator/coordinator.h"
+#include "coordinator/trial_event.h"
 
 namespace attune {
 namespace {
@@ -109,7 +110,7 @@ void Coordinator::info(const std::string& worker, const HeldLease& lease, std::u
             .task = lease.task,
             .number = std::max(position, task->position),
             .text = dump_json(event)});
-    if (commander_ && commander_->on_info(*task, event) == Verdict::finish &&
+    if (commander_ && commander_->on_info(*task, with_value(event)) == Verdict::finish &&
         task->state != TaskState::closing)
       close(*task, kFinish, "its commander said so", false, now);
   }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "backends/ending_text.h"
 #include "base/overloaded.h"
 #include "base/saved_numbers.h"
 #include "protocol/codec.h"
@@ -13,17 +13,10 @@
 namespace attune {
 namespace {
 
-constexpr std::array kEndings = {
-    std::pair{Ending::succeeded, "succeeded"}, std::pair{Ending::failed, "failed"},
-    std::pair{Ending::signalled, "signalled"}, std::pair{Ending::out_of_memory, "out_of_memory"},
-    std::pair{Ending::lost, "lost"},           std::pair{Ending::restore_failed, "restore_failed"},
-    std::pair{Ending::stopped, "stopped"},     std::pair{Ending::paused, "paused"}};
-
 Result<Ending> parse_ending(std::string_view text) {
-  for (const auto& [ending, name] : kEndings) {
-    if (text == name) return ending;
-  }
-  return fail(fmt::format("how: \"{}\" is no end of a trial", text));
+  const auto ending = ending_of(text);
+  if (!ending) return fail(fmt::format("how: \"{}\" is no end of a trial", text));
+  return *ending;
 }
 
 bool flag_at(const json& object, const char* key) {
@@ -74,10 +67,6 @@ Result<TrialEvent> parse_finished(const std::string& job_id, const json& object)
 }
 
 }  // namespace
-
-std::string_view to_text(Ending ending) {
-  return std::ranges::find(kEndings, ending, &decltype(kEndings)::value_type::first)->second;
-}
 
 TaskState state_of(Ending ending) {
   switch (ending) {

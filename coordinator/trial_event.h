@@ -17,7 +17,6 @@ Result<TrialEvent> parse_trial_event(const std::string& job_id, const json& obje
 // "FINAL" or "REQUEST_PARAMETER", "sequence", "value"}; any other event as it is.
 json with_value(const json& event);
 
-std::string_view to_text(Ending ending);
 // The end of the attempt as that of its task.
 TaskState state_of(Ending ending);
 

@@ -9,17 +9,13 @@
 #include <chrono>
 
 #include "backends/process.h"
+#include "backends/program_path.h"
 #include "base/unique_fd.h"
 
 namespace attune {
 namespace {
 
 namespace asio = boost::asio;
-
-bool is_program(const std::filesystem::path& path) {
-  std::error_code error;
-  return ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path, error);
-}
 
 bool same_name(const std::string& a, const std::string& b) {
   return ::strcasecmp(a.c_str(), b.c_str()) == 0;
@@ -31,12 +27,7 @@ Result<std::filesystem::path> find_program(const std::string& name,
                                            const std::filesystem::path& own_directory,
                                            const std::string& path) {
   if (is_program(own_directory / name)) return own_directory / name;
-  for (std::size_t at = 0; at < path.size();) {
-    const std::size_t end = std::min(path.find(':', at), path.size());
-    const auto candidate = std::filesystem::path(path.substr(at, end - at)) / name;
-    if (is_program(candidate)) return std::filesystem::absolute(candidate);
-    at = end + 1;
-  }
+  if (auto found = find_in_path(name, path)) return *std::move(found);
   return fail(fmt::format("{} is neither in {} nor in PATH", name, own_directory.string()));
 }
 

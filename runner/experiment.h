@@ -11,6 +11,7 @@
 #include "base/trial.h"
 #include "runner/checkpoint_keeper.h"
 #include "runner/experiment_trial.h"
+#include "runner/pool_settings.h"
 #include "runner/trial_rules.h"
 #include "runner/tuning_status.h"
 
@@ -39,7 +40,8 @@ struct Experiment {
   json tuner, assessor, advisor;  // {name, classArgs} as given; null when absent
   bool include_intermediate_results = false;
 
-  std::string backend = "local";  // or "simulated"
+  std::string backend = "local";  // or "pool", "simulated"
+  PoolSettings pool;              // of the backend "pool"
   json simulation;                // of the backend "simulated", as given; null otherwise
   LocalService local;
   std::string arguments = "none";  // how a trial gets its parameters beside parameter.cfg

@@ -245,7 +245,8 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
     return top.error("trialCodeDirectory",
                      fmt::format("{} is not a directory", result.trial_code_directory.string()));
   }
-  if (result.backend == "local") {  // a simulation runs none, and may lack what it needs
+  result.pool = TRY(read_pool_settings(TRY(top.section("pool")), base.string()));
+  if (result.backend != "simulated") {  // a simulation runs none, and may lack what it needs
     const std::string objective =
         result.objectives.empty() ? "default" : result.objectives.front().metric;
     const bool gpus = result.trial_gpu_number || result.trial.resources.gpu > 0;
@@ -351,6 +352,8 @@ json to_document(const Experiment& experiment) {
   if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;
+  if (!experiment.pool.coordinator.empty())
+    document["pool"]["coordinator"] = experiment.pool.coordinator;
   store_templates(experiment.program, document);
   return document;
 }

@@ -15,8 +15,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "backends/local_backend.h"
-#include "backends/machine.h"
 #include "runner/control_handler.h"
 #include "runner/control_server.h"
 #include "runner/daemon_decider.h"
@@ -26,6 +24,7 @@
 #include "runner/store/store_observer.h"
 #include "runner/store/store_outbox.h"
 #include "runner/store/store_reader.h"
+#include "runner/trial_backends.h"
 
 namespace attune {
 namespace {
@@ -34,33 +33,6 @@ namespace asio = boost::asio;
 
 // Events that are handled before what they led to is carried out and committed together.
 constexpr int kEventsAtOnce = 64;
-
-LocalBackendOptions backend_options(const SessionSetup& setup) {
-  const Experiment& experiment = setup.experiment;
-  LocalBackendOptions options;
-  options.experiment_id = setup.facts.experiment_id;
-  options.command = experiment.trial_command;
-  options.code_directory = experiment.trial_code_directory;
-  options.environment = setup.environment;
-  options.shim = setup.shim;
-  const bool python = experiment.program.report.how == ReportRules::How::tune_metric;
-  if (experiment.arguments == "commandLine")
-    options.arguments = python ? TrialArguments::python_line : TrialArguments::command_line;
-  if (experiment.arguments == "jsonFile") options.arguments = TrialArguments::json_file;
-  options.parameter_names = ParameterNames(experiment.program.parameter_names);
-  options.variables = experiment.program.environment;
-  options.templates = experiment.program.templates;
-  options.run_in_trial_folder = experiment.program.in_trial_folder;
-  options.report = experiment.program.report;
-  if (experiment.trial.resources.gpu > 0) options.gpus = GpuUse::assign;
-  if (experiment.trial_gpu_number == 0) options.gpus = GpuUse::hide;
-  options.gpu_indices = experiment.local.gpu_indices;
-  options.trials_per_gpu = experiment.local.trials_per_gpu;
-  options.custom = experiment.capacity.custom;
-  options.output_limit = static_cast<std::uint64_t>(experiment.output_limit);
-  options.file_limit = raise_file_limit();
-  return options;
-}
 
 class Loop {
  public:
@@ -233,9 +205,13 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   daemon.outbox = &outbox;
   daemon.left = std::move(setup.left);
   DaemonDecider decider(io, std::move(daemon), log.named("daemon"));
-  const auto backend = TRY(LocalBackend::create(io, backend_options(setup),
-                                                [&runner_pointer] { runner_pointer->wake(); }));
-  backend->set_path(directory);
+  const BackendSetup surroundings{
+      setup.experiment, setup.facts.experiment_id,
+      directory,        setup.program,
+      setup.shim,       setup.environment,
+      setup.entropy,    [&progress](const std::string& text) { progress.message(text); }};
+  const ChosenBackend chosen =
+      TRY(make_backend(io, surroundings, [&runner_pointer] { runner_pointer->wake(); }));
   StoreObserver memory(store, clock);
   Reporter reporter(setup.facts, progress);
   for (const TrialRecord& trial : setup.succeeded) reporter.offer(trial);
@@ -247,7 +223,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   ObserverList observers({&memory, &reporter});
   RunnerOptions options = runner_options(setup.experiment, setup.facts.objectives);
   options.results = [&setup] { return stored_results(setup.facts); };
-  TrialRunner runner(std::move(options), decider, *backend, clock, observers, log);
+  TrialRunner runner(std::move(options), decider, *chosen.backend, clock, observers, log);
   runner_pointer = &runner;
   ControlHandler control(runner, setup.experiment, store, clock);
   const auto server = TRY(ControlServer::listen(
@@ -264,6 +240,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   }
   runner.start();
   Loop(io, runner, progress, clock).run();
+  if (chosen.at_end) chosen.at_end();
   SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
                        reporter.summary_text()};
   if (const auto& written = memory.end_result(); !written) {

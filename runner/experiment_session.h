@@ -19,8 +19,10 @@ namespace attune {
 struct SessionSetup {
   Experiment experiment;
   RunFacts facts;
-  std::filesystem::path daemon;          // attuned
-  std::filesystem::path shim;            // attune-shim
+  std::filesystem::path daemon;   // attuned
+  std::filesystem::path shim;     // attune-shim
+  std::filesystem::path program;  // attune
+  std::uint64_t entropy = 0;
   std::vector<std::string> environment;  // what daemon and trials inherit
   bool resume = false;
   TrialRunner::Restored restored;    // with resume

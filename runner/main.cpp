@@ -16,6 +16,7 @@
 #include "runner/commands/requests.h"
 #include "runner/commands/views.h"
 #include "runner/options.h"
+#include "runner/pool_commands.h"
 #include "runner/run_command.h"
 
 namespace attune {
@@ -35,6 +36,7 @@ Surroundings find_surroundings() {
       std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
   std::random_device device;
   found.entropy = (std::uint64_t{device()} << 32) | device();
+  found.more_entropy = (std::uint64_t{device()} << 32) | device();
   found.terminal = ::isatty(STDERR_FILENO) == 1 && environment_text("TERM") != "dumb";
   found.ansi = environment_text("NO_COLOR").empty();
   return found;
@@ -70,6 +72,10 @@ int execute(const CommandOptions& options) {
     } else if constexpr (requires { resume_experiment(o, surroundings); }) {
       heed_early_signals();
       return resume_experiment(o, surroundings);
+    } else if constexpr (requires { run_coordinator(o, surroundings); }) {
+      return run_coordinator(o, surroundings);
+    } else if constexpr (requires { run_worker(o, surroundings); }) {
+      return run_worker(o, surroundings);
     } else if constexpr (requires { simulate_experiment(o, surroundings); }) {
       return simulate_experiment(o, surroundings);
     } else {

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "base/arguments.h"
+#include "base/json.h"
 
 namespace attune {
 
@@ -31,6 +32,18 @@ Result<std::map<std::string, std::string>> read_retries(const std::vector<std::s
     retries[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return retries;
+}
+
+Result<std::map<std::string, double>> read_amounts(const std::vector<std::string>& texts) {
+  std::map<std::string, double> amounts;
+  for (const std::string& text : texts) {
+    const std::size_t sign = text.find('=');
+    const auto amount = parse_json(sign == std::string::npos ? "" : text.substr(sign + 1));
+    if (sign == 0 || !amount || !amount->is_number() || !(amount->get<double>() >= 0))
+      return fail(fmt::format("--resource {}: NAME=AMOUNT is wanted, such as licence=2", text));
+    amounts[text.substr(0, sign)] = amount->get<double>();
+  }
+  return amounts;
 }
 
 std::vector<TrialStatus> read_statuses(const std::vector<std::string>& texts) {

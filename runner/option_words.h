@@ -12,6 +12,9 @@ namespace attune {
 // --retry: "failed=restart" -> {failed, restart}. Errors name the text and the known words.
 Result<std::map<std::string, std::string>> read_retries(const std::vector<std::string>& texts);
 
+// --resource: "licence=2" -> {licence, 2}. Errors as above.
+Result<std::map<std::string, double>> read_amounts(const std::vector<std::string>& texts);
+
 // --status: lower-case names; others are ignored.
 std::vector<TrialStatus> read_statuses(const std::vector<std::string>& texts);
 

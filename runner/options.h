@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/durability.h"
 #include "runner/trial_record.h"
 
 namespace attune {
@@ -122,10 +123,34 @@ struct ExportOptions {
   std::string output;          // empty: standard output
 };
 
+struct CoordinatorCommandOptions {
+  std::string file;  // a workload; empty: only tasks of clients
+  std::optional<std::uint64_t> seed;
+  std::string directory = "attune-coordinator";
+  std::string listen = "127.0.0.1:0";
+  std::string advertise;  // what others dial; empty: what it listens on
+  int workers = 0;        // on this machine
+  double worker_cpu = 0;  // of each; 0: what the machine has
+  Durability durability = Durability::each_second;
+  double lost_after = 15;  // seconds
+  double leave_after = 0;  // seconds without client and task; 0: stays
+  std::string log_level = "info";
+};
+struct WorkerCommandOptions {
+  std::string join;  // HOST:PORT, or the file of an address
+  std::string token_file;
+  std::string name;                        // empty: host and process
+  std::optional<double> cpu, gpu, memory;  // instead of what is found
+  std::map<std::string, double> custom;
+  std::vector<std::string> labels, kinds;
+  std::string lock;  // a file that only one process can hold
+};
+
 using CommandOptions =
     std::variant<RunOptions, ResumeOptions, SimulateOptions, StopOptions, KillOptions, AddOptions,
                  ImportOptions, UpdateOptions, ListOptions, StatusOptions, TrialsOptions,
-                 ShowOptions, LogsOptions, BestOptions, ExportOptions>;
+                 ShowOptions, LogsOptions, BestOptions, ExportOptions, CoordinatorCommandOptions,
+                 WorkerCommandOptions>;
 
 // What is to be printed instead of running: help, version, a completion script (to standard
 // output), a usage error (to standard error).

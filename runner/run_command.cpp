@@ -28,19 +28,13 @@ std::string experiment_id_of(std::uint64_t bits) {
   return id;
 }
 
-std::string path_variable(const Surroundings& surroundings) {
-  for (const std::string& variable : surroundings.environment) {
-    if (variable.starts_with("PATH=")) return variable.substr(5);
-  }
-  return "";
-}
-
 Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::string& daemon) {
   SessionSetup setup;
   setup.environment = surroundings.environment;
-  setup.daemon = TRY(find_daemon(daemon, surroundings.program_folder, path_variable(surroundings)));
-  setup.shim =
-      TRY(find_program("attune-shim", surroundings.program_folder, path_variable(surroundings)));
+  setup.program = std::filesystem::path(surroundings.program_folder) / "attune";
+  setup.entropy = surroundings.entropy;
+  setup.daemon = TRY(find_daemon(daemon, surroundings.program_folder, surroundings.path()));
+  setup.shim = TRY(find_program("attune-shim", surroundings.program_folder, surroundings.path()));
   setup.shown.terminal = surroundings.terminal;
   setup.shown.ansi = surroundings.ansi;
   return setup;
@@ -80,6 +74,13 @@ Result<void> check_place(const StoredExperiment& stored, const fs::path& store) 
 }
 
 }  // namespace
+
+std::string Surroundings::path() const {
+  for (const std::string& variable : environment) {
+    if (variable.starts_with("PATH=")) return variable.substr(5);
+  }
+  return "";
+}
 
 int print_result(const SessionResult& result, bool as_json) {
   if (as_json) {
@@ -122,7 +123,8 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
 Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock) {
   const RunFacts& facts = setup.session.facts;
   // Simulations are not resumed.
-  if (setup.session.experiment.backend == "local") TRY(check_resumable(setup.session.experiment));
+  if (setup.session.experiment.backend != "simulated")
+    TRY(check_resumable(setup.session.experiment));
   TRY(claim_directory(facts.directory));
   ExperimentLock lock = TRY(ExperimentLock::take(facts.directory));
   Store store = TRY(Store::open(setup.working_directory));

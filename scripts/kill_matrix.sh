@@ -16,6 +16,9 @@ for tuner in "${tuners[@]}"; do
   if [ "$tuner" = Batch ]; then
     options+=(--space '{"combine_params": {"_type": "choice", "_value": [{"x": 1}, {"x": 2}, {"x": 3},
       {"x": 4}, {"x": 5}, {"x": 6}, {"x": 7}, {"x": 8}, {"x": 9}, {"x": 10}, {"x": 11}]}}')
+  elif [ "$tuner" = PPO ]; then
+    options+=(--space '{"x": {"_type": "choice", "_value": [1, 2, 3, 4, 5, 6, 7, 8]},
+      "y": {"_type": "choice", "_value": ["a", "b", "c"]}}')
   fi
   "$matrix" "${options[@]}" --commands 200
   "$matrix" "${options[@]}" --commands 200 --every 5 --kills 4 --daemon-option=--snapshot-bytes \

@@ -42,10 +42,10 @@ class Filled {
       ids.push_back(id);
       priorities.push_back(rng.uniform());
     }
-    (void)buffer.update(ids, priorities);
+    benchmark::DoNotOptimize(buffer.update(ids, priorities));
   }
   void push() {
-    (void)buffer.push("collector-1.0", next_, items_);
+    benchmark::DoNotOptimize(buffer.push("collector-1.0", next_, items_));
     next_ += kAtOnce;
   }
   Buffer buffer;

@@ -41,7 +41,7 @@ struct BufferItem {
 
   bool operator==(const BufferItem&) const = default;
 };
-inline constexpr std::size_t kMostMetaBytes = 64 * 1024;
+inline constexpr std::size_t kMostMetaBytes = std::size_t{64} * 1024;
 inline constexpr double kMostPriority = 1e100;  // the sum of 10^7 of them is far from overflow
 inline constexpr std::int64_t kMostWhole = std::int64_t{1} << 53;  // a double holds it exactly
 // Whether push() takes it; the error says what is wrong.

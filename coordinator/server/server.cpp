@@ -14,6 +14,7 @@
 #include "coordinator/server/buffer_board.h"
 #include "coordinator/server/held_back.h"
 #include "coordinator/server/ledger.h"
+#include "coordinator/server/task_event.h"
 #include "coordinator/trial_event.h"
 #include "coordinator/wire/connection.h"
 #include "coordinator/wire/listener.h"
@@ -34,6 +35,7 @@ struct Session {
 };
 
 constexpr std::chrono::seconds kTick{1};
+constexpr std::chrono::seconds kFarewell{3};
 
 Result<void> check_buffers(const TaskSpec& task) {
   for (const OwnedBuffer& each : task.owns) TRY(BufferBoard::check(each));
@@ -58,7 +60,8 @@ class CoordinatorServer::Impl final : public Effects {
                   [this](SessionId session, const json& message) { say(session, message); }}),
         coordinator_(options_.coordinator, std::move(commander), *this),
         alarm_(io),
-        second_(io) {}
+        second_(io),
+        patience_(io) {}
 
   Result<void> begin(FileSystem& files);
   ~Impl() override { *alive_ = false; }
@@ -68,6 +71,10 @@ class CoordinatorServer::Impl final : public Effects {
   void applied(const Record& record, const Task* task) override {
     buffers_.hear(record, task);
     if (record.edge == Edge::requeued || record.edge == Edge::ended) fence_former(record.task);
+    if (live_ && task != nullptr && task->spec.client.empty() && options_.on_task_event) {
+      const std::string text = task_event(record, *task);
+      if (!text.empty()) options_.on_task_event(text);
+    }
   }
   void lease(const Task& task, bool again) override {
     log_.debug("task {} attempt {} goes to worker {} (lease {}{})", task.spec.id, task.attempt,
@@ -104,6 +111,11 @@ class CoordinatorServer::Impl final : public Effects {
     coordinator_.finish_all(cause, now());
     settle();
   }
+  bool idle() const {
+    return clients_.empty() &&
+           std::ranges::all_of(coordinator_.board().tasks(),
+                               [](const auto& each) { return is_end(each.second.state); });
+  }
   Result<void> close() { return ledger_->close(); }
 
  private:
@@ -128,6 +140,7 @@ class CoordinatorServer::Impl final : public Effects {
   void say(SessionId id, json message);
   void settle();
   void settle_soon();
+  void say_goodbye();
   void slow_down();
   void await_deadline();
   void await_second();
@@ -145,10 +158,11 @@ class CoordinatorServer::Impl final : public Effects {
   std::map<SessionId, Session> sessions_;
   Names workers_, clients_;  // of those who are here
   SessionId next_session_ = 1;
-  boost::asio::steady_timer alarm_, second_;
+  boost::asio::steady_timer alarm_, second_, patience_;
   const double began_ = clock_.now(), began_wall_ = clock_.wall();
   std::optional<double> armed_;
-  bool settling_ = false, ticking_ = false, slowed_ = false;
+  bool live_ = false;  // what happens is not replayed
+  bool settling_ = false, ticking_ = false, slowed_ = false, parting_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
@@ -186,6 +200,7 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files) {
         hello(std::move(connection), message);
       },
       log_));
+  live_ = true;
   coordinator_.begin(now());
   TRY(write_address_file(address_path, {options_.advertise.empty() ? address() : options_.advertise,
                                         listening.token}));
@@ -367,6 +382,19 @@ void CoordinatorServer::Impl::say(SessionId id, json message) {
   });
 }
 
+// Workers that hear it go; those that do not have nothing to do here any more either.
+void CoordinatorServer::Impl::say_goodbye() {
+  if (!std::exchange(parting_, true)) {
+    for (const auto& [name, id] : workers_)
+      static_cast<void>(sessions_.at(id).connection->send({{"type", "drain"}}));
+    patience_.expires_after(kFarewell);
+    patience_.async_wait([this](const boost::system::error_code& error) {
+      if (!error && on_finished_) std::exchange(on_finished_, nullptr)();
+    });
+  }
+  if (workers_.empty()) boost::asio::post(io_, std::exchange(on_finished_, nullptr));
+}
+
 // After all that one turn of the event loop brings: one write for all.
 void CoordinatorServer::Impl::settle_soon() {
   if (std::exchange(settling_, true)) return;
@@ -384,8 +412,7 @@ void CoordinatorServer::Impl::settle() {
   slow_down();
   await_deadline();
   if (ledger_->needs_tick()) await_second();
-  if (coordinator_.finished() && on_finished_)
-    boost::asio::post(io_, std::exchange(on_finished_, nullptr));
+  if (coordinator_.finished() && on_finished_) say_goodbye();
 }
 
 // While the disk does not take what was said, or a client not what is for it, nobody is listened to
@@ -451,6 +478,7 @@ Result<std::unique_ptr<CoordinatorServer>> CoordinatorServer::create(
 }
 
 const std::string& CoordinatorServer::address() const { return impl_->address(); }
+bool CoordinatorServer::idle() const { return impl_->idle(); }
 bool CoordinatorServer::went_on() const { return impl_->went_on(); }
 const Coordinator& CoordinatorServer::coordinator() const { return impl_->coordinator(); }
 void CoordinatorServer::finish(const std::string& cause) { impl_->finish(cause); }

@@ -30,6 +30,9 @@ struct ServerOptions {
   std::uint64_t seed = 0;              // of the draws from buffers
   Durability durability = Durability::each_second;
   CoordinatorOptions coordinator;
+  // Of the commander's tasks, for people: what an evaluation has found, what has failed. May be
+  // empty.
+  std::function<void(const std::string& text)> on_task_event;
   std::chrono::milliseconds ping{2'000}, silence{10'000};  // of connections
 };
 
@@ -48,6 +51,7 @@ class CoordinatorServer {
   const std::string& address() const;  // HOST:PORT
   bool went_on() const;                // an earlier one had left a journal
   const Coordinator& coordinator() const;
+  bool idle() const;                      // no client is here, and no task that has not ended
   void finish(const std::string& cause);  // nothing new begins, what runs is stopped
   // All that was said is on the disk. For the end.
   Result<void> close();

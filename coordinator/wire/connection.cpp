@@ -68,7 +68,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void open(UniqueFd socket) {
     configure(socket.get());
     error_code error;
-    socket_.assign(tcp::v4(), socket.get(), error);  // v4: looked at by open() alone
+    std::ignore = socket_.assign(tcp::v4(), socket.get(), error);  // v4: looked at by open() alone
     if (error) return end("no socket: " + error.message());
     std::ignore = socket.release();
     const tcp::endpoint there = socket_.remote_endpoint(error);
@@ -86,7 +86,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   void release() {
     handlers_.reset();
-    if (state_ == State::open) end("");
+    if (state_ == State::open) shut();
   }
 
   Result<void> send(const json& message, Lane lane) {
@@ -117,7 +117,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     if (state_ != State::open) return;
     state_ = State::closing;
     reason_ = reason;
-    tick_.cancel();
+    error_code ignored;
+    std::ignore = tick_.cancel(ignored);
     farewell_.expires_after(options_.farewell);
     farewell_.async_wait([self = shared_from_this()](error_code error) {
       if (!error) self->end("");
@@ -138,12 +139,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void end(const std::string& reason) {
     if (state_ == State::closed) return;
     if (state_ == State::open) reason_ = reason;
-    state_ = State::closed;
-    error_code ignored;
-    std::ignore = socket_.close(ignored);
-    tick_.cancel();
-    farewell_.cancel();
-    queue_.drop_waiting();
+    shut();
     post(&Impl::tell);
   }
 
@@ -162,6 +158,15 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
 
   void post(void (Impl::*what)()) {
     asio::post(io_, [self = shared_from_this(), what] { (self.get()->*what)(); });
+  }
+
+  void shut() {
+    state_ = State::closed;
+    error_code ignored;
+    std::ignore = socket_.close(ignored);
+    std::ignore = tick_.cancel(ignored);
+    std::ignore = farewell_.cancel(ignored);
+    queue_.drop_waiting();
   }
 
   // ---- in

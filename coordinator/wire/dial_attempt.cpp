@@ -65,9 +65,9 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
 
   void end() {
     done_ = nullptr;
-    deadline_.cancel();
-    resolver_.cancel();
     error_code ignored;
+    std::ignore = deadline_.cancel(ignored);
+    resolver_.cancel();
     std::ignore = socket_.close(ignored);
     connection_.reset();
   }

@@ -1,6 +1,7 @@
 #include "coordinator/wire/dialer.h"
 
 #include <optional>
+#include <tuple>
 #include <utility>  // Boost 1.74's Asio forgets it
 
 #include <boost/asio/io_context.hpp>
@@ -34,7 +35,8 @@ class Dialer::State : public std::enable_shared_from_this<State> {
   void stop() {
     ++life_;
     dialling_ = false;
-    pause_timer_.cancel();
+    error_code ignored;
+    std::ignore = pause_timer_.cancel(ignored);
     attempt_.reset();
     refused_.reset();
     backoff_.reset();
@@ -116,7 +118,7 @@ class Dialer::State : public std::enable_shared_from_this<State> {
 
 Dialer::Dialer(asio::io_context& io, DialerOptions options, const Rng& rng, Handlers handlers)
     : state_(std::make_shared<State>(io, std::move(options), rng, std::move(handlers))) {}
-Dialer::~Dialer() { stop(); }
+Dialer::~Dialer() { state_->stop(); }
 
 void Dialer::dial() { state_->dial(); }
 void Dialer::stop() { state_->stop(); }

@@ -69,7 +69,7 @@ class Listener::State : public std::enable_shared_from_this<State> {
     closed_ = true;
     error_code ignored;
     std::ignore = acceptor_.close(ignored);
-    again_.cancel();
+    std::ignore = again_.cancel(ignored);
     strangers_.clear();
   }
 
@@ -202,7 +202,7 @@ class Listener::State : public std::enable_shared_from_this<State> {
 };
 
 Result<std::unique_ptr<Listener>> Listener::listen(asio::io_context& io, ListenerOptions options,
-                                                   OnHello on_hello, Log log) {
+                                                   OnHello on_hello, const Log& log) {
   ATTUNE_CHECK(!options.token.empty() && options.strangers > 0);
   auto state = std::make_shared<State>(io, std::move(options), std::move(on_hello), log);
   TRY(state->bind());

@@ -38,7 +38,7 @@ class Listener {
   // Errors name the address: it is none, no such host, in use, not of this machine.
   static Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io,
                                                   ListenerOptions options, OnHello on_hello,
-                                                  Log log);
+                                                  const Log& log);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   ~Listener();  // those who have not been handed over are cut off; also out of on_hello

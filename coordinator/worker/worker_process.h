@@ -38,6 +38,7 @@ class WorkerProcess {
   // Takes nothing more, and goes when its tasks have ended and the coordinator knows it.
   void drain();
   void kill_all();  // its trials, without grace
+  bool connected() const { return connection_ != nullptr; }
   bool idle() const { return tasks_.idle(); }
 
  private:

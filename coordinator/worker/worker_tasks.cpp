@@ -259,6 +259,10 @@ void WorkerTasks::info(Task& task, const TrialEvent& event) {
                   {"lease", task.held.lease},
                   {"seq", ++seq_},
                   {"event", to_json(event)}};
+  if (const auto* report = std::get_if<TrialReport>(&event)) {
+    message["event"]["after"] = task.position;  // nothing was reported between the two
+    task.position = std::max(task.position, report->position);
+  }
   say(message);
   const std::size_t bytes = memory_of(message);
   unacknowledged_ += bytes;
@@ -287,10 +291,11 @@ void WorkerTasks::kill_all() {
 // ---- ending
 
 void WorkerTasks::finish(Task& task, const TrialFinished& end) {
-  const TrialEvent event = end;
+  json report = to_json(TrialEvent(end));
+  report["position"] = task.position;  // whoever has not heard all of it knows so
   task.finished = json{{"type", "finished"},       {"task", task.held.task},
                        {"lease", task.held.lease}, {"state", to_text(state_of(end.how))},
-                       {"cause", end.detail},      {"report", dump_json(to_json(event))}};
+                       {"cause", end.detail},      {"report", dump_json(report)}};
   say(*task.finished);
   Program& program = *task.program;
   const auto running = program.running.find(task.start.job_id);

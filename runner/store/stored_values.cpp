@@ -1,27 +1,11 @@
 #include "runner/store/stored_values.h"
 
-#include <array>
 #include <limits>
 #include <utility>
 
 #include "base/python_json.h"
 
 namespace attune {
-namespace {
-
-constexpr std::array kEndings = {
-    std::pair{Ending::succeeded, std::string_view("succeeded")},
-    std::pair{Ending::failed, std::string_view("failed")},
-    std::pair{Ending::signalled, std::string_view("signalled")},
-    std::pair{Ending::out_of_memory, std::string_view("out_of_memory")},
-    std::pair{Ending::lost, std::string_view("lost")},
-    std::pair{Ending::restore_failed, std::string_view("restore_failed")},
-    std::pair{Ending::stopped, std::string_view("stopped")},
-    std::pair{Ending::paused, std::string_view("paused")},
-};
-
-}  // namespace
-
 std::string metric_column(const json& metric) {
   return metric.is_null() ? std::string() : dump_python_json(metric);
 }
@@ -38,13 +22,6 @@ std::optional<double> number_of(const json& metric, const std::string& name) {
   if (value->is_boolean()) return value->get<bool>() ? 1 : 0;  // as the daemon counts them
   if (!value->is_number()) return std::nullopt;
   return value->get<double>();
-}
-
-std::string_view to_text(Ending ending) {
-  for (const auto& [each, text] : kEndings) {
-    if (each == ending) return text;
-  }
-  return "";
 }
 
 std::string_view to_text(ReportMetricData::Type type) {
@@ -72,13 +49,6 @@ std::optional<TrialSource> trial_source_of(std::string_view text) {
   for (const TrialSource source :
        {TrialSource::algorithm, TrialSource::customized, TrialSource::initial}) {
     if (to_text(source) == text) return source;
-  }
-  return std::nullopt;
-}
-
-std::optional<Ending> ending_of(std::string_view text) {
-  for (const auto& [ending, each] : kEndings) {
-    if (each == text) return ending;
   }
   return std::nullopt;
 }

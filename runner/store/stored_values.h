@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "backends/ending_text.h"
 #include "backends/trial_backend.h"
 #include "base/json.h"
 #include "base/result.h"
@@ -18,13 +19,11 @@ std::string metric_column(const json& metric);
 // The number called `name` in a metric as a trial reports it: a bare number is "default".
 std::optional<double> number_of(const json& metric, const std::string& name);
 
-std::string_view to_text(Ending ending);                // "out_of_memory"
 std::string_view to_text(ReportMetricData::Type type);  // "periodical"
 
 // Nothing for a word that no version of ours has written.
 std::optional<TrialStatus> trial_status_of(std::string_view text);
 std::optional<TrialSource> trial_source_of(std::string_view text);
-std::optional<Ending> ending_of(std::string_view text);
 
 // What conversations.manager holds.
 std::string state_column(const RunnerState& state);

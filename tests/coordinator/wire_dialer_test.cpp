@@ -107,7 +107,7 @@ TEST_CASE("dialer: what is wrong with an address is said") {
   const auto [address, reason] = GENERATE(table<std::string, std::string>({
       {"nonsense", "the port is missing"},
       {"127.0.0.1:0", "the port is 0"},
-      {"no-such-host.invalid:7000", "cannot connect to no-such-host.invalid:7000: "},
+      {"no..host:7000", "cannot connect to no..host:7000: "},
   }));
   DialerWorld world;
   world.dial({.address = address, .token = "secret"});

@@ -132,8 +132,7 @@ TEST_CASE("listener: addresses are bound and what cannot be is said") {
                  Contains("Address already in use"));
   CHECK(error_at("localhost:0").empty());
   CHECK_THAT(error_at("localhost"), Contains("the port is missing"));
-  CHECK_THAT(error_at("no-such-host.invalid:0"),
-             Contains("cannot listen at no-such-host.invalid:0: "));
+  CHECK_THAT(error_at("no..host:0"), Contains("cannot listen at no..host:0: "));
   CHECK_THAT(error_at("192.0.2.1:0"), Contains("Cannot assign requested address"));
 }
 

@@ -53,6 +53,8 @@ def make_experiment(options, folder):
     if options.tuner == 'Batch':
         values = [{'x': i / options.trials} for i in range(options.trials)]
         space, arguments = {'combine_params': {'_type': 'choice', '_value': values}}, {}
+    elif options.tuner == 'PPO':
+        space = {'x': {'_type': 'choice', '_value': [i / 8 for i in range(8)]}}
     elif options.tuner == 'GridSearch':
         arguments = {}
     elif options.tuner == 'TPE':

@@ -1,0 +1,45 @@
+#pragma once
+#include <memory>
+#include <set>
+
+#include "coordinator/batch/batch_commands.h"
+#include "coordinator/batch/batch_system.h"
+
+namespace attune {
+
+// The batch system behind a table of commands.
+class CommandBatchSystem final : public BatchSystem {
+ public:
+  // The programs get `environment`.
+  CommandBatchSystem(boost::asio::io_context& io, std::unique_ptr<BatchCommands> commands,
+                     const std::vector<std::string>& environment);
+
+  void submit(BatchJob job, OnSubmitted done) override;
+  void list(OnListed done) override;
+  void cancel(std::vector<std::string> names, OnDone done) override;
+  void signal(std::vector<std::string> names, std::string signal, OnDone done) override;
+
+ private:
+  struct Waiting {
+    BatchJob job;
+    Command command;
+    OnSubmitted done;
+  };
+
+  void refuse(OnSubmitted done, BatchRefusal refusal);
+  void look();
+  void on_look(std::vector<Waiting> looked, const Result<BatchStates>& states);
+  void answer(const Waiting& waiting, BatchSubmission submission);
+  void run_all(std::vector<Command> commands, OnDone done);
+
+  boost::asio::io_context& io_;
+  std::unique_ptr<BatchCommands> commands_;
+  std::vector<Waiting> waiting_;     // for the next look
+  std::set<std::string> answering_;  // names whose answer is still to come
+  bool looking_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
+  // A list must not wait for a row of submissions.
+  CommandRunner submissions_, others_;
+};
+
+}  // namespace attune

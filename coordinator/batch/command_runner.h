@@ -1,0 +1,68 @@
+#pragma once
+// Programs that are run for what they say: a few at a time, each for a limited time, with a limited
+// output. No shell.
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "backends/process.h"
+
+namespace attune {
+
+struct Command {
+  std::vector<std::string> arguments;  // [0] is the path of the program
+  std::string input;                   // its standard input
+  std::chrono::milliseconds limit = std::chrono::seconds(30);
+
+  bool operator==(const Command&) const = default;
+};
+
+struct CommandEnd {
+  ExitStatus status;
+  std::string output, errors;  // what it wrote, up to the bound
+  // It could not be started, was killed for its time or for its output: a sentence. Otherwise
+  // empty.
+  std::string trouble;
+
+  bool success() const { return trouble.empty() && status.success(); }
+};
+
+// `io` has one thread, which makes all calls.
+class CommandRunner {
+ public:
+  using OnEnd = std::function<void(CommandEnd)>;
+
+  // They have nothing but `environment`, and run in /.
+  CommandRunner(boost::asio::io_context& io, std::vector<std::string> environment, int at_once,
+                std::size_t output_bound = 16 << 20);
+  ~CommandRunner();  // kills what runs; nothing is called any more
+  CommandRunner(const CommandRunner&) = delete;
+  CommandRunner& operator=(const CommandRunner&) = delete;
+
+  // In the order of the calls, `at_once` at a time. `done` is called once, never from within run();
+  // it must not destroy the runner.
+  void run(Command command, OnEnd done);
+
+ private:
+  class Running;
+  struct Waiting {
+    Command command;
+    OnEnd done;
+  };
+
+  void start_next();
+  void let_go(const Running* ended);
+
+  boost::asio::io_context& io_;
+  std::vector<std::string> environment_;
+  std::size_t at_once_, output_bound_;
+  std::deque<Waiting> waiting_;
+  std::vector<std::shared_ptr<Running>> running_;
+};
+
+}  // namespace attune

@@ -1,0 +1,48 @@
+#pragma once
+// Workers on this machine that a coordinator keeps running: local-0, local-1, ... Each is a process
+// of its own that outlives the coordinator; one that dies is started again, and goes on with its
+// trials. A worker that an earlier coordinator has left is still there: the new process finds its
+// lock taken, and ends.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/log.h"
+#include "base/result.h"
+
+namespace attune {
+
+struct LocalWorkersOptions {
+  std::filesystem::path program;    // attune
+  std::filesystem::path directory;  // of the coordinator
+  int count = 0;
+  double cpu = 0;  // of each; 0: what the machine has
+  std::vector<std::string> environment;
+};
+
+class LocalWorkers {
+ public:
+  LocalWorkers(boost::asio::io_context& io, LocalWorkersOptions options, Log log);
+  LocalWorkers(const LocalWorkers&) = delete;
+  LocalWorkers& operator=(const LocalWorkers&) = delete;
+  ~LocalWorkers();  // they run on
+
+  void begin();
+  void stop_starting();  // those that end from now on stay ended
+
+ private:
+  struct Slot;
+  void start(Slot& slot);
+  void ended(Slot& slot);
+
+  boost::asio::io_context& io_;
+  const LocalWorkersOptions options_;
+  const Log log_;
+  bool starting_ = true;
+  std::vector<std::unique_ptr<Slot>> slots_;
+};
+
+}  // namespace attune

@@ -1,0 +1,14 @@
+#pragma once
+// attune coordinator and attune worker: from the command line to their end.
+#include "base/result.h"
+#include "runner/options.h"
+#include "runner/run_command.h"
+
+namespace attune {
+
+// The exit code; an error is one of usage.
+Result<int> run_coordinator(const CoordinatorCommandOptions& options,
+                            const Surroundings& surroundings);
+Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& surroundings);
+
+}  // namespace attune

@@ -1,0 +1,160 @@
+#include "runner/trial_backends.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <limits>
+#include <utility>
+
+#include "backends/local_backend.h"
+#include "backends/machine.h"
+#include "base/atomic_file.h"
+#include "base/crc32c.h"
+#include "base/saved_numbers.h"
+#include "coordinator/pool/pool_backend.h"
+#include "coordinator/server/server.h"
+#include "runner/experiment_file.h"
+#include "runner/files.h"
+#include "runner/own_coordinator.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kCoordinatorFolder[] = "coordinator";
+// For the last words of the coordinator at the end.
+constexpr std::chrono::seconds kFarewell{10};
+
+Result<ChosenBackend> make_local(boost::asio::io_context& io, const BackendSetup& setup,
+                                 std::function<void()> wake) {
+  auto backend = TRY(LocalBackend::create(io, local_backend_options(setup), std::move(wake)));
+  return ChosenBackend{std::move(backend), nullptr};
+}
+
+PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worker_file) {
+  const PoolSettings& pool = setup.experiment.pool;
+  PoolBackendOptions options;
+  options.dial.file = pool.coordinator.empty()
+                          ? (setup.directory / kCoordinatorFolder / kAddressFile).string()
+                          : pool.coordinator;
+  options.experiment_id = setup.experiment_id;
+  options.experiment_file = worker_file;
+  options.command = setup.experiment.trial_command;
+  options.report = setup.experiment.program.report;
+  // What there is in the pool changes with every worker that comes and goes: trials wait there.
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  options.capacity = {kAny, kAny, kAny, setup.experiment.capacity.custom};
+  for (const auto& [name, amount] : setup.experiment.trial.resources.custom)
+    options.capacity.custom.try_emplace(name, kAny);
+  options.least.cpu = 1;
+  options.labels = pool.labels;
+  options.queue_limit = pool.queue_limit;
+  options.on_state = setup.say;
+  if (pool.coordinator.empty()) options.quiet_failures = 4;
+  return options;
+}
+
+Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup& setup,
+                                std::function<void()> wake) {
+  const fs::path file = TRY(write_worker_file(setup));
+  const bool own = setup.experiment.pool.coordinator.empty();
+  if (own) {
+    OwnCoordinator coordinator;
+    coordinator.program = setup.program;
+    coordinator.directory = setup.directory / kCoordinatorFolder;
+    coordinator.settings = setup.experiment.pool;
+    const int workers = std::max(1, setup.experiment.pool.workers);
+    coordinator.worker_cpu =
+        std::max(usable_cores(), static_cast<double>(setup.experiment.trial_concurrency) / workers);
+    coordinator.environment = setup.environment;
+    TRY(start_own_coordinator(coordinator));
+  }
+  auto backend = std::make_unique<PoolBackend>(io, pool_options(setup, file), Rng(setup.entropy),
+                                               std::move(wake));
+  PoolBackend* pool = backend.get();
+  ChosenBackend chosen{std::move(backend), nullptr};
+  if (own) {
+    chosen.at_end = [&io, pool] {
+      pool->shut_down();
+      boost::asio::steady_timer patience(io, kFarewell);
+      bool over = false;
+      patience.async_wait([&](const boost::system::error_code&) { over = true; });
+      while (!over && pool->connected()) io.run_one();
+    };
+  }
+  return chosen;
+}
+
+}  // namespace
+
+LocalBackendOptions local_backend_options(const BackendSetup& setup) {
+  const Experiment& experiment = setup.experiment;
+  LocalBackendOptions options;
+  options.experiment_id = setup.experiment_id;
+  options.command = experiment.trial_command;
+  options.code_directory = experiment.trial_code_directory;
+  options.environment = setup.environment;
+  options.shim = setup.shim;
+  const bool python = experiment.program.report.how == ReportRules::How::tune_metric;
+  if (experiment.arguments == "commandLine")
+    options.arguments = python ? TrialArguments::python_line : TrialArguments::command_line;
+  if (experiment.arguments == "jsonFile") options.arguments = TrialArguments::json_file;
+  options.parameter_names = ParameterNames(experiment.program.parameter_names);
+  options.variables = experiment.program.environment;
+  options.templates = experiment.program.templates;
+  options.run_in_trial_folder = experiment.program.in_trial_folder;
+  options.report = experiment.program.report;
+  if (experiment.trial.resources.gpu > 0) options.gpus = GpuUse::assign;
+  if (experiment.trial_gpu_number == 0) options.gpus = GpuUse::hide;
+  options.gpu_indices = experiment.local.gpu_indices;
+  options.trials_per_gpu = experiment.local.trials_per_gpu;
+  options.custom = experiment.capacity.custom;
+  options.output_limit = static_cast<std::uint64_t>(experiment.output_limit);
+  options.file_limit = raise_file_limit();
+  return options;
+}
+
+Result<ChosenBackend> make_backend(boost::asio::io_context& io, const BackendSetup& setup,
+                                   std::function<void()> wake) {
+  ChosenBackend chosen = setup.experiment.backend == "pool"
+                             ? TRY(make_pool(io, setup, std::move(wake)))
+                             : TRY(make_local(io, setup, std::move(wake)));
+  chosen.backend->set_path(setup.directory);
+  return chosen;
+}
+
+// ---- workers
+
+Result<fs::path> write_worker_file(const BackendSetup& setup) {
+  const std::string text = dump_json({{"experiment", setup.experiment_id},
+                                      {"directory", setup.directory.string()},
+                                      {"document", to_document(setup.experiment)}});
+  const fs::path folder = setup.directory / "workers";
+  TRY(make_directories(folder));
+  fs::path file = folder / fmt::format("experiment-{:08x}.json", crc32c(text));
+  TRY(write_file_atomically(file.string(), text));
+  return file;
+}
+
+Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(
+    boost::asio::io_context& io, const fs::path& file, const fs::path& shim,
+    const std::vector<std::string>& environment, std::function<void()> wake) {
+  const auto text = read_file(file.string());
+  if (!text)
+    return fail(
+        fmt::format("{}; workers and the manager need a directory that they share, at the "
+                    "same path",
+                    text.error().message));
+  const json object = TRY(parse_json(*text));
+  const fs::path directory = TRY(text_at(object, "directory"));
+  const Experiment experiment =
+      TRY(read_stored_experiment(TRY(object_at(object, "document")), directory));
+  const BackendSetup setup{
+      experiment, TRY(text_at(object, "experiment")), directory, {}, shim, environment, 0, {}};
+  auto backend = TRY(LocalBackend::create(io, local_backend_options(setup), std::move(wake)));
+  backend->set_path(directory);
+  return std::unique_ptr<TrialBackend>(std::move(backend));
+}
+
+}  // namespace attune

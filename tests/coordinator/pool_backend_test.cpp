@@ -1,0 +1,245 @@
+#include "coordinator/pool/pool_backend.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/coordinator/server_fixture.h"
+
+using namespace attune;
+using namespace attune::test;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+// A manager's side of it: everything that it fetched.
+class PoolFixture : public ServerFixture {
+ public:
+  PoolFixture() { std::ofstream(folder.path / "experiment.json") << "{}"; }
+  ~PoolFixture() { backend.reset(); }
+
+  void start_backend() {
+    PoolBackendOptions options;
+    options.dial = dial();
+    options.experiment_id = "e";
+    options.experiment_file = folder.path / "experiment.json";
+    options.least.cpu = 1;
+    options.on_state = [this](const std::string& text) { states.push_back(text); };
+    backend = std::make_unique<PoolBackend>(io, options, Rng(3), [this] { fetch(); });
+    backend->set_path(folder.path / "experiment");
+  }
+  void fetch() {
+    for (TrialEvent& event : backend->fetch_status_results()) {
+      if (auto* report = std::get_if<TrialReport>(&event)) reports.push_back(std::move(*report));
+      if (auto* problem = std::get_if<TrialProblem>(&event)) problems.push_back(problem->text);
+      if (auto* saved = std::get_if<CheckpointStored>(&event)) stored.push_back(std::move(*saved));
+      if (auto* end = std::get_if<TrialFinished>(&event)) ends.push_back(std::move(*end));
+    }
+  }
+  bool run_to_end(std::size_t trials = 1) {
+    return run_until([&] { return ends.size() == trials; });
+  }
+  Texts values(const std::string& job = "t0") const {
+    Texts texts;
+    for (const TrialReport& report : reports) {
+      if (report.job_id == job) texts.push_back(dump_json(report.metric.value));
+    }
+    return texts;
+  }
+  bool forgotten() {
+    return run_until([&] { return server->coordinator().board().tasks().empty(); });
+  }
+
+  std::unique_ptr<PoolBackend> backend;
+  Texts states, problems;
+  std::vector<TrialReport> reports;
+  std::vector<CheckpointStored> stored;
+  std::vector<TrialFinished> ends;
+};
+
+}  // namespace
+
+TEST_CASE("pool backend: trials run as they do on this machine") {
+  PoolFixture f;
+  f.command = "report PERIODICAL 0 1; echo out; echo err >&2; report FINAL 0 $NNI_TRIAL_SEQ_ID";
+  f.start_server();
+  f.start_worker("v");
+  f.start_worker("w");
+  f.start_backend();
+  for (int i = 0; i < 8; ++i) REQUIRE(f.backend->start(trial_start(i)));
+  CHECK(f.backend->busy_trial_ids().size() == 8);
+  CHECK_FALSE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_to_end(8));
+  for (const TrialFinished& end : f.ends) CHECK(end.how == Ending::succeeded);
+  CHECK(f.values("t3") == Texts{"1", "3"});
+  CHECK(read_text(f.backend->stdout_path("t3")) == "out\n");
+  CHECK(read_text(f.backend->stderr_path("t3")) == "err\n");
+  CHECK(f.backend->busy_trial_ids().empty());
+  CHECK(f.forgotten());
+  CHECK(f.problems.empty());
+}
+
+TEST_CASE("pool backend: stop and pause reach a trial, also one that has not begun") {
+  PoolFixture f;
+  make_fifo(f.folder.path / "never");
+  f.command = "report PERIODICAL 0 1; read x < never";
+  f.start_server();
+  const bool begun = GENERATE(false, true);
+  if (begun) f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  if (begun) {
+    REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  } else {
+    REQUIRE(f.run_until([&] { return !f.server->coordinator().board().tasks().empty(); }));
+  }
+  const bool pause = GENERATE(false, true);
+  pause ? f.backend->pause("t0") : f.backend->stop("t0");
+  CHECK(f.backend->busy_trial_ids().at(0).second == BusyStatus::stopping);
+  REQUIRE(f.run_to_end());
+  CHECK(f.ends[0].how == (pause ? Ending::paused : Ending::stopped));
+  CHECK(f.forgotten());
+}
+
+TEST_CASE("pool backend: what is asked for while there is no coordinator waits for it") {
+  PoolFixture f;
+  f.command = "report FINAL 0 1";
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.backend->start(trial_start(1)));
+  f.backend->stop("t1");
+  REQUIRE(f.run_until([&] { return !f.states.empty(); }));
+  f.start_server();
+  f.start_worker("w", 4);
+  REQUIRE(f.run_to_end(2));
+  for (const TrialFinished& end : f.ends)
+    CHECK(end.how == (end.job_id == "t0" ? Ending::succeeded : Ending::stopped));
+}
+
+TEST_CASE("pool backend: a manager that was killed has every report once") {
+  PoolFixture f;
+  make_fifo(f.folder.path / "go");
+  f.command = "report PERIODICAL 0 1; report PERIODICAL 1 2; read x < go; report FINAL 0 3";
+  f.start_server();
+  f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 2; }));
+  const std::uint64_t position = f.reports[GENERATE(0, 1)].position;
+  std::erase_if(f.reports, [&](const TrialReport& report) { return report.position > position; });
+  f.backend.reset();
+  const bool ended = GENERATE(false, true);  // while it was away
+  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
+  if (ended) {
+    REQUIRE(::write(go.get(), "x\n", 2) == 2);
+    REQUIRE(f.run_until(
+        [&] { return is_end(f.server->coordinator().board().tasks().at("e-t0-0").state); }));
+  }
+  f.start_backend();
+  CHECK(f.backend->adopt(trial_start(0), position) == TrialBackend::Adoption::taken);
+  if (!ended) REQUIRE(::write(go.get(), "x\n", 2) == 2);
+  REQUIRE(f.run_to_end());
+  CHECK(f.ends[0].how == Ending::succeeded);
+  CHECK(f.values() == Texts{"1", "2", "3"});
+  CHECK(f.forgotten());
+}
+
+TEST_CASE("pool backend: of a trial whose worker is lost, what it has reported is there") {
+  PoolFixture f;
+  f.lost_after = 0.05;
+  make_fifo(f.folder.path / "go");
+  f.command = "report PERIODICAL 0 1; read x < go; report PERIODICAL 1 2; read x < go";
+  f.start_server();
+  f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
+  f.workers.clear();  // and the trial goes on, for a while
+  REQUIRE(::write(go.get(), "x\n", 2) == 2);
+  REQUIRE(f.run_to_end());
+  CHECK(f.ends[0].how == Ending::lost);
+  CHECK_THAT(f.ends[0].detail, Catch::Contains("its worker w was not heard"));
+  CHECK(f.values().at(0) == "1");
+  // The next attempt: what is left of this one on the same machine is killed first.
+  f.reports.clear();
+  f.start_worker("v");
+  REQUIRE(f.backend->start(trial_start(0, 1)));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  REQUIRE(::write(go.get(), "x\nx\n", 4) == 4);
+  REQUIRE(f.run_to_end(2));
+  CHECK(f.ends[1].how == Ending::succeeded);
+  CHECK(f.values() == Texts{"1", "2"});
+}
+
+TEST_CASE("pool backend: reports that went missing on the way are read from the spool") {
+  PoolFixture f;
+  f.command = "report PERIODICAL 0 1; report PERIODICAL 1 2; report FINAL 0 3";
+  f.start_server();
+  f.start_worker("w");
+  // A client of the same name has heard it all, and does not tell.
+  auto& other = f.start_client({{"role", "client"}, {"client", "e"}});
+  REQUIRE(f.run_until([&] { return other.has("welcome"); }));
+  json submit = f.trial(0);
+  other.say(submit);
+  REQUIRE(f.run_until([&] { return other.has("finished"); }));
+  f.start_backend();
+  REQUIRE(f.backend->adopt(trial_start(0), 0));
+  REQUIRE(f.run_to_end());
+  CHECK(f.ends[0].how == Ending::succeeded);
+  CHECK(f.values() == Texts{"1", "2", "3"});
+}
+
+TEST_CASE("pool backend: the coordinator is killed while trials run") {
+  PoolFixture f;
+  make_fifo(f.folder.path / "go");
+  f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
+  f.start_server();
+  f.start_worker("w", 2);
+  f.start_backend();
+  for (int i = 0; i < 3; ++i) REQUIRE(f.backend->start(trial_start(i)));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 2; }));
+  f.server.reset();
+  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(::write(go.get(), "x\nx\nx\n", 6) == 6);
+  REQUIRE(f.run_until([&] { return !f.backend->connected(); }));
+  f.start_server();
+  REQUIRE(f.run_to_end(3));
+  for (int i = 0; i < 3; ++i) CHECK(f.values(fmt::format("t{}", i)) == Texts{"1", "2"});
+  for (const TrialFinished& end : f.ends) CHECK(end.how == Ending::succeeded);
+  CHECK(f.forgotten());
+}
+
+TEST_CASE("pool backend: a worker that cannot run it is told of, and another one may") {
+  PoolFixture f;
+  f.command = "true";
+  fs::remove(f.folder.path / "experiment.json");
+  f.start_server();
+  f.start_worker("v");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] { return f.problems.size() == 1; }));
+  CHECK_THAT(f.problems[0], Catch::StartsWith("worker v cannot run it: there is no "));
+  std::ofstream(f.folder.path / "experiment.json") << "{}";
+  f.start_worker("w");
+  REQUIRE(f.run_to_end());
+  CHECK(f.ends[0].how == Ending::succeeded);
+}
+
+TEST_CASE("pool backend: checkpoints are in the shared directory") {
+  PoolFixture f;
+  f.command =
+      "[ -f $NNI_SYS_DIR/checkpoint/x ] && report FINAL 0 $(cat $NNI_SYS_DIR/checkpoint/x); "
+      "echo 7 > $NNI_SYS_DIR/checkpoint/x";
+  f.start_server();
+  f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_to_end());
+  f.backend->save_checkpoint("t0", "c");
+  REQUIRE(f.run_until([&] { return f.stored.size() == 1; }));
+  CHECK(f.stored[0].error.empty());
+  REQUIRE(f.backend->start(trial_start(1, 0, "c")));
+  REQUIRE(f.run_to_end(2));
+  CHECK(f.values("t1") == Texts{"7"});
+  f.backend->delete_checkpoint("c");
+  CHECK(f.run_until([&] { return fs::is_empty(f.folder.path / "experiment/checkpoints"); }));
+}
