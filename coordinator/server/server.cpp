@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "base/address_file.h"
 #include "base/saved_numbers.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/buffer_board.h"
@@ -15,7 +16,6 @@
 #include "coordinator/server/ledger.h"
 #include "coordinator/server/task_event.h"
 #include "coordinator/trial_event.h"
-#include "coordinator/wire/address_file.h"
 #include "coordinator/wire/connection.h"
 #include "coordinator/wire/listener.h"
 
@@ -40,10 +40,6 @@ constexpr std::chrono::seconds kFarewell{3};
 Result<void> check_buffers(const TaskSpec& task) {
   for (const OwnedBuffer& each : task.owns) TRY(BufferBoard::check(each));
   return {};
-}
-
-bool runs(const Task& task, int attempt) {
-  return task.attempt == attempt && task.state != TaskState::queued && !is_end(task.state);
 }
 
 }  // namespace
@@ -74,6 +70,7 @@ class CoordinatorServer::Impl final : public Effects {
   void append(const Record& record) override { ledger_->append(encode_record(record)); }
   void applied(const Record& record, const Task* task) override {
     buffers_.hear(record, task);
+    if (record.edge == Edge::requeued || record.edge == Edge::ended) fence_former(record.task);
     if (live_ && task != nullptr && task->spec.client.empty() && options_.on_task_event) {
       const std::string text = task_event(record, *task);
       if (!text.empty()) options_.on_task_event(text);
@@ -130,7 +127,9 @@ class CoordinatorServer::Impl final : public Effects {
 
   void hello(std::unique_ptr<Connection> connection, const json& message);
   Result<Session> meet(const json& message);
-  Result<Session> meet_program(const json& message) const;
+  const Task* task_of(const Session& program) const;
+  static void fence(const Session& program, Connection& connection);
+  void fence_former(const std::string& task);
   void take_place(Names& names, const std::string& name, SessionId id);
   void start(SessionId id);
   void heard(SessionId id, const json& message);
@@ -230,6 +229,8 @@ void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, cons
     log_.info("{} is refused: {}", connection->peer(), session.error().message);
     return connection->refuse(session.error().message);
   }
+  if (session->role == Role::data && task_of(*session) == nullptr)
+    return fence(*session, *connection);
   const SessionId id = next_session_++;
   if (session->role != Role::data)
     log_.info("{} {} is here, from {}", session->role == Role::worker ? "worker" : "client",
@@ -258,23 +259,42 @@ Result<Session> CoordinatorServer::Impl::meet(const json& message) {
     session.name = TRY(text_at(message, "client"));
     if (session.name.empty()) return fail("a client needs a name");
   } else if (role == "data") {
-    return meet_program(message);
+    session.role = Role::data;
+    session.name = TRY(text_at(message, "task"));
+    session.attempt = static_cast<int>(TRY(integer_at(message, "attempt")));
   } else {
     return fail(fmt::format("role: worker, client or data is wanted, not \"{}\"", role));
   }
   return session;
 }
 
-Result<Session> CoordinatorServer::Impl::meet_program(const json& message) const {
-  Session session;
-  session.role = Role::data;
-  session.name = TRY(text_at(message, "task"));
-  session.attempt = static_cast<int>(TRY(integer_at(message, "attempt")));
+// Of a program whose attempt runs; else nullptr.
+const Task* CoordinatorServer::Impl::task_of(const Session& program) const {
   const auto& tasks = coordinator_.board().tasks();
-  const auto found = tasks.find(session.name);
-  if (found == tasks.end() || !runs(found->second, session.attempt))
-    return fail(fmt::format("attempt {} of task {} does not run", session.attempt, session.name));
-  return session;
+  const auto found = tasks.find(program.name);
+  if (found == tasks.end()) return nullptr;
+  const Task& task = found->second;
+  const bool runs = task.state != TaskState::queued && !is_end(task.state);
+  return runs && task.attempt == program.attempt ? &task : nullptr;
+}
+
+// It may be the former attempt of a task that was lost, and does not know it.
+void CoordinatorServer::Impl::fence(const Session& program, Connection& connection) {
+  connection.refuse(
+      fmt::format("attempt {} of task {} does not run", program.attempt, program.name), true,
+      "fenced");
+}
+
+// Whoever waits in a former attempt is not to take what is for the next one.
+void CoordinatorServer::Impl::fence_former(const std::string& task) {
+  for (const auto& [id, session] : sessions_) {
+    if (session.role != Role::data || session.name != task || task_of(session) != nullptr) continue;
+    buffers_.gone(id);
+    held_back_.add(ledger_->position(), [this, id] {
+      if (const auto found = sessions_.find(id); found != sessions_.end())
+        fence(found->second, *found->second.connection);
+    });
+  }
 }
 
 // The newest connection of a name counts.
@@ -322,6 +342,9 @@ void CoordinatorServer::Impl::closed(SessionId id, const std::string& reason) {
 void CoordinatorServer::Impl::heard(SessionId id, const json& message) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
+  const Session& session = found->second;
+  if (session.role == Role::data && task_of(session) == nullptr)
+    return fence(session, *session.connection);
   if (const auto done = hear(id, found->second, message); !done) {
     log_.warning("{} {} is cut off: {}", found->second.name, found->second.connection->peer(),
                  done.error().message);
@@ -340,12 +363,7 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
     say(id, std::move(answer));
     return {};
   }
-  const auto& tasks = coordinator_.board().tasks();
-  const auto task = tasks.find(session.name);
-  if (task == tasks.end() || !runs(task->second, session.attempt))
-    return fail(
-        fmt::format("attempt {} of task {} does not run any more", session.attempt, session.name));
-  return buffers_.hear(id, task->second, message);
+  return buffers_.hear(id, *task_of(session), message);
 }
 
 // ---- what is said to them

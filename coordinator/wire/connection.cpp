@@ -17,7 +17,7 @@
 #include <boost/asio/write.hpp>
 
 #include "base/check.h"
-#include "coordinator/wire/host_port.h"
+#include "base/host_port.h"
 #include "coordinator/wire/life_signs.h"
 #include "coordinator/wire/send_queue.h"
 
@@ -128,9 +128,10 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     read();
   }
 
-  void refuse(const std::string& message, bool final) {
+  void refuse(const std::string& message, bool final, std::string_view code = {}) {
     if (state_ != State::open) return;
-    const json error = {{"type", "error"}, {"message", message}, {"final", final}};
+    json error = {{"type", "error"}, {"message", message}, {"final", final}};
+    if (!code.empty()) error["code"] = code;
     if (auto frame = encode_json_frame(error)) queue_.push(*std::move(frame), true);
     close(message);
   }
@@ -318,7 +319,9 @@ std::size_t Connection::outgoing_bytes() const { return impl_->outgoing_bytes();
 void Connection::pause_reading() { impl_->pause(); }
 void Connection::resume_reading() { impl_->resume(); }
 void Connection::close(const std::string& reason) { impl_->close(reason); }
-void Connection::refuse(const std::string& message, bool final) { impl_->refuse(message, final); }
+void Connection::refuse(const std::string& message, bool final, std::string_view code) {
+  impl_->refuse(message, final, code);
+}
 void Connection::drop(const std::string& reason) { impl_->end(reason); }
 void Connection::set_intervals(std::chrono::milliseconds ping, std::chrono::milliseconds silence) {
   impl_->set_intervals(ping, silence);

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/json_frames.h"
@@ -73,8 +74,9 @@ class Connection {
   void resume_reading();
 
   void close(const std::string& reason);  // after what was sent; on_closed comes then
-  // The same after {type: error, message, final}. Final: another try would end in the same way.
-  void refuse(const std::string& message, bool final = false);
+  // The same after {type: error, message, final, code}. Final: another try would end in the same
+  // way. `code`: why, for programs; may be empty.
+  void refuse(const std::string& message, bool final = false, std::string_view code = {});
   void drop(const std::string& reason);  // at once, without a word
 
   // By now one knows better what the other side does, and what it may be trusted with.

@@ -13,7 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "coordinator/wire/host_port.h"
+#include "base/host_port.h"
 
 namespace attune {
 namespace {

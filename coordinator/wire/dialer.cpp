@@ -7,9 +7,9 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/address_file.h"
+#include "base/backoff.h"
 #include "base/check.h"
-#include "coordinator/wire/address_file.h"
-#include "coordinator/wire/backoff.h"
 #include "coordinator/wire/dial_attempt.h"
 
 namespace attune {

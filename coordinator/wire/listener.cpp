@@ -12,7 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/check.h"
-#include "coordinator/wire/host_port.h"
+#include "base/host_port.h"
 #include "coordinator/wire/token.h"
 
 namespace attune {

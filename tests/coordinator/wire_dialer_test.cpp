@@ -1,6 +1,6 @@
 #include "coordinator/wire/dialer.h"
 
-#include "coordinator/wire/address_file.h"
+#include "base/address_file.h"
 #include "coordinator/wire/listener.h"
 #include "tests/coordinator/wire_fixture.h"
 #include "tests/support/temporary_folder.h"

@@ -15,8 +15,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 
+#include "base/host_port.h"
 #include "coordinator/wire/connection.h"
-#include "coordinator/wire/host_port.h"
 
 namespace attune::test {
 

@@ -1,4 +1,4 @@
-#include "coordinator/wire/host_port.h"
+#include "base/host_port.h"
 
 #include <fmt/format.h>
 

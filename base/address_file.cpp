@@ -1,12 +1,12 @@
-#include "coordinator/wire/address_file.h"
+#include "base/address_file.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/host_port.h"
 #include "base/json.h"
-#include "coordinator/wire/host_port.h"
 
 namespace attune {
 namespace {

@@ -1,0 +1,398 @@
+#include "trial/buffer_client.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <future>
+
+#include "tests/support/temporary_folder.h"
+#include "tests/trial/fake_coordinator.h"
+#include "tests/trial/trial_folder.h"
+
+using namespace attune;
+using namespace attune::test;
+using Catch::Contains;
+using Ids = std::vector<std::uint64_t>;
+using Numbers = std::vector<double>;
+
+namespace {
+
+struct World {
+  BufferClientOptions options(std::size_t unacknowledged = 0) const {
+    BufferClientOptions made;
+    made.address_file = file;
+    made.task = "run-collect-1";
+    made.attempt = 2;
+    made.unacknowledged = unacknowledged;
+    made.first_pause = std::chrono::milliseconds(1);
+    made.longest_pause = std::chrono::milliseconds(10);
+    return made;
+  }
+  // What the coordinator says, in a thread of its own; get() throws what went wrong there.
+  template <class Script>
+  static std::future<void> play(Script script) {
+    return std::async(std::launch::async, std::move(script));
+  }
+
+  TemporaryFolder folder;
+  std::string file = folder.path / "coordinator.json";
+};
+
+json batch(std::initializer_list<int> ids) {
+  json items = json::array();
+  for (const int id : ids)
+    items.push_back({{"id", id}, {"meta", fmt::format("m{}", id)}, {"weight", 0.5}});
+  return {{"type", "batch"}, {"buffer", "b"}, {"items", items}};
+}
+
+std::vector<DataItem> items(int count) {
+  std::vector<DataItem> made;
+  for (int i = 0; i < count; ++i) made.push_back({.meta = fmt::format("x{}", i)});
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("buffer client: says who it is and pushes with numbers") {
+  World world;
+  FakeCoordinator there(world.file);
+  json first, second;
+  auto script = World::play([&] {
+    FakePeer peer = there.greet();
+    first = peer.hear();
+    peer.pushed(2);
+    second = peer.hear();
+    peer.pushed(3);
+  });
+  BufferClient client(world.options());
+  CHECK(client.push("b", {{.meta = "x", .priority = 0.5, .collect_iter = 7}, {.meta = "y"}}) ==
+        true);
+  CHECK(client.push("b", {{.meta = "z"}}) == true);
+  script.get();
+  CHECK(there.hello == *parse_json(R"({"type": "hello", "version": 1, "token": "secret",
+      "role": "data", "task": "run-collect-1", "attempt": 2})"));
+  CHECK(first == *parse_json(R"({"type": "push", "buffer": "b", "seq": 1, "items": [
+      {"meta": "x", "priority": 0.5, "collect_iter": 7}, {"meta": "y"}]})"));
+  CHECK(second["seq"] == 3);
+}
+
+TEST_CASE("buffer client: pushes again what was not acknowledged at another port") {
+  World world;
+  auto there = std::make_unique<FakeCoordinator>(world.file);
+  json lost, again, next;
+  auto script = World::play([&] {
+    {
+      FakePeer peer = there->greet();
+      peer.hear();
+      peer.pushed(1);
+      lost = peer.hear();
+      there = std::make_unique<FakeCoordinator>(world.file);
+    }
+    FakePeer peer = there->greet();
+    again = peer.hear();
+    peer.pushed(4);
+    next = peer.hear();
+    peer.pushed(5);
+  });
+  BufferClient client(world.options());
+  CHECK(client.push("b", items(1)) == true);
+  CHECK(client.push("b", items(3)) == true);
+  CHECK(client.push("b", items(1)) == true);
+  script.get();
+  CHECK(lost["seq"] == 2);
+  CHECK(again == lost);
+  CHECK(next["seq"] == 5);
+}
+
+TEST_CASE("buffer client: so many items may wait for their acknowledgement") {
+  World world;
+  FakeCoordinator there(world.file);
+  std::promise<void> third;
+  json one, rest;
+  auto script = World::play([&] {
+    FakePeer peer = there.greet();
+    one = peer.hear();
+    third.get_future().get();
+    peer.pushed(1);
+    rest = peer.hear();
+    peer.pushed(3);
+  });
+  BufferClient client(world.options(2));
+  CHECK(client.push("b", items(1)) == true);
+  CHECK(client.push("b", items(1)) == true);
+  third.set_value();
+  CHECK(client.push("b", items(1)) == true);
+  CHECK(client.flush("b") == true);
+  script.get();
+  CHECK(one["items"].size() == 1);
+  CHECK(rest["seq"] == 2);
+  CHECK(rest["items"].size() == 2);
+}
+
+TEST_CASE("buffer client: many items go in several messages") {
+  World world;
+  FakeCoordinator there(world.file);
+  std::vector<std::size_t> sizes;
+  auto script = World::play([&] {
+    FakePeer peer = there.greet();
+    std::int64_t taken = 0;
+    while (taken < 2500) {
+      const json message = peer.hear();
+      sizes.push_back(message["items"].size());
+      must(message["seq"] == taken + 1, "a wrong number");
+      peer.pushed(taken += static_cast<std::int64_t>(sizes.back()));
+    }
+  });
+  BufferClient client(world.options());
+  CHECK(client.push("b", items(2500)) == true);
+  script.get();
+  CHECK(sizes == std::vector<std::size_t>{1000, 1000, 500});
+}
+
+TEST_CASE("buffer client: samples until the buffer is closed") {
+  World world;
+  FakeCoordinator there(world.file);
+  json asked;
+  auto script = World::play([&] {
+    FakePeer peer = there.greet();
+    asked = peer.hear();
+    peer.say({{"type", "something"}, {"new", true}});
+    peer.say(batch({3, 3, 8}));
+    peer.hear();
+    peer.say({{"type", "closed"}, {"buffer", "b"}});
+  });
+  BufferClient client(world.options());
+  const auto sampled = client.sample("b", 3);
+  REQUIRE(sampled);
+  REQUIRE(*sampled);
+  CHECK((**sampled)[2].id == 8);
+  CHECK((**sampled)[2].meta == "m8");
+  CHECK((**sampled)[2].weight == 0.5);
+  CHECK(asked == *parse_json(R"({"type": "sample", "buffer": "b", "size": 3})"));
+  CHECK(client.sample("b", 3).value() == std::nullopt);
+  script.get();
+  CHECK(client.closed("b"));
+  CHECK(client.push("b", items(1)) == false);
+  CHECK(client.sample("b", 1).value() == std::nullopt);
+  CHECK(client.flush("b") == false);
+  CHECK(client.update("b", Ids{1}, Numbers{1}));
+}
+
+TEST_CASE("buffer client: a batch is asked for again and priorities are said again") {
+  World world;
+  FakeCoordinator there(world.file);
+  std::vector<json> heard;
+  std::promise<void> settled;
+  auto script = World::play([&] {
+    for (int life = 0; life < 2; ++life) {  // both are lost
+      FakePeer peer = there.greet();
+      for (int i = 0; i < 3; ++i) heard.push_back(peer.hear());
+    }
+    {
+      FakePeer peer = there.greet();
+      for (int i = 0; i < 3; ++i) heard.push_back(peer.hear());
+      peer.say(batch({1}));
+      settled.get_future().get();
+    }
+    FakePeer peer = there.greet();
+    heard.push_back(peer.hear());
+    peer.say(batch({2}));
+  });
+  BufferClient client(world.options());
+  CHECK(client.update("b", Ids{4, 5}, Numbers{0.5, 2}));
+  CHECK(client.advance("b", 9));
+  CHECK(client.sample("b", 1).value()->at(0).id == 1);
+  settled.set_value();
+  CHECK(client.sample("b", 1).value()->at(0).id == 2);  // it was heard, and is not said again
+  script.get();
+  REQUIRE(heard.size() == 10);
+  for (std::size_t life = 0; life < 3; ++life) {
+    CHECK(heard[3 * life] == *parse_json(R"({"type": "update", "buffer": "b", "ids": [4, 5],
+        "priorities": [0.5, 2.0]})"));
+    CHECK(heard[3 * life + 1] == *parse_json(R"({"type": "advance", "buffer": "b",
+        "iteration": 9})"));
+    CHECK(heard[3 * life + 2]["type"] == "sample");
+  }
+  CHECK(heard[9]["type"] == "sample");
+}
+
+TEST_CASE("buffer client: answers pings and leaves who is silent") {
+  World world;
+  FakeCoordinator there(world.file);
+  json answer, ping;
+  auto script = World::play([&] {
+    {
+      FakePeer peer = there.greet(0.02, 0.05);
+      peer.hear();
+      peer.say({{"type", "ping"}});
+      answer = peer.hear();
+      ping = peer.hear();
+      try {
+        while (true) peer.hear();
+      } catch (const std::runtime_error&) {  // it has closed
+      }
+    }
+    FakePeer peer = there.greet();
+    peer.hear();
+    peer.say(batch({1}));
+  });
+  BufferClient client(world.options());
+  CHECK(client.sample("b", 1).value()->size() == 1);
+  script.get();
+  CHECK(answer["type"] == "pong");
+  CHECK(ping["type"] == "ping");
+}
+
+TEST_CASE("buffer client: an attempt that does not run is told so from then on") {
+  World world;
+  FakeCoordinator there(world.file);
+  const bool at_hello = GENERATE(true, false);
+  const json fence = {{"type", "error"},
+                      {"message", "attempt 2 of task x does not run"},
+                      {"final", true},
+                      {"code", "fenced"}};
+  auto script = World::play([&] {
+    FakePeer peer = at_hello ? there.accept() : there.greet();
+    peer.hear();
+    peer.say(fence);
+  });
+  BufferClient client(world.options());
+  const std::string why = "fenced off this process: attempt 2 of task x does not run";
+  CHECK_THAT(client.push("b", items(1)).error().message, Contains(why));
+  script.get();
+  CHECK(client.fenced());
+  CHECK_THAT(client.sample("b", 1).error().message, Contains(why));
+  CHECK_THAT(client.flush("b").error().message, Contains(why));
+  CHECK_THAT(client.advance("b", 1).error().message, Contains(why));
+}
+
+TEST_CASE("buffer client: what the coordinator does not take is an error that stays") {
+  World world;
+  FakeCoordinator there(world.file);
+  const auto [said, why] = GENERATE(table<std::string, std::string>({
+      {R"({"type": "error", "message": "buffer: none of the name b"})", "none of the name b"},
+      {R"({"type": "pushed", "buffer": "b", "seq": 2})", "were not pushed"},
+      {R"({"type": "pushed", "buffer": "c", "seq": 1})", "nobody has asked"},
+      {R"({"type": "pushed", "buffer": "b"})", "seq"},
+      {R"({"type": "batch", "buffer": "b", "items": [{"id": 1}]})", "meta"},
+      {R"({"type": 7})", "type"},
+  }));
+  auto script = World::play([&, text = said] {
+    FakePeer peer = there.greet();
+    peer.hear();
+    peer.say(*parse_json(text));
+  });
+  BufferClient client(world.options());
+  CHECK_THAT(client.push("b", items(1)).error().message, Contains(why));
+  script.get();
+  CHECK_THAT(client.sample("b", 1).error().message, Contains(why));
+  CHECK_FALSE(client.fenced());
+}
+
+TEST_CASE("buffer client: another token may be in the file soon") {
+  World world;
+  auto there = std::make_unique<FakeCoordinator>(world.file, "old");
+  const json wrong = {{"type", "error"}, {"message", "the token is wrong"}, {"final", true}};
+  SECTION("and is") {
+    auto script = World::play([&] {
+      {
+        FakePeer peer = there->accept();
+        peer.hear();
+        peer.say(wrong);
+      }
+      there = std::make_unique<FakeCoordinator>(world.file, "new");
+      FakePeer peer = there->greet();
+      peer.hear();
+      peer.pushed(1);
+    });
+    BufferClient client(world.options());
+    CHECK(client.push("b", items(1)) == true);
+    script.get();
+    CHECK(there->hello["token"] == "new");
+  }
+  SECTION("and is not") {
+    auto script = World::play([&] {
+      FakePeer peer = there->accept();
+      peer.hear();
+      peer.say(wrong);
+    });
+    BufferClientOptions options = world.options();
+    options.refused = 0;
+    BufferClient client(options);
+    CHECK_THAT(client.push("b", items(1)).error().message, Contains("the token is wrong"));
+    script.get();
+  }
+}
+
+TEST_CASE("buffer client: is patient for so long and can be stopped") {
+  World world;
+  BufferClientOptions options = world.options();
+  SECTION("nobody has written the file") {
+    options.patience = 0;
+    BufferClient client(options);
+    CHECK_THAT(client.push("b", items(1)).error().message,
+               Contains("no coordinator for 0 s") && Contains(world.file));
+  }
+  SECTION("nobody listens") {
+    {
+      const FakeCoordinator gone(world.file);
+    }
+    options.patience = 0;
+    BufferClient client(options);
+    CHECK_THAT(client.push("b", items(1)).error().message, Contains("cannot connect to 127.0.0.1"));
+  }
+  SECTION("it is asked to stop") {
+    int asked = 0;
+    options.stop = [&] { return ++asked > 3; };
+    BufferClient client(options);
+    CHECK_THAT(client.sample("b", 1).error().message, Contains("asked to stop"));
+  }
+}
+
+TEST_CASE("buffer client: what nobody can take is refused at once") {
+  World world;
+  BufferClient client(world.options());
+  const auto push = [&](DataItem item) {
+    return client.push("b", {std::move(item)}).error().message;
+  };
+  CHECK_THAT(push({.meta = std::string(70'000, 'x')}), Contains("64 KiB"));
+  CHECK_THAT(push({.meta = "\xff"}), Contains("UTF-8"));
+  CHECK_THAT(push({.meta = "", .priority = -1}), Contains("priority -1"));
+  CHECK_THAT(push({.meta = "", .priority = NAN}), Contains("priority nan"));
+  CHECK_THAT(push({.meta = "", .collect_iter = -1}), Contains("collect_iter -1"));
+  CHECK_THAT(client.sample("b", 0).error().message, Contains("1 item or more"));
+  CHECK_THAT(client.advance("b", -1).error().message, Contains("iteration -1"));
+  CHECK_THAT(client.update("b", Ids{1, 2}, Numbers{1}).error().message, Contains("1 priorities"));
+  CHECK_THAT(client.update("b", Ids{1}, Numbers{INFINITY}).error().message,
+             Contains("priority inf"));
+}
+
+TEST_CASE("buffer client: is made of a trial and its parameters") {
+  World world;
+  FakeCoordinator there(world.file);
+  const Folder folder;
+  Environment environment;
+  environment.set("NNI_PLATFORM", "local");
+  environment.set("NNI_SYS_DIR", folder.path);
+  environment.set("NNI_TRIAL_JOB_ID", "run-learn-1");
+  environment.set("ATTUNE_ATTEMPT", "3");
+  const auto trial = Trial::from_environment();
+  REQUIRE(trial);
+  CHECK_THAT(BufferClient::from_trial(*trial, {{"coordinator", 7}}).error().message,
+             Contains("parameter \"coordinator\""));
+  auto client = BufferClient::from_trial(*trial, {{"coordinator", world.file}});
+  REQUIRE(client);
+  auto script = World::play([&] {
+    FakePeer peer = there.greet();
+    peer.hear();
+    peer.pushed(1);
+  });
+  CHECK(client->push("b", items(1)) == true);
+  script.get();
+  CHECK(there.hello["task"] == "run-learn-1");
+  CHECK(there.hello["attempt"] == 3);
+  environment.set("NNI_PLATFORM", "");
+  const auto alone = Trial::from_environment();
+  REQUIRE(alone);
+  CHECK_THAT(BufferClient::from_trial(*alone, {{"coordinator", world.file}}).error().message,
+             Contains("no task of a coordinator"));
+}

@@ -1,0 +1,247 @@
+// How a BufferClient connects, waits, and takes what it hears.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/address_file.h"
+#include "base/saved_numbers.h"
+#include "base/wire_version.h"
+#include "trial/buffer_client.h"
+
+namespace attune {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A signal may come just before a wait begins, which it does not end then.
+constexpr milliseconds kLongestWait{1'000};
+// Of one message; the rest goes with the next.
+constexpr std::size_t kMostItems = 1'000, kMostBytes = std::size_t{1} << 20;
+
+milliseconds wait_of(double seconds) {
+  return milliseconds(static_cast<int>(std::clamp(seconds * 1000, 0.0, 1000.0)));
+}
+
+Result<std::vector<SampledItem>> parse_batch(const json& message) {
+  std::vector<SampledItem> batch;
+  for (const json& each : TRY(array_at(message, "items"))) {
+    SampledItem item;
+    item.id = static_cast<std::uint64_t>(TRY(integer_at(each, "id")));
+    item.meta = TRY(text_at(each, "meta"));
+    item.weight = TRY(number_at(each, "weight"));
+    batch.push_back(std::move(item));
+  }
+  return batch;
+}
+
+}  // namespace
+
+std::unexpected<Error> BufferClient::give_up(std::string why) {
+  failure_ = Error{std::move(why)};
+  return std::unexpected(*failure_);
+}
+
+Result<void> BufferClient::check_stop() const {
+  if (options_.stop && options_.stop()) return fail("it was asked to stop");
+  return {};
+}
+
+// ---- waiting
+
+Result<void> BufferClient::await(const std::function<bool()>& done) {
+  if (failure_) return std::unexpected(*failure_);
+  double heard = now();
+  bool asked = false;
+  while (true) {
+    if (!socket_) {
+      TRY(connect());
+      heard = now();
+    }
+    TRY(say_due());
+    // Before it waits: what came while the program computed.
+    const bool enough = done() && !socket_->has_outgoing();
+    const double quiet = now() - heard;
+    const double until = asked ? silence_ : ping_;
+    auto came = socket_->turn(enough ? milliseconds(0) : wait_of(until - quiet));
+    TRY(hear_all());
+    if (came && *came) {
+      heard = now();
+      asked = false;
+    } else if (came && now() - heard >= silence_) {
+      came = fail(fmt::format("it was silent for {:g} s", silence_));
+    } else if (came && !asked && now() - heard >= ping_) {
+      asked = true;
+      TRY(socket_->say({{"type", "ping"}}));
+    }
+    if (!came) {
+      trouble_ = came.error().message;
+      socket_.reset();
+      if (done() && notes_.empty()) return {};
+    } else if (done() && !socket_->has_outgoing()) {
+      return {};
+    }
+    TRY(check_stop());
+  }
+}
+
+Result<void> BufferClient::say_due() {
+  for (auto& [id, channel] : channels_) {
+    if (channel.closed) continue;
+    if (channel.in_flight == 0 && !channel.waiting.empty()) {
+      json items = json::array();
+      for (std::size_t bytes = 0; const json& item : channel.waiting) {
+        if (items.size() >= kMostItems || bytes >= kMostBytes) break;
+        bytes += item["meta"].get_ref<const std::string&>().size();
+        items.push_back(item);
+      }
+      channel.in_flight = items.size();
+      channel.push_mark = notes_said_;
+      TRY(socket_->say(
+          {{"type", "push"}, {"buffer", id}, {"seq", channel.first}, {"items", std::move(items)}}));
+    }
+    if (channel.wanted > 0 && !channel.asked && !channel.batch) {
+      channel.asked = true;
+      channel.sample_mark = notes_said_;
+      TRY(socket_->say({{"type", "sample"}, {"buffer", id}, {"size", channel.wanted}}));
+    }
+  }
+  return {};
+}
+
+// ---- connecting
+
+Result<void> BufferClient::connect() {
+  const double began = now();
+  while (true) {
+    TRY(check_stop());
+    const auto dialled = dial();
+    if (failure_) return std::unexpected(*failure_);
+    if (dialled) break;
+    trouble_ = dialled.error().message;
+    socket_.reset();
+    if (now() - began >= options_.patience) {
+      return fail(
+          fmt::format("there was no coordinator for {:g} s: {}", options_.patience, trouble_));
+    }
+    for (milliseconds rest = backoff_.next(); rest.count() > 0; rest -= kLongestWait) {
+      TRY(check_stop());
+      ::poll(nullptr, 0, static_cast<int>(std::min(rest, kLongestWait).count()));
+    }
+  }
+  backoff_.reset();
+  refused_by_.clear();
+  for (auto& [id, channel] : channels_) {
+    channel.in_flight = 0;
+    channel.asked = false;
+  }
+  for (const json& message : notes_) TRY(socket_->say(message));
+  return {};
+}
+
+// Until it is welcome. Errors are worth another try unless failure_ is set.
+Result<void> BufferClient::dial() {
+  const WireAddress where = TRY(read_address_file(options_.address_file));
+  const std::string whom = where.address + " " + where.token;
+  if (whom != refused_by_) refused_by_.clear();
+  const double deadline = now() + std::chrono::duration<double>(options_.try_for).count();
+  const HostPort there = TRY(parse_host_port(where.address));
+  socket_ = TRY(MessageSocket::connect(there, options_.try_for, *options_.clock));
+  TRY(socket_->say({{"type", "hello"},
+                    {"version", kWireVersion},
+                    {"token", where.token},
+                    {"role", "data"},
+                    {"task", options_.task},
+                    {"attempt", options_.attempt}}));
+  while (true) {
+    const auto came = socket_->turn(wait_of(deadline - now()));
+    if (const auto message = TRY(socket_->next())) {
+      if (message->value("type", json()) != "error") return meet(*message);
+      const std::string why = refusal(*message);
+      if (fenced_) return give_up(why);
+      if (message->value("final", json()) != true) return fail(why);
+      if (refused_by_.empty()) refused_since_ = now();
+      refused_by_ = whom;
+      if (now() - refused_since_ >= options_.refused) return give_up(why);
+      return fail(why);
+    }
+    if (!came) return fail(fmt::format("{}: {}", where.address, came.error().message));
+    TRY(check_stop());
+    if (now() >= deadline) return fail("no answer from " + where.address);
+  }
+}
+
+Result<void> BufferClient::meet(const json& message) {
+  if (message.value("type", json()) != "welcome")
+    return fail("it answers without a welcome: " + dump_json(message).substr(0, 100));
+  const auto interval = [&](const char* key, double fallback) -> Result<double> {
+    if (!message.contains(key)) return fallback;
+    const double seconds = TRY(number_at(message, key));
+    if (seconds >= 0.001 && seconds <= 86'400) return seconds;
+    return fail(fmt::format("'{}' of its welcome is not 0.001 to 86400 seconds", key));
+  };
+  ping_ = TRY(interval("ping", 10));
+  silence_ = TRY(interval("silence", 30));
+  return {};
+}
+
+// ---- hearing
+
+Result<void> BufferClient::hear_all() {
+  while (true) {
+    const auto message = socket_->next();
+    if (!message) return give_up("the coordinator is not understood: " + message.error().message);
+    if (!*message) return {};
+    const auto heard = hear(**message);
+    if (failure_) return std::unexpected(*failure_);
+    if (!heard) return give_up("the coordinator is not understood: " + heard.error().message);
+  }
+}
+
+std::string BufferClient::refusal(const json& message) {
+  const json why = message.value("message", json());
+  const std::string text = why.is_string() ? why.get<std::string>() : "it does not say why";
+  fenced_ = message.value("code", json()) == "fenced";
+  return (fenced_ ? "the coordinator has fenced off this process: " : "the coordinator refuses: ") +
+         text;
+}
+
+Result<void> BufferClient::hear(const json& message) {
+  const std::string type = TRY(text_at(message, "type"));
+  if (type == "ping") return socket_->say({{"type", "pong"}});
+  if (type == "error") return give_up(refusal(message));
+  if (type != "pushed" && type != "batch" && type != "closed") return {};
+  const auto found = channels_.find(TRY(text_at(message, "buffer")));
+  if (type == "closed" && found == channels_.end()) {
+    channels_[message["buffer"].get<std::string>()].closed = true;
+    return {};
+  }
+  if (found == channels_.end()) return fail("it answers what nobody has asked");
+  Channel& channel = found->second;
+  if (type == "closed") {
+    channel = Channel{};
+    channel.closed = true;
+  } else if (type == "batch") {
+    auto batch = TRY(parse_batch(message));
+    confirm(channel.sample_mark);
+    channel.asked = false;
+    // Not of a call that was given up.
+    if (batch.size() == channel.wanted) channel.batch = std::move(batch);
+  } else {
+    const std::int64_t taken = TRY(integer_at(message, "seq")) - channel.first + 1;
+    if (taken < 1 || taken > static_cast<std::int64_t>(channel.in_flight))
+      return fail("it has taken items that were not pushed");
+    confirm(channel.push_mark);
+    channel.waiting.erase(channel.waiting.begin(), channel.waiting.begin() + taken);
+    channel.first += taken;
+    channel.in_flight = 0;
+  }
+  return {};
+}
+
+void BufferClient::confirm(std::uint64_t mark) {
+  while (!notes_.empty() && notes_said_ - notes_.size() < mark) notes_.pop_front();
+}
+
+}  // namespace attune
