@@ -52,7 +52,9 @@ PoolBackend::PoolBackend(boost::asio::io_context& io, PoolBackendOptions options
                [this](DialState state, const std::string& reason) {
                  const bool failed = state == DialState::waiting || state == DialState::refused;
                  if (failed && options_.on_unreachable) options_.on_unreachable();
-                 if (failed && ++failures_ > options_.quiet_failures) options_.on_state(reason);
+                 if (failed && ++failures_ > options_.quiet_failures &&
+                     reason != std::exchange(last_failure_, reason))
+                   options_.on_state(reason);
                }}),
       buffer_(kBuffer) {
   dialer_.dial();
@@ -70,6 +72,7 @@ void PoolBackend::set_path(const std::filesystem::path& directory) {
 void PoolBackend::connected(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
   failures_ = options_.quiet_failures;
+  last_failure_.clear();
   options_.on_state("connected to the coordinator at " + connection_->peer());
   connection_->start({[this](const json& message) {
                         if (const auto done = heard(message); !done)

@@ -109,6 +109,7 @@ class PoolBackend final : public TrialBackend {
   bool wake_posted_ = false;
   bool over_ = false;  // shut_down() was called
   int failures_ = 0;   // to connect
+  std::string last_failure_;
   std::filesystem::path path_;
   CheckpointFiles checkpoints_;
   Dialer dialer_;

@@ -27,7 +27,8 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
                },
                [this](DialState state, const std::string& reason) {
                  log_.debug("{}", reason);
-                 if (state == DialState::waiting || state == DialState::refused)
+                 const bool failed = state == DialState::waiting || state == DialState::refused;
+                 if (failed && reason != std::exchange(last_failure_, reason))
                    handlers_.on_state(reason);
                }}) {}
 
@@ -37,6 +38,7 @@ void WorkerProcess::begin() { dialer_.dial(); }
 
 void WorkerProcess::connected(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
+  last_failure_.clear();
   handlers_.on_state(fmt::format("connected to {}", connection_->peer()));
   connection_->start({[this](const json& message) { heard(message); },
                       [this](const std::string& reason) { lost(reason); },

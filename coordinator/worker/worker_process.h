@@ -52,6 +52,7 @@ class WorkerProcess {
   WorkerTasks tasks_;
   Dialer dialer_;
   std::unique_ptr<Connection> connection_;
+  std::string last_failure_;  // to connect
   bool draining_ = false, dismissed_ = false;
 };
 
