@@ -135,7 +135,7 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   workers.begin();
   const EndOfCoordinator ending(io, *server, workers, options.leave_after);
   while (!finished) io.run_one();
-  workers.stop_starting();
+  workers.dismiss();
   TRY(server->close());
   if (ending.signals() > 0) return kExitInterrupted;
   if (outcome == nullptr) return kExitOk;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -48,6 +49,13 @@ void LocalWorkers::begin() {
 void LocalWorkers::stop_starting() {
   starting_ = false;
   for (const auto& slot : slots_) slot->pause.cancel();
+}
+
+void LocalWorkers::dismiss() {
+  stop_starting();
+  for (const auto& slot : slots_) {
+    if (slot->end.is_open()) ::kill(slot->pid, SIGTERM);  // not reaped: it is still that process
+  }
 }
 
 void LocalWorkers::start(Slot& slot) {

@@ -32,6 +32,7 @@ class LocalWorkers {
 
   void begin();
   void stop_starting();  // those that end from now on stay ended
+  void dismiss();        // the same, and those that have nothing to do end
 
  private:
   struct Slot;

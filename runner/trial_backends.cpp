@@ -59,6 +59,7 @@ Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup&
                                 std::function<void()> wake) {
   const fs::path file = TRY(write_worker_file(setup));
   const bool own = setup.experiment.pool.coordinator.empty();
+  PoolBackendOptions options = pool_options(setup, file);
   if (own) {
     OwnCoordinator coordinator;
     coordinator.program = setup.program;
@@ -69,20 +70,24 @@ Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup&
         std::max(usable_cores(), static_cast<double>(setup.experiment.trial_concurrency) / workers);
     coordinator.environment = setup.environment;
     TRY(start_own_coordinator(coordinator));
-  }
-  auto backend = std::make_unique<PoolBackend>(io, pool_options(setup, file), Rng(setup.entropy),
-                                               std::move(wake));
-  PoolBackend* pool = backend.get();
-  ChosenBackend chosen{std::move(backend), nullptr};
-  if (own) {
-    chosen.at_end = [&io, pool] {
-      pool->shut_down();
-      boost::asio::steady_timer patience(io, kFarewell);
-      bool over = false;
-      patience.async_wait([&](const boost::system::error_code&) { over = true; });
-      while (!over && pool->connected()) io.run_one();
+    // One that was killed goes on where it was.
+    options.on_unreachable = [coordinator, say = setup.say] {
+      if (auto started = start_own_coordinator(coordinator); !started)
+        say("cannot start the coordinator again: " + started.error().message);
     };
   }
+  auto backend =
+      std::make_unique<PoolBackend>(io, std::move(options), Rng(setup.entropy), std::move(wake));
+  PoolBackend* pool = backend.get();
+  ChosenBackend chosen{std::move(backend), nullptr};
+  chosen.at_end = [&io, pool, own] {
+    boost::asio::steady_timer patience(io, kFarewell);
+    bool over = false;
+    patience.async_wait([&](const boost::system::error_code&) { over = true; });
+    while (!over && !pool->connected()) io.run_one();  // it may only just have begun
+    pool->finish(own);
+    while (own && !over && pool->connected()) io.run_one();
+  };
   return chosen;
 }
 

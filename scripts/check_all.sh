@@ -24,6 +24,9 @@ for seed in 1 2 3; do
   kill_manager --seed "$seed"
   kill_manager --seed "$seed" --assessor Medianstop
 done
+for seed in 1 2 3; do
+  kill_manager --pool --seed "$seed"
+done
 for tuner in $(scripts/algorithms.sh tuners); do
   kill_manager --tuner "$tuner" --running 1 --trials 40 --kills 30
 done

@@ -51,6 +51,7 @@ PoolBackend::PoolBackend(boost::asio::io_context& io, PoolBackendOptions options
                },
                [this](DialState state, const std::string& reason) {
                  const bool failed = state == DialState::waiting || state == DialState::refused;
+                 if (failed && options_.on_unreachable) options_.on_unreachable();
                  if (failed && ++failures_ > options_.quiet_failures) options_.on_state(reason);
                }}),
       buffer_(kBuffer) {
@@ -97,10 +98,11 @@ void PoolBackend::say(const json& message) {
   if (connection_) static_cast<void>(connection_->send(message));
 }
 
-void PoolBackend::shut_down() {
+void PoolBackend::finish(bool shut_down) {
   over_ = true;
   for (const json& message : std::exchange(fetched_, {})) say(message);
-  say({{"type", "shutdown"}});
+  for (const std::string& task : strangers_) say({{"type", "forget"}, {"task", task}});
+  if (shut_down) say({{"type", "shutdown"}});
 }
 
 // ---- starting and ending
@@ -119,6 +121,7 @@ Result<TrialBackend::Adoption> PoolBackend::adopt(const TrialStart& start, std::
   attempt->order = started_++;
   attempt->position = position;
   by_job_[start.job_id] = by_task_[attempt->task] = attempt.get();
+  strangers_.erase(attempt->task);
   submit(*attempt);
   attempts_[attempt->order] = std::move(attempt);
   return Adoption::taken;
@@ -214,8 +217,8 @@ Result<void> PoolBackend::heard(const json& message) {
   const std::string task = TRY(text_at(message, "task"));
   Attempt* attempt = find(task);
   if (attempt == nullptr) {
-    // The owner has had its end, and the coordinator did not hear that.
-    if (type == "finished" && !by_task_.contains(task)) say({{"type", "forget"}, {"task", task}});
+    // It is about to be adopted, or a former manager has had its end and could not say so.
+    if (type == "finished" && !by_task_.contains(task)) strangers_.insert(task);
     return {};
   }
   if (type == "info") return take_info(*attempt, message);

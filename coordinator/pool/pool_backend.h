@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,6 +40,7 @@ struct PoolBackendOptions {
   std::vector<std::string> labels;        // that a worker must have
   double queue_limit = 0;                 // seconds to wait for a worker; 0: any time
   std::function<void(const std::string& text)> on_state;  // of the connection, for people
+  std::function<void()> on_unreachable = {};              // after each try in vain to connect
   int quiet_failures = 0;  // so many tries in vain are not told: it is only just being started
 };
 
@@ -49,8 +51,9 @@ class PoolBackend final : public TrialBackend {
               std::function<void()> wake);
   ~PoolBackend() override;
 
-  // All is over: tells a coordinator that is only for this experiment to end.
-  void shut_down();
+  // All is over, and stored: the coordinator may forget it, and, when it is only for this
+  // experiment, is to end.
+  void finish(bool shut_down);
   bool connected() const { return connection_ != nullptr; }
 
   void set_path(const std::filesystem::path& directory) override;
@@ -115,6 +118,7 @@ class PoolBackend final : public TrialBackend {
   std::unordered_map<std::string, Attempt*> by_job_, by_task_;
   std::vector<TrialEvent> events_;
   std::vector<std::uint64_t> ended_;    // attempts, whose end is among the events
+  std::set<std::string> strangers_;     // tasks that have ended, of which nobody has asked
   std::vector<json> to_say_, fetched_;  // of the events; of those that were fetched last
   std::vector<char> buffer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

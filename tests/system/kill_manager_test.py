@@ -62,6 +62,9 @@ def make_experiment(options, folder):
     experiment = {'searchSpace': space, 'tuner': {'name': options.tuner, 'classArgs': arguments},
                   'trialCommand': f'exec {sys.executable} {folder}/trial.py',
                   'trialConcurrency': options.running, 'maxTrialNumber': options.trials}
+    if options.pool:
+        experiment['backend'] = 'pool'
+        experiment['pool'] = {'workers': 2}
     if options.assessor:
         experiment['assessor'] = {'name': options.assessor,
                                   'classArgs': {'optimize_mode': 'minimize'}}
@@ -108,6 +111,19 @@ def check_journal(journal, trials):
                 for kind, count in (('PERIODICAL', REPORTS), ('FINAL', 1), ('SUCCEEDED', 1))}
     return [f'the daemon has heard {what} {heard[what]} times, not {expected.get(what, 0)}'
             for what in sorted(heard | expected, key=str) if heard[what] != expected.get(what, 0)]
+
+
+def part_of_pool(folder, rng):
+    """The pid of its coordinator or of one of its workers, or None."""
+    found = []
+    for pid in processes_in(folder):
+        try:
+            words = pathlib.Path(f'/proc/{pid}/cmdline').read_bytes().split(b'\0')
+            if words[0].endswith(b'/attune') and words[1] in (b'coordinator', b'worker'):
+                found.append(pid)
+        except (OSError, IndexError):
+            pass
+    return rng.choice(found) if found else None
 
 
 def daemon_of(manager):
@@ -229,6 +245,11 @@ def check(options, folder):
         twice = sorted({s for s in starts if starts.count(s) > 1})
         problems.append(f'{len(starts)} starts of {trials} trials; more than once: {twice[:5]}')
     left = processes_in(folder)
+    for _ in range(1000 if options.pool else 0):  # the coordinator ends behind its manager
+        if not left:
+            break
+        time.sleep(0.01)
+        left = processes_in(folder)
     if left:
         problems.append(f'processes are left: {left}')
     return problems
@@ -243,6 +264,7 @@ def main():
     parser.add_argument('--tuner', default='Random')
     parser.add_argument('--assessor')
     parser.add_argument('--fake', type=pathlib.Path)
+    parser.add_argument('--pool', action='store_true', help='with a coordinator and two workers')
     parser.add_argument('--daemon-kills', type=int, default=3)
     parser.add_argument('--seed', type=int, default=1)
     arguments = parser.parse_args()
@@ -257,7 +279,7 @@ def main():
         os.environ['FAKE_JOURNAL'] = str(folder / 'journal')
         begin = ['run', 'e.json', '--dir', 'exp', '--quiet', *daemon(arguments.fake)]
         command = begin
-        killed = daemons = 0
+        killed = daemons = parts = 0
         jitter = 0.4 if arguments.running == 1 else 0.02
         # The moments of the kills are spread over the experiment, by what has begun.
         moments = sorted(rng.sample(range(1, arguments.trials), min(arguments.kills,
@@ -268,6 +290,12 @@ def main():
             time.sleep(rng.random() * jitter)  # not always at the same point of its work
             if manager.poll() is not None:
                 break
+            if arguments.pool and rng.random() < 0.7:
+                pid = part_of_pool(folder, rng)
+                if pid is not None:
+                    os.kill(pid, signal.SIGKILL)
+                    parts += 1
+                    time.sleep(rng.random() * 0.3)  # it may be started again meanwhile
             if daemons < arguments.daemon_kills and rng.random() < 0.5:
                 pid = daemon_of(manager)
                 if pid is not None:
@@ -292,6 +320,7 @@ def main():
         if last.returncode != 0:
             problems.insert(0, f'exit code {last.returncode}: {errors}')
     print(f'{killed} kills of the manager, {daemons} of the daemon, '
+          f'{f"{parts} of coordinator or workers, " if arguments.pool else ""}'
           f'{"" if exact else "which began afresh, "}{arguments.trials} trials, {arguments.running} at once: '
           f'{"nothing lost, nothing twice" if not problems else "NOT GOOD"}')
     for problem in problems:

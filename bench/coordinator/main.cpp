@@ -1,0 +1,174 @@
+// How fast a coordinator assigns: a server in one thread, a client and workers that answer at once
+// in another, over loopback. Prints one line for each durability.
+//   bench_coordinator [TASKS [OUTSTANDING [WORKERS]]]
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "coordinator/messages.h"
+#include "coordinator/server/server.h"
+#include "coordinator/wire/dialer.h"
+
+namespace attune {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+struct Load {
+  int tasks = 50'000;
+  int outstanding = 1'000;
+  int workers = 16;
+};
+
+// The client and the workers.
+class Others {
+ public:
+  Others(const std::filesystem::path& directory, const Load& load) : load_(load) {
+    for (int i = 0; i < load.workers; ++i) {
+      WorkerHello hello;
+      hello.id = fmt::format("w{}", i);
+      hello.incarnation = "1";
+      hello.host = "host";
+      hello.capacity.cpu = 1e6;
+      json message = to_json(hello);
+      message["role"] = "worker";
+      dial(directory, message, [this](Connection& self, const json& m) { work(self, m); });
+    }
+    client_ = static_cast<int>(dialers_.size());
+    dial(directory, {{"role", "client"}, {"client", "c"}},
+         [this](Connection&, const json& m) { hear(m); });
+  }
+  void run() {
+    while (ended_ < load_.tasks) io_.run_one();
+  }
+  double seconds() const { return std::chrono::duration<double>(end_ - begin_).count(); }
+  // From the submission to the lease, in milliseconds.
+  double percentile(double p) {
+    std::ranges::sort(waits_);
+    return waits_[static_cast<std::size_t>(p * static_cast<double>(waits_.size() - 1))];
+  }
+
+ private:
+  using Hear = std::function<void(Connection&, const json&)>;
+
+  void dial(const std::filesystem::path& directory, const json& hello, const Hear& hear) {
+    DialerOptions options;
+    options.file = (directory / kAddressFile).string();
+    const std::size_t index = dialers_.size();
+    connections_.emplace_back();
+    dialers_.push_back(std::make_unique<Dialer>(
+        io_, options, Rng(1),
+        Dialer::Handlers{[hello] { return hello; },
+                         [this, index, hear](std::unique_ptr<Connection> connection, const json&) {
+                           connections_[index] = std::move(connection);
+                           Connection& self = *connections_[index];
+                           self.start({[&self, hear](const json& m) { hear(self, m); },
+                                       [](const std::string&) {},
+                                       {}});
+                           if (++connected_ == static_cast<int>(dialers_.size())) begin();
+                         },
+                         {}}));
+    dialers_.back()->dial();
+  }
+  void begin() {
+    begin_ = SteadyClock::now();
+    for (int i = 0; i < std::min(load_.outstanding, load_.tasks); ++i) submit();
+  }
+  void submit() {
+    TaskSpec spec;
+    spec.id = fmt::format("t{}", submitted_++);
+    spec.kind = "trial";
+    spec.needs.cpu = 1;
+    spec.program = R"({"experiment": "e", "job": "t", "parameters": "{}"})";
+    sent_[spec.id] = SteadyClock::now();
+    say({{"type", "submit"}, {"task", to_json(spec)}});
+  }
+  void say(const json& message) {
+    static_cast<void>(connections_[static_cast<std::size_t>(client_)]->send(message));
+  }
+  void work(Connection& self, const json& message) {
+    if (message["type"] != "lease") return;
+    const auto id = message["task"].get<std::string>();
+    waits_.push_back(
+        std::chrono::duration<double, std::milli>(SteadyClock::now() - sent_.at(id)).count());
+    sent_.erase(id);
+    static_cast<void>(self.send({{"type", "started"}, {"task", id}, {"lease", message["lease"]}}));
+    static_cast<void>(self.send({{"type", "finished"},
+                                 {"task", id},
+                                 {"lease", message["lease"]},
+                                 {"state", "succeeded"},
+                                 {"cause", ""},
+                                 {"report", ""}}));
+  }
+  void hear(const json& message) {
+    if (message["type"] != "finished") return;
+    say({{"type", "forget"}, {"task", message["task"]}});
+    end_ = SteadyClock::now();
+    ++ended_;
+    if (submitted_ < load_.tasks) submit();
+  }
+
+  const Load load_;
+  boost::asio::io_context io_;
+  std::vector<std::unique_ptr<Dialer>> dialers_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  int client_ = 0, connected_ = 0, submitted_ = 0, ended_ = 0;
+  std::unordered_map<std::string, SteadyClock::time_point> sent_;
+  std::vector<double> waits_;
+  SteadyClock::time_point begin_, end_;
+};
+
+int run(const Load& load, Durability durability, const char* name) {
+  char folder[] = "/tmp/attune-bench-XXXXXX";
+  if (::mkdtemp(folder) == nullptr) return 1;
+  boost::asio::io_context io;
+  const SystemClock clock;
+  ServerOptions options;
+  options.directory = folder;
+  options.token = "secret";
+  options.durability = durability;
+  auto server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
+  if (!server) {
+    fmt::print(stderr, "{}\n", server.error().message);
+    return 1;
+  }
+  auto guard = boost::asio::make_work_guard(io);
+  std::thread thread([&] { io.run(); });
+  Others others(folder, load);
+  others.run();
+  fmt::print(
+      "{:8} {} tasks, {} outstanding, {} workers: {:.0f} tasks/s, submitted to leased {:.2f} "
+      "ms (median), {:.2f} ms (99 %)\n",
+      name, load.tasks, load.outstanding, load.workers, load.tasks / others.seconds(),
+      others.percentile(0.5), others.percentile(0.99));
+  io.stop();
+  thread.join();
+  server->reset();
+  std::filesystem::remove_all(folder);
+  return 0;
+}
+
+}  // namespace
+}  // namespace attune
+
+int main(int argc, char** argv) {
+  attune::Load load;
+  if (argc > 1) load.tasks = std::atoi(argv[1]);
+  if (argc > 2) load.outstanding = std::atoi(argv[2]);
+  if (argc > 3) load.workers = std::atoi(argv[3]);
+  using attune::Durability;
+  return attune::run(load, Durability::never, "never") +
+         attune::run(load, Durability::each_second, "second") +
+         attune::run(load, Durability::always, "always");
+}
