@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 constexpr std::size_t kMostNotes = 1024;
-constexpr std::size_t kMostMetaBytes = 64 * 1024;
+constexpr std::size_t kMostMetaBytes = std::size_t{64} << 10;
 constexpr double kMostPriority = 1e100;
 
 bool is_priority(double x) { return x >= 0 && x <= kMostPriority; }

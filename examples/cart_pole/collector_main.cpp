@@ -12,6 +12,7 @@
 namespace cart_pole {
 namespace {
 
+namespace fs = std::filesystem;
 using attune::Result;
 
 constexpr std::size_t kReportEvery = 50;     // episodes
@@ -35,11 +36,22 @@ struct Count {
   }
 };
 
+std::string path_of(const Task& task, std::uint64_t number) {
+  return task.settings.folder() + "/" + task.trial.id() + "-" +
+         std::to_string(task.trial.attempt()) + "-" + std::to_string(number) + ".json";
+}
+
+// The learner has removed the folder at its end; what came behind that is ours to remove.
+void clean_up(const Task& task, std::uint64_t last) {
+  const std::uint64_t first = last > kUnacknowledged ? last - kUnacknowledged : 1;
+  std::error_code error;
+  for (std::uint64_t i = first; i <= last; ++i) fs::remove(path_of(task, i), error);
+  fs::remove(task.settings.folder(), error);  // unless others are in it
+}
+
 Result<void> collect(Task& task, PolicyReader& policy, const attune::Rng& rng) {
   const Settings& settings = task.settings;
-  const std::string prefix =
-      settings.folder() + "/" + task.trial.id() + "-" + std::to_string(task.trial.attempt()) + "-";
-  std::filesystem::create_directories(settings.folder());
+  fs::create_directories(settings.folder());
   Player player(settings, rng.fork("player"));
   Count count;
   for (std::uint64_t number = 1; !has_sigterm(); ++number) {
@@ -47,17 +59,16 @@ Result<void> collect(Task& task, PolicyReader& policy, const attune::Rng& rng) {
     const Segment segment =
         player.play(policy.network(), exploration(settings, policy.train_steps()));
     count.steps += segment.length();
-    const SegmentMeta meta{prefix + std::to_string(number) + ".json", segment.length(),
-                           player.episode_return()};
-    // The folder goes with its learner, which may be just before the buffer is closed.
+    const SegmentMeta meta{path_of(task, number), segment.length(), player.episode_return()};
     if (const auto written = write_shared(meta.path, to_text(segment)); !written) {
-      if (!TRY(task.client.flush(settings.buffer))) break;
+      if (!fs::exists(settings.folder())) break;  // the learner has just ended
       return written;
     }
-    const auto open = task.client.push(
-        settings.buffer,
-        {{.meta = to_text(meta), .collect_iter = static_cast<std::int64_t>(policy.train_steps())}});
+    attune::DataItem item{.meta = to_text(meta),
+                          .collect_iter = static_cast<std::int64_t>(policy.train_steps())};
+    const auto open = task.client.push(settings.buffer, {std::move(item)});
     if (!open && !has_sigterm()) return std::unexpected(open.error());
+    if (open && !*open) clean_up(task, number);
     if (!open || !*open) break;
     if (!player.ended()) continue;
     count.returns += static_cast<double>(player.episode_return());

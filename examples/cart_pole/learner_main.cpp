@@ -110,7 +110,10 @@ struct Run {
       if (!open || !*open) break;
     }
     TRY(publish(settings.policy, learner.network(), learner.steps()));
-    fs::remove_all(settings.folder());
+    // Collectors write into it to the last: away with it first.
+    const std::string old = settings.folder() + ".old";
+    fs::rename(settings.folder(), old);
+    fs::remove_all(old);
     return task.trial.final(metrics());
   }
 };

@@ -24,7 +24,7 @@ struct Settings {
   std::size_t segment = 16;                       // steps of a segment at most
   std::size_t most_steps = 500;                   // of an episode
   // ---- the replay of a single process; the buffer of a coordinator has its own
-  std::size_t capacity = 500;   // segments
+  std::size_t capacity = 500;  // segments
   double alpha = 0.6, beta = 0.4;
   // ---- length
   std::size_t train_steps = 8000;
