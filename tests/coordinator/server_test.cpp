@@ -241,5 +241,7 @@ TEST_CASE("server: programs push and sample") {
     CHECK(producer.heard.back()["message"] == "buffer: task e-t1-0 has none of the name c");
   }
   client.say({{"type", "shutdown"}});
-  REQUIRE(f.run_until([&] { return !client.connection || f.finished; }));
+  const bool over = f.run_until([&] { return !client.connection || f.finished; });
+  if (f.server) UNSCOPED_INFO(dump_json(status_message(f.server->coordinator())));
+  REQUIRE(over);
 }
