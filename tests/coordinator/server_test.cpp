@@ -48,7 +48,6 @@ TEST_CASE("server: killed and started again it goes on, at another port") {
   client.say(f.trial(1));
   client.say(f.trial(2));  // for which there is no room
   REQUIRE(f.run_until([&] { return ServerFixture::reports(client, "e-t0-0").size() == 1; }));
-  const std::string before = f.server->address();
   f.server.reset();
   REQUIRE(f.run_until([&] { return client.connection == nullptr; }));
   const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
