@@ -75,7 +75,8 @@ class PoolInProcess final : public Effects {
         [this](const std::string& experiment,
                std::function<void()> wake) -> Result<std::unique_ptr<TrialBackend>> {
           if (!fs::exists(experiment)) return fail("there is no " + experiment);
-          auto backend = LocalBackend::create(io, local_options(folder.path, command), wake);
+          auto backend =
+              LocalBackend::create(io, local_options(folder.path, command), std::move(wake));
           if (!backend) return std::unexpected(backend.error());
           (*backend)->set_path(folder.path / "experiment");
           return backend;
