@@ -133,6 +133,7 @@ void PoolBackend::submit(const Attempt& attempt) {
   spec.needs.cpu = at_least(spec.needs.cpu, options_.least.cpu);
   spec.needs.memory = at_least(spec.needs.memory, options_.least.memory);
   spec.labels = options_.labels;
+  if (options_.worker_per_task) spec.worker = spec.id;
   if (options_.queue_limit > 0) spec.limits.queue = options_.queue_limit;
   json program = {{"experiment", options_.experiment_file.string()},
                   {"job", start.job_id},

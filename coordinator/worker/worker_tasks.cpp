@@ -62,7 +62,7 @@ struct WorkerTasks::Task {
   bool again = false;  // it was leased to this worker before
   bool was_running = false;
   bool begun = false;  // the backend has it
-  bool cancelled = false;
+  bool cancelled = false, vacated = false;
   std::deque<Said> said;         // not acknowledged
   std::optional<json> finished;  // it has ended
   std::unique_ptr<boost::asio::steady_timer> retry;
@@ -135,13 +135,14 @@ Result<void> WorkerTasks::lease(const json& message) {
   task->was_running = TRY(text_at(message, "state")) != to_text(TaskState::leased);
   const std::string experiment = TRY(text_at(program, "experiment"));
   Task& kept = *(tasks_[lease] = std::move(task));
+  ++taken_;
   auto made = this->program(experiment);
   if (!made) {
     refuse(kept, made.error().message);
     return {};
   }
   kept.program = *made;
-  begin(kept);
+  vacated_.empty() ? begin(kept) : never_ran(kept, Ending::lost, vacated_);
   return {};
 }
 
@@ -210,7 +211,7 @@ void WorkerTasks::refuse(Task& task, const std::string& why) {
 
 Result<void> WorkerTasks::cancel(Task& task, const std::string& how) {
   task.cancelled = true;
-  if (task.finished) return {};
+  if (task.finished || task.vacated) return {};
   if (!task.begun) {
     never_ran(task, how == "pause" ? Ending::paused : Ending::stopped, "it had not started yet");
   } else if (how == "pause") {
@@ -284,13 +285,31 @@ void WorkerTasks::fetch_soon() {
   });
 }
 
+void WorkerTasks::vacate(const std::string& why) {
+  vacated_ = why;
+  for (const auto& [lease, task] : tasks_) {
+    if (task->finished || task->cancelled) continue;
+    task->vacated = true;
+    if (task->begun) {
+      task->program->backend->stop(task->start.job_id);
+    } else {
+      never_ran(*task, Ending::lost, why);
+    }
+  }
+}
+
 void WorkerTasks::kill_all() {
   for (const auto& [experiment, program] : programs_) program->backend->kill_all();
 }
 
 // ---- ending
 
-void WorkerTasks::finish(Task& task, const TrialFinished& end) {
+void WorkerTasks::finish(Task& task, const TrialFinished& own) {
+  TrialFinished end = own;
+  if (task.vacated && !task.cancelled && end.how == Ending::stopped) {
+    end.how = Ending::lost;
+    end.detail = vacated_;
+  }
   json report = to_json(TrialEvent(end));
   report["position"] = task.position;  // whoever has not heard all of it knows so
   task.finished = json{{"type", "finished"},       {"task", task.held.task},

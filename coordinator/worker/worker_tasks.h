@@ -44,6 +44,9 @@ class WorkerTasks {
   // More than so many bytes that are not acknowledged: trials are not read any more until then.
   void set_most_unacknowledged(std::size_t bytes) { most_unacknowledged_ = bytes; }
   bool idle() const { return tasks_.empty(); }
+  std::uint64_t taken() const { return taken_; }  // leases so far
+  // All that runs is stopped with grace, and is lost: so is what comes later.
+  void vacate(const std::string& why);
   void kill_all();  // without grace; they end as any
 
  private:
@@ -76,7 +79,8 @@ class WorkerTasks {
   Say say_;
   std::map<std::string, std::unique_ptr<Program>> programs_;  // by experiment
   std::map<LeaseId, std::unique_ptr<Task>> tasks_;
-  std::uint64_t seq_, uses_ = 0;
+  std::uint64_t seq_, uses_ = 0, taken_ = 0;
+  std::string vacated_;  // why; empty: it is not
   std::size_t unacknowledged_ = 0, most_unacknowledged_ = std::size_t{16} << 20;
   bool waiting_for_room_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
