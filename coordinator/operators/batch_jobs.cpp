@@ -42,10 +42,9 @@ std::string what_happened(BatchCause cause) {
 }  // namespace
 
 std::string end_of_job(const BatchState& state) {
-  std::string text =
-      fmt::format("its job {} {} ({}", state.id, what_happened(state.cause), to_text(state.cause));
-  if (!state.reason.empty() && state.reason != "None") text += ", " + state.reason;
-  return text + ")";
+  std::string text = fmt::format("its job {} {}", state.id, what_happened(state.cause));
+  if (!state.reason.empty() && state.reason != "None") text += fmt::format(" ({})", state.reason);
+  return text;
 }
 
 BatchJobs::BatchJobs(std::unique_ptr<BatchSystem> system, BatchJobsOptions options,

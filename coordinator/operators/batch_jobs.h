@@ -106,7 +106,7 @@ class BatchJobs {
   std::unique_ptr<BatchSystem> system_;  // last: answers none once it is gone
 };
 
-// What became of an ended job, for people: "its job 17 ran out of memory (OUT_OF_MEMORY)".
+// What became of an ended job, for people: "its job 17 ran out of memory (OutOfMemory)".
 std::string end_of_job(const BatchState& state);
 
 }  // namespace attune

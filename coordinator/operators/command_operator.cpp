@@ -70,7 +70,7 @@ void CommandOperator::run() {
   shrink_at_.reset();
   const int wanted = now_.wanted;
   log_.info("{} workers are wanted, {} are ready, {} tasks wait", wanted, now_.ready, now_.waiting);
-  Command command;
+  CommandLine command;
   command.arguments = {"/usr/bin/env",
                        fmt::format("ATTUNE_WORKERS_WANTED={}", wanted),
                        fmt::format("ATTUNE_WORKERS_READY={}", now_.ready),
