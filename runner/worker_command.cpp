@@ -97,6 +97,7 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   // In doubles, and so in the JSON of others, microseconds are exact for 285 years.
   worker_options.first_seq = static_cast<std::uint64_t>(SystemClock().wall() * 1e6);
   worker_options.most_tasks = options.tasks;
+  if (options.job) worker_options.doubt = std::chrono::seconds(1);
   worker_options.leave_after =
       std::chrono::milliseconds(static_cast<std::int64_t>(options.leave_after * 1000));
   const std::vector<std::string> environment =

@@ -30,7 +30,9 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
                  if (state == DialState::waiting || state == DialState::refused)
                    handlers_.on_state(reason);
                }}),
-      idleness_(io) {}
+      idleness_(io) {
+  tasks_.set_doubt(options_.doubt);
+}
 
 WorkerProcess::~WorkerProcess() = default;
 

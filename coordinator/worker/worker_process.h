@@ -22,6 +22,7 @@ struct WorkerOptions {
   WorkerHello hello;                         // without what runs
   std::uint64_t first_seq = 0;               // see WorkerTasks; the time, in microseconds, will do
   std::uint64_t most_tasks = 0;              // takes no more than so many, and goes; 0: any number
+  std::chrono::milliseconds doubt{0};        // WorkerTasks::set_doubt
   std::chrono::milliseconds leave_after{0};  // goes when it has had nothing for so long; 0: stays
 };
 

@@ -63,8 +63,9 @@ struct WorkerTasks::Task {
   bool was_running = false;
   bool begun = false;  // the backend has it
   bool cancelled = false, vacated = false;
-  std::deque<Said> said;         // not acknowledged
-  std::optional<json> finished;  // it has ended
+  std::deque<Said> said;                 // not acknowledged
+  std::optional<TrialFinished> doubted;  // it has ended, and nobody was told yet
+  std::optional<json> finished;          // it has ended
   std::unique_ptr<boost::asio::steady_timer> retry;
 };
 
@@ -248,7 +249,7 @@ void WorkerTasks::take(Program& program, const TrialEvent& event) {
   const auto found = program.running.find(job);
   if (found == program.running.end()) return;
   if (const auto* end = std::get_if<TrialFinished>(&event)) {
-    finish(*found->second, *end);
+    ended(*found->second, *end);
   } else {
     info(*found->second, event);
   }
@@ -290,7 +291,9 @@ void WorkerTasks::vacate(const std::string& why) {
   for (const auto& [lease, task] : tasks_) {
     if (task->finished || task->cancelled) continue;
     task->vacated = true;
-    if (task->begun) {
+    if (task->doubted) {
+      never_ran(*task, Ending::lost, why);
+    } else if (task->begun) {
       task->program->backend->stop(task->start.job_id);
     } else {
       never_ran(*task, Ending::lost, why);
@@ -304,8 +307,20 @@ void WorkerTasks::kill_all() {
 
 // ---- ending
 
-void WorkerTasks::finish(Task& task, const TrialFinished& own) {
-  TrialFinished end = own;
+void WorkerTasks::ended(Task& task, const TrialFinished& end) {
+  const bool badly = end.how == Ending::failed || end.how == Ending::signalled;
+  if (!badly || doubt_.count() == 0 || task.vacated || task.cancelled) return finish(task, end);
+  task.doubted = end;
+  task.retry = std::make_unique<boost::asio::steady_timer>(io_, doubt_);
+  task.retry->async_wait([this, held = task.held,
+                          alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+    if (error || alive.expired()) return;
+    Task* later = find(held.task, held.lease);
+    if (later != nullptr && !later->finished) finish(*later, *later->doubted);
+  });
+}
+
+void WorkerTasks::finish(Task& task, TrialFinished end) {
   if (task.vacated && !task.cancelled && end.how == Ending::stopped) {
     end.how = Ending::lost;
     end.detail = vacated_;
