@@ -286,6 +286,11 @@ void WorkerTasks::fetch_soon() {
   });
 }
 
+std::size_t WorkerTasks::doubts() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      tasks_, [](const auto& each) { return each.second->doubted && !each.second->finished; }));
+}
+
 void WorkerTasks::vacate(const std::string& why) {
   vacated_ = why;
   for (const auto& [lease, task] : tasks_) {

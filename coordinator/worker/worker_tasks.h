@@ -49,6 +49,7 @@ class WorkerTasks {
   void set_most_unacknowledged(std::size_t bytes) { most_unacknowledged_ = bytes; }
   bool idle() const { return tasks_.empty(); }
   std::uint64_t taken() const { return taken_; }  // leases so far
+  std::size_t doubts() const;                     // ends that were not told yet
   // All that runs is stopped with grace, and is lost: so is what comes later.
   void vacate(const std::string& why);
   void kill_all();  // without grace; they end as any
