@@ -313,7 +313,9 @@ void WorkerTasks::kill_all() {
 // ---- ending
 
 void WorkerTasks::ended(Task& task, const TrialFinished& end) {
-  const bool badly = end.how == Ending::failed || end.how == Ending::signalled;
+  // Its shim stops it, too, when it gets the signal.
+  const bool badly =
+      end.how == Ending::failed || end.how == Ending::signalled || end.how == Ending::stopped;
   if (!badly || doubt_.count() == 0 || task.vacated || task.cancelled) return finish(task, end);
   task.doubted = end;
   task.retry = std::make_unique<boost::asio::steady_timer>(io_, doubt_);

@@ -39,7 +39,9 @@ class SlurmExperiment {
   }
   // What it has said.
   std::string await_end() {
-    REQUIRE(await([this] { return exit_.has_value(); }));
+    const bool over = await([this] { return exit_.has_value(); });
+    UNSCOPED_INFO(text("err") + text("exp/coordinator/coordinator.log"));
+    REQUIRE(over);
     return text("out") + text("err") + text("exp/coordinator/coordinator.log");
   }
   int code() const { return exit_->signal == 0 ? exit_->code : -exit_->signal; }
