@@ -73,7 +73,8 @@ TEST_CASE("a job that ends before its worker has come loses the task and says wh
   world.pass(5);
   CHECK(world.task("e-t0-0").state == TaskState::lost);
   CHECK(world.task("e-t0-0").cause ==
-        "its job 1 has failed (NonZeroExitCode); its worker has never come, /shared/jobs/e-t0-0.out may "
+        "its job 1 has failed (NonZeroExitCode); its worker has never come, "
+        "/shared/jobs/e-t0-0.out may "
         "say why");
 }
 
