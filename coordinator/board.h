@@ -28,7 +28,8 @@ struct Task {
   std::string report;          // ended: JSON text of its worker; may be empty
 
   // Not in the journal.
-  double heard = 0;  // when its worker last said something of it
+  double heard = 0;       // when its worker last said something of it
+  std::string waits_for;  // queued: why it waits, as the operator says; may be empty
 };
 
 class Board {

@@ -49,6 +49,7 @@ void Coordinator::enqueue(Task& task, double now) {
 
 void Coordinator::lease(Task& task, Worker& worker, double now) {
   queue_.remove(task.spec, task.order);
+  task.waits_for.clear();
   workers_.take(worker, task.spec);
   append({.edge = Edge::leased,
           .at = now,
@@ -268,6 +269,20 @@ void Coordinator::finish_all(const std::string& cause, double now) {
   for (Task* task : in_order()) close(*task, "stop", cause, false, now);
 }
 
+void Coordinator::refuse_waiting(const std::string& id, const std::string& cause, double now) {
+  Task* task = board_.find(id);
+  if (task == nullptr || task->state != TaskState::queued) return;
+  end(*task, TaskState::failed, cause, "", now);
+  go_on(now);
+}
+
+void Coordinator::explain(const std::string& id, const std::string& why) {
+  Task* task = board_.find(id);
+  if (task == nullptr || task->state != TaskState::queued || task->waits_for == why) return;
+  task->waits_for = why;
+  effects_.state_changed(*task);
+}
+
 bool Coordinator::finished() const {
   return board_.latched() && std::ranges::all_of(board_.tasks(), [](const auto& each) {
            return is_end(each.second.state);
@@ -287,6 +302,7 @@ CommanderView Coordinator::view(double now) const {
 
 std::string Coordinator::why_waiting(const Task& task) const {
   if (task.state != TaskState::queued) return "";
+  if (!task.waits_for.empty()) return task.waits_for;
   bool any = false;
   for (const auto& [id, worker] : workers_.workers())
     any |= worker.state == WorkerState::ready && may_have(worker, task.spec);

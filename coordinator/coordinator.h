@@ -81,6 +81,10 @@ class Coordinator {
   void refused(const std::string& worker, const HeldLease& lease, const std::string& why,
                double now);
 
+  // It will not come, or not come back: tasks that wait for exactly this one are lost with that
+  // cause, and so are those that it has, at once instead of after the silence.
+  void worker_unavailable(const std::string& worker, const std::string& cause, double now);
+
   // ---- clients
   // It is here, perhaps again: hears the ends that it has not acknowledged, and the infos.
   void client_joined(const std::string& client);
@@ -94,6 +98,10 @@ class Coordinator {
   // The client has the infos up to `seq`, and reports up to `position`.
   void acknowledge(const std::string& task, std::uint64_t seq, std::uint64_t position);
   void forget(const std::string& task, double now);  // the client knows the end
+  // No worker can be got for it. Ignored when it does not wait.
+  void refuse_waiting(const std::string& task, const std::string& cause, double now);
+  // Tells its client why a task waits. Ignored when it does not wait, or knows that.
+  void explain(const std::string& task, const std::string& why);
   void finish_all(const std::string& cause,
                   double now);  // nothing new begins; what runs is stopped
 

@@ -79,6 +79,15 @@ void Coordinator::abandon(Worker& worker, const std::string& cause, double now) 
   workers_.erase(id);
 }
 
+void Coordinator::worker_unavailable(const std::string& id, const std::string& cause, double now) {
+  for (Task* task : in_order()) {
+    if (task->state == TaskState::queued && task->spec.worker == id)
+      end(*task, TaskState::lost, cause, "", now);
+  }
+  if (Worker* worker = workers_.find(id)) abandon(*worker, cause, now);
+  go_on(now);
+}
+
 // The task, if that is the lease that counts.
 Task* Coordinator::leased_to(const std::string& worker, const HeldLease& lease) {
   Task* task = board_.find(lease.task);

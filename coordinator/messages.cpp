@@ -108,12 +108,13 @@ json finished_ack_message(const HeldLease& lease) { return about("finished_ack",
 // ---- to clients
 
 json state_message(const Task& task) {
+  const bool waits = task.state == TaskState::queued && !task.waits_for.empty();
   json message = {{"type", is_end(task.state) ? "finished" : "state"},
                   {"task", task.spec.id},
                   {"attempt", task.attempt},
                   {"state", to_text(task.state)},
                   {"worker", task.worker},
-                  {"cause", task.cause}};
+                  {"cause", waits ? task.waits_for : task.cause}};
   if (is_end(task.state)) message["report"] = task.report;
   return message;
 }

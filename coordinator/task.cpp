@@ -116,7 +116,7 @@ bool is_end(TaskState state) { return state >= succeeded; }
 bool may_become(TaskState from, TaskState to) {
   switch (from) {
     case queued:
-      return to == leased || to == failed || to == cancelled;
+      return to == leased || to == failed || to == cancelled || to == lost;
     case leased:
       return to == running || to == closing || to == queued || is_end(to);
     case running:

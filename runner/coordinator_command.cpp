@@ -15,6 +15,7 @@
 #include "runner/files.h"
 #include "runner/local_workers.h"
 #include "runner/pool_commands.h"
+#include "runner/slurm_coordinator.h"
 #include "runner/workload.h"
 
 namespace attune {
@@ -120,18 +121,22 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.durability = options.durability;
   server_options.coordinator.lost_after = options.lost_after;
   bool finished = false;
-  const auto server =
-      TRY(CoordinatorServer::create(io, real_files(), clock, server_options, std::move(commander),
-                                    log, [&] { finished = true; }));
+  const fs::path program = fs::path(surroundings.program_folder) / "attune";
+  const MakeOperator make_operator =
+      TRY(choose_operator(io,
+                          {options.slurm, options.scale_command, options.most_workers, program,
+                           directory, surroundings.environment},
+                          log));
+  const auto server = TRY(CoordinatorServer::create(
+      io, real_files(), clock, server_options, std::move(commander), log, [&] { finished = true; },
+      make_operator));
   put_text(stderr,
            fmt::format("coordinator in {}, listening on {}{}\n"
                        "workers join with: attune worker --join {}\n",
                        directory.string(), server->address(), server->went_on() ? ", going on" : "",
                        (directory / kAddressFile).string()));
-  LocalWorkers workers(io,
-                       {fs::path(surroundings.program_folder) / "attune", directory,
-                        options.workers, options.worker_cpu, surroundings.environment},
-                       log);
+  LocalWorkers workers(
+      io, {program, directory, options.workers, options.worker_cpu, surroundings.environment}, log);
   workers.begin();
   const EndOfCoordinator ending(io, *server, workers, options.leave_after);
   while (!finished) io.run_one();

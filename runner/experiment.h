@@ -12,6 +12,7 @@
 #include "runner/checkpoint_keeper.h"
 #include "runner/experiment_trial.h"
 #include "runner/pool_settings.h"
+#include "runner/slurm_section.h"
 #include "runner/trial_rules.h"
 #include "runner/tuning_status.h"
 
@@ -40,8 +41,9 @@ struct Experiment {
   json tuner, assessor, advisor;  // {name, classArgs} as given; null when absent
   bool include_intermediate_results = false;
 
-  std::string backend = "local";  // or "pool", "simulated"
+  std::string backend = "local";  // or "pool", "slurm", "simulated"
   PoolSettings pool;              // of the backend "pool"
+  SlurmSection slurm;             // of the backend "slurm"
   json simulation;                // of the backend "simulated", as given; null otherwise
   LocalService local;
   std::string arguments = "none";  // how a trial gets its parameters beside parameter.cfg

@@ -246,6 +246,7 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
                      fmt::format("{} is not a directory", result.trial_code_directory.string()));
   }
   result.pool = TRY(read_pool_settings(TRY(top.section("pool")), base.string()));
+  result.slurm = TRY(read_slurm_section(TRY(top.section("slurm"))));
   if (result.backend != "simulated") {  // a simulation runs none, and may lack what it needs
     const std::string objective =
         result.objectives.empty() ? "default" : result.objectives.front().metric;

@@ -9,9 +9,9 @@
 namespace attune {
 
 const std::vector<std::string> kRuleKeys = {
-    "backend",   "pool",       "simulation",  "arguments",    "outputLimit",
-    "resources", "capacity",   "queueTrials", "checkpoint",   "retries",
-    "stop",      "objectives", "constraints", "initialPoints"};
+    "backend",     "pool",      "slurm",      "simulation",  "arguments",
+    "outputLimit", "resources", "capacity",   "queueTrials", "checkpoint",
+    "retries",     "stop",      "objectives", "constraints", "initialPoints"};
 
 namespace {
 
@@ -164,7 +164,7 @@ Result<void> read_gpus(const Section& top, Experiment& experiment) {
 }  // namespace
 
 Result<void> read_rules(const Section& top, Experiment& experiment) {
-  experiment.backend = TRY(choice(top, "backend", {"local", "pool", "simulated"}));
+  experiment.backend = TRY(choice(top, "backend", {"local", "pool", "slurm", "simulated"}));
   if (const auto simulation = TRY(top.section("simulation"))) {
     experiment.simulation = simulation->value();
   }

@@ -335,6 +335,18 @@ void add_pool(CLI::App& app, Found& found) {
                    "End when there was no client and no task for so long (default: never)")
       ->transform(duration())
       ->type_name("DURATION");
+  coordinator
+      ->add_option("--scale-command", c.scale_command,
+                   "Run by the shell when another number of workers is wanted, which is in "
+                   "ATTUNE_WORKERS_WANTED")
+      ->type_name("COMMAND");
+  coordinator->add_option("--most-workers", c.most_workers, "That it asks for (default: 16)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N");
+  coordinator
+      ->add_option("--slurm", c.slurm, "Get workers from Slurm: a file as attune run writes it")
+      ->excludes("--scale-command")
+      ->type_name("FILE");
   among(coordinator->add_option("--log-level", c.log_level, "Default: info"),
         "trace|debug|info|warning|error");
 
@@ -368,6 +380,19 @@ void add_pool(CLI::App& app, Found& found) {
       ->type_name("NAME=AMOUNT");
   worker->add_option("--label", w.labels, "That a task may ask for")->type_name("LABEL");
   worker->add_option("--kind", w.kinds, "Of tasks that it takes (default: all)")->type_name("KIND");
+  worker->add_option("--tasks", w.tasks, "Take no more than so many, then go")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  worker->add_option("--leave-after", w.leave_after, "Go after so long without a task")
+      ->transform(duration())
+      ->type_name("DURATION");
+  worker->add_flag("--job", w.job,
+                   "It is a job of a batch system: SIGTERM ends its trials as lost, as SIGUSR1 "
+                   "always does");
+  worker
+      ->add_option("--environment", w.environment,
+                   "What trials inherit: a file of NAME=VALUE with a byte 0 behind each")
+      ->type_name("FILE");
   worker->add_option("--lock", w.lock, "End at once when another process holds this file")
       ->type_name("FILE");
 }

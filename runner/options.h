@@ -135,6 +135,9 @@ struct CoordinatorCommandOptions {
   double lost_after = 15;  // seconds
   double leave_after = 0;  // seconds without client and task; 0: stays
   std::string log_level = "info";
+  std::string slurm;          // file of settings; empty: no jobs
+  std::string scale_command;  // run when other workers are wanted; empty: none
+  int most_workers = 16;      // that it is asked for
 };
 struct WorkerCommandOptions {
   std::string join;  // HOST:PORT, or the file of an address
@@ -143,7 +146,11 @@ struct WorkerCommandOptions {
   std::optional<double> cpu, gpu, memory;  // instead of what is found
   std::map<std::string, double> custom;
   std::vector<std::string> labels, kinds;
-  std::string lock;  // a file that only one process can hold
+  std::string lock;         // a file that only one process can hold
+  std::uint64_t tasks = 0;  // goes after so many; 0: stays
+  double leave_after = 0;   // seconds without a task; 0: stays
+  bool job = false;         // of a batch system, which says with SIGTERM that it ends
+  std::string environment;  // file of what trials inherit; empty: its own
 };
 
 using CommandOptions =

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "backends/process.h"
+#include "base/atomic_file.h"
 #include "base/unique_fd.h"
 #include "coordinator/server/server.h"
 #include "runner/files.h"
@@ -44,6 +45,11 @@ Result<void> start_own_coordinator(const OwnCoordinator& own) {
                     fmt::format("{}", kLeaveAfter)};
   if (!own.settings.advertise.empty())
     spec.arguments.insert(spec.arguments.end(), {"--advertise", own.settings.advertise});
+  if (own.slurm) {
+    const std::filesystem::path file = own.directory / "slurm.json";
+    TRY(write_file_atomically(file.string(), dump_json(to_json(*own.slurm))));
+    spec.arguments.insert(spec.arguments.end(), {"--slurm", file.string()});
+  }
   spec.environment = own.environment;
   spec.directory = own.directory;
   spec.descriptors = {{1, log.get()}, {2, log.get()}};

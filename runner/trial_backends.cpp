@@ -32,8 +32,20 @@ Result<ChosenBackend> make_local(boost::asio::io_context& io, const BackendSetup
   return ChosenBackend{std::move(backend), nullptr};
 }
 
+bool on_slurm(const BackendSetup& setup) { return setup.experiment.backend == "slurm"; }
+
+// Of the coordinator that gets its workers from Slurm, for this experiment alone.
+PoolSettings pool_settings(const BackendSetup& setup) {
+  if (!on_slurm(setup)) return setup.experiment.pool;
+  PoolSettings settings;
+  settings.workers = 0;
+  settings.listen = setup.experiment.slurm.listen;
+  settings.advertise = setup.experiment.slurm.advertise;
+  return settings;
+}
+
 PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worker_file) {
-  const PoolSettings& pool = setup.experiment.pool;
+  const PoolSettings pool = pool_settings(setup);
   PoolBackendOptions options;
   options.dial.file = pool.coordinator.empty()
                           ? (setup.directory / kCoordinatorFolder / kAddressFile).string()
@@ -51,6 +63,8 @@ PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worke
   options.labels = pool.labels;
   options.queue_limit = pool.queue_limit;
   options.on_state = setup.say;
+  options.worker_per_task =
+      on_slurm(setup) && setup.experiment.slurm.settings.mode == SlurmSettings::Mode::jobs;
   if (pool.coordinator.empty()) options.quiet_failures = 4;
   return options;
 }
@@ -58,14 +72,19 @@ PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worke
 Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup& setup,
                                 std::function<void()> wake) {
   const fs::path file = TRY(write_worker_file(setup));
-  const bool own = setup.experiment.pool.coordinator.empty();
+  const PoolSettings settings = pool_settings(setup);
+  const bool own = settings.coordinator.empty();
   PoolBackendOptions options = pool_options(setup, file);
   if (own) {
     OwnCoordinator coordinator;
     coordinator.program = setup.program;
     coordinator.directory = setup.directory / kCoordinatorFolder;
-    coordinator.settings = setup.experiment.pool;
-    const int workers = std::max(1, setup.experiment.pool.workers);
+    coordinator.settings = settings;
+    if (on_slurm(setup)) {
+      coordinator.slurm = setup.experiment.slurm.settings;
+      coordinator.slurm->prefix = setup.experiment_id + "-";
+    }
+    const int workers = std::max(1, settings.workers);
     coordinator.worker_cpu =
         std::max(usable_cores(), static_cast<double>(setup.experiment.trial_concurrency) / workers);
     coordinator.environment = setup.environment;
@@ -122,7 +141,7 @@ LocalBackendOptions local_backend_options(const BackendSetup& setup) {
 
 Result<ChosenBackend> make_backend(boost::asio::io_context& io, const BackendSetup& setup,
                                    std::function<void()> wake) {
-  ChosenBackend chosen = setup.experiment.backend == "pool"
+  ChosenBackend chosen = setup.experiment.backend == "pool" || on_slurm(setup)
                              ? TRY(make_pool(io, setup, std::move(wake)))
                              : TRY(make_local(io, setup, std::move(wake)));
   chosen.backend->set_path(setup.directory);

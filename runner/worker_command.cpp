@@ -17,6 +17,7 @@
 #include "coordinator/worker/worker_process.h"
 #include "runner/daemon_program.h"
 #include "runner/files.h"
+#include "runner/job_environment.h"
 #include "runner/pool_commands.h"
 #include "runner/trial_backends.h"
 
@@ -95,6 +96,12 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   worker_options.hello = TRY(hello_of(options, surroundings));
   // In doubles, and so in the JSON of others, microseconds are exact for 285 years.
   worker_options.first_seq = static_cast<std::uint64_t>(SystemClock().wall() * 1e6);
+  worker_options.most_tasks = options.tasks;
+  if (options.job) worker_options.doubt = std::chrono::seconds(1);
+  worker_options.leave_after =
+      std::chrono::milliseconds(static_cast<std::int64_t>(options.leave_after * 1000));
+  const std::vector<std::string> environment =
+      TRY(job_environment(options.environment, surroundings.environment));
   const fs::path shim =
       TRY(find_program("attune-shim", surroundings.program_folder, surroundings.path()));
   asio::io_context io;
@@ -102,20 +109,23 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   WorkerProcess worker(io, worker_options, Rng(surroundings.entropy), Log(),
                        {.make_backend =
                             [&](const std::string& experiment, std::function<void()> wake) {
-                              return backend_of_worker_file(
-                                  io, experiment, shim, surroundings.environment, std::move(wake));
+                              return backend_of_worker_file(io, experiment, shim, environment,
+                                                            std::move(wake));
                             },
                         .on_state =
                             [&](const std::string& text) {
                               say(fmt::format("worker {}: {}", worker_options.hello.id, text));
                             },
                         .on_done = [&] { done = true; }});
-  asio::signal_set signals(io, SIGINT, SIGTERM);
+  asio::signal_set signals(io, SIGINT, SIGTERM, SIGUSR1);
   int count = 0;
   std::function<void()> await_signal = [&] {
-    signals.async_wait([&](const boost::system::error_code& error, int) {
+    signals.async_wait([&](const boost::system::error_code& error, int number) {
       if (error) return;
-      if (++count == 1) {
+      if (number == SIGUSR1 || (options.job && number == SIGTERM)) {
+        worker.vacate(number == SIGUSR1 ? "its job's time limit is near" : "its job was ended");
+        if (!worker.connected() && worker.idle()) done = true;
+      } else if (++count == 1) {
         say("takes nothing more; ends when its trials have. Once more to stop them");
         worker.drain();
         if (!worker.connected() && worker.idle()) done = true;

@@ -65,7 +65,7 @@ void CommandBatchSystem::look() {
   waiting_.erase(waiting_.begin(), last);
   std::vector<std::string> names;
   for (const Waiting& each : looked) names.push_back(each.job.name);
-  Command command = commands_->list(names);
+  CommandLine command = commands_->list(names);
   others_.run(std::move(command),
               [this, looked = std::move(looked)](const CommandEnd& end) mutable {
                 looking_ = false;
@@ -81,7 +81,7 @@ void CommandBatchSystem::on_look(std::vector<Waiting> looked, const Result<Batch
     } else if (const auto found = states->find(each.job.name); found != states->end()) {
       answer(each, BatchAccepted{found->second.id, true});
     } else {
-      Command command = std::move(each.command);
+      CommandLine command = std::move(each.command);
       submissions_.run(std::move(command), [this, each = std::move(each)](const CommandEnd& end) {
         answer(each, commands_->submitted(each.job, end));
       });
@@ -109,7 +109,7 @@ void CommandBatchSystem::signal(std::vector<std::string> names, std::string sign
 }
 
 // The first error is the answer, when all have ended.
-void CommandBatchSystem::run_all(std::vector<Command> commands, OnDone done) {
+void CommandBatchSystem::run_all(std::vector<CommandLine> commands, OnDone done) {
   struct Sum {
     OnDone done;
     std::size_t left;
@@ -122,7 +122,7 @@ void CommandBatchSystem::run_all(std::vector<Command> commands, OnDone done) {
     return;
   }
   const auto sum = std::make_shared<Sum>(Sum{std::move(done), commands.size(), {}});
-  for (Command& command : commands) {
+  for (CommandLine& command : commands) {
     others_.run(std::move(command), [this, sum](const CommandEnd& end) {
       if (Result<void> each = commands_->done(end); !each && sum->result) sum->result = each;
       if (--sum->left == 0) sum->done(sum->result);

@@ -22,7 +22,7 @@ class CommandBatchSystem final : public BatchSystem {
  private:
   struct Waiting {
     BatchJob job;
-    Command command;
+    CommandLine command;
     OnSubmitted done;
   };
 
@@ -30,7 +30,7 @@ class CommandBatchSystem final : public BatchSystem {
   void look();
   void on_look(std::vector<Waiting> looked, const Result<BatchStates>& states);
   void answer(const Waiting& waiting, BatchSubmission submission);
-  void run_all(std::vector<Command> commands, OnDone done);
+  void run_all(std::vector<CommandLine> commands, OnDone done);
 
   boost::asio::io_context& io_;
   std::unique_ptr<BatchCommands> commands_;

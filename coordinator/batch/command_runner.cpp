@@ -40,7 +40,7 @@ class CommandRunner::Running : public std::enable_shared_from_this<Running> {
         output_(owner.io_),
         errors_(owner.io_) {}
 
-  void start(const Command& command) {
+  void start(const CommandLine& command) {
     if (const auto started = spawn(command); !started) {
       exited_ = true;
       trouble_ = started.error().message;
@@ -71,7 +71,7 @@ class CommandRunner::Running : public std::enable_shared_from_this<Running> {
     std::string text;
   };
 
-  Result<void> spawn(const Command& command) {
+  Result<void> spawn(const CommandLine& command) {
     const UniqueFd input = TRY(file_with(command.input));
     const UniqueFd output = TRY(open(output_));
     const UniqueFd errors = TRY(open(errors_));
@@ -164,7 +164,7 @@ CommandRunner::~CommandRunner() {
   for (const auto& running : running_) running->abandon();
 }
 
-void CommandRunner::run(Command command, OnEnd done) {
+void CommandRunner::run(CommandLine command, OnEnd done) {
   waiting_.push_back({std::move(command), std::move(done)});
   start_next();
 }

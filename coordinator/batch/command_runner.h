@@ -14,12 +14,12 @@
 
 namespace attune {
 
-struct Command {
+struct CommandLine {
   std::vector<std::string> arguments;  // [0] is the path of the program
   std::string input;                   // its standard input
   std::chrono::milliseconds limit = std::chrono::seconds(30);
 
-  bool operator==(const Command&) const = default;
+  bool operator==(const CommandLine&) const = default;
 };
 
 struct CommandEnd {
@@ -46,12 +46,12 @@ class CommandRunner {
 
   // In the order of the calls, `at_once` at a time. `done` is called once, never from within run();
   // it must not destroy the runner.
-  void run(Command command, OnEnd done);
+  void run(CommandLine command, OnEnd done);
 
  private:
   class Running;
   struct Waiting {
-    Command command;
+    CommandLine command;
     OnEnd done;
   };
 

@@ -94,11 +94,11 @@ Texts slurm_environment(const Texts& inherited) {
   return kept;
 }
 
-std::expected<Command, BatchRefusal> SlurmCommands::submit(const BatchJob& job) const {
+std::expected<CommandLine, BatchRefusal> SlurmCommands::submit(const BatchJob& job) const {
   auto options = slurm_options(job);
   if (!options) return std::unexpected(std::move(options).error());
   options->insert(options->begin(), programs_.sbatch);
-  return Command{*std::move(options), job.script, limits_.submit};
+  return CommandLine{*std::move(options), job.script, limits_.submit};
 }
 
 BatchSubmission SlurmCommands::submitted(const BatchJob& job, const CommandEnd& end) const {
@@ -109,7 +109,7 @@ BatchSubmission SlurmCommands::submitted(const BatchJob& job, const CommandEnd& 
       false, "", fmt::format("Slurm has job {}, but sbatch does not say its id", job.name)});
 }
 
-Command SlurmCommands::list(const Texts& names) const {
+CommandLine SlurmCommands::list(const Texts& names) const {
   Texts arguments = {programs_.squeue, "--noheader", "--array",
                      "--states=all",   "--me",       fmt::format("--format={}", kSlurmFormat)};
   if (!names.empty()) arguments.push_back("--name=" + joined(names));
@@ -122,8 +122,8 @@ Result<BatchStates> SlurmCommands::listed(const CommandEnd& end) const {
 }
 
 // One for each: scancel takes one name. --user, because root would cancel everybody's.
-std::vector<Command> SlurmCommands::cancel(const Texts& names) const {
-  std::vector<Command> commands;
+std::vector<CommandLine> SlurmCommands::cancel(const Texts& names) const {
+  std::vector<CommandLine> commands;
   for (const std::string& name : names) {
     commands.push_back(
         {{programs_.scancel, "--user=" + programs_.user, "--name=" + name}, "", limits_.other});
@@ -132,9 +132,10 @@ std::vector<Command> SlurmCommands::cancel(const Texts& names) const {
 }
 
 // Only running ones: for a pending one scancel tries again for minutes.
-std::vector<Command> SlurmCommands::signal(const Texts& names, const std::string& signal) const {
-  std::vector<Command> commands = cancel(names);
-  for (Command& command : commands) {
+std::vector<CommandLine> SlurmCommands::signal(const Texts& names,
+                                               const std::string& signal) const {
+  std::vector<CommandLine> commands = cancel(names);
+  for (CommandLine& command : commands) {
     command.arguments.insert(command.arguments.end(),
                              {"--state=RUNNING", "--full", "--signal=" + signal});
   }

@@ -34,13 +34,13 @@ class SlurmCommands final : public BatchCommands {
   explicit SlurmCommands(SlurmPrograms programs, SlurmLimits limits = {})
       : programs_(std::move(programs)), limits_(limits) {}
 
-  std::expected<Command, BatchRefusal> submit(const BatchJob& job) const override;
+  std::expected<CommandLine, BatchRefusal> submit(const BatchJob& job) const override;
   BatchSubmission submitted(const BatchJob& job, const CommandEnd& end) const override;
-  Command list(const std::vector<std::string>& names) const override;
+  CommandLine list(const std::vector<std::string>& names) const override;
   Result<BatchStates> listed(const CommandEnd& end) const override;
-  std::vector<Command> cancel(const std::vector<std::string>& names) const override;
-  std::vector<Command> signal(const std::vector<std::string>& names,
-                              const std::string& signal) const override;
+  std::vector<CommandLine> cancel(const std::vector<std::string>& names) const override;
+  std::vector<CommandLine> signal(const std::vector<std::string>& names,
+                                  const std::string& signal) const override;
   Result<void> done(const CommandEnd& end) const override;
 
  private:

@@ -98,7 +98,8 @@ void PoolBackend::lost(const std::string& reason) {
 }
 
 void PoolBackend::say(const json& message) {
-  if (connection_) static_cast<void>(connection_->send(message));
+  if (!connection_) return;
+  if (const auto sent = connection_->send(message); !sent) options_.on_state(sent.error().message);
 }
 
 void PoolBackend::finish(bool shut_down) {
@@ -139,6 +140,7 @@ void PoolBackend::submit(const Attempt& attempt) {
   spec.needs.cpu = at_least(spec.needs.cpu, options_.least.cpu);
   spec.needs.memory = at_least(spec.needs.memory, options_.least.memory);
   spec.labels = options_.labels;
+  if (options_.worker_per_task) spec.worker = spec.id;
   if (options_.queue_limit > 0) spec.limits.queue = options_.queue_limit;
   json program = {{"experiment", options_.experiment_file.string()},
                   {"job", start.job_id},

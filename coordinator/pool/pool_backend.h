@@ -38,6 +38,7 @@ struct PoolBackendOptions {
   Resources capacity;                     // that the manager may count on; infinite: any
   Resources least;                        // of each trial, where it does not ask for more
   std::vector<std::string> labels;        // that a worker must have
+  bool worker_per_task = false;           // each task is for a worker of its own, named as the task
   double queue_limit = 0;                 // seconds to wait for a worker; 0: any time
   std::function<void(const std::string& text)> on_state;  // of the connection, for people
   std::function<void()> on_unreachable = {};              // after each try in vain to connect

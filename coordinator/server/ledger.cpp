@@ -47,7 +47,7 @@ Result<Place> read(std::string_view bytes, const Ledger::Readers& readers) {
 
 Result<std::unique_ptr<Ledger>> Ledger::open(FileSystem& files, const Options& options,
                                              const Readers& readers, std::function<void()> ready,
-                                             Log log) {
+                                             const Log& log) {
   const JournalFile::Options file_options{options.path, options.durability};
   auto existing = TRY(JournalFile::lock_and_read(files, options.path, kLockPatience));
   if (!existing || existing->bytes.empty()) {

@@ -34,7 +34,7 @@ class Ledger {
   // program or format, or cannot be followed; nothing was changed then.
   static Result<std::unique_ptr<Ledger>> open(FileSystem& files, const Options& options,
                                               const Readers& readers, std::function<void()> ready,
-                                              Log log);
+                                              const Log& log);
 
   bool had_records() const { return had_records_; }
   void append(std::string record);  // JSON text

@@ -44,7 +44,7 @@ Result<void> check_buffers(const TaskSpec& task) {
 
 }  // namespace
 
-class CoordinatorServer::Impl final : public Effects {
+class CoordinatorServer::Impl final : public Effects, public OperatorPort {
  public:
   using SessionId = BufferBoard::SessionId;
 
@@ -63,11 +63,14 @@ class CoordinatorServer::Impl final : public Effects {
         second_(io),
         patience_(io) {}
 
-  Result<void> begin(FileSystem& files);
+  Result<void> begin(FileSystem& files, const MakeOperator& make_operator);
   ~Impl() override { *alive_ = false; }
 
   // ---- Effects
-  void append(const Record& record) override { ledger_->append(encode_record(record)); }
+  void append(const Record& record) override {
+    ledger_->append(encode_record(record));
+    unseen_ |= record.edge != Edge::info;
+  }
   void applied(const Record& record, const Task* task) override {
     buffers_.hear(record, task);
     if (record.edge == Edge::requeued || record.edge == Edge::ended) fence_former(record.task);
@@ -104,7 +107,27 @@ class CoordinatorServer::Impl final : public Effects {
     to(clients_, task.spec.client, info_message(task, seq, event));
   }
 
-  const std::string& address() const { return listener_->address(); }
+  // ---- OperatorPort
+  double now() const override { return began_wall_ + (clock_.now() - began_); }
+  std::string address() const override {
+    return options_.advertise.empty() ? listener_->address() : options_.advertise;
+  }
+  void worker_unavailable(const std::string& worker, const std::string& cause) override {
+    log_.info("worker {} is given up: {}", worker, cause);
+    coordinator_.worker_unavailable(worker, cause, now());
+    settle_soon();
+  }
+  void refuse(const std::string& task, const std::string& cause) override {
+    coordinator_.refuse_waiting(task, cause, now());
+    settle_soon();
+  }
+  void explain(const std::string& task, const std::string& why) override {
+    coordinator_.explain(task, why);
+    settle_soon();
+  }
+  void changed() override { settle_soon(); }
+
+  const std::string& listens_on() const { return listener_->address(); }
   bool went_on() const { return ledger_->had_records(); }
   const Coordinator& coordinator() const { return coordinator_; }
   void finish(const std::string& cause) {
@@ -123,7 +146,6 @@ class CoordinatorServer::Impl final : public Effects {
 
   Result<void> replay(const json& record);
   json save() const;
-  double now() const { return began_wall_ + (clock_.now() - began_); }
 
   void hello(std::unique_ptr<Connection> connection, const json& message);
   Result<Session> meet(const json& message);
@@ -137,10 +159,18 @@ class CoordinatorServer::Impl final : public Effects {
   void closed(SessionId id, const std::string& reason);
 
   void to(const Names& names, const std::string& name, json message);
+  // What is too large for a frame reaches nobody.
+  void send(Connection& connection, const json& message) const {
+    if (const auto sent = connection.send(message); !sent)
+      log_.error("to {}: {}", connection.peer(), sent.error().message);
+  }
   void say(SessionId id, json message);
   void settle();
   void settle_soon();
+  void show_operator();
+  bool operator_needs_time() const;
   void say_goodbye();
+  void await_farewell(int more);
   void slow_down();
   void await_deadline();
   void await_second();
@@ -153,6 +183,8 @@ class CoordinatorServer::Impl final : public Effects {
   std::unique_ptr<Ledger> ledger_;
   BufferBoard buffers_;
   Coordinator coordinator_;
+  std::unique_ptr<Operator> operator_;    // may be null
+  bool unseen_ = true, showing_ = false;  // what the operator has not seen; is about to see
   HeldBack held_back_;
   std::unique_ptr<Listener> listener_;
   std::map<SessionId, Session> sessions_;
@@ -168,7 +200,7 @@ class CoordinatorServer::Impl final : public Effects {
 
 // ---- beginning
 
-Result<void> CoordinatorServer::Impl::begin(FileSystem& files) {
+Result<void> CoordinatorServer::Impl::begin(FileSystem& files, const MakeOperator& make_operator) {
   const std::string address_path = (options_.directory / kAddressFile).string();
   const auto former = read_address_file(address_path);
   Ledger::Options ledger;
@@ -202,9 +234,9 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files) {
       log_));
   live_ = true;
   coordinator_.begin(now());
-  TRY(write_address_file(address_path, {options_.advertise.empty() ? address() : options_.advertise,
-                                        listening.token}));
-  log_.info("coordinator {} listens on {}", coordinator_.board().epoch(), address());
+  TRY(write_address_file(address_path, {address(), listening.token}));
+  log_.info("coordinator {} listens on {}", coordinator_.board().epoch(), listens_on());
+  if (make_operator) operator_ = make_operator(*this);
   settle();
   return {};
 }
@@ -253,6 +285,7 @@ Result<Session> CoordinatorServer::Impl::meet(const json& message) {
   if (role == "worker") {
     const WorkerHello hello = TRY(parse_worker_hello(message));
     TRY(coordinator_.worker_joined(hello, now()));
+    unseen_ = true;
     session.name = hello.id;
   } else if (role == "client") {
     session.role = Role::client;
@@ -308,11 +341,10 @@ void CoordinatorServer::Impl::take_place(Names& names, const std::string& name, 
 
 void CoordinatorServer::Impl::start(SessionId id) {
   Connection& connection = *sessions_.at(id).connection;
-  static_cast<void>(
-      connection.send({{"type", "welcome"},
-                       {"epoch", coordinator_.board().epoch()},
-                       {"ping", std::chrono::duration<double>(options_.ping).count()},
-                       {"silence", std::chrono::duration<double>(options_.silence).count()}}));
+  send(connection, {{"type", "welcome"},
+                    {"epoch", coordinator_.board().epoch()},
+                    {"ping", std::chrono::duration<double>(options_.ping).count()},
+                    {"silence", std::chrono::duration<double>(options_.silence).count()}});
   connection.start({[this, id](const json& message) { heard(id, message); },
                     [this, id](const std::string& reason) { closed(id, reason); },
                     [this] { settle_soon(); }});
@@ -328,6 +360,7 @@ void CoordinatorServer::Impl::closed(SessionId id, const std::string& reason) {
     log_.info("worker {} is gone: {}", session.name, reason);
     workers_.erase(session.name);
     coordinator_.worker_lost(session.name, now());
+    unseen_ = true;
   } else if (session.role == Role::client) {
     log_.info("client {} is gone: {}", session.name, reason);
     clients_.erase(session.name);
@@ -355,7 +388,10 @@ void CoordinatorServer::Impl::heard(SessionId id, const json& message) {
 
 Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
                                            const json& message) {
-  if (session.role == Role::worker) return hear_worker(coordinator_, session.name, message, now());
+  if (session.role == Role::worker) {
+    unseen_ |= message.value("type", json()) == "drain";
+    return hear_worker(coordinator_, session.name, message, now());
+  }
   if (session.role == Role::client) {
     json answer = TRY(hear_client(coordinator_, session.name, message, check_buffers, now()));
     if (answer.is_null()) return {};
@@ -371,28 +407,50 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
 void CoordinatorServer::Impl::to(const Names& names, const std::string& name, json message) {
   held_back_.add(ledger_->position(), [this, &names, name, message = std::move(message)] {
     if (const auto found = names.find(name); found != names.end())
-      static_cast<void>(sessions_.at(found->second).connection->send(message));
+      send(*sessions_.at(found->second).connection, message);
   });
 }
 
 void CoordinatorServer::Impl::say(SessionId id, json message) {
   held_back_.add(ledger_->position(), [this, id, message = std::move(message)] {
     if (const auto found = sessions_.find(id); found != sessions_.end())
-      static_cast<void>(found->second.connection->send(message));
+      send(*found->second.connection, message);
+  });
+}
+
+// What it sees is durable, and no earlier than that: one view at a time, for all that happened.
+void CoordinatorServer::Impl::show_operator() {
+  if (!operator_ || !unseen_ || showing_) return;
+  unseen_ = false;
+  showing_ = true;
+  held_back_.add(ledger_->position(), [this, view = view_of(coordinator_)] {
+    showing_ = false;
+    operator_->look(view, now());
+    settle_soon();
+  });
+}
+
+bool CoordinatorServer::Impl::operator_needs_time() const {
+  return operator_ && (unseen_ || showing_ || operator_->busy());
+}
+
+void CoordinatorServer::Impl::await_farewell(int more) {
+  patience_.expires_after(kFarewell);
+  patience_.async_wait([this, more](const boost::system::error_code& error) {
+    if (error || !on_finished_) return;
+    if (more > 0 && operator_needs_time()) return await_farewell(more - 1);
+    std::exchange(on_finished_, nullptr)();
   });
 }
 
 // Workers that hear it go; those that do not have nothing to do here any more either.
 void CoordinatorServer::Impl::say_goodbye() {
   if (!std::exchange(parting_, true)) {
-    for (const auto& [name, id] : workers_)
-      static_cast<void>(sessions_.at(id).connection->send({{"type", "drain"}}));
-    patience_.expires_after(kFarewell);
-    patience_.async_wait([this](const boost::system::error_code& error) {
-      if (!error && on_finished_) std::exchange(on_finished_, nullptr)();
-    });
+    for (const auto& [name, id] : workers_) send(*sessions_.at(id).connection, {{"type", "drain"}});
+    await_farewell(2);
   }
-  if (workers_.empty()) boost::asio::post(io_, std::exchange(on_finished_, nullptr));
+  if (workers_.empty() && !operator_needs_time())
+    boost::asio::post(io_, std::exchange(on_finished_, nullptr));
 }
 
 // After all that one turn of the event loop brings: one write for all.
@@ -405,6 +463,7 @@ void CoordinatorServer::Impl::settle_soon() {
 
 void CoordinatorServer::Impl::settle() {
   settling_ = false;
+  show_operator();
   ledger_->poll();
   ledger_->snapshot_if_due([this] { return save(); });
   ledger_->flush();
@@ -433,7 +492,9 @@ void CoordinatorServer::Impl::slow_down() {
 // ---- time
 
 void CoordinatorServer::Impl::await_deadline() {
-  const auto next = coordinator_.next_time();
+  auto next = coordinator_.next_time();
+  if (const auto also = operator_ ? operator_->next_time() : std::nullopt)
+    next = std::min(next.value_or(*also), *also);
   if (next == armed_) return;
   armed_ = next;
   alarm_.cancel();
@@ -445,6 +506,7 @@ void CoordinatorServer::Impl::await_deadline() {
     if (error) return;
     armed_.reset();
     coordinator_.tick(now());
+    if (operator_) operator_->tick(now());
     settle();
   });
 }
@@ -470,14 +532,15 @@ CoordinatorServer::~CoordinatorServer() = default;
 
 Result<std::unique_ptr<CoordinatorServer>> CoordinatorServer::create(
     boost::asio::io_context& io, FileSystem& files, const Clock& clock, ServerOptions options,
-    std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished) {
+    std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished,
+    const MakeOperator& make_operator) {
   auto impl = std::make_unique<Impl>(io, clock, std::move(options), std::move(commander),
                                      std::move(log), std::move(on_finished));
-  TRY(impl->begin(files));
+  TRY(impl->begin(files, make_operator));
   return std::unique_ptr<CoordinatorServer>(new CoordinatorServer(std::move(impl)));
 }
 
-const std::string& CoordinatorServer::address() const { return impl_->address(); }
+const std::string& CoordinatorServer::address() const { return impl_->listens_on(); }
 bool CoordinatorServer::idle() const { return impl_->idle(); }
 bool CoordinatorServer::went_on() const { return impl_->went_on(); }
 const Coordinator& CoordinatorServer::coordinator() const { return impl_->coordinator(); }

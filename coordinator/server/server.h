@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "coordinator/coordinator.h"
+#include "coordinator/operators/operator.h"
 
 namespace attune {
 
@@ -39,11 +40,13 @@ struct ServerOptions {
 class CoordinatorServer {
  public:
   // `commander` may be null: then there are only the tasks of clients. `on_finished`: nothing new
-  // begins, and all has ended; called once, by the event loop. Errors name the file or the address.
+  // begins, and all has ended; called once, by the event loop. `make_operator` may be empty. Errors
+  // name the file or the address.
   // `files` and `clock` live longer.
   static Result<std::unique_ptr<CoordinatorServer>> create(
       boost::asio::io_context& io, FileSystem& files, const Clock& clock, ServerOptions options,
-      std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished);
+      std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished,
+      const MakeOperator& make_operator = {});
   CoordinatorServer(const CoordinatorServer&) = delete;
   CoordinatorServer& operator=(const CoordinatorServer&) = delete;
   ~CoordinatorServer();  // cuts all connections; tasks run on

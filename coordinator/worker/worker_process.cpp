@@ -30,11 +30,17 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
                  const bool failed = state == DialState::waiting || state == DialState::refused;
                  if (failed && reason != std::exchange(last_failure_, reason))
                    handlers_.on_state(reason);
-               }}) {}
+               }}),
+      idleness_(io) {
+  tasks_.set_doubt(options_.doubt);
+}
 
 WorkerProcess::~WorkerProcess() = default;
 
-void WorkerProcess::begin() { dialer_.dial(); }
+void WorkerProcess::begin() {
+  dialer_.dial();
+  await_idleness();
+}
 
 void WorkerProcess::connected(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
@@ -44,8 +50,14 @@ void WorkerProcess::connected(std::unique_ptr<Connection> connection) {
                       [this](const std::string& reason) { lost(reason); },
                       {}});
   // More than the connection takes is not said: what waits for an acknowledgement is bounded.
-  tasks_.connected([this](const json& message) { static_cast<void>(connection_->send(message)); });
+  tasks_.connected([this](const json& message) { send(message); });
   if (draining_) drain();
+  await_idleness();
+}
+
+// What is too large for a frame is said to nobody.
+void WorkerProcess::send(const json& message) const {
+  if (const auto sent = connection_->send(message); !sent) log_.error("{}", sent.error().message);
 }
 
 void WorkerProcess::heard(const json& message) {
@@ -58,10 +70,37 @@ void WorkerProcess::heard(const json& message) {
     log_.error("the coordinator says what cannot be understood: {}", handled.error().message);
     connection_->refuse(handled.error().message);
   }
-  if (!dismissed_ || !tasks_.idle()) return;
+  if (!draining_ && options_.most_tasks > 0 && tasks_.taken() >= options_.most_tasks) drain();
+  leave_if_over();
+  await_idleness();
+}
+
+void WorkerProcess::leave_if_over() {
+  if (done_ || !dismissed_ || !tasks_.idle()) return;
+  done_ = true;
   tasks_.disconnected();
   connection_->close("it has nothing left to do");
   handlers_.on_done();
+}
+
+// Who cannot even reach the coordinator is idle, too.
+void WorkerProcess::await_idleness() {
+  if (options_.leave_after.count() == 0 || done_) return;
+  if (!tasks_.idle()) {
+    idle_ = false;
+    idleness_.cancel();
+    return;
+  }
+  if (std::exchange(idle_, true)) return;
+  idleness_.expires_after(options_.leave_after);
+  idleness_.async_wait([this](const boost::system::error_code& error) {
+    if (error || !idle_ || done_) return;
+    idle_ = false;
+    if (connection_) return drain();
+    done_ = true;
+    handlers_.on_state("it has had nothing to do for long enough, and goes");
+    handlers_.on_done();
+  });
 }
 
 void WorkerProcess::lost(const std::string& reason) {
@@ -69,12 +108,19 @@ void WorkerProcess::lost(const std::string& reason) {
   tasks_.disconnected();
   connection_.reset();
   dismissed_ = false;
+  if (done_) return;
   dialer_.dial();
+  await_idleness();
 }
 
 void WorkerProcess::drain() {
   draining_ = true;
-  if (connection_) static_cast<void>(connection_->send({{"type", "drain"}}));
+  if (connection_) send({{"type", "drain"}});
+}
+
+void WorkerProcess::vacate(const std::string& why) {
+  drain();
+  tasks_.vacate(why);
 }
 
 void WorkerProcess::kill_all() { tasks_.kill_all(); }

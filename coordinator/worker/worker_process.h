@@ -5,6 +5,8 @@
 //
 // One thread, that of `io`.
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -17,8 +19,11 @@ namespace attune {
 
 struct WorkerOptions {
   DialerOptions dial;
-  WorkerHello hello;            // without what runs
-  std::uint64_t first_seq = 0;  // see WorkerTasks; the time, in microseconds, will do
+  WorkerHello hello;                         // without what runs
+  std::uint64_t first_seq = 0;               // see WorkerTasks; the time, in microseconds, will do
+  std::uint64_t most_tasks = 0;              // takes no more than so many, and goes; 0: any number
+  std::chrono::milliseconds doubt{0};        // WorkerTasks::set_doubt
+  std::chrono::milliseconds leave_after{0};  // goes when it has had nothing for so long; 0: stays
 };
 
 class WorkerProcess {
@@ -37,6 +42,9 @@ class WorkerProcess {
   void begin();
   // Takes nothing more, and goes when its tasks have ended and the coordinator knows it.
   void drain();
+  // The machine is about to be taken away: takes nothing more, and ends its trials with grace, so
+  // that they may save what they have. They are lost, with `why`, and may go on elsewhere.
+  void vacate(const std::string& why);
   void kill_all();  // its trials, without grace
   bool connected() const { return connection_ != nullptr; }
   bool idle() const { return tasks_.idle(); }
@@ -44,7 +52,10 @@ class WorkerProcess {
  private:
   void connected(std::unique_ptr<Connection> connection);
   void heard(const json& message);
+  void send(const json& message) const;
   void lost(const std::string& reason);
+  void leave_if_over();
+  void await_idleness();
 
   const WorkerOptions options_;
   const Log log_;
@@ -53,7 +64,9 @@ class WorkerProcess {
   Dialer dialer_;
   std::unique_ptr<Connection> connection_;
   std::string last_failure_;  // to connect
-  bool draining_ = false, dismissed_ = false;
+  bool draining_ = false, dismissed_ = false, done_ = false;
+  boost::asio::steady_timer idleness_;
+  bool idle_ = false;  // idleness_ runs
 };
 
 }  // namespace attune

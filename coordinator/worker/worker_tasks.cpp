@@ -62,9 +62,10 @@ struct WorkerTasks::Task {
   bool again = false;  // it was leased to this worker before
   bool was_running = false;
   bool begun = false;  // the backend has it
-  bool cancelled = false;
-  std::deque<Said> said;         // not acknowledged
-  std::optional<json> finished;  // it has ended
+  bool cancelled = false, vacated = false;
+  std::deque<Said> said;                 // not acknowledged
+  std::optional<TrialFinished> doubted;  // it has ended, and nobody was told yet
+  std::optional<json> finished;          // it has ended
   std::unique_ptr<boost::asio::steady_timer> retry;
 };
 
@@ -135,13 +136,14 @@ Result<void> WorkerTasks::lease(const json& message) {
   task->was_running = TRY(text_at(message, "state")) != to_text(TaskState::leased);
   const std::string experiment = TRY(text_at(program, "experiment"));
   Task& kept = *(tasks_[lease] = std::move(task));
+  ++taken_;
   auto made = this->program(experiment);
   if (!made) {
     refuse(kept, made.error().message);
     return {};
   }
   kept.program = *made;
-  begin(kept);
+  vacated_.empty() ? begin(kept) : never_ran(kept, Ending::lost, vacated_);
   return {};
 }
 
@@ -210,7 +212,7 @@ void WorkerTasks::refuse(Task& task, const std::string& why) {
 
 Result<void> WorkerTasks::cancel(Task& task, const std::string& how) {
   task.cancelled = true;
-  if (task.finished) return {};
+  if (task.finished || task.vacated) return {};
   if (!task.begun) {
     never_ran(task, how == "pause" ? Ending::paused : Ending::stopped, "it had not started yet");
   } else if (how == "pause") {
@@ -247,7 +249,7 @@ void WorkerTasks::take(Program& program, const TrialEvent& event) {
   const auto found = program.running.find(job);
   if (found == program.running.end()) return;
   if (const auto* end = std::get_if<TrialFinished>(&event)) {
-    finish(*found->second, *end);
+    ended(*found->second, *end);
   } else {
     info(*found->second, event);
   }
@@ -284,13 +286,52 @@ void WorkerTasks::fetch_soon() {
   });
 }
 
+std::size_t WorkerTasks::doubts() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      tasks_, [](const auto& each) { return each.second->doubted && !each.second->finished; }));
+}
+
+void WorkerTasks::vacate(const std::string& why) {
+  vacated_ = why;
+  for (const auto& [lease, task] : tasks_) {
+    if (task->finished || task->cancelled) continue;
+    task->vacated = true;
+    if (task->doubted) {
+      never_ran(*task, Ending::lost, why);
+    } else if (task->begun) {
+      task->program->backend->stop(task->start.job_id);
+    } else {
+      never_ran(*task, Ending::lost, why);
+    }
+  }
+}
+
 void WorkerTasks::kill_all() {
   for (const auto& [experiment, program] : programs_) program->backend->kill_all();
 }
 
 // ---- ending
 
-void WorkerTasks::finish(Task& task, const TrialFinished& end) {
+void WorkerTasks::ended(Task& task, const TrialFinished& end) {
+  // Its shim stops it, too, when it gets the signal.
+  const bool badly =
+      end.how == Ending::failed || end.how == Ending::signalled || end.how == Ending::stopped;
+  if (!badly || doubt_.count() == 0 || task.vacated || task.cancelled) return finish(task, end);
+  task.doubted = end;
+  task.retry = std::make_unique<boost::asio::steady_timer>(io_, doubt_);
+  task.retry->async_wait([this, held = task.held,
+                          alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
+    if (error || alive.expired()) return;
+    Task* later = find(held.task, held.lease);
+    if (later != nullptr && !later->finished) finish(*later, *later->doubted);
+  });
+}
+
+void WorkerTasks::finish(Task& task, TrialFinished end) {
+  if (task.vacated && !task.cancelled && end.how == Ending::stopped) {
+    end.how = Ending::lost;
+    end.detail = vacated_;
+  }
   json report = to_json(TrialEvent(end));
   report["position"] = task.position;  // whoever has not heard all of it knows so
   task.finished = json{{"type", "finished"},       {"task", task.held.task},

@@ -5,6 +5,7 @@
 // trials run under shims, and what they reported is in their spools.
 //
 // One thread; `io` is its own.
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -41,9 +42,16 @@ class WorkerTasks {
   // is wrong with it.
   Result<void> handle(const json& message);
 
+  // A trial that ends badly is not told for so long: who ends a job sends SIGTERM to all that is in
+  // it, and the trial may die of it before this process has heard of that. See vacate().
+  void set_doubt(std::chrono::milliseconds doubt) { doubt_ = doubt; }
   // More than so many bytes that are not acknowledged: trials are not read any more until then.
   void set_most_unacknowledged(std::size_t bytes) { most_unacknowledged_ = bytes; }
   bool idle() const { return tasks_.empty(); }
+  std::uint64_t taken() const { return taken_; }  // leases so far
+  std::size_t doubts() const;                     // ends that were not told yet
+  // All that runs is stopped with grace, and is lost: so is what comes later.
+  void vacate(const std::string& why);
   void kill_all();  // without grace; they end as any
 
  private:
@@ -64,7 +72,8 @@ class WorkerTasks {
   void info(Task& task, const TrialEvent& event);
   void acknowledge(Task& task, std::uint64_t seq);
   void fetch_soon();
-  void finish(Task& task, const TrialFinished& end);
+  void ended(Task& task, const TrialFinished& end);
+  void finish(Task& task, TrialFinished end);
   void forget(Task& task);
   Task* find(const std::string& id, LeaseId lease);
   void say(const json& message) const {
@@ -76,7 +85,9 @@ class WorkerTasks {
   Say say_;
   std::map<std::string, std::unique_ptr<Program>> programs_;  // by experiment
   std::map<LeaseId, std::unique_ptr<Task>> tasks_;
-  std::uint64_t seq_, uses_ = 0;
+  std::uint64_t seq_, uses_ = 0, taken_ = 0;
+  std::chrono::milliseconds doubt_{0};
+  std::string vacated_;  // why; empty: it is not
   std::size_t unacknowledged_ = 0, most_unacknowledged_ = std::size_t{16} << 20;
   bool waiting_for_room_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -9,9 +9,9 @@ namespace asio = boost::asio;
 
 namespace {
 
-Command shell(std::string script) { return {{"/bin/sh", "-c", std::move(script)}, ""}; }
+CommandLine shell(std::string script) { return {{"/bin/sh", "-c", std::move(script)}, ""}; }
 
-CommandEnd run_one(const Command& command, std::size_t bound = 1000) {
+CommandEnd run_one(const CommandLine& command, std::size_t bound = 1000) {
   asio::io_context io;
   CommandRunner runner(io, {"A=b"}, 1, bound);
   std::optional<CommandEnd> end;
@@ -24,7 +24,7 @@ CommandEnd run_one(const Command& command, std::size_t bound = 1000) {
 }  // namespace
 
 TEST_CASE("batch: a command hears its input and is heard on both channels") {
-  Command command = shell("cat; echo $A >&2; exit 3");
+  CommandLine command = shell("cat; echo $A >&2; exit 3");
   command.input = std::string(900, 'x');
   const CommandEnd end = run_one(command);
   CHECK(end.output == command.input);
@@ -36,7 +36,7 @@ TEST_CASE("batch: a command hears its input and is heard on both channels") {
 }
 
 TEST_CASE("batch: a command that does not end or floods or is not there is trouble") {
-  Command hangs = shell("echo a; sleep 1000");
+  CommandLine hangs = shell("echo a; sleep 1000");
   hangs.limit = std::chrono::milliseconds(200);
   CHECK(run_one(hangs).trouble.find("0.2 s") != std::string::npos);
   CHECK(run_one(shell("while :; do echo flood; done")).trouble.find("output") != std::string::npos);
@@ -64,8 +64,8 @@ TEST_CASE("batch: nothing is called when the runner is gone") {
   asio::io_context io;
   int calls = 0;
   auto runner = std::make_unique<CommandRunner>(io, std::vector<std::string>{}, 2);
-  for (const Command& command :
-       {shell("sleep 1000"), shell("true"), shell("true"), Command{{"/nowhere"}, ""}})
+  for (const CommandLine& command :
+       {shell("sleep 1000"), shell("true"), shell("true"), CommandLine{{"/nowhere"}, ""}})
     runner->run(command, [&](const CommandEnd&) { ++calls; });
   runner.reset();
   io.run();

@@ -287,7 +287,7 @@ TEST_CASE("batch: the programs are asked for names of this user") {
   CHECK(slurm.signal({"a"}, "TERM").at(0).arguments ==
         std::vector<std::string>{"/s/scancel", "--user=me", "--name=a", "--state=RUNNING", "--full",
                                  "--signal=TERM"});
-  const Command submit = slurm.submit(least_job()).value();
+  const CommandLine submit = slurm.submit(least_job()).value();
   CHECK(submit.arguments.at(0) == "/s/sbatch");
   CHECK(submit.input == least_job().script);
 }

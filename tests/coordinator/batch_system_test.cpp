@@ -15,7 +15,7 @@ class ShellCommands final : public BatchCommands {
  public:
   explicit ShellCommands(const std::filesystem::path& folder) : file_(folder / "jobs") {}
 
-  std::expected<Command, BatchRefusal> submit(const BatchJob& job) const override {
+  std::expected<CommandLine, BatchRefusal> submit(const BatchJob& job) const override {
     if (job.name.empty()) return std::unexpected(BatchRefusal{true, "name", "no name"});
     return shell("echo " + job.name + " >>" + file_.string() + "; " + job.script);
   }
@@ -23,7 +23,7 @@ class ShellCommands final : public BatchCommands {
     if (end.success()) return BatchAccepted{"new", false};
     return std::unexpected(BatchRefusal{false, "", "lost"});
   }
-  Command list(const std::vector<std::string>& names) const override {
+  CommandLine list(const std::vector<std::string>& names) const override {
     return shell("echo " + std::to_string(names.size()) + " >>" + file_.string() + ".looks; cat " +
                  file_.string());
   }
@@ -37,13 +37,13 @@ class ShellCommands final : public BatchCommands {
     }
     return states;
   }
-  std::vector<Command> cancel(const std::vector<std::string>& names) const override {
-    std::vector<Command> commands;
+  std::vector<CommandLine> cancel(const std::vector<std::string>& names) const override {
+    std::vector<CommandLine> commands;
     for (const std::string& name : names) commands.push_back(shell("exit " + name));
     return commands;
   }
-  std::vector<Command> signal(const std::vector<std::string>& names,
-                              const std::string&) const override {
+  std::vector<CommandLine> signal(const std::vector<std::string>& names,
+                                  const std::string&) const override {
     return cancel(names);
   }
   Result<void> done(const CommandEnd& end) const override {
@@ -52,7 +52,7 @@ class ShellCommands final : public BatchCommands {
   }
 
  private:
-  static Command shell(const std::string& text) { return {{"/bin/sh", "-c", text}, ""}; }
+  static CommandLine shell(const std::string& text) { return {{"/bin/sh", "-c", text}, ""}; }
   std::filesystem::path file_;
 };
 

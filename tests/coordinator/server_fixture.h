@@ -52,6 +52,8 @@ class ServerFixture {
     options.dial = dial();
     options.hello = worker_hello(id, cpu, fmt::format("{}", ++incarnations));
     options.first_seq = incarnations * 1'000'000;
+    options.most_tasks = most_tasks;
+    options.leave_after = leave_after;
     workers[id] = std::make_unique<WorkerProcess>(
         io, options, Rng(1), Log(),
         WorkerProcess::Handlers{
@@ -132,6 +134,8 @@ class ServerFixture {
   boost::asio::io_context io;
   std::string command = "true";
   double lost_after = 15;
+  std::uint64_t most_tasks = 0;              // of workers
+  std::chrono::milliseconds leave_after{0};  // of workers
   std::chrono::milliseconds silence{10'000};
   bool finished = false;
   std::set<std::string> done;  // workers that have gone

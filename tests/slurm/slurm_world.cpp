@@ -113,7 +113,7 @@ BatchState SlurmWorld::wait_for_phase(const std::string& name, BatchPhase phase)
 }
 
 CommandEnd SlurmWorld::run(const std::string& program, const std::vector<std::string>& arguments) {
-  Command command;
+  CommandLine command;
   command.arguments = arguments;
   command.arguments.insert(command.arguments.begin(),
                            find_in_path(program, search_path()).value_or(program));

@@ -1,0 +1,108 @@
+#include "coordinator/operators/command_operator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace attune {
+namespace {
+
+double slots(double has, double needs) { return needs > 0 ? std::floor(has / needs + 1e-9) : 1e9; }
+
+}  // namespace
+
+CommandOperator::CommandOperator(boost::asio::io_context& io, CommandOperatorOptions options,
+                                 OperatorPort& port, Log log)
+    : options_(std::move(options)),
+      port_(port),
+      log_(std::move(log)),
+      runner_(io, options_.environment, 1) {}
+
+// Workers are taken to be as large as the largest that there is; none: as one task needs.
+CommandOperator::Situation CommandOperator::situation(const OperatorView& view) const {
+  Situation result;
+  Resources largest;
+  double busy = 0;
+  for (const auto& [name, worker] : view.workers) {
+    if (!worker.tasks.empty()) ++busy;
+    if (!worker.here()) continue;
+    result.ready += worker.state == WorkerState::ready ? 1 : 0;
+    if (worker.capacity.cpu > largest.cpu) largest = worker.capacity;
+  }
+  double more = 0;
+  for (const WaitingLine& line : view.waiting) {
+    result.waiting += line.count;
+    const double fit =
+        std::min({slots(largest.cpu, line.needs.cpu), slots(largest.gpu, line.needs.gpu),
+                  slots(largest.memory, line.needs.memory)});
+    const auto count = static_cast<double>(line.count);
+    more += count / std::clamp(fit, 1.0, count);
+  }
+  const double wanted = view.ending ? 0 : busy + std::ceil(more - 1e-9);
+  result.wanted = static_cast<int>(std::min(wanted, static_cast<double>(options_.most)));
+  return result;
+}
+
+void CommandOperator::look(const OperatorView& view, double now) {
+  now_ = situation(view);
+  // Between two trials fewer are busy for a moment.
+  if (now_.wanted >= told_) {
+    shrink_at_.reset();
+  } else if (view.ending) {
+    shrink_at_ = now;
+  } else if (!shrink_at_) {
+    shrink_at_ = now + options_.shrink_after;
+  }
+  tick(now);
+}
+
+void CommandOperator::tick(double now) {
+  tried_ = now;
+  if (running_ || now_.wanted == told_ || next_try_ > now) return;
+  if (now_.wanted < told_ && (!shrink_at_ || *shrink_at_ > now)) return;
+  run();
+}
+
+void CommandOperator::run() {
+  running_ = true;
+  shrink_at_.reset();
+  const int wanted = now_.wanted;
+  log_.info("{} workers are wanted, {} are ready, {} tasks wait", wanted, now_.ready, now_.waiting);
+  CommandLine command;
+  command.arguments = {"/usr/bin/env",
+                       fmt::format("ATTUNE_WORKERS_WANTED={}", wanted),
+                       fmt::format("ATTUNE_WORKERS_READY={}", now_.ready),
+                       fmt::format("ATTUNE_TASKS_WAITING={}", now_.waiting),
+                       "ATTUNE_COORDINATOR=" + options_.address_file.string(),
+                       "/bin/sh",
+                       "-c",
+                       options_.command};
+  command.limit = options_.limit;
+  runner_.run(std::move(command), [this, wanted](const CommandEnd& end) {
+    running_ = false;
+    if (end.success()) {
+      told_ = wanted;
+      pause_ = 0;
+    } else {
+      pause_ = std::clamp(2 * pause_, options_.first_pause, options_.longest_pause);
+      next_try_ = port_.now() + pause_;
+      log_.error("the command for {} workers has not succeeded ({}), and is run again in {} s: {}",
+                 wanted, end.trouble.empty() ? to_text(end.status) : end.trouble, pause_,
+                 end.errors);
+    }
+    // What has changed since it was started.
+    if (now_.wanted < told_) shrink_at_ = port_.now() + options_.shrink_after;
+    tick(port_.now());
+    port_.changed();
+  });
+}
+
+std::optional<double> CommandOperator::next_time() const {
+  if (running_ || now_.wanted == told_) return std::nullopt;
+  if (next_try_ > tried_) return next_try_;
+  return now_.wanted < told_ ? shrink_at_ : std::nullopt;
+}
+
+}  // namespace attune

@@ -1,0 +1,91 @@
+#include "coordinator/operators/slurm_operator.h"
+
+#include <fmt/format.h>
+
+#include "coordinator/operators/slurm_job_operator.h"
+#include "coordinator/operators/slurm_pilot_operator.h"
+
+namespace attune {
+namespace {
+
+// A word of the shell.
+std::string quoted(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace
+
+BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name,
+                    const Resources& capacity, const std::string& more) {
+  const SlurmSettings& settings = options.settings;
+  BatchJob job;
+  job.name = name;
+  // exec: the worker is the process that Slurm sends the warning.
+  job.script = fmt::format(
+      "#!/bin/sh\nexec {} worker --join {} --name {} --job --cpu {} --gpu {} --memory {}",
+      quoted(options.program.string()), quoted(options.address_file.string()), quoted(name),
+      capacity.cpu, capacity.gpu, capacity.memory);
+  for (const auto& [kind, amount] : capacity.custom)
+    job.script += fmt::format(" --resource {}", quoted(fmt::format("{}={}", kind, amount)));
+  if (!options.environment.empty())
+    job.script += " --environment " + quoted(options.environment.string());
+  job.script += " " + more + "\n";
+  job.output = options.folder / (name + ".out");
+  job.directory = options.folder;
+  job.needs = capacity;
+  job.time_limit = settings.time_limit;
+  if (std::isfinite(settings.time_limit) && settings.signal_before < settings.time_limit)
+    job.warning = settings.signal_before;
+  job.partition = settings.partition;
+  job.account = settings.account;
+  job.qos = settings.qos;
+  job.comment = "attune";
+  job.arguments = settings.arguments;
+  if (!settings.gres.empty()) {
+    job.arguments.push_back("--gres=" + settings.gres);
+    job.needs.gpu = 0;
+    job.needs.custom.clear();
+  }
+  return job;
+}
+
+BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options) {
+  BatchJobsOptions jobs;
+  jobs.prefix = options.settings.prefix;
+  jobs.poll = options.settings.poll;
+  jobs.absent_after = options.absent_after;
+  jobs.orphan_after = options.orphan_after;
+  jobs.most = static_cast<std::size_t>(options.settings.most_jobs);
+  return jobs;
+}
+
+std::string unreached(const SlurmOperatorOptions& options, const std::string& address,
+                      const std::string& name, const BatchState& state) {
+  const bool loopback = address.starts_with("127.") || address.starts_with("localhost") ||
+                        address.starts_with("[::1]");
+  return fmt::format(
+      "its job {} runs, but the worker in it has not reached the coordinator at {} yet; {}{} says "
+      "what the worker tries",
+      state.id, address,
+      loopback ? "only this machine can dial that address: set slurm.listen to 0.0.0.0:PORT and "
+                 "slurm.advertise to HOST:PORT, as nodes know this host; "
+               : "",
+      (options.folder / (name + ".out")).string());
+}
+
+std::string refusal_text(const BatchRefusal& refusal) {
+  return refusal.about.empty() ? refusal.message
+                               : fmt::format("{} (change {})", refusal.message, refusal.about);
+}
+
+std::unique_ptr<Operator> make_slurm_operator(const SlurmOperatorOptions& options,
+                                              std::unique_ptr<BatchSystem> system,
+                                              OperatorPort& port, const Log& log) {
+  if (options.settings.mode == SlurmSettings::Mode::jobs)
+    return std::make_unique<SlurmJobOperator>(options, std::move(system), port, log);
+  return std::make_unique<SlurmPilotOperator>(options, std::move(system), port, log);
+}
+
+}  // namespace attune

@@ -1,0 +1,50 @@
+#pragma once
+// Workers that are jobs of Slurm, or of another batch system: docs/slurm.md.
+//
+// jobs: a task that is for one worker only (TaskSpec::worker, which is the task's own id) gets a
+// job of that name. The record of the task, with the name in it, is durable before the operator
+// sees the task; so there is never a job that nobody knows, and whoever comes after a crash finds
+// it by its name, or submits it then. No other record is needed.
+//
+// pilots: jobs that run plain workers, as many as there is demand for. Their names have the number
+// of the coordinator in them, so that none is given twice; those of an earlier coordinator are
+// found by the beginning of their names.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "coordinator/operators/batch_jobs.h"
+#include "coordinator/operators/operator.h"
+#include "coordinator/operators/slurm_settings.h"
+
+namespace attune {
+
+struct SlurmOperatorOptions {
+  SlurmSettings settings;
+  std::filesystem::path program;       // attune, at the same path on all nodes
+  std::filesystem::path address_file;  // shared
+  std::filesystem::path folder;        // for what jobs print; shared, exists
+  std::filesystem::path environment;   // file of what trials inherit; empty: that of the job
+  double absent_after = 60;            // see BatchJobsOptions
+  double orphan_after = 60;
+  double connect_within = 30;  // seconds that a worker may need from the start of its job
+  double surplus_after = 5;    // seconds after which a pending pilot that nobody needs is cancelled
+};
+
+std::unique_ptr<Operator> make_slurm_operator(const SlurmOperatorOptions& options,
+                                              std::unique_ptr<BatchSystem> system,
+                                              OperatorPort& port, const Log& log);
+
+// ---- what the two modes share
+
+// The job of the worker `name`. `more`: further arguments of attune worker.
+BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name,
+                    const Resources& capacity, const std::string& more);
+BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options);
+// For the client of a task whose job runs without its worker being here.
+std::string unreached(const SlurmOperatorOptions& options, const std::string& address,
+                      const std::string& name, const BatchState& state);
+std::string refusal_text(const BatchRefusal& refusal);
+
+}  // namespace attune

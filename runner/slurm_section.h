@@ -1,0 +1,22 @@
+#pragma once
+// The key `slurm` of an experiment file: trials as jobs of a cluster.
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "coordinator/operators/slurm_settings.h"
+#include "runner/section.h"
+
+namespace attune {
+
+struct SlurmSection {
+  SlurmSettings settings;  // without the prefix, which is the experiment's
+  std::string listen =
+      "127.0.0.1:0";      // of the coordinator: good for a cluster of this machine only
+  std::string advertise;  // what nodes dial
+};
+
+// Errors point into the file.
+Result<SlurmSection> read_slurm_section(const std::optional<Section>& section);
+
+}  // namespace attune

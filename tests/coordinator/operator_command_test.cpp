@@ -1,0 +1,112 @@
+// A command of the user's that is told how many workers are wanted.
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "coordinator/operators/command_operator.h"
+#include "tests/coordinator/coordinator_world.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace attune;
+using namespace attune::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct CommandWorld final : OperatorPort {
+  explicit CommandWorld(const std::string& command, int most = 16) {
+    world.coordinator.begin(world.now);
+    CommandOperatorOptions options;
+    options.command = "cd " + folder.path.string() + "; " + command;
+    options.address_file = "/shared/coordinator.json";
+    options.environment = {"PATH=/usr/bin:/bin"};
+    options.most = most;
+    op = std::make_unique<CommandOperator>(io, options, *this, Log());
+  }
+  double now() const override { return world.now; }
+  std::string address() const override { return ""; }
+  void worker_unavailable(const std::string&, const std::string&) override {}
+  void refuse(const std::string&, const std::string&) override {}
+  void explain(const std::string&, const std::string&) override {}
+  void changed() override {}
+
+  // Until no command runs.
+  std::string settle() {
+    op->look(view_of(world.coordinator), now());
+    const auto deadline = std::chrono::steady_clock::now() + 60s;
+    while (op->busy() && std::chrono::steady_clock::now() < deadline) {
+      io.restart();
+      io.run_one_for(1s);
+    }
+    std::ifstream file(folder.path / "heard");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void submit(int count) {
+    for (int i = 0; i < count; ++i)
+      REQUIRE(world.coordinator.submit(trial_task(fmt::format("t{}", ++tasks)), now()));
+  }
+
+  TemporaryFolder folder;
+  boost::asio::io_context io;
+  World world;
+  int tasks = 0;
+  std::unique_ptr<CommandOperator> op;
+};
+
+constexpr const char* kWrite =
+    "echo $ATTUNE_WORKERS_WANTED $ATTUNE_WORKERS_READY $ATTUNE_TASKS_WAITING "
+    "$ATTUNE_COORDINATOR >> heard";
+
+}  // namespace
+
+TEST_CASE("the command hears how many workers are wanted up to the most") {
+  CommandWorld world(kWrite, 3);
+  CHECK(world.settle().empty());
+  world.submit(2);
+  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n");
+  world.submit(5);
+  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n3 0 7 /shared/coordinator.json\n");
+}
+
+TEST_CASE("changes while the command runs lead to one more run") {
+  CommandWorld world(kWrite);
+  world.submit(1);
+  world.op->look(view_of(world.world.coordinator), world.now());
+  for (int i = 0; i < 3; ++i) {
+    world.submit(1);
+    world.op->look(view_of(world.world.coordinator), world.now());
+  }
+  CHECK(world.settle() == "1 0 1 /shared/coordinator.json\n4 0 4 /shared/coordinator.json\n");
+}
+
+TEST_CASE("fewer workers are wanted only after a while") {
+  CommandWorld world(kWrite);
+  world.submit(2);
+  world.settle();
+  world.world.coordinator.cancel("t1", "stop", "", world.now());
+  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n");
+  REQUIRE(world.op->next_time() == world.now() + 30);
+  world.world.now += 30;
+  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n1 0 1 /shared/coordinator.json\n");
+}
+
+TEST_CASE("a worker that is large is enough for several tasks") {
+  CommandWorld world(kWrite);
+  REQUIRE(world.world.coordinator.worker_joined(worker_hello("w", 4), world.now()));
+  world.submit(9);  // 4 run, 5 wait for two more workers
+  CHECK(world.settle() == "3 1 5 /shared/coordinator.json\n");
+}
+
+TEST_CASE("a command that fails is run again after a pause") {
+  CommandWorld world("echo x >> heard; test -e good");
+  world.submit(1);
+  CHECK(world.settle() == "x\n");
+  REQUIRE(world.op->next_time() == world.now() + 1);
+  CHECK(world.settle() == "x\n");
+  world.world.now += 1;
+  CHECK(world.settle() == "x\nx\n");
+  CHECK(world.op->next_time() == world.now() + 2);
+  std::ofstream(world.folder.path / "good") << "";
+  world.world.now += 2;
+  CHECK(world.settle() == "x\nx\nx\n");
+  CHECK_FALSE(world.op->next_time().has_value());
+}

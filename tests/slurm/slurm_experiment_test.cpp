@@ -1,0 +1,135 @@
+// Experiments with backend: slurm, the program attune and a real Slurm.
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "tests/slurm/slurm_experiment.h"
+
+using namespace attune;
+using Catch::Matchers::Contains;
+
+namespace {
+
+constexpr const char* kEight = "trialConcurrency: 8\nmaxTrialNumber: 8\nbackend: slurm\n";
+constexpr const char* kQuick = "echo \"$NNI_TRIAL_JOB_ID $SLURM_JOB_NAME\" >> ran; report FINAL 1";
+// First attempts wait for the test; later ones end at once.
+constexpr const char* kGated =
+    "echo \"$NNI_TRIAL_JOB_ID $SLURM_JOB_NAME $ATTUNE_ATTEMPT $SLURMD_NODENAME\" >> ran; "
+    "until test -e go || test $ATTUNE_ATTEMPT -gt 0; do sleep 0.1; done; report FINAL 1";
+
+void check_all_succeeded(const SlurmExperiment& experiment, std::size_t count) {
+  const auto trials = experiment.trials();
+  CHECK(trials.size() == count);
+  for (const StoredTrial& trial : trials) {
+    CHECK(trial.trial.status == TrialStatus::succeeded);
+    CHECK(trial.trial.final_metric == 1);
+    int counted = 0;  // nothing twice
+    for (const StoredReport& report : trial.reports)
+      counted += report.type == "final" && report.ignored.empty() && !report.late ? 1 : 0;
+    CHECK(counted == 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("slurm: an experiment with one job for each trial") {
+  SlurmExperiment experiment(kQuick, std::string(kEight) + "slurm: {mode: jobs}\n");
+  experiment.start({"run", "e.yaml", "--dir", "exp"});
+  INFO(experiment.await_end());
+  CHECK(experiment.code() == 0);
+  check_all_succeeded(experiment, 8);
+  std::set<std::string> jobs;
+  for (const std::string& line : experiment.lines("ran")) jobs.insert(line.substr(6));
+  CHECK(jobs.size() == 8);
+}
+
+TEST_CASE("slurm: an experiment with pilots") {
+  SlurmExperiment experiment(
+      kQuick, std::string(kEight) + "slurm: {mode: pilots, maxJobs: 2, pilot: {cpu: 2}}\n");
+  experiment.start({"run", "e.yaml", "--dir", "exp"});
+  INFO(experiment.await_end());
+  CHECK(experiment.code() == 0);
+  check_all_succeeded(experiment, 8);
+  std::set<std::string> jobs;
+  for (const std::string& line : experiment.lines("ran")) jobs.insert(line.substr(6));
+  CHECK(jobs.size() <= 2);
+}
+
+TEST_CASE("slurm: a node that goes down loses its trials which are tried again") {
+  const std::string mode = GENERATE("{mode: jobs, poll: 1}", "{mode: pilots, poll: 1}");
+  SlurmExperiment experiment(kGated, std::string(kEight) + "retries: {lost: 3}\nslurm: " + mode);
+  experiment.start({"run", "e.yaml", "--dir", "exp"});
+  REQUIRE(experiment.await([&] { return experiment.lines("ran").size() == 8; }));
+  const std::string node =
+      experiment.lines("ran").front().substr(experiment.lines("ran").front().rfind(' ') + 1);
+  int there = 0;
+  for (const std::string& line : experiment.lines("ran")) there += line.ends_with(node) ? 1 : 0;
+  slurm_world().run("scontrol", {"update", "nodename=" + node, "state=down", "reason=test"});
+  const auto again = static_cast<std::size_t>(8 + there);
+  CHECK(experiment.await([&] { return experiment.lines("ran").size() == again; }));
+  experiment.touch("go");
+  INFO(experiment.await_end());
+  CHECK(experiment.code() == 0);
+  check_all_succeeded(experiment, 8);
+  int lost = 0;
+  for (const StoredTrial& trial : experiment.trials()) {
+    for (const StoredAttempt& attempt : trial.attempts) {
+      UNSCOPED_INFO(trial.trial.job_id << " attempt " << attempt.attempt << ": " << attempt.detail);
+      lost += attempt.ending == Ending::lost ? 1 : 0;
+    }
+  }
+  CHECK(lost == there);
+  slurm_world().run("scontrol", {"update", "nodename=" + node, "state=resume"});
+  slurm_world().await_idle_nodes();
+}
+
+TEST_CASE("slurm: a partition that there is not fails the trials with a readable text") {
+  SlurmExperiment experiment(kQuick,
+                             "trialConcurrency: 2\nmaxTrialNumber: 2\nbackend: slurm\n"
+                             "slurm: {partition: nowhere}\n");
+  experiment.start({"run", "e.yaml", "--dir", "exp"});
+  INFO(experiment.await_end());
+  const auto trials = experiment.trials();
+  REQUIRE(trials.size() == 2);
+  for (const StoredTrial& trial : trials) {
+    CHECK(trial.trial.status == TrialStatus::failed);
+    CHECK_THAT(trial.trial.reason, Contains("partition") && Contains("nowhere"));
+  }
+}
+
+TEST_CASE("slurm: jobs that the controller forgets are submitted again") {
+  SlurmWorld& world = slurm_world();
+  REQUIRE(world.submit(slurm_job("before", "true")));
+  world.await_saved("before");
+  const auto in_the_way = world.path("state") / "job_state.new";
+  std::filesystem::create_directory(in_the_way);
+  SlurmExperiment experiment(kQuick,
+                             "trialConcurrency: 2\nmaxTrialNumber: 2\nbackend: slurm\n"
+                             "slurm: {poll: 1, arguments: [--begin=now+6]}\n");
+  experiment.start({"run", "e.yaml", "--dir", "exp"});
+  REQUIRE(experiment.await([&] { return experiment.log_says(" is submitted as ", 2); }));
+  world.kill_controller();
+  std::filesystem::remove(in_the_way);
+  world.start_controller();
+  INFO(experiment.await_end());
+  CHECK(experiment.code() == 0);
+  CHECK(experiment.log_says("was forgotten by the batch system", 2));
+  check_all_succeeded(experiment, 2);
+}
+
+TEST_CASE("slurm: a manager and a coordinator that are killed find their jobs again") {
+  const bool both = GENERATE(false, true);
+  SlurmExperiment experiment(kGated, std::string(kEight) + "slurm: {mode: jobs, poll: 1}\n");
+  auto process = experiment.start({"run", "e.yaml", "--dir", "exp"});
+  REQUIRE(experiment.await([&] { return experiment.lines("ran").size() == 8; }));
+  process->kill();
+  experiment.await_end();
+  if (both) experiment.kill_coordinator();
+  process = experiment.start({"resume", "--dir", "exp"});
+  REQUIRE(experiment.await(
+      [&] { return experiment.text("err").find("connected to") != std::string::npos; }));
+  experiment.touch("go");
+  INFO(experiment.await_end());
+  CHECK(experiment.code() == 0);
+  check_all_succeeded(experiment, 8);
+  CHECK(experiment.lines("ran").size() == 8);
+}
