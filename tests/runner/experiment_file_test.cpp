@@ -260,7 +260,7 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
       {kLeast + "constraints: x < 1\n", ":4: constraints: a list of texts expected"},
       {kLeast + "constraints: [\"xx < 1\"]\n",
        ":4: constraints: constraints[0] \"xx < 1\": unknown"},
-      {kLeast + "backend: cloud\n", ":4: backend: \"cloud\" is none of local, pool, simulated"},
+      {kLeast + "backend: cloud\n", ":4: backend: \"cloud\" is none of local, pool, slurm, simulated"},
       {kLeast + "trainingService: {platform: local, gpuIndices: first}\n",
        "trainingService.gpuIndices: numbers of GPUs"},
       {kLeast + "debug: yes\n", ":4: debug: true or false expected, not a string (\"yes\")"},
