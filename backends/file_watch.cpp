@@ -6,6 +6,11 @@
 #include <unistd.h>
 
 namespace attune {
+namespace {
+
+constexpr std::uint32_t kEvents = IN_MODIFY | IN_ATTRIB;  // written, touched
+
+}  // namespace
 
 Result<std::unique_ptr<FileWatch>> FileWatch::create(boost::asio::io_context& io,
                                                      OnChange on_change) {
@@ -24,7 +29,7 @@ FileWatch::FileWatch(boost::asio::io_context& io, int fd, OnChange on_change)
 }
 
 Result<int> FileWatch::add(const std::filesystem::path& file) {
-  const int key = ::inotify_add_watch(inotify_.native_handle(), file.c_str(), IN_MODIFY);
+  const int key = ::inotify_add_watch(inotify_.native_handle(), file.c_str(), kEvents);
   if (key < 0) {
     return fail(fmt::format("cannot watch {}: {} (see fs.inotify.max_user_watches)", file.string(),
                             strerror(errno)));
@@ -53,7 +58,7 @@ void FileWatch::read() {
     at += static_cast<ssize_t>(sizeof event + event.len);
     if ((event.mask & IN_Q_OVERFLOW) != 0) {
       on_change_(kAll);
-    } else if ((event.mask & IN_MODIFY) != 0) {
+    } else if ((event.mask & kEvents) != 0) {
       on_change_(event.wd);
     }
   }

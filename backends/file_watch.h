@@ -1,5 +1,5 @@
 #pragma once
-// Tells when files grow: inotify on an io_context.
+// Tells when files grow or are touched: inotify on an io_context.
 #include <cstdint>
 #include <filesystem>
 #include <functional>

@@ -43,7 +43,7 @@ class Tail {
   off_t offset_ = 0;
 };
 
-// Until the trial has ended, which the store says: its file changes with every commit.
+// Until the trial has ended, which the store says: its file is touched after every commit.
 Result<void> follow(Tail& tail, const fs::path& folder, StoreReader& reader,
                     const StoredExperiment& experiment, const std::string& job_id) {
   boost::asio::io_context io;

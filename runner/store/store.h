@@ -88,7 +88,9 @@ class Store {
   Result<void> forget_conversation();
   void on_commit(std::function<void()> committed);  // called by each commit that wrote something
 
-  Result<void> commit();  // nothing when nothing changed
+  // Nothing when nothing changed. Else the file is touched when others can read what is new, so
+  // that a FileWatch of the working directory misses none.
+  Result<void> commit();
   void be_patient();
   // What the manager has in the folder of the experiment, which may be taken away alone. Called by
   // commit() once a second, and when the file was written anew; the folder exists then. An error is

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/file_watch.h"
 #include "runner/store/experiment_lock.h"
+#include "runner/store/schema.h"
 #include "runner/store/store.h"
 #include "runner/store/store_observer.h"
 #include "runner/store/store_reader.h"
@@ -16,6 +18,24 @@ namespace attune {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TEST_CASE("store: whoever watches the file hears of a commit when it can be read") {
+  const TemporaryFolder folder;
+  Store store = begin_experiment(folder.path, "abcd2345", "digits");
+  boost::asio::io_context io;
+  int changes = 0;
+  const auto watch = FileWatch::create(io, [&](int) { ++changes; }).value();
+  REQUIRE(watch->add(folder.path / kStoreFile).has_value());  // not its log, written before
+  REQUIRE(store.set_reason("paused").has_value());
+  io.poll();
+  CHECK(changes == 0);
+  REQUIRE(store.commit().has_value());
+  io.poll();
+  CHECK(changes == 1);
+  REQUIRE(store.commit().has_value());
+  io.poll();
+  CHECK(changes == 1);
+}
 
 TEST_CASE("store: an experiment is read as it was written") {
   const TemporaryFolder folder;
