@@ -16,6 +16,7 @@ SlurmJobOperator::SlurmJobOperator(SlurmOperatorOptions options,
                                    std::unique_ptr<BatchSystem> system, OperatorPort& port,
                                    const Log& log)
     : options_(std::move(options)),
+      log_(log),
       port_(port),
       jobs_(std::move(system), batch_jobs_options(options_),
             {.now = [this] { return port_.now(); },
@@ -60,10 +61,12 @@ void SlurmJobOperator::look(const OperatorView& view, double now) {
     const bool here = worker != view.workers.end() && worker->second.here();
     gone |= jobs_.set_here(name, here) && live.contains(name);
     if (live.contains(name)) continue;
-    // Its worker, if there was one, goes by itself.
-    came_.contains(name) ? jobs_.let_go(name) : jobs_.cancel(name);
-    came_.erase(name);
+    // Its worker, if there was one, goes by itself, unless it was given up.
+    if (silent_.contains(name))
+      log_.warning("worker {} cannot be heard: its job is cancelled", name);
+    came_.erase(name) > 0 && !silent_.contains(name) ? jobs_.let_go(name) : jobs_.cancel(name);
   }
+  silent_ = silent_workers(view, options_.settings.prefix);
   for (const WaitingLine& line : view.waiting) {
     if (!is_ours(line.worker) || jobs_.knows(line.worker)) continue;
     jobs_.want(worker_job(options_, line.worker, line.needs,
@@ -76,7 +79,12 @@ void SlurmJobOperator::look(const OperatorView& view, double now) {
 void SlurmJobOperator::seen(const std::string& name, const BatchState& state, double running) {
   const auto task = waiting_.find(name);
   if (task == waiting_.end()) return;
-  if (!state.stuck.empty()) {
+  const std::string why = came_.contains(name) ? "" : hopeless(options_, state, running);
+  if (!why.empty()) {
+    log_.warning("worker {} does not come: {}", name, why);
+    jobs_.cancel(name);
+    over(name, why);
+  } else if (!state.stuck.empty()) {
     port_.explain(task->second, fmt::format("job {}: {}", state.id, state.stuck));
   } else if (running >= options_.connect_within && !came_.contains(name)) {
     port_.explain(task->second, unreached(options_, port_.address(), name, state));

@@ -22,9 +22,11 @@ class SlurmJobOperator final : public Operator {
   void over(const std::string& name, std::string cause);
 
   const SlurmOperatorOptions options_;
+  const Log log_;
   OperatorPort& port_;
   std::map<std::string, std::string> waiting_;  // worker that does not come yet -> its task
   std::set<std::string> came_;                  // workers that have been here
+  std::set<std::string> silent_;                // that could not be heard at the last look
   BatchJobs jobs_;
 };
 

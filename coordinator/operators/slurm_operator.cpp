@@ -80,6 +80,24 @@ std::string refusal_text(const BatchRefusal& refusal) {
                                : fmt::format("{} (change {})", refusal.message, refusal.about);
 }
 
+std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running) {
+  if (running >= options.join_within)
+    return fmt::format("its job {} is cancelled after {} s", state.id, options.join_within);
+  // The controller holds it for ever. Other holds are somebody's wish, or that of the site.
+  if (state.phase == BatchPhase::pending && state.reason.starts_with("launch failed"))
+    return fmt::format("its job {} is cancelled: a node could not start it ({})", state.id,
+                       state.reason);
+  return "";
+}
+
+std::set<std::string> silent_workers(const OperatorView& view, const std::string& prefix) {
+  std::set<std::string> silent;
+  for (const auto& [name, worker] : view.workers) {
+    if (name.starts_with(prefix) && !worker.here()) silent.insert(name);
+  }
+  return silent;
+}
+
 std::unique_ptr<Operator> make_slurm_operator(const SlurmOperatorOptions& options,
                                               std::unique_ptr<BatchSystem> system,
                                               OperatorPort& port, const Log& log) {

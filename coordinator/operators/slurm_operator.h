@@ -11,6 +11,7 @@
 // found by the beginning of their names.
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/log.h"
@@ -28,7 +29,8 @@ struct SlurmOperatorOptions {
   std::filesystem::path environment;   // file of what trials inherit; empty: that of the job
   double absent_after = 60;            // see BatchJobsOptions
   double orphan_after = 60;
-  double connect_within = 30;  // seconds that a worker may need from the start of its job
+  double connect_within = 30;  // seconds from the start of a job until its missing worker is told
+  double join_within = 120;    // and until the job is given up
   double surplus_after = 5;    // seconds after which a pending pilot that nobody needs is cancelled
 };
 
@@ -46,5 +48,10 @@ BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options);
 std::string unreached(const SlurmOperatorOptions& options, const std::string& address,
                       const std::string& name, const BatchState& state);
 std::string refusal_text(const BatchRefusal& refusal);
+// Why nobody waits any longer for the worker of a job that has not ended, and that has never come:
+// a sentence. `running`: seconds since the job was first seen to run. Empty: it may come.
+std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running);
+// Those whose names begin so that cannot be heard; their tasks wait for them.
+std::set<std::string> silent_workers(const OperatorView& view, const std::string& prefix);
 
 }  // namespace attune

@@ -30,6 +30,7 @@ SlurmPilotOperator::SlurmPilotOperator(SlurmOperatorOptions options,
                                        std::unique_ptr<BatchSystem> system, OperatorPort& port,
                                        const Log& log)
     : options_(std::move(options)),
+      log_(log),
       port_(port),
       prefix_(options_.settings.prefix + "pilot-"),
       jobs_(std::move(system), batch_jobs_options(options_),
@@ -77,9 +78,15 @@ void SlurmPilotOperator::look(const OperatorView& view, double now) {
     const bool here = worker != view.workers.end() && worker->second.here();
     gone |= jobs_.set_here(name, here);
     if (worker != view.workers.end() || !came_.contains(name)) continue;
-    jobs_.let_go(name);  // it had nothing left, and has left
     came_.erase(name);
+    if (silent_.contains(name)) {
+      log_.warning("pilot {} cannot be heard: its job is cancelled", name);
+      jobs_.cancel(name);
+    } else {
+      jobs_.let_go(name);  // it had nothing left, and has left
+    }
   }
+  silent_ = silent_workers(view, prefix_);
   if (gone) jobs_.look_now();
   if (!refused_.empty()) return refuse_all();
   decide(now);
@@ -171,7 +178,12 @@ void SlurmPilotOperator::explain_all(const std::string& why) {
 }
 
 void SlurmPilotOperator::seen(const std::string& name, const BatchState& state, double running) {
-  if (!state.stuck.empty()) {
+  const std::string why = came_.contains(name) ? "" : hopeless(options_, state, running);
+  if (!why.empty()) {
+    log_.warning("pilot {} does not come, and is replaced: {}", name, why);
+    jobs_.cancel(name);
+    over(name, why);
+  } else if (!state.stuck.empty()) {
     explain_all(fmt::format("job {} ({}): {}", state.id, name, state.stuck));
   } else if (running >= options_.connect_within && !came_.contains(name)) {
     explain_all(unreached(options_, port_.address(), name, state));

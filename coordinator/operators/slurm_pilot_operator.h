@@ -24,10 +24,11 @@ class SlurmPilotOperator final : public Operator {
   void seen(const std::string& name, const BatchState& state, double running);
 
   const SlurmOperatorOptions options_;
+  const Log log_;
   OperatorPort& port_;
   const std::string prefix_;  // of pilots
   OperatorView view_;
-  std::set<std::string> came_;
+  std::set<std::string> came_, silent_;  // have been here; could not be heard at the last look
   std::uint64_t next_ = 1;
   std::string refused_;                  // why there can be no pilots; empty: there can
   int fruitless_ = 0;                    // pilots in a row that have ended without having come

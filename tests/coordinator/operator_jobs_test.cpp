@@ -263,3 +263,53 @@ TEST_CASE("jobs of ours that nobody knows are cancelled and others are not") {
   world.pass(15);
   CHECK(world.batch->cancelled == Names{"e-t9-0"});
 }
+
+TEST_CASE("a job that runs without its worker is cancelled and the task is lost") {
+  OperatorWorld world;
+  world.submit("e-t0-0");
+  world.run_job("e-t0-0");
+  world.pass(5);  // seen to run
+  world.pass(119);
+  CHECK(world.task("e-t0-0").state == TaskState::queued);
+  world.pass(5);
+  CHECK(world.batch->cancelled == Names{"e-t0-0"});
+  CHECK(world.task("e-t0-0").state == TaskState::lost);
+  CHECK(world.task("e-t0-0").cause ==
+        "its job 1 is cancelled after 120 s; its worker has never come, "
+        "/shared/jobs/e-t0-0.out may say why");
+}
+
+TEST_CASE("a job whose worker cannot be heard any more is cancelled with the loss of its task") {
+  OperatorWorld world;
+  world.submit("e-t0-0");
+  world.come("e-t0-0");
+  world.lose("e-t0-0");
+  world.pass(14);
+  CHECK(world.batch->cancelled.empty());
+  world.pass(1);
+  CHECK(world.task("e-t0-0").state == TaskState::lost);
+  CHECK(world.batch->cancelled == Names{"e-t0-0"});
+}
+
+TEST_CASE("a job that a node could not start is cancelled and the task is lost") {
+  OperatorWorld world;
+  world.submit("e-t0-0");
+  world.batch->states["e-t0-0"].reason = "launch failed requeued held";
+  world.batch->states["e-t0-0"].stuck = "a node could not start it";
+  world.pass(5);
+  CHECK(world.batch->cancelled == Names{"e-t0-0"});
+  CHECK(world.task("e-t0-0").state == TaskState::lost);
+  CHECK_THAT(world.task("e-t0-0").cause, Contains("a node could not start it"));
+}
+
+TEST_CASE("a held job whose worker is here was launched twice and is left alone") {
+  OperatorWorld world;
+  world.submit("e-t0-0");
+  world.come("e-t0-0");
+  world.batch->states["e-t0-0"].phase = BatchPhase::pending;
+  world.batch->states["e-t0-0"].reason = "launch failed requeued held";
+  world.batch->states["e-t0-0"].stuck = "a node could not start it";
+  world.pass(130);
+  CHECK(world.batch->cancelled.empty());
+  CHECK(world.task("e-t0-0").state == TaskState::leased);
+}

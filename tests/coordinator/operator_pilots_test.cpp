@@ -135,3 +135,47 @@ TEST_CASE("pilots: with the end all that have not come are cancelled") {
   CHECK(world.batch->cancelled == Names{"e-pilot-1-1"});
   CHECK_FALSE(world.op->busy());
 }
+
+TEST_CASE("pilots: one whose job runs without its worker is cancelled and replaced") {
+  Pilots world;
+  world.submit("e-t0-0");
+  world.run_job("e-pilot-1-1");
+  world.pass(5);  // seen to run
+  world.pass(115);
+  CHECK(world.batch->cancelled.empty());
+  CHECK_THAT(world.task("e-t0-0").waits_for, Contains("has not reached the coordinator"));
+  world.pass(5);
+  CHECK(world.batch->cancelled == Names{"e-pilot-1-1"});
+  CHECK_THAT(world.task("e-t0-0").waits_for, Contains("its job 1 is cancelled after 120 s"));
+  CHECK(world.batch->submitted.size() == 1);  // not at once
+  world.pass(2);
+  CHECK(world.batch->names() == Names{"e-pilot-1-1", "e-pilot-1-2"});
+  world.come("e-pilot-1-2");
+  CHECK(world.task("e-t0-0").state == TaskState::leased);
+}
+
+TEST_CASE("pilots: one that cannot be heard any more is cancelled with the loss of its tasks") {
+  Pilots world(1, 1);
+  world.submit("e-t0-0");
+  world.come("e-pilot-1-1");
+  world.lose("e-pilot-1-1");
+  world.pass(5);
+  CHECK(world.batch->cancelled.empty());  // it may come back
+  world.pass(10);
+  CHECK(world.task("e-t0-0").state == TaskState::lost);
+  CHECK(world.batch->cancelled == Names{"e-pilot-1-1"});
+  world.submit("e-t0-1");
+  world.pass(5);  // a list says that the job has ended
+  CHECK(world.batch->names() == Names{"e-pilot-1-1", "e-pilot-1-2"});
+}
+
+TEST_CASE("pilots: one that a node could not start is cancelled and replaced") {
+  Pilots world;
+  world.submit("e-t0-0");
+  world.batch->states["e-pilot-1-1"].reason = "launch failed requeued held";
+  world.batch->states["e-pilot-1-1"].stuck = "a node could not start it";
+  world.pass(5);
+  CHECK(world.batch->cancelled == Names{"e-pilot-1-1"});
+  world.pass(2);
+  CHECK(world.batch->names() == Names{"e-pilot-1-1", "e-pilot-1-2"});
+}
