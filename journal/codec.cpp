@@ -110,7 +110,7 @@ Result<std::optional<RecordScanner::Item>> RecordScanner::next() {
                               *later));
   }
   if (!is_known(head->kind)) {
-    return broken(fmt::format("a record of kind {}, which this attuned does not know", head->kind));
+    return broken(fmt::format("a record of kind {}, which this program does not know", head->kind));
   }
   const auto kind = static_cast<RecordKind>(head->kind);
   if ((kind == RecordKind::header) != (records_ == 0)) {

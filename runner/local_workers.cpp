@@ -21,6 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{10'000};
 // One that lived so long has not failed at once.
 constexpr std::chrono::seconds kLivedWell{30};
+// Seconds that one stays when its coordinator is gone for ever: another one starts its own.
+constexpr int kUnreachableAfter = 600;
 
 }  // namespace
 
@@ -70,7 +72,9 @@ void LocalWorkers::start(Slot& slot) {
                     "--name",
                     slot.name,
                     "--lock",
-                    path + ".lock"};
+                    path + ".lock",
+                    "--unreachable-after",
+                    fmt::format("{}s", kUnreachableAfter)};
   if (options_.cpu > 0)
     spec.arguments.insert(spec.arguments.end(), {"--cpu", fmt::format("{}", options_.cpu)});
   spec.environment = options_.environment;

@@ -2,7 +2,7 @@
 // Workers on this machine that a coordinator keeps running: local-0, local-1, ... Each is a process
 // of its own that outlives the coordinator; one that dies is started again, and goes on with its
 // trials. A worker that an earlier coordinator has left is still there: the new process finds its
-// lock taken, and ends.
+// lock taken, and ends. One that cannot reach any coordinator, and runs nothing, goes.
 #include <filesystem>
 #include <memory>
 #include <string>

@@ -386,6 +386,11 @@ void add_pool(CLI::App& app, Found& found) {
   worker->add_option("--leave-after", w.leave_after, "Go after so long without a task")
       ->transform(duration())
       ->type_name("DURATION");
+  worker
+      ->add_option("--unreachable-after", w.unreachable_after,
+                   "Go when the coordinator could not be reached for so long and nothing runs")
+      ->transform(duration())
+      ->type_name("DURATION");
   worker->add_flag("--job", w.job,
                    "It is a job of a batch system: SIGTERM ends its trials as lost, as SIGUSR1 "
                    "always does");

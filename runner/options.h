@@ -146,11 +146,12 @@ struct WorkerCommandOptions {
   std::optional<double> cpu, gpu, memory;  // instead of what is found
   std::map<std::string, double> custom;
   std::vector<std::string> labels, kinds;
-  std::string lock;         // a file that only one process can hold
-  std::uint64_t tasks = 0;  // goes after so many; 0: stays
-  double leave_after = 0;   // seconds without a task; 0: stays
-  bool job = false;         // of a batch system, which says with SIGTERM that it ends
-  std::string environment;  // file of what trials inherit; empty: its own
+  std::string lock;              // a file that only one process can hold
+  std::uint64_t tasks = 0;       // goes after so many; 0: stays
+  double leave_after = 0;        // seconds without a task; 0: stays
+  double unreachable_after = 0;  // seconds without a coordinator; 0: stays
+  bool job = false;              // of a batch system, which says with SIGTERM that it ends
+  std::string environment;       // file of what trials inherit; empty: its own
 };
 
 using CommandOptions =

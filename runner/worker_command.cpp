@@ -82,6 +82,10 @@ Result<UniqueFd> take_lock(const std::string& path) {
   return file;
 }
 
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
 void say(const std::string& text) { put_text(stderr, terminal_text(text) + "\n"); }
 
 }  // namespace
@@ -98,8 +102,8 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   worker_options.first_seq = static_cast<std::uint64_t>(SystemClock().wall() * 1e6);
   worker_options.most_tasks = options.tasks;
   if (options.job) worker_options.doubt = std::chrono::seconds(1);
-  worker_options.leave_after =
-      std::chrono::milliseconds(static_cast<std::int64_t>(options.leave_after * 1000));
+  worker_options.leave_after = milliseconds(options.leave_after);
+  worker_options.unreachable_after = milliseconds(options.unreachable_after);
   const std::vector<std::string> environment =
       TRY(job_environment(options.environment, surroundings.environment));
   const fs::path shim =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "coordinator/messages.h"
@@ -83,20 +84,33 @@ void WorkerProcess::leave_if_over() {
   handlers_.on_done();
 }
 
-// Who cannot even reach the coordinator is idle, too.
+// Without bound: 0.
+std::chrono::milliseconds WorkerProcess::patience() const {
+  const auto leave = options_.leave_after, unreachable = options_.unreachable_after;
+  if (connection_ || unreachable.count() == 0) return leave;
+  return leave.count() == 0 ? unreachable : std::min(leave, unreachable);
+}
+
 void WorkerProcess::await_idleness() {
-  if (options_.leave_after.count() == 0 || done_) return;
-  if (!tasks_.idle()) {
-    idle_ = false;
-    idleness_.cancel();
-    return;
-  }
-  if (std::exchange(idle_, true)) return;
-  idleness_.expires_after(options_.leave_after);
+  const bool idle = !connection_ || tasks_.idle();
+  const Awaits awaits = patience().count() == 0 || done_ || !idle ? Awaits::nothing
+                        : connection_                             ? Awaits::task
+                                                                  : Awaits::coordinator;
+  if (std::exchange(awaits_, awaits) == awaits) return;
+  idleness_.cancel();
+  if (awaits_ != Awaits::nothing) go_if_idle();
+}
+
+// After a while.
+void WorkerProcess::go_if_idle() {
+  idleness_.expires_after(patience());
   idleness_.async_wait([this](const boost::system::error_code& error) {
-    if (error || !idle_ || done_) return;
-    idle_ = false;
-    if (connection_) return drain();
+    if (error || done_ || awaits_ == Awaits::nothing) return;
+    if (connection_) {
+      awaits_ = Awaits::nothing;
+      return drain();
+    }
+    if (!tasks_.resting()) return go_if_idle();
     done_ = true;
     handlers_.on_state("it has had nothing to do for long enough, and goes");
     handlers_.on_done();

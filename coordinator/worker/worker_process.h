@@ -19,11 +19,14 @@ namespace attune {
 
 struct WorkerOptions {
   DialerOptions dial;
-  WorkerHello hello;                         // without what runs
-  std::uint64_t first_seq = 0;               // see WorkerTasks; the time, in microseconds, will do
-  std::uint64_t most_tasks = 0;              // takes no more than so many, and goes; 0: any number
-  std::chrono::milliseconds doubt{0};        // WorkerTasks::set_doubt
-  std::chrono::milliseconds leave_after{0};  // goes when it has had nothing for so long; 0: stays
+  WorkerHello hello;                   // without what runs
+  std::uint64_t first_seq = 0;         // see WorkerTasks; the time, in microseconds, will do
+  std::uint64_t most_tasks = 0;        // takes no more than so many, and goes; 0: any number
+  std::chrono::milliseconds doubt{0};  // WorkerTasks::set_doubt
+  // It goes when it has had nothing to do, or nobody to say it to and nothing that runs, for so
+  // long; 0: stays. The ends of its trials are in their folders for whoever comes after it.
+  std::chrono::milliseconds leave_after{0};
+  std::chrono::milliseconds unreachable_after{0};  // the second of these only
 };
 
 class WorkerProcess {
@@ -55,7 +58,9 @@ class WorkerProcess {
   void send(const json& message) const;
   void lost(const std::string& reason);
   void leave_if_over();
+  std::chrono::milliseconds patience() const;
   void await_idleness();
+  void go_if_idle();
 
   const WorkerOptions options_;
   const Log log_;
@@ -66,7 +71,7 @@ class WorkerProcess {
   std::string last_failure_;  // to connect
   bool draining_ = false, dismissed_ = false, done_ = false;
   boost::asio::steady_timer idleness_;
-  bool idle_ = false;  // idleness_ runs
+  enum class Awaits { nothing, task, coordinator } awaits_ = Awaits::nothing;  // until idleness_
 };
 
 }  // namespace attune

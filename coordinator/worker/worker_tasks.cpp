@@ -286,6 +286,11 @@ void WorkerTasks::fetch_soon() {
   });
 }
 
+bool WorkerTasks::resting() const {
+  return std::ranges::all_of(tasks_,
+                             [](const auto& each) { return each.second->finished.has_value(); });
+}
+
 std::size_t WorkerTasks::doubts() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       tasks_, [](const auto& each) { return each.second->doubted && !each.second->finished; }));

@@ -48,6 +48,7 @@ class WorkerTasks {
   // More than so many bytes that are not acknowledged: trials are not read any more until then.
   void set_most_unacknowledged(std::size_t bytes) { most_unacknowledged_ = bytes; }
   bool idle() const { return tasks_.empty(); }
+  bool resting() const;  // nothing runs; ends may wait for somebody who hears them
   std::uint64_t taken() const { return taken_; }  // leases so far
   std::size_t doubts() const;                     // ends that were not told yet
   // All that runs is stopped with grace, and is lost: so is what comes later.

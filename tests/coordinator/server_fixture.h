@@ -54,6 +54,7 @@ class ServerFixture {
     options.first_seq = incarnations * 1'000'000;
     options.most_tasks = most_tasks;
     options.leave_after = leave_after;
+    options.unreachable_after = unreachable_after;
     workers[id] = std::make_unique<WorkerProcess>(
         io, options, Rng(1), Log(),
         WorkerProcess::Handlers{
@@ -134,8 +135,8 @@ class ServerFixture {
   boost::asio::io_context io;
   std::string command = "true";
   double lost_after = 15;
-  std::uint64_t most_tasks = 0;              // of workers
-  std::chrono::milliseconds leave_after{0};  // of workers
+  std::uint64_t most_tasks = 0;                                    // of workers
+  std::chrono::milliseconds leave_after{0}, unreachable_after{0};  // of workers
   std::chrono::milliseconds silence{10'000};
   bool finished = false;
   std::set<std::string> done;  // workers that have gone

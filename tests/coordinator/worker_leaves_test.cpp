@@ -73,3 +73,34 @@ TEST_CASE("a worker without a task goes after a while whether it reaches anybody
   fixture.start_worker("w", 1);
   CHECK(fixture.run_until([&] { return fixture.done.contains("w"); }));
 }
+
+TEST_CASE("a worker whose coordinator is gone for ever goes when nothing runs") {
+  ServerFixture fixture;
+  fixture.unreachable_after = std::chrono::milliseconds(300);
+  fixture.command = "until test -e go; do sleep 0.01; done";
+  fixture.start_server();
+  auto& client = fixture.start_client();
+  REQUIRE(fixture.run_until([&] { return client.connection != nullptr; }));
+  client.say(fixture.trial(1));
+  fixture.start_worker("w", 1);
+  const auto runs = [&] {
+    const auto& tasks = fixture.server->coordinator().board().tasks();
+    return tasks.contains("e-t1-0") && tasks.at("e-t1-0").state == TaskState::running;
+  };
+  REQUIRE(fixture.run_until(runs));
+  fixture.server.reset();
+  int turns = 0;  // longer than it would wait for a task
+  REQUIRE(fixture.run_until([&] { return ++turns > 30; }));
+  CHECK_FALSE(fixture.done.contains("w"));
+  std::ofstream(fixture.folder.path / "go") << "";
+  REQUIRE(fixture.run_until([&] { return fixture.done.contains("w"); }));
+
+  // The next one of that name tells what became of the trial.
+  fixture.workers.clear();
+  fixture.unreachable_after = {};
+  fixture.start_server();
+  fixture.start_worker("w", 1);
+  CHECK(fixture.run_until([&] {
+    return fixture.server->coordinator().board().tasks().at("e-t1-0").state == TaskState::succeeded;
+  }));
+}
