@@ -195,7 +195,7 @@ TEST_CASE("journal records in the wrong place and of unknown kinds are errors") 
   CHECK_THAT(error({header, command, snapshot}), Catch::Contains("right behind the header"));
   CHECK_THAT(error({header, snapshot, snapshot}), Catch::Contains("right behind the header"));
   CHECK(error({header, {static_cast<RecordKind>(9), ""}, command}) ==
-        "byte 15: a record of kind 9, which this attuned does not know");
+        "byte 15: a record of kind 9, which this program does not know");
   CHECK_THAT(error({header, {static_cast<RecordKind>(0), ""}}), Catch::Contains("kind 0"));
 }
 
