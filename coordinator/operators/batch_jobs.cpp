@@ -246,8 +246,9 @@ void BatchJobs::found(const std::string& name, const BatchState& state, double n
   handlers_.on_seen(name, state, runs ? now - job.running_since : 0);
 }
 
-// It was let go, and should end.
+// It was let go, and should end. One that was put back would begin once more.
 void BatchJobs::see_off(const std::string& name, Job& job, double now) {
+  if (job.state->phase == BatchPhase::pending) return run_cancel({name});
   if (job.here || job.leaving_since < 0) job.leaving_since = now;
   if (now - job.leaving_since < options_.orphan_after) return;
   log_.warning("job {} has nothing left to do and does not end, and is cancelled", name);

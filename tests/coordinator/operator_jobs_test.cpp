@@ -217,6 +217,19 @@ TEST_CASE("a job whose task is done is left to end by itself unless it does not"
   CHECK(world.batch->cancelled == Names{"e-t0-0"});
 }
 
+TEST_CASE("a job that is put back when its task is done is cancelled") {
+  OperatorWorld world;
+  world.submit("e-t0-0");
+  world.come("e-t0-0");
+  world.world->start("e-t0-0");
+  world.world->finish("e-t0-0", TaskState::lost);
+  world.settle();
+  world.lose("e-t0-0");
+  world.batch->states.at("e-t0-0").phase = BatchPhase::pending;
+  world.pass(5);
+  CHECK(world.batch->cancelled == Names{"e-t0-0"});
+}
+
 TEST_CASE("no more jobs than allowed are there at a time") {
   OperatorWorld world;
   world.options.settings.most_jobs = 2;

@@ -11,23 +11,6 @@ namespace {
 
 constexpr const char* kEight = "trialConcurrency: 8\nmaxTrialNumber: 8\nbackend: slurm\n";
 constexpr const char* kQuick = "echo \"$NNI_TRIAL_JOB_ID $SLURM_JOB_NAME\" >> ran; report FINAL 1";
-// First attempts wait for the test; later ones end at once.
-constexpr const char* kGated =
-    "echo \"$NNI_TRIAL_JOB_ID $SLURM_JOB_NAME $ATTUNE_ATTEMPT $SLURMD_NODENAME\" >> ran; "
-    "until test -e go || test $ATTUNE_ATTEMPT -gt 0; do sleep 0.1; done; report FINAL 1";
-
-void check_all_succeeded(const SlurmExperiment& experiment, std::size_t count) {
-  const auto trials = experiment.trials();
-  CHECK(trials.size() == count);
-  for (const StoredTrial& trial : trials) {
-    CHECK(trial.trial.status == TrialStatus::succeeded);
-    CHECK(trial.trial.final_metric == 1);
-    int counted = 0;  // nothing twice
-    for (const StoredReport& report : trial.reports)
-      counted += report.type == "final" && report.ignored.empty() && !report.late ? 1 : 0;
-    CHECK(counted == 1);
-  }
-}
 
 }  // namespace
 
@@ -36,7 +19,7 @@ TEST_CASE("slurm: an experiment with one job for each trial") {
   experiment.start({"run", "e.yaml", "--dir", "exp"});
   INFO(experiment.await_end());
   CHECK(experiment.code() == 0);
-  check_all_succeeded(experiment, 8);
+  experiment.check_all_succeeded(8);
   std::set<std::string> jobs;
   for (const std::string& line : experiment.lines("ran")) jobs.insert(line.substr(6));
   CHECK(jobs.size() == 8);
@@ -48,7 +31,7 @@ TEST_CASE("slurm: an experiment with pilots") {
   experiment.start({"run", "e.yaml", "--dir", "exp"});
   INFO(experiment.await_end());
   CHECK(experiment.code() == 0);
-  check_all_succeeded(experiment, 8);
+  experiment.check_all_succeeded(8);
   std::set<std::string> jobs;
   for (const std::string& line : experiment.lines("ran")) jobs.insert(line.substr(6));
   CHECK(jobs.size() <= 2);
@@ -69,15 +52,8 @@ TEST_CASE("slurm: a node that goes down loses its trials which are tried again")
   experiment.touch("go");
   INFO(experiment.await_end());
   CHECK(experiment.code() == 0);
-  check_all_succeeded(experiment, 8);
-  int lost = 0;
-  for (const StoredTrial& trial : experiment.trials()) {
-    for (const StoredAttempt& attempt : trial.attempts) {
-      UNSCOPED_INFO(trial.trial.job_id << " attempt " << attempt.attempt << ": " << attempt.detail);
-      lost += attempt.ending == Ending::lost ? 1 : 0;
-    }
-  }
-  CHECK(lost == there);
+  experiment.check_all_succeeded(8);
+  CHECK(experiment.lost() == there);
   slurm_world().run("scontrol", {"update", "nodename=" + node, "state=resume"});
   slurm_world().await_idle_nodes();
 }
@@ -113,7 +89,7 @@ TEST_CASE("slurm: jobs that the controller forgets are submitted again") {
   INFO(experiment.await_end());
   CHECK(experiment.code() == 0);
   CHECK(experiment.log_says("was forgotten by the batch system", 2));
-  check_all_succeeded(experiment, 2);
+  experiment.check_all_succeeded(2);
 }
 
 TEST_CASE("slurm: a manager and a coordinator that are killed find their jobs again") {
@@ -130,6 +106,6 @@ TEST_CASE("slurm: a manager and a coordinator that are killed find their jobs ag
   experiment.touch("go");
   INFO(experiment.await_end());
   CHECK(experiment.code() == 0);
-  check_all_succeeded(experiment, 8);
+  experiment.check_all_succeeded(8);
   CHECK(experiment.lines("ran").size() == 8);
 }

@@ -122,19 +122,35 @@ CommandEnd SlurmWorld::run(const std::string& program, const std::vector<std::st
   return turn_until(io_, answer);
 }
 
-void SlurmWorld::kill_controller() {
-  std::ifstream file(path("slurmctld.pid"));
+void SlurmWorld::kill_by_file(const std::string& name) {
+  std::ifstream file(path(name));
   pid_t pid = 0;
-  if (!(file >> pid) || ::kill(pid, SIGKILL) != 0) throw std::runtime_error("no controller");
+  if (!(file >> pid) || ::kill(pid, SIGKILL) != 0) throw std::runtime_error("no " + name);
   for (int i = 0; i < kTries && ::kill(pid, 0) == 0; ++i) pause();  // until its port is free
 }
 
 // It makes itself a daemon. In a session of its own at once: what is left of the group of a child
 // that has ended is killed.
+void SlurmWorld::start_daemon(const std::string& program, const std::vector<std::string>& more) {
+  std::vector<std::string> words = {"--wait", find_in_path(program, search_path())->string(), "-f",
+                                    path("slurm.conf").string()};
+  words.insert(words.end(), more.begin(), more.end());
+  run("setsid", words);
+}
+
+void SlurmWorld::kill_node_daemon(const std::string& node) {
+  kill_by_file("slurmd." + node + ".pid");
+}
+
+void SlurmWorld::start_node_daemon(const std::string& node) {
+  start_daemon("slurmd", {"-N", node});
+}
+
+void SlurmWorld::kill_controller() { kill_by_file("slurmctld.pid"); }
+
 void SlurmWorld::start_controller() {
   constexpr int kLists = 10;  // each tries for some seconds itself
-  run("setsid", {"--wait", find_in_path("slurmctld", search_path())->string(), "-f",
-                 path("slurm.conf").string()});
+  start_daemon("slurmctld", {});
   for (int i = 0; i < kLists; ++i) {
     if (list()) return;
     pause();

@@ -34,8 +34,10 @@ class SlurmWorld {
 
   // A program of Slurm, such as scontrol.
   CommandEnd run(const std::string& program, const std::vector<std::string>& arguments);
-  void kill_controller();   // kill -9
-  void start_controller();  // and it answers
+  void kill_controller();                          // kill -9
+  void start_controller();                         // and it answers
+  void kill_node_daemon(const std::string& node);  // kill -9; what it has started runs on
+  void start_node_daemon(const std::string& node);
   void await_idle_nodes();
   void await_saved(const std::string& name);  // the job is in the controller's saved state
 
@@ -43,6 +45,8 @@ class SlurmWorld {
   std::filesystem::path path(const std::string& name) const { return folder_ / name; }
 
  private:
+  void kill_by_file(const std::string& name);
+  void start_daemon(const std::string& program, const std::vector<std::string>& more);
   void pause();
   boost::asio::io_context io_;
   TemporaryFolder temporary_;
