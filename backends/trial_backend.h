@@ -72,6 +72,9 @@ struct TrialFinished {
   double time = 0;         // when it ended, as TrialReport::time
   double cpu_seconds = 0;  // user and system time of the attempt's processes, as far as known
   double max_rss = 0;      // bytes, of the largest process
+  // Lost because its machine is taken away, and told so in time: what it has saved is worth a
+  // checkpoint.
+  bool with_grace = false;
 };
 using TrialEvent = std::variant<TrialReport, TrialProblem, CheckpointStored, TrialFinished>;
 

@@ -63,6 +63,7 @@ Result<TrialEvent> parse_finished(const std::string& job_id, const json& object)
   finished.time = TRY(number_at(object, "time"));
   finished.cpu_seconds = TRY(number_at(object, "cpu_seconds"));
   finished.max_rss = TRY(number_at(object, "max_rss"));
+  finished.with_grace = flag_at(object, "with_grace");
   return finished;
 }
 
@@ -106,7 +107,8 @@ json to_json(const TrialEvent& event) {
                                          {"detail", finished.detail},
                                          {"time", finished.time},
                                          {"cpu_seconds", finished.cpu_seconds},
-                                         {"max_rss", finished.max_rss}};
+                                         {"max_rss", finished.max_rss},
+                                         {"with_grace", finished.with_grace}};
                                }},
                     event);
 }

@@ -302,7 +302,8 @@ void WorkerTasks::vacate(const std::string& why) {
     if (task->finished || task->cancelled) continue;
     task->vacated = true;
     if (task->doubted) {
-      never_ran(*task, Ending::lost, why);
+      task->doubted->how = Ending::stopped;
+      finish(*task, *task->doubted);
     } else if (task->begun) {
       task->program->backend->stop(task->start.job_id);
     } else {
@@ -336,6 +337,7 @@ void WorkerTasks::finish(Task& task, TrialFinished end) {
   if (task.vacated && !task.cancelled && end.how == Ending::stopped) {
     end.how = Ending::lost;
     end.detail = vacated_;
+    end.with_grace = true;
   }
   json report = to_json(TrialEvent(end));
   report["position"] = task.position;  // whoever has not heard all of it knows so

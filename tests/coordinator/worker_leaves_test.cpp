@@ -21,6 +21,7 @@ TEST_CASE("a worker whose machine is taken away ends its trials as lost") {
   const Task& task = pool.coordinator.board().tasks().at("e-t1-0");
   CHECK(task.state == TaskState::lost);
   CHECK(task.cause == "its job's time limit is near");
+  CHECK(parse_json(task.report).value()["with_grace"] == true);
   CHECK(pool.coordinator.board().tasks().at("e-t2-0").state == TaskState::queued);
 }
 

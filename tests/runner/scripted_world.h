@@ -201,12 +201,13 @@ struct World {
     metric.value = std::move(value);
     backend.events.push_back(TrialReport{job, text, metric, clock.wall(), 0, false});
   }
-  void end(const std::string& job, Ending how = Ending::succeeded) {
+  void end(const std::string& job, Ending how = Ending::succeeded, bool with_grace = false) {
     TrialFinished finished;
     finished.job_id = job;
     finished.how = how;
     finished.detail = how == Ending::succeeded ? "exit code 0" : "exit code 1";
     finished.time = clock.wall();
+    finished.with_grace = with_grace;
     backend.events.push_back(finished);
   }
 

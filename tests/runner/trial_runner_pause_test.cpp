@@ -239,4 +239,43 @@ TEST_CASE("runner: a proposal starts from another trial's checkpoint, which stay
 }
 
 }  // namespace
+
+TEST_CASE("runner: what a trial has saved that was lost with grace is what it goes on from") {
+  World w(World::limits(1, 3));
+  w.ready();
+  w.propose();
+  w.backend.saves_at_once = false;
+  w.end("t0000", Ending::lost, true);
+  w.pump();
+  CHECK(w.backend.saves == Calls{"t0000-1"});
+  CHECK(w.backend.started.size() == 1);  // not before it is a checkpoint
+  CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+  w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 10, ""});
+  w.pump();
+  REQUIRE(w.backend.started.size() == 2);
+  CHECK(w.backend.started[1].checkpoint == "t0000-1");
+  CHECK(w.backend.started[1].attempt == 1);
+  // It saves nothing the next time, and has what it had.
+  w.end("t0000", Ending::lost, true);
+  w.pump();
+  w.backend.events.push_back(CheckpointStored{"t0000", "t0000-2", 0, "there is nothing"});
+  w.pump();
+  REQUIRE(w.backend.started.size() == 3);
+  CHECK(w.backend.started[2].checkpoint == "t0000-1");
+}
+
+TEST_CASE("runner: a trial that is to restart or may not go on saves nothing when it is lost") {
+  RunnerOptions options = World::limits(1, 3);
+  const bool restart = GENERATE(true, false);
+  options.trial.retries[FailureClass::lost] =
+      restart ? RetryRule{RetryHow::restart, 5} : RetryRule{RetryHow::resume_or_restart, 0};
+  World w(options);
+  w.ready();
+  w.propose();
+  w.end("t0000", Ending::lost, true);
+  w.pump();
+  CHECK(w.backend.saves.empty());
+  CHECK(w.backend.started.size() == (restart ? 2 : 1));
+}
+
 }  // namespace attune
