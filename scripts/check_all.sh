@@ -11,6 +11,8 @@ for preset in dev asan tsan release; do
   scripts/build.sh "$preset"
   scripts/run_tests.sh "$preset"
 done
+echo "== what Slurm takes minutes to notice"
+scripts/run_tests.sh release -C long -R "slurm: slow faults"
 echo "== thread sanitizer, other schedules: one processor for all threads, many tests at a time"
 taskset -c 0 scripts/run_tests.sh tsan -L threaded
 scripts/run_tests.sh tsan -L threaded -j 8

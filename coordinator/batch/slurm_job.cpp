@@ -113,7 +113,7 @@ std::expected<Texts, BatchRefusal> slurm_options(const BatchJob& job) {
   };
   options.emplace_back("--parsable");
   add("job-name", job.name);
-  // NIL, not NONE: that one makes the node run the user's login scripts.
+  // What of ours is inherited is not left to the site; the worker reads it from a file.
   add("export", "NIL");
   options.emplace_back(job.requeue ? "--requeue" : "--no-requeue");
   if (job.requeue) add("open-mode", "append");
