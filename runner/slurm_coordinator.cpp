@@ -32,8 +32,9 @@ Result<MakeOperator> choose_slurm(boost::asio::io_context& io, const OperatorCho
   const std::vector<std::string> environment = slurm_environment(choice.environment);
   const SlurmPrograms programs = TRY(find_slurm(environment));
   return MakeOperator([&io, options, environment, programs, log](OperatorPort& port) {
-    auto system = std::make_unique<CommandBatchSystem>(
-        io, std::make_unique<SlurmCommands>(programs), environment);
+    auto system =
+        std::make_unique<CommandBatchSystem>(io, std::make_unique<SlurmCommands>(programs),
+                                             environment, sbatch_environment(environment));
     return make_slurm_operator(options, std::move(system), port, log.named("slurm"));
   });
 }

@@ -29,10 +29,11 @@ std::optional<BatchRefusal> check_folder(const BatchJob& job) {
 
 CommandBatchSystem::CommandBatchSystem(boost::asio::io_context& io,
                                        std::unique_ptr<BatchCommands> commands,
-                                       const std::vector<std::string>& environment)
+                                       const std::vector<std::string>& environment,
+                                       const std::vector<std::string>& submitting)
     : io_(io),
       commands_(std::move(commands)),
-      submissions_(io, environment, kAtOnce),
+      submissions_(io, submitting, kAtOnce),
       others_(io, environment, kAtOnce) {}
 
 void CommandBatchSystem::submit(BatchJob job, OnSubmitted done) {

@@ -10,9 +10,10 @@ namespace attune {
 // The batch system behind a table of commands.
 class CommandBatchSystem final : public BatchSystem {
  public:
-  // The programs get `environment`.
+  // The programs get `environment`, those that submit `submitting`.
   CommandBatchSystem(boost::asio::io_context& io, std::unique_ptr<BatchCommands> commands,
-                     const std::vector<std::string>& environment);
+                     const std::vector<std::string>& environment,
+                     const std::vector<std::string>& submitting);
 
   void submit(BatchJob job, OnSubmitted done) override;
   void list(OnListed done) override;

@@ -94,6 +94,27 @@ Texts slurm_environment(const Texts& inherited) {
   return kept;
 }
 
+Texts sbatch_environment(const Texts& programs) {
+  constexpr std::array<std::string_view, 3> kClients = {
+      "SLURM_CONF=", "SLURM_CONF_SERVER=", "SLURM_JWT="};
+  constexpr std::array<std::string_view, 10> kOfHere = {"SLURM",
+                                                        "TMPDIR=",
+                                                        "HOSTNAME=",
+                                                        "CUDA_VISIBLE_DEVICES=",
+                                                        "GPU_DEVICE_ORDINAL=",
+                                                        "ROCR_VISIBLE_DEVICES=",
+                                                        "HIP_VISIBLE_DEVICES=",
+                                                        "NVIDIA_VISIBLE_DEVICES=",
+                                                        "ZE_AFFINITY_MASK=",
+                                                        "PMI"};
+  Texts kept;
+  std::ranges::copy_if(programs, std::back_inserter(kept), [&](const std::string& each) {
+    const auto begins = [&each](std::string_view prefix) { return each.starts_with(prefix); };
+    return std::ranges::any_of(kClients, begins) || std::ranges::none_of(kOfHere, begins);
+  });
+  return kept;
+}
+
 std::expected<CommandLine, BatchRefusal> SlurmCommands::submit(const BatchJob& job) const {
   auto options = slurm_options(job);
   if (!options) return std::unexpected(std::move(options).error());

@@ -23,6 +23,10 @@ Result<SlurmPrograms> find_slurm(const std::vector<std::string>& environment);
 // _RESERVATION).
 std::vector<std::string> slurm_environment(const std::vector<std::string>& inherited);
 
+// What of that sbatch may see, which hands it all to the job: not what says something of the
+// machine or the job that submits it.
+std::vector<std::string> sbatch_environment(const std::vector<std::string>& programs);
+
 // How long a program may take. A client tries for 100 s itself when a controller answers nothing.
 struct SlurmLimits {
   std::chrono::milliseconds submit = std::chrono::seconds(60);

@@ -113,8 +113,9 @@ std::expected<Texts, BatchRefusal> slurm_options(const BatchJob& job) {
   };
   options.emplace_back("--parsable");
   add("job-name", job.name);
-  // What of ours is inherited is not left to the site; the worker reads it from a file.
-  add("export", "NIL");
+  // With anything else, NIL too, slurmd runs the user's login shell for each job, which takes long,
+  // and the launch fails when it takes too long.
+  add("export", "ALL");
   options.emplace_back(job.requeue ? "--requeue" : "--no-requeue");
   if (job.requeue) add("open-mode", "append");
   add("output", job.output.empty() ? "/dev/null" : literal(job.output));

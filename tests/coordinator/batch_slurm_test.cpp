@@ -49,7 +49,7 @@ TEST_CASE("batch: a job with everything becomes options of sbatch") {
   job.arguments = {"--constraint=fast", "-Jx"};
   CHECK(slurm_options(job).value() ==
         std::vector<std::string>{"--constraint=fast", "-Jx", "--parsable", "--job-name=at-e1-t7-a0",
-                                 "--export=NIL", "--no-requeue", "--output=/shared/100%%/out",
+                                 "--export=ALL", "--no-requeue", "--output=/shared/100%%/out",
                                  "--chdir=/shared", "--comment=trial 7", "--partition=spot",
                                  "--account=physics", "--qos=low", "--nodes=1", "--ntasks=1",
                                  "--cpus-per-task=2", "--mem=2M", "--gres=gpu:1,card:2", "--time=2",
@@ -296,6 +296,13 @@ TEST_CASE("batch: the user's defaults do not hide jobs and those for places stay
   CHECK(slurm_environment({"PATH=/bin", "SQUEUE_STATES=R", "SBATCH_WAIT=1", "SBATCH_ACCOUNT=a",
                            "SCANCEL_STATE=R", "SLURM_CLUSTERS=b", "SLURM_CONF=/c", "LC_ALL=de"}) ==
         std::vector<std::string>{"PATH=/bin", "SBATCH_ACCOUNT=a", "SLURM_CONF=/c", "LC_ALL=C"});
+}
+
+TEST_CASE("batch: a job inherits nothing of the machine and job that submit it") {
+  CHECK(sbatch_environment({"PATH=/bin", "SLURM_CONF=/c", "SLURM_JOB_ID=7", "SLURMD_NODENAME=n",
+                            "TMPDIR=/t", "CUDA_VISIBLE_DEVICES=1", "SBATCH_ACCOUNT=a",
+                            "HOSTNAME=login", "HOME=/root"}) ==
+        std::vector<std::string>{"PATH=/bin", "SLURM_CONF=/c", "SBATCH_ACCOUNT=a", "HOME=/root"});
 }
 
 TEST_CASE("batch: programs and configuration that are missing are named with the cure") {

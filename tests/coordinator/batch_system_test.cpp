@@ -84,8 +84,10 @@ struct World {
 
   TemporaryFolder folder;
   boost::asio::io_context io;
-  CommandBatchSystem system{
-      io, std::make_unique<ShellCommands>(folder.path), {"PATH=/bin:/usr/bin"}};
+  CommandBatchSystem system{io,
+                            std::make_unique<ShellCommands>(folder.path),
+                            {"PATH=/bin:/usr/bin"},
+                            {"PATH=/bin:/usr/bin"}};
   std::vector<BatchSubmission> answers;
 };
 

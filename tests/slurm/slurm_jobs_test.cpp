@@ -71,6 +71,15 @@ TEST_CASE("slurm: cancel ends jobs that run and that wait and nobody is an error
   CHECK(world.cancel("cancel-other"));
 }
 
+TEST_CASE("slurm: a job starts without the login shell of the user") {
+  SlurmWorld& world = slurm_world();
+  BatchJob job = slurm_job("no-login", "echo \"${SLURM_GET_USER_ENV:-none} $PATH\"");
+  job.output = world.path("no-login-output");
+  REQUIRE(world.submit(job));
+  world.wait_for_phase("no-login", BatchPhase::ended);
+  CHECK(text_of(job.output).starts_with("none "));
+}
+
 TEST_CASE(
     "slurm: a signal reaches the processes of a running job and a pending one is left alone") {
   SlurmWorld& world = slurm_world();

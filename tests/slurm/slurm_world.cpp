@@ -61,7 +61,8 @@ SlurmWorld::SlurmWorld() {
   if (!up || !turn_until(io_, exit).success()) throw std::runtime_error("slurm_up.sh failed");
   runner_ = std::make_unique<CommandRunner>(io_, environment_, 1);
   system_ = std::make_unique<CommandBatchSystem>(
-      io_, std::make_unique<SlurmCommands>(find_slurm(environment_).value()), environment_);
+      io_, std::make_unique<SlurmCommands>(find_slurm(environment_).value()), environment_,
+      sbatch_environment(environment_));
 }
 
 SlurmWorld::~SlurmWorld() {
