@@ -50,7 +50,8 @@ Result<SlurmSection> read_slurm_section(const std::optional<Section>& section) {
   SlurmSection result;
   if (!section) return result;
   TRY(section->check_keys({"mode", "partition", "account", "qos", "timeLimit", "gres", "arguments",
-                           "signalBefore", "poll", "maxJobs", "pilot", "listen", "advertise"}));
+                           "signalBefore", "startWithin", "poll", "maxJobs", "pilot", "listen",
+                           "advertise"}));
   SlurmSettings& settings = result.settings;
   const std::string mode = TRY(section->text("mode")).value_or("jobs");
   if (mode != "jobs" && mode != "pilots")
@@ -66,6 +67,9 @@ Result<SlurmSection> read_slurm_section(const std::optional<Section>& section) {
   settings.signal_before = before.value_or(settings.signal_before);
   if (before && *before >= settings.time_limit)
     return section->error("signalBefore", "it must be less than timeLimit");
+  settings.start_within = TRY(section->duration("startWithin")).value_or(settings.start_within);
+  if (settings.start_within <= 0)
+    return section->error("startWithin", "some seconds at least are wanted");
   settings.poll = TRY(section->duration("poll")).value_or(settings.poll);
   settings.most_jobs =
       static_cast<int>(TRY(section->integer("maxJobs", 1, 1'000'000)).value_or(settings.most_jobs));

@@ -193,7 +193,8 @@ class TrialRunner final : public Decider::Listener {
   void handle(LiveTrial& trial, const TrialFinished& finished);
   // Where a trial that ended so starts again; nothing: it does not.
   static std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failure);
-  bool try_again(LiveTrial& trial, FailureClass failure, bool saved);
+  bool try_again(LiveTrial& trial, FailureClass failure);
+  bool save_and_resume(LiveTrial& trial, FailureClass failure);
   void fail_pause(const LiveTrial& trial);
   void finish_pause(LiveTrial& trial);
   void give_back(LiveTrial& trial);

@@ -85,6 +85,22 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   if (!decider_lost_) decider_.on_paused(saved.job_id, id);
 }
 
+// It goes on from what it has saved since the newest checkpoint, once that is one.
+bool TrialRunner::save_and_resume(LiveTrial& trial, FailureClass failure) {
+  TrialRecord& record = trial.record;
+  const RetryRule& rule = trial.rules->retries[failure];
+  const bool resumes = rule.how == RetryHow::resume || rule.how == RetryHow::resume_or_restart;
+  if (!resumes || record.failures > rule.limit) return false;
+  observer_.on_decision({record.job_id, "resume", "runner",
+                         fmt::format("failure {} (lost with what it has saved)", record.failures)});
+  fail_pause(trial);
+  trial.asked.reset();
+  record.end_time = 0;
+  set_status(trial, TrialStatus::pending, "what it has saved becomes a checkpoint");
+  trial.pausing = save(trial);
+  return true;
+}
+
 // What a start waits for stays until it has started.
 void TrialRunner::plan_start(LiveTrial& trial, std::string checkpoint) {
   const std::string before = std::exchange(trial.start_from, std::move(checkpoint));

@@ -262,7 +262,8 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
         break;
     }
   }
-  if (failure && !over_ && try_again(trial, *failure, end.with_grace)) return;
+  if (failure && !over_ && end.with_grace && save_and_resume(trial, *failure)) return;
+  if (failure && !over_ && try_again(trial, *failure)) return;
   if (end.how != Ending::succeeded) return conclude(trial, TrialStatus::failed, end.detail);
   trial.save_at_end = trial.rules->checkpoint_at_end;
   conclude(trial, TrialStatus::succeeded,
@@ -273,22 +274,8 @@ std::optional<std::string> TrialRunner::retry_from(const LiveTrial& trial, Failu
   return trial.rules->retries.start_again(failure, trial.record.failures, trial.record.checkpoint);
 }
 
-// `saved`: what it has saved since is to become its newest checkpoint first.
-bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure, bool saved) {
+bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
   TrialRecord& record = trial.record;
-  const RetryRule& rule = trial.rules->retries[failure];
-  if (saved && rule.how != RetryHow::restart && rule.how != RetryHow::skip &&
-      record.failures <= rule.limit) {
-    observer_.on_decision(
-        {record.job_id, "resume", "runner",
-         fmt::format("failure {} (lost with what it has saved)", record.failures)});
-    fail_pause(trial);
-    trial.asked.reset();
-    record.end_time = 0;
-    set_status(trial, TrialStatus::pending, "what it has saved becomes a checkpoint");
-    trial.pausing = save(trial);
-    return true;
-  }
   const auto from = retry_from(trial, failure);
   if (!from) return false;
   observer_.on_decision({record.job_id, from->empty() ? "restart" : "resume", "runner",

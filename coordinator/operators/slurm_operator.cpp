@@ -81,8 +81,9 @@ std::string refusal_text(const BatchRefusal& refusal) {
 }
 
 std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running) {
-  if (running >= options.join_within)
-    return fmt::format("its job {} is cancelled after {} s", state.id, options.join_within);
+  if (running >= options.settings.start_within)
+    return fmt::format("its job {} is cancelled after {} s", state.id,
+                       options.settings.start_within);
   // The controller holds it for ever. Other holds are somebody's wish, or that of the site.
   if (state.phase == BatchPhase::pending && state.reason.starts_with("launch failed"))
     return fmt::format("its job {} is cancelled: a node could not start it ({})", state.id,

@@ -30,7 +30,6 @@ struct SlurmOperatorOptions {
   double absent_after = 60;            // see BatchJobsOptions
   double orphan_after = 60;
   double connect_within = 30;  // seconds from the start of a job until its missing worker is told
-  double join_within = 120;    // and until the job is given up
   double surplus_after = 5;    // seconds after which a pending pilot that nobody needs is cancelled
 };
 

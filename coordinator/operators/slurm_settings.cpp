@@ -30,6 +30,7 @@ json to_json(const SlurmSettings& settings) {
                  {"gres", settings.gres},
                  {"arguments", settings.arguments},
                  {"signal_before", settings.signal_before},
+                 {"start_within", settings.start_within},
                  {"poll", settings.poll},
                  {"most_jobs", settings.most_jobs},
                  {"pilot", to_json(settings.pilot.capacity)},
@@ -55,8 +56,10 @@ Result<SlurmSettings> parse_slurm_settings(const json& object) {
   }
   if (object.contains("time_limit")) settings.time_limit = TRY(seconds_at(object, "time_limit"));
   settings.signal_before = TRY(seconds_at(object, "signal_before"));
+  settings.start_within = TRY(seconds_at(object, "start_within"));
   settings.poll = TRY(seconds_at(object, "poll"));
   if (settings.poll <= 0) return fail("poll: more than 0 is wanted");
+  if (settings.start_within <= 0) return fail("start_within: more than 0 is wanted");
   const std::int64_t most = TRY(integer_at(object, "most_jobs"));
   if (most < 1 || most > 1'000'000) return fail("most_jobs: 1 to 1000000 is wanted");
   settings.most_jobs = static_cast<int>(most);

@@ -26,7 +26,7 @@ TEST_CASE("slurm section: defaults") {
 TEST_CASE("slurm section: everything goes to the coordinator and back") {
   const auto slurm = read(
       "slurm: {mode: pilots, partition: p, account: a, qos: q, timeLimit: 2h, gres: 'gpu:1',\n"
-      "  arguments: [--exclusive], signalBefore: 5m, poll: 2s, maxJobs: 7,\n"
+      "  arguments: [--exclusive], signalBefore: 5m, startWithin: 10m, poll: 2s, maxJobs: 7,\n"
       "  pilot: {cpu: 4, gpu: 1, memory: 1GB, idle: 30s}, listen: '0.0.0.0:7000',\n"
       "  advertise: 'head:7000'}\n");
   REQUIRE(slurm);
@@ -40,6 +40,7 @@ TEST_CASE("slurm section: everything goes to the coordinator and back") {
   CHECK(again->mode == SlurmSettings::Mode::pilots);
   CHECK(again->time_limit == 7200);
   CHECK(again->signal_before == 300);
+  CHECK(again->start_within == 600);
   CHECK(again->most_jobs == 7);
   CHECK(again->pilot.capacity.memory == 1e9);
   CHECK(again->pilot.idle == 30);
@@ -56,6 +57,7 @@ TEST_CASE("slurm section: errors point to the key and say the cure") {
        {"slurm: {listen: '0.0.0.0:7000', advertise: 'head:0'}", "slurm.advertise"},
        {"slurm: {pilot: {cpu: 2}}", "slurm.pilot: it is for mode: pilots"},
        {"slurm: {timeLimit: 60s, signalBefore: 60s}", "slurm.signalBefore"},
+       {"slurm: {startWithin: 0s}", "slurm.startWithin"},
        {"slurm: {maxJobs: 0}", "slurm.maxJobs"}}));
   const auto slurm = read(text);
   REQUIRE_FALSE(slurm);
