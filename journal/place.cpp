@@ -12,7 +12,8 @@ constexpr std::chrono::milliseconds kPause{20};
 Result<void> lock(FileSystem& files, int fd, const std::string& path) {
   if (TRY(files.lock(fd, path))) return {};
   return fail(path +
-              " is in use by another process, most likely an attuned or a coordinator that runs; end it, or "
+              " is in use by another process, most likely an attuned or a coordinator that runs; "
+              "end it, or "
               "give this one another directory");
 }
 
