@@ -33,7 +33,7 @@ struct TaskLimits {
   bool operator==(const TaskLimits&) const = default;
 };
 
-// A buffer that lives from the first lease of its task to the end of it.
+// A buffer that lives as long as its task, queued or running, over all attempts.
 struct OwnedBuffer {
   std::string id;        // unique for ever
   std::string settings;  // JSON text; buffer/
