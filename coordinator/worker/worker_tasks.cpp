@@ -28,16 +28,30 @@ Result<HeldLease> held_at(const json& message) {
   return held;
 }
 
-Result<TrialStart> parse_start(const json& program) {
+// A number of attempts, of which two can be added.
+Result<int> attempt_at(const json& object) {
+  constexpr int kMost = 1'000'000'000;
+  const std::int64_t attempt = TRY(integer_at(object, "attempt"));
+  if (attempt < 0 || attempt > kMost) return fail(fmt::format("attempt: 0 to {} is wanted", kMost));
+  return static_cast<int>(attempt);
+}
+
+struct WhatToRun {
+  std::string experiment;
   TrialStart start;
+};
+Result<WhatToRun> parse_program(const std::string& text) {
+  const json program = TRY(parse_json(text));
+  WhatToRun what{TRY(text_at(program, "experiment")), {}};
+  TrialStart& start = what.start;
   start.job_id = TRY(text_at(program, "job"));
   start.sequence = TRY(integer_at(program, "sequence"));
-  start.attempt = static_cast<int>(TRY(integer_at(program, "attempt")));
+  start.attempt = TRY(attempt_at(program));
   start.parameter_text = TRY(text_at(program, "parameters"));
   if (program.contains("checkpoint")) start.checkpoint = TRY(text_at(program, "checkpoint"));
   if (program.contains("resources"))
     start.resources = TRY(parse_resources(TRY(object_at(program, "resources"))));
-  return start;
+  return what;
 }
 
 }  // namespace
@@ -128,16 +142,21 @@ Result<void> WorkerTasks::lease(const json& message) {
   task->held = TRY(held_at(message));
   const LeaseId lease = task->held.lease;
   if (tasks_.contains(lease)) return {};  // said twice
-  const json program = TRY(parse_json(TRY(text_at(message, "program"))));
-  task->start = TRY(parse_start(program));
-  task->start.attempt += static_cast<int>(TRY(integer_at(message, "attempt")));
+  const int attempt = TRY(attempt_at(message));
   task->position = static_cast<std::uint64_t>(TRY(integer_at(message, "position")));
   task->again = message.contains("again") && message["again"] == true;
   task->was_running = TRY(text_at(message, "state")) != to_text(TaskState::leased);
-  const std::string experiment = TRY(text_at(program, "experiment"));
+  auto what = parse_program(TRY(text_at(message, "program")));
   Task& kept = *(tasks_[lease] = std::move(task));
   ++taken_;
-  auto made = this->program(experiment);
+  // It is its client's text, into which the coordinator has not looked: not its mistake.
+  if (!what) {
+    refuse(kept, "program: " + what.error().message);
+    return {};
+  }
+  kept.start = std::move(what->start);
+  kept.start.attempt += attempt;
+  auto made = program(what->experiment);
   if (!made) {
     refuse(kept, made.error().message);
     return {};

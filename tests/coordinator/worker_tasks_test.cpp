@@ -162,6 +162,21 @@ TEST_CASE("worker tasks: reports are not read while too many are not acknowledge
   CHECK(pool.reports("e-t0-0").size() == 2000);
 }
 
+TEST_CASE("worker tasks: a program that cannot be understood is refused and nobody is cut off") {
+  PoolInProcess pool;
+  pool.start_worker("w");
+  TaskSpec spec = pool.trial(0);
+  spec.program = GENERATE(as<std::string>(), "", "7", "{}", R"({"experiment": "e", "job": "t"})",
+                          R"({"experiment": "e", "job": "t", "sequence": 0,
+                              "attempt": 3000000000, "parameters": "{}"})");
+  REQUIRE(pool.coordinator.submit(spec, pool.now));
+  REQUIRE(pool.run_until(
+      [&] { return pool.coordinator.board().tasks().at("e-t0-0").state == TaskState::queued; }));
+  CHECK_THAT(pool.coordinator.board().tasks().at("e-t0-0").cause,
+             Catch::StartsWith("worker w cannot run it: program: "));
+  CHECK(pool.workers["w"].tasks->idle());
+}
+
 TEST_CASE("worker tasks: nonsense is an error and changes nothing") {
   PoolInProcess pool;
   pool.start_worker("w");
