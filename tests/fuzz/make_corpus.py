@@ -206,6 +206,7 @@ def coordinator_messages_seeds():
                        "items": [{"meta": "m", "priority": 0.5, "collect_iter": 1}, {"meta": "n"}]}),
                 ("q", {"type": "sample", "buffer": "q", "size": 2}),
                 ("q", {"type": "update", "buffer": "q", "ids": [1, 2], "priorities": [1e3, 0.0]}),
+                ("q", {"type": "update", "buffer": "q", "ids": [-1, 1e300], "priorities": [1, 1]}),
                 ("p", {"type": "advance", "buffer": "q", "iteration": 4}), "g", end("a", "x", 1))
     yield lines(("k", {"type": "lease", "task": "x", "lease": 7, "attempt": 0, "state": "leased",
                        "position": 0, "program": task_spec("x")["program"]}),
