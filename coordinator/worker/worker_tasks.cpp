@@ -16,9 +16,11 @@ namespace {
 
 // Experiments whose backend is kept although no trial of them runs here.
 constexpr std::size_t kKeptPrograms = 8;
-// What an earlier attempt has left running is killed by the first try.
-constexpr int kStartTries = 3;
-constexpr std::chrono::milliseconds kBetweenTries{200};
+// What an earlier attempt has left running is killed by the first try; if it can be: on a machine
+// that is cut off it runs on in the same folder, until it ends or that machine is back. As any
+// start that fails it is tried for ten minutes.
+constexpr int kQuickTries = 3, kTries = 600;
+constexpr std::chrono::milliseconds kQuickPause{200}, kPause{1000};
 
 Result<HeldLease> held_at(const json& message) {
   HeldLease held{TRY(text_at(message, "task")), 0};
@@ -198,9 +200,11 @@ void WorkerTasks::begin(Task& task) {
 void WorkerTasks::start(Task& task, int try_number) {
   const auto started = task.program->backend->start(task.start);
   if (started) return began(task);
-  if (try_number >= kStartTries)
-    return never_ran(task, Ending::failed, "cannot start it: " + started.error().message);
-  task.retry = std::make_unique<boost::asio::steady_timer>(io_, kBetweenTries);
+  const std::string why = "cannot start it: " + started.error().message;
+  if (try_number >= kTries) return never_ran(task, Ending::failed, why);
+  if (try_number == kQuickTries) info(task, TrialProblem{task.start.job_id, why + "; tries again"});
+  task.retry = std::make_unique<boost::asio::steady_timer>(
+      io_, try_number < kQuickTries ? kQuickPause : kPause);
   task.retry->async_wait([this, held = task.held, try_number,
                           alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
     if (error || alive.expired()) return;

@@ -1,5 +1,7 @@
 #include "coordinator/worker/worker_tasks.h"
 
+#include <sys/file.h>
+
 #include <catch2/catch.hpp>
 
 #include "coordinator/trial_event.h"
@@ -126,6 +128,26 @@ TEST_CASE("worker tasks: a fenced attempt is killed, and the next one runs besid
   CHECK(end_of(pool, "e-t0-0").how == Ending::succeeded);
   const std::string first = read_text(pool.folder.path / "experiment/trials/t0/spool.0");
   CHECK(first.find("FINAL") == std::string::npos);  // it was killed before it went on
+}
+
+TEST_CASE("worker tasks: an attempt waits for one that runs where nobody can reach it") {
+  PoolInProcess pool;
+  pool.command = "report FINAL 0 $ATTUNE_ATTEMPT";
+  pool.start_worker("w");
+  // As its shim holds it, on a machine whose processes are not to be seen from here.
+  const fs::path trial = pool.folder.path / "experiment/trials/t0";
+  fs::create_directories(trial);
+  UniqueFd held(::open((trial / "spool.0").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  REQUIRE(::flock(held.get(), LOCK_EX) == 0);
+  REQUIRE(pool.coordinator.submit(pool.trial(0, 1), pool.now));
+  REQUIRE(
+      pool.run_until([&] { return !pool.heard.empty() && pool.heard.back()["type"] == "info"; }));
+  CHECK_THAT(dump_json(pool.heard.back()), Catch::Contains("attempt 0 still ran"));
+  CHECK(pool.coordinator.board().tasks().at("e-t0-1").state == TaskState::leased);
+  held = UniqueFd();
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-1"); }));
+  CHECK(end_of(pool, "e-t0-1").how == Ending::succeeded);
+  CHECK(pool.reports("e-t0-1") == Texts{"1"});
 }
 
 TEST_CASE("worker tasks: what this machine cannot run is refused") {
