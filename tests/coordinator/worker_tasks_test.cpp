@@ -184,6 +184,25 @@ TEST_CASE("worker tasks: reports are not read while too many are not acknowledge
   CHECK(pool.reports("e-t0-0").size() == 2000);
 }
 
+TEST_CASE("worker tasks: a cancel reaches a trial of which nobody acknowledges anything") {
+  PoolInProcess pool;
+  make_fifo(pool.folder.path / "never");
+  pool.command = "for i in $(seq 2000); do report PERIODICAL $i $i; done; read x < never";
+  pool.acknowledge = false;
+  pool.start_worker("w");
+  pool.workers["w"].tasks->set_most_unacknowledged(100'000);
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
+  REQUIRE(pool.run_until([&] { return !pool.reports("e-t0-0").empty(); }));
+  pool.coordinator.cancel("e-t0-0", "stop", "", pool.now);
+  REQUIRE(pool.run_until([&] { return read_text(spool).find("\nexit ") != std::string::npos; }));
+  CHECK_FALSE(pool.ended("e-t0-0"));
+  pool.acknowledge = true;
+  pool.coordinator.acknowledge("e-t0-0", UINT64_MAX, 0);
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(end_of(pool, "e-t0-0").how == Ending::stopped);
+}
+
 TEST_CASE("worker tasks: a program that cannot be understood is refused and nobody is cut off") {
   PoolInProcess pool;
   pool.start_worker("w");
