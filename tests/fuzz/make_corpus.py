@@ -125,6 +125,22 @@ def json_frames_seeds():
     yield b"\x10GET / HTTP/1.1\r\n"
 
 
+# The first byte: even to a listener, odd to a dialer.
+def wire_seeds():
+    def said(*words):
+        return b"".join(json_frame(json.dumps(word).encode()) for word in words)
+
+    hello = {"type": "hello", "version": 1, "role": "worker", "token": "secret", "pid": 7}
+    yield b"\x00" + said(hello, {"type": "ping"}, {"type": "pong"}, {"type": "started", "lease": 1})
+    yield b"\x00" + said(hello | {"token": "other"})
+    yield b"\x00" + said(hello | {"version": 2})
+    yield b"\x00" + said({"type": "error", "message": "so", "final": True, "code": "fenced"})
+    welcome = {"type": "welcome", "epoch": 1, "ping": 2.0, "silence": 10.5}
+    yield b"\x01" + said(welcome, {"type": "ping"}, {"type": "lease", "task": "x"})[:-3]
+    yield b"\x01" + said({"type": "error", "message": "so", "final": True, "code": "fenced"})
+    yield b"\x01" + said({"type": "ping"}, welcome | {"ping": "2"})
+
+
 # Three bytes a command, as in manager_fuzz.cpp, and one for what the daemons do of it at once.
 def manager_seeds():
     tuners, assessors, batch, halving = 7, 3, 3, 0  # numbers of the target's
@@ -305,7 +321,7 @@ def main() -> None:
         elif params:
             corpora["exp_params"].add(b"!" + str(params).encode())
     made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds(),
-            "tuner": tuner_seeds(), "json_frames": json_frames_seeds(),
+            "tuner": tuner_seeds(), "json_frames": json_frames_seeds(), "wire": wire_seeds(),
             "coordinator_messages": coordinator_messages_seeds(),
             "coordinator_journal": coordinator_journal_seeds(), "buffer_state": buffer_state_seeds()}
     for name, seeds in made.items():
