@@ -45,6 +45,13 @@ struct TrialProblem {
   std::string job_id;
   std::string text;
 };
+// Where an attempt stands that start() or adopt() has taken, for backends whose attempts may have
+// to wait for room. Without a word an attempt runs since then.
+struct TrialPlace {
+  std::string job_id;
+  std::string waits_for;  // why it does not run yet, a sentence; empty: it runs,
+  double since = 0;       // since then; as TrialReport::time
+};
 // Answers save_checkpoint() and copy_checkpoint().
 struct CheckpointStored {
   std::string job_id;
@@ -73,7 +80,8 @@ struct TrialFinished {
   double cpu_seconds = 0;  // user and system time of the attempt's processes, as far as known
   double max_rss = 0;      // bytes, of the largest process
 };
-using TrialEvent = std::variant<TrialReport, TrialProblem, CheckpointStored, TrialFinished>;
+using TrialEvent =
+    std::variant<TrialReport, TrialProblem, TrialPlace, CheckpointStored, TrialFinished>;
 
 enum class BusyStatus { running, stopping };
 

@@ -44,7 +44,8 @@ void Coordinator::create(const TaskSpec& spec, double now) {
 void Coordinator::enqueue(Task& task, double now) {
   watch(task);
   if (!queue_.add(task.spec, task.order)) return;
-  if (Worker* worker = workers_.place_for(task.spec)) lease(task, *worker, now);
+  if (Worker* worker = workers_.place_for(task.spec)) return lease(task, *worker, now);
+  look_at_ = std::min(look_at_, task.since + options_.patience);
 }
 
 void Coordinator::lease(Task& task, Worker& worker, double now) {
@@ -59,6 +60,7 @@ void Coordinator::lease(Task& task, Worker& worker, double now) {
   watch(task);
   effects_.lease(task, false);
   effects_.state_changed(task);
+  give_room_back(task.spec.id, now);
 }
 
 // Everything that waits and fits, the most important first.
@@ -134,6 +136,7 @@ void Coordinator::end(Task& task, TaskState state, const std::string& cause,
           .text = report});
   task_alarms_.clear(task.spec.id);
   effects_.state_changed(task);
+  give_room_back(task.spec.id, now);
   if (owns(task)) append({.edge = Edge::gone, .at = now, .task = std::string(task.spec.id)});
 }
 
@@ -306,6 +309,9 @@ std::string Coordinator::why_waiting(const Task& task) const {
   bool any = false;
   for (const auto& [id, worker] : workers_.workers())
     any |= worker.state == WorkerState::ready && may_have(worker, task.spec);
+  if (const auto kept = kept_.find(task.spec.id); kept != kept_.end())
+    return fmt::format("worker {} is kept for it, and still has something else to do",
+                       kept->second);
   if (any) return "all workers that may have it are busy";
   if (workers_.workers().empty()) return "there is no worker";
   return fmt::format("no worker may have it: it is {}{}, needs {}{}", task.spec.kind,
@@ -372,11 +378,13 @@ void Coordinator::tick(double now) {
   while (const auto id = task_alarms_.take(now)) {
     if (Task* task = board_.find(*id)) overdue(*task, now);
   }
+  if (look_at_ <= now) keep_room(now);
   go_on(now);
 }
 
 std::optional<double> Coordinator::next_time() const {
-  double next = std::numeric_limits<double>::infinity();
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  double next = queue_.size() > 0 ? look_at_ : kNever;
   for (const auto at : {task_alarms_.next(), worker_alarms_.next()})
     next = std::min(next, at.value_or(next));
   if (commander_ && !board_.latched()) next = std::min(next, commander_->next_time(view(0)));

@@ -4,6 +4,8 @@
 // of docs/coordinator.md.
 //
 // One thread. Effects are never called back into the coordinator.
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +25,7 @@ inline constexpr char kFinish[] = "finish";
 struct CoordinatorOptions {
   double lost_after = 15;  // seconds for which the tasks of a worker that cannot be heard wait
   double end_within = 60;  // seconds that a task may take to end when it was told to
+  double patience = 30;    // seconds that a task waits before a worker is kept free for it
 };
 
 // What the coordinator wants to be done. Whoever does it does it in this order, what is said to
@@ -139,6 +142,8 @@ class Coordinator {
   void attempt_over(Task& task, TaskState state, const std::string& cause,
                     const std::string& report, double now);
   void abandon(Worker& worker, const std::string& cause, double now);
+  void keep_room(double now);
+  void give_room_back(const std::string& task, double now);
   void watch(const Task& task);
   double deadline_of(const Task& task) const;
   void overdue(Task& task, double now);
@@ -151,6 +156,8 @@ class Coordinator {
   WorkerTable workers_;
   TaskQueue queue_;
   Alarms task_alarms_, worker_alarms_;
+  std::map<std::string, std::string> kept_;  // task -> the worker that is kept free for it
+  double look_at_ = std::numeric_limits<double>::infinity();  // when to keep_room()
   std::uint64_t fenced_ = 0;
 };
 

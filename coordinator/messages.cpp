@@ -122,6 +122,7 @@ json state_message(const Task& task) {
                   {"attempt", task.attempt},
                   {"state", to_text(task.state)},
                   {"worker", task.worker},
+                  {"since", task.since},
                   {"cause", waits ? task.waits_for : task.cause}};
   if (is_end(task.state)) message["report"] = task.report;
   return message;

@@ -33,7 +33,7 @@ struct TaskLimits {
   bool operator==(const TaskLimits&) const = default;
 };
 
-// A buffer that lives from the first lease of its task to the end of it.
+// A buffer that lives as long as its task, queued or running, over all attempts.
 struct OwnedBuffer {
   std::string id;        // unique for ever
   std::string settings;  // JSON text; buffer/
@@ -57,6 +57,11 @@ struct TaskSpec {
 
   bool operator==(const TaskSpec&) const = default;
 };
+// Whichever of them is first may have what either of them waits for.
+inline bool want_the_same(const TaskSpec& a, const TaskSpec& b) {
+  return a.kind == b.kind && a.client == b.client && a.worker == b.worker && a.labels == b.labels &&
+         a.needs == b.needs;
+}
 json to_json(const TaskSpec& spec);
 json to_json(const Resources& resources);
 Result<Resources> parse_resources(const json& object);

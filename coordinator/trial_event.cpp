@@ -93,6 +93,11 @@ json to_json(const TrialEvent& event) {
                                [](const TrialProblem& problem) -> json {
                                  return {{"event", "problem"}, {"text", problem.text}};
                                },
+                               [](const TrialPlace& place) -> json {
+                                 return {{"event", "place"},
+                                         {"waits_for", place.waits_for},
+                                         {"since", place.since}};
+                               },
                                [](const CheckpointStored& stored) -> json {
                                  return {{"event", "checkpoint"},
                                          {"checkpoint", stored.checkpoint},
@@ -117,6 +122,8 @@ Result<TrialEvent> parse_trial_event(const std::string& job_id, const json& obje
   if (event == "checkpoint") return parse_stored(job_id, object);
   if (event == "finished") return parse_finished(job_id, object);
   if (event == "problem") return TrialProblem{job_id, TRY(text_at(object, "text"))};
+  if (event == "place")
+    return TrialPlace{job_id, TRY(text_at(object, "waits_for")), TRY(number_at(object, "since"))};
   return fail(fmt::format("event: \"{}\" is none", event));
 }
 

@@ -66,7 +66,10 @@ bool may_have(const Worker& worker, const TaskSpec& task) {
 }
 
 bool fits(const Worker& worker, const TaskSpec& task) {
-  return worker.state == WorkerState::ready && may_have(worker, task) &&
+  const auto& kept_for = worker.kept_for;
+  const bool free =
+      !kept_for || task.priority > kept_for->priority || want_the_same(task, *kept_for);
+  return free && worker.state == WorkerState::ready && may_have(worker, task) &&
          enough(task.needs, worker.used, worker.hello.capacity);
 }
 
@@ -97,6 +100,7 @@ void WorkerTable::set_state(Worker& worker, WorkerState state, double now) {
   leave_order(worker);
   worker.state = state;
   worker.since = now;
+  worker.kept_for.reset();
   enter_order(worker);
 }
 
@@ -104,6 +108,7 @@ void WorkerTable::come(Worker& worker, WorkerHello hello, double now) {
   leave_order(worker);
   worker.hello = std::move(hello);
   worker.refused.clear();
+  worker.kept_for.reset();
   worker.state = WorkerState::ready;
   worker.since = now;
   enter_order(worker);
@@ -120,6 +125,14 @@ void WorkerTable::release(Worker& worker, const TaskSpec& task) {
   if (worker.tasks.erase(task.id) > 0) add(worker.used, task.needs, -1);
   if (worker.tasks.empty()) worker.used = {};  // no rest of sums of fractions
   enter_order(worker);
+}
+
+Worker* WorkerTable::to_keep_for(const TaskSpec& task) {
+  for (const auto& [load, id] : order_) {
+    Worker& worker = workers_.at(id);
+    if (!worker.kept_for && may_have(worker, task)) return &worker;
+  }
+  return nullptr;
 }
 
 Worker* WorkerTable::place_for(const TaskSpec& task) {

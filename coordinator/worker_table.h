@@ -44,6 +44,8 @@ struct Worker {
   std::set<std::string> tasks;    // leased to it, not ended
   double since = 0;               // in its state
   std::set<std::string> refused;  // clients whose tasks it cannot run
+  // What it is kept free for, with those that want the same; what is more important may have it.
+  std::optional<TaskSpec> kept_for;
 };
 
 // Whether it may have the task at all: kind, labels, name, capacity when it has nothing else.
@@ -67,6 +69,9 @@ class WorkerTable {
 
   // One that has the least to do of those that it fits.
   Worker* place_for(const TaskSpec& task);
+  // One that has the least to do of those that may have it when they have nothing else, and that
+  // are kept for nobody.
+  Worker* to_keep_for(const TaskSpec& task);
 
  private:
   void leave_order(const Worker& worker);

@@ -2,42 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <sstream>
 
 #include "base/arguments.h"
 #include "runner/commands/completion.h"
 #include "runner/option_words.h"
+#include "runner/options_parser.h"
 
 namespace attune {
 namespace {
-
-// Where the parser puts what it finds. The sub-command that was given names the one that counts.
-struct Found {
-  RunOptions run;
-  ResumeOptions resume;
-  SimulateOptions simulate;
-  StopOptions stop;
-  KillOptions kill;
-  AddOptions add;
-  ImportOptions import;
-  UpdateOptions update;
-  ListOptions list;
-  StatusOptions status;
-  TrialsOptions trials;
-  ShowOptions show;
-  LogsOptions logs;
-  BestOptions best;
-  ExportOptions exported;
-  CoordinatorCommandOptions coordinator;
-  WorkerCommandOptions worker;
-  std::string durability = "second";
-  std::vector<std::string> amounts;
-  std::vector<std::string> retries, statuses;  // before they are understood
-  std::string shell;
-  std::optional<CommandOptions> chosen;
-};
 
 constexpr const char* kStatuses =
     "pending|running|paused|succeeded|failed|early_stopped|user_canceled";
@@ -45,33 +19,6 @@ constexpr const char* kStatuses =
 CLI::Range trial_numbers() { return {std::int64_t{1}, std::int64_t{1'000'000'000}}; }
 
 CLI::Range concurrencies() { return {1, 100'000}; }
-// What a JSON number holds exactly.
-CLI::Range seeds() { return {std::int64_t{0}, std::int64_t{1} << 53}; }
-
-CLI::AsNumberWithUnit duration() {
-  return CLI::AsNumberWithUnit(
-      std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}});
-}
-
-// One of the words of "a|b|c", which is also what help and completion show.
-CLI::Option* among(CLI::Option* option, const std::string& words) {
-  std::vector<std::string> choices;
-  std::istringstream stream(words);
-  for (std::string word; std::getline(stream, word, '|');) choices.push_back(word);
-  return option->check(CLI::IsMember(choices).description(""))->type_name(words);
-}
-
-template <class Options>
-CLI::App* command(CLI::App& app, Found& found, const std::string& group, const std::string& name,
-                  const std::string& description, Options Found::* options,
-                  const std::string& footer) {
-  CLI::App* sub = app.add_subcommand(name, description);
-  sub->group(group);
-  sub->footer("Examples:\n" + footer);
-  sub->callback([&found, options] { found.chosen = found.*options; });
-  return sub;
-}
-
 void directory_option(CLI::App* sub, std::string& directory) {
   sub->add_option("--dir", directory,
                   "Working directory, or the folder of one experiment "
@@ -285,122 +232,6 @@ void add_views(CLI::App& app, Found& found) {
   choice_options(exported, found.exported.which, true);
   among(exported->add_option("--format", found.exported.format, "Default: csv"), "csv|jsonl");
   exported->add_option("-o,--output", found.exported.output, "Default: standard output")
-      ->type_name("FILE");
-}
-
-void add_pool(CLI::App& app, Found& found) {
-  const std::string group = "Many machines";
-  CLI::App* coordinator = command(
-      app, found, group, "coordinator", "Give tasks to workers on many machines",
-      &Found::coordinator,
-      "  attune coordinator --dir /shared/pool --listen 0.0.0.0:7000 --advertise head:7000\n"
-      "  attune coordinator --workers 2\n"
-      "  attune coordinator workload.yaml --workers 1 --worker-cpu 4 --seed 1\n");
-  CoordinatorCommandOptions& c = found.coordinator;
-  coordinator
-      ->add_option("file", c.file,
-                   "A workload of learners and collectors (default: none, only managers' trials)")
-      ->type_name("FILE");
-  coordinator->add_option("--seed", c.seed, "Seed of the workload and of draws from buffers")
-      ->type_name("N")
-      ->check(seeds());
-  coordinator
-      ->add_option("--dir", c.directory,
-                   "Folder of its journal and its address (default: attune-coordinator)")
-      ->type_name("DIR");
-  coordinator
-      ->add_option("--listen", c.listen,
-                   "Where workers and managers dial (default: a free port of 127.0.0.1)")
-      ->type_name("HOST:PORT");
-  coordinator
-      ->add_option("--advertise", c.advertise,
-                   "What others dial, when that is not what it listens on: with 0.0.0.0")
-      ->type_name("HOST:PORT");
-  coordinator->add_option("--workers", c.workers, "Workers to keep running on this machine")
-      ->check(CLI::Range(0, 1000))
-      ->type_name("N");
-  coordinator->add_option("--worker-cpu", c.worker_cpu, "Processors of each of them (default: all)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  among(coordinator->add_option("--durability", found.durability,
-                                "When what it promised is on the disk (default: second)"),
-        "always|second|never");
-  coordinator
-      ->add_option("--lost-after", c.lost_after,
-                   "How long the tasks of a worker wait that cannot be heard (default: 15s)")
-      ->transform(duration())
-      ->type_name("DURATION");
-  coordinator
-      ->add_option("--silence", c.silence,
-                   "A connection on which nothing came for so long is closed, by either side "
-                   "(default: 10s)")
-      ->transform(duration())
-      ->check(CLI::Range(0.1, 86'400.0).description(""))
-      ->type_name("DURATION");
-  coordinator
-      ->add_option("--leave-after", c.leave_after,
-                   "End when there was no client and no task for so long (default: never)")
-      ->transform(duration())
-      ->type_name("DURATION");
-  coordinator
-      ->add_option("--scale-command", c.scale_command,
-                   "Run by the shell when another number of workers is wanted, which is in "
-                   "ATTUNE_WORKERS_WANTED")
-      ->type_name("COMMAND");
-  coordinator->add_option("--most-workers", c.most_workers, "That it asks for (default: 16)")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N");
-  coordinator
-      ->add_option("--slurm", c.slurm, "Get workers from Slurm: a file as attune run writes it")
-      ->excludes("--scale-command")
-      ->type_name("FILE");
-  among(coordinator->add_option("--log-level", c.log_level, "Default: info"),
-        "trace|debug|info|warning|error");
-
-  CLI::App* worker =
-      command(app, found, group, "worker", "Run tasks of a coordinator", &Found::worker,
-              "  attune worker --join /shared/pool/coordinator.json --label fast\n"
-              "  attune worker --join head:7000 --token-file token --cpu 8\n");
-  WorkerCommandOptions& w = found.worker;
-  worker
-      ->add_option("--join", w.join,
-                   "HOST:PORT, or the coordinator's folder, or coordinator.json in it")
-      ->required()
-      ->type_name("ADDRESS");
-  worker->add_option("--token-file", w.token_file, "With HOST:PORT: the file of the token")
-      ->type_name("FILE");
-  worker
-      ->add_option("--name", w.name,
-                   "Its name (default: host and process). Started again under the same name it "
-                   "goes on with its trials")
-      ->type_name("NAME");
-  worker->add_option("--cpu", w.cpu, "Processors (default: what the machine has)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  worker->add_option("--gpu", w.gpu, "GPUs (default: what nvidia-smi finds)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  worker->add_option("--memory", w.memory, "Bytes (default: what the machine has)")
-      ->transform(CLI::AsSizeValue(false))
-      ->type_name("BYTES");
-  worker->add_option("--resource", found.amounts, "Of the user's own kinds")
-      ->type_name("NAME=AMOUNT");
-  worker->add_option("--label", w.labels, "That a task may ask for")->type_name("LABEL");
-  worker->add_option("--kind", w.kinds, "Of tasks that it takes (default: all)")->type_name("KIND");
-  worker->add_option("--tasks", w.tasks, "Take no more than so many, then go")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->type_name("N");
-  worker->add_option("--leave-after", w.leave_after, "Go after so long without a task")
-      ->transform(duration())
-      ->type_name("DURATION");
-  worker->add_flag("--job", w.job,
-                   "It is a job of a batch system: SIGTERM ends its trials as lost, as SIGUSR1 "
-                   "always does");
-  worker
-      ->add_option("--environment", w.environment,
-                   "What trials inherit: a file of NAME=VALUE with a byte 0 behind each")
-      ->type_name("FILE");
-  worker->add_option("--lock", w.lock, "End at once when another process holds this file")
       ->type_name("FILE");
 }
 

@@ -47,7 +47,9 @@ std::string duration_text(double seconds) {
 
 std::string status_line(const Tally& tally, const std::string& best, double elapsed,
                         const ProgressOptions& options) {
-  std::string line = count_text(tally, options) + fmt::format(" {} running", tally.running);
+  std::string line =
+      count_text(tally, options) + fmt::format(" {} running", tally.running - tally.waiting);
+  if (tally.waiting > 0) line += fmt::format(", {} waiting", tally.waiting);
   if (tally.early_stopped > 0) line += fmt::format(", {} stopped early", tally.early_stopped);
   if (tally.user_canceled > 0) line += fmt::format(", {} cancelled", tally.user_canceled);
   if (tally.failed > 0) line += fmt::format(", {} failed", tally.failed);

@@ -35,7 +35,9 @@ struct TrialRecord {
   TrialSource source = TrialSource::algorithm;
   ProposedTrial proposed;  // the present configuration
   TrialStatus status = TrialStatus::pending;
-  std::string reason;        // why it waits, was stopped, or how it failed; empty when it succeeded
+  // Why it waits (of a running one: for the backend to have room), was stopped, or how it failed;
+  // else empty.
+  std::string reason;
   int attempts = 0;          // starts so far
   int failures = 0;          // attempts that ended badly
   std::int64_t reports = 0;  // intermediate results that counted
@@ -75,6 +77,7 @@ std::string job_id_of(std::int64_t sequence);
 // How many trials are where.
 struct Tally {
   std::int64_t pending = 0, running = 0, paused = 0;
+  std::int64_t waiting = 0;  // of the running ones: for the backend to have room
   std::int64_t succeeded = 0, failed = 0, early_stopped = 0, user_canceled = 0;
 
   std::int64_t finished() const { return succeeded + failed + early_stopped + user_canceled; }

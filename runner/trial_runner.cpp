@@ -45,6 +45,8 @@ void TrialRunner::pump() {
   if (stalled_since_ && !over_) {
     if (clock_.now() < retry_at_ || (!keep() && !over_)) return;
   }
+  // Before what is due: a trial that was taken over may not run yet.
+  if (phase_ == Phase::running && !over_ && !stalled_since_) settle();
   while (phase_ == Phase::running && !over_ && !stalled_since_) {
     act_on_time();
     if (over_) break;

@@ -188,6 +188,7 @@ class TrialRunner final : public Decider::Listener {
   bool is_settling(const TrialEvent& event);
   void handle_next();
   void handle_event(const TrialEvent& event);
+  void handle(LiveTrial& trial, const TrialPlace& place);
   void handle(LiveTrial& trial, const TrialReport& report);
   void judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics);
   void handle(LiveTrial& trial, const TrialFinished& finished);

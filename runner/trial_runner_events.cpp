@@ -66,6 +66,7 @@ bool TrialRunner::fetch() {
 bool TrialRunner::is_settling(const TrialEvent& event) {
   if (std::holds_alternative<CheckpointStored>(event)) return true;
   if (std::holds_alternative<TrialProblem>(event)) return true;
+  if (std::holds_alternative<TrialPlace>(event)) return true;
   if (const auto* end = std::get_if<TrialFinished>(&event);
       end && end->how == Ending::restore_failed)
     return true;
@@ -96,11 +97,28 @@ void TrialRunner::handle_event(const TrialEvent& event) {
     warn(fmt::format("trial {}: {}", problem->job_id, problem->text));
   } else if (trial == nullptr || trial->record.status != TrialStatus::running) {
     log_.debug("trial={} has an event after its end", job_of(event));
+  } else if (const auto* place = std::get_if<TrialPlace>(&event)) {
+    handle(*trial, *place);
   } else if (const auto* report = std::get_if<TrialReport>(&event)) {
     handle(*trial, *report);
   } else {
     handle(*trial, std::get<TrialFinished>(event));
   }
+}
+
+// Time in which it waits is none of its own.
+void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
+  const bool waits = !place.waits_for.empty();
+  table_.set_waits(trial, waits);
+  trial.record.reason = place.waits_for;
+  if (!waits) trial.last_result = std::max(trial.last_result, place.since);
+  if (options_.max_trial_seconds && !trial.asked) {
+    const double ran = std::max(clock_.wall() - place.since, 0.0);
+    const double left = std::max(*options_.max_trial_seconds - ran, 1e-3);
+    table_.set_deadline(trial, waits ? 0 : clock_.now() + left);
+  }
+  observer_.on_trial_changed(trial.record);
+  update_tally();
 }
 
 // ---- results

@@ -271,6 +271,7 @@ void TrialRunner::set_status(LiveTrial& trial, TrialStatus status, std::string r
 void TrialRunner::update_tally() {
   tally_.pending = static_cast<std::int64_t>(table_.pending());
   tally_.running = static_cast<std::int64_t>(table_.running());
+  tally_.waiting = static_cast<std::int64_t>(table_.waiting());
   tally_.paused = static_cast<std::int64_t>(table_.paused());
   observer_.on_tally(tally_);
 }

@@ -27,6 +27,7 @@ std::unique_ptr<LiveTrial> TrialTable::remove(const std::string& job_id) {
   auto node = trials_.extract(job_id);
   LiveTrial& trial = *node.mapped();
   set_deadline(trial, 0);
+  set_waits(trial, false);
   pending_.erase(trial.record.sequence);
   paused_.erase(trial.record.sequence);
   if (running_.erase(trial.record.sequence) > 0) pool_.release(trial.rules->resources);
@@ -37,6 +38,7 @@ void TrialTable::set_status(LiveTrial& trial, TrialStatus status) {
   const TrialStatus before = trial.record.status;
   if (before == status) return;
   set_deadline(trial, 0);
+  set_waits(trial, false);
   if (before == TrialStatus::running) pool_.release(trial.rules->resources);
   if (status == TrialStatus::running) pool_.commit(trial.rules->resources);
   order_of(before).erase(trial.record.sequence);
@@ -48,6 +50,12 @@ void TrialTable::set_deadline(LiveTrial& trial, double deadline) {
   deadlines_.erase({trial.deadline, trial.record.sequence});
   trial.deadline = deadline;
   if (deadline > 0) deadlines_[{deadline, trial.record.sequence}] = &trial;
+}
+
+void TrialTable::set_waits(LiveTrial& trial, bool waits) {
+  if (trial.waits == waits) return;
+  trial.waits = waits;
+  waits ? ++waiting_ : --waiting_;
 }
 
 bool TrialTable::may_start(const LiveTrial& trial) const {

@@ -48,6 +48,7 @@ struct LiveTrial {
   std::int64_t reports_saving = 0, reports_saved = 0, reports_before = 0;
   std::int64_t attempt_reports = 0;  // of this attempt
   double last_result = 0;            // when it reported or started; as TrialReport::time
+  bool waits = false;                // running, as far as we can do that: the backend has no room
   // Clock::now() when it needs attention, 0 for never: of a running trial the end of its
   // maxTrialDuration, of a pending one the moment before which it must not be started.
   double deadline = 0;
@@ -68,6 +69,7 @@ class TrialTable final : public Startable {
   // Running trials hold their resources, others none.
   void set_status(LiveTrial& trial, TrialStatus status);
   void set_deadline(LiveTrial& trial, double deadline);
+  void set_waits(LiveTrial& trial, bool waits);  // of a running one
   void set_concurrency(int concurrency) { concurrency_ = concurrency; }
 
   std::optional<std::string> first_pending() const override;
@@ -81,6 +83,7 @@ class TrialTable final : public Startable {
 
   std::size_t pending() const { return pending_.size(); }
   std::size_t running() const { return running_.size(); }
+  std::size_t waiting() const { return waiting_; }  // of these, for the backend
   std::size_t paused() const { return paused_.size(); }
   bool empty() const { return trials_.empty(); }
   int concurrency() const { return concurrency_; }
@@ -99,6 +102,7 @@ class TrialTable final : public Startable {
   int concurrency_;
   std::unordered_map<std::string, std::unique_ptr<LiveTrial>> trials_;
   Order pending_, running_, paused_;
+  std::size_t waiting_ = 0;
   std::map<std::pair<double, std::int64_t>, LiveTrial*> deadlines_;  // with the sequence
   bool uniform_ = true;  // all ask for the same: when one does not fit, none does
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,7 @@
 namespace attune {
 namespace {
 
+constexpr char kWaits[] = "waits for a worker";
 constexpr std::size_t kBuffer = std::size_t{256} << 10;
 
 double at_least(double wanted, double least) { return std::max(wanted, least); }
@@ -31,6 +33,7 @@ struct PoolBackend::Attempt {
   std::optional<Ending> wanted;  // stopped or paused
   std::string how;               // that the coordinator was told
   std::string cause;             // the newest that was shown
+  std::optional<TrialPlace> place, told_place;
   bool ended = false;
 };
 
@@ -127,6 +130,7 @@ Result<TrialBackend::Adoption> PoolBackend::adopt(const TrialStart& start, std::
   by_job_[start.job_id] = by_task_[attempt->task] = attempt.get();
   strangers_.erase(attempt->task);
   submit(*attempt);
+  place(*attempt, kWaits, 0);
   attempts_[attempt->order] = std::move(attempt);
   return Adoption::taken;
 }
@@ -228,7 +232,7 @@ Result<void> PoolBackend::heard(const json& message) {
   }
   if (type == "info") return take_info(*attempt, message);
   if (type == "state") {
-    take_state(*attempt, TRY(text_at(message, "cause")));
+    TRY(take_state(*attempt, message));
   } else if (type == "finished") {
     take_end(*attempt, message);
   } else if (type == "refused") {
@@ -259,10 +263,24 @@ Result<void> PoolBackend::take_info(Attempt& attempt, const json& message) {
   return {};
 }
 
-// Such as a worker that cannot run it.
-void PoolBackend::take_state(Attempt& attempt, const std::string& cause) {
-  if (cause.empty() || attempt.wanted || cause == std::exchange(attempt.cause, cause)) return;
-  add(attempt, TrialProblem{attempt.start.job_id, cause});
+Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
+  const std::string cause = TRY(text_at(message, "cause"));
+  if (TRY(text_at(message, "state")) == to_text(TaskState::queued)) {
+    place(attempt, cause.empty() ? kWaits : fmt::format("{}: {}", kWaits, cause), 0);
+  } else {
+    place(attempt, "", TRY(number_at(message, "since")));
+  }
+  // Such as a worker that cannot run it.
+  if (!cause.empty() && !attempt.wanted && cause != std::exchange(attempt.cause, cause))
+    add(attempt, TrialProblem{attempt.start.job_id, cause});
+  return {};
+}
+
+// Told when it is fetched, which may be after the next change.
+void PoolBackend::place(Attempt& attempt, std::string waits_for, double since) {
+  attempt.place = TrialPlace{attempt.start.job_id, std::move(waits_for), since};
+  moved_.push_back(attempt.order);
+  wake();
 }
 
 void PoolBackend::refused(Attempt& attempt, const std::string& why) {
@@ -341,11 +359,25 @@ std::vector<TrialEvent> PoolBackend::fetch_status_results() {
   for (const json& message : std::exchange(fetched_, {})) say(message);
   fetched_ = std::exchange(to_say_, {});
   if (!fetched_.empty()) wake();
+  std::vector<TrialEvent> events;
+  for (const std::uint64_t order : std::exchange(moved_, {})) {
+    const auto found = attempts_.find(order);
+    if (found == attempts_.end()) continue;
+    Attempt& attempt = *found->second;
+    const bool same =
+        attempt.told_place && attempt.told_place->waits_for == attempt.place->waits_for;
+    if (same && attempt.told_place->since == attempt.place->since) continue;
+    attempt.told_place = attempt.place;
+    events.emplace_back(*attempt.place);
+  }
+  events.insert(events.end(), std::make_move_iterator(events_.begin()),
+                std::make_move_iterator(events_.end()));
+  events_.clear();
   for (const std::uint64_t order : std::exchange(ended_, {})) {
     by_task_.erase(attempts_.at(order)->task);
     attempts_.erase(order);
   }
-  return std::exchange(events_, {});
+  return events;
 }
 
 std::vector<std::pair<std::string, BusyStatus>> PoolBackend::busy_trial_ids() const {

@@ -93,7 +93,8 @@ class PoolBackend final : public TrialBackend {
   void cancel(Attempt& attempt, Ending wanted, const std::string& how);
   Result<void> heard(const json& message);
   Result<void> take_info(Attempt& attempt, const json& message);
-  void take_state(Attempt& attempt, const std::string& cause);
+  Result<void> take_state(Attempt& attempt, const json& message);
+  void place(Attempt& attempt, std::string waits_for, double since);
   void take_end(Attempt& attempt, const json& message);
   void refused(Attempt& attempt, const std::string& why);
   void read_rest(Attempt& attempt, TrialFinished* end, bool ended);
@@ -119,6 +120,7 @@ class PoolBackend final : public TrialBackend {
   std::uint64_t started_ = 0;
   std::unordered_map<std::string, Attempt*> by_job_, by_task_;
   std::vector<TrialEvent> events_;
+  std::vector<std::uint64_t> moved_;    // attempts, whose place has changed
   std::vector<std::uint64_t> ended_;    // attempts, whose end is among the events
   std::set<std::string> strangers_;     // tasks that have ended, of which nobody has asked
   std::vector<json> to_say_, fetched_;  // of the events; of those that were fetched last

@@ -79,7 +79,7 @@ Result<void> BufferBoard::check(const OwnedBuffer& buffer) {
 
 void BufferBoard::hear(const Record& record, const Task* task) {
   if (task == nullptr) return;
-  if (record.edge == Edge::leased) {
+  if (record.edge == Edge::created) {
     for (const OwnedBuffer& each : task->spec.owns) open(each);
   } else if (record.edge == Edge::requeued) {
     forget_producer(*task, task->attempt - 1);
@@ -90,7 +90,7 @@ void BufferBoard::hear(const Record& record, const Task* task) {
 }
 
 void BufferBoard::open(const OwnedBuffer& owned) {
-  if (buffers_.contains(owned.id)) return;  // of an earlier attempt
+  if (buffers_.contains(owned.id)) return;  // of another task that is live
   const auto policy = policy_of(owned.settings);
   if (!policy)
     return;  // of a journal that was tampered with: check() comes before there is such a task

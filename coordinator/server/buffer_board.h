@@ -1,8 +1,8 @@
 #pragma once
-// The buffers of the tasks: each lives from the first lease of its owner to the owner's end.
-// Answers pushes and samples when they can be done; those that have to wait are tried again when
-// something has changed. What changes a buffer is a record, so that a later coordinator has the
-// same.
+// The buffers of the tasks: each lives as long as its owner, from when that is queued on: who
+// writes to it may run before the owner does. Answers pushes and samples when they can be done;
+// those that have to wait are tried again when something has changed. What changes a buffer is a
+// record, so that a later coordinator has the same.
 //
 // One thread. The functions that it is given are not to call it back.
 #include <cstdint>

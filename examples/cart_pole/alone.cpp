@@ -1,40 +1,34 @@
 #include "examples/cart_pole/alone.h"
 
-#include "examples/cart_pole/learner.h"
-#include "examples/cart_pole/replay.h"
-
 namespace cart_pole {
 
-Progress train_alone(const Settings& settings, const std::function<bool(const Progress&)>& report) {
-  const attune::Rng rng(settings.seed);
-  Learner learner(settings, rng.fork("learner"));
-  Replay replay(settings.capacity, settings.alpha, settings.beta, rng.fork("replay"));
-  Player player(settings, rng.fork("player"));
-  Progress progress;
+Alone::Alone(const Settings& settings)
+    : settings_(settings),
+      rng_(settings.seed),
+      learner_(settings, rng_.fork("learner")),
+      replay_(settings.capacity, settings.alpha, settings.beta, rng_.fork("replay")),
+      player_(settings, rng_.fork("player")) {}
+
+Progress Alone::advance() {
   double losses = 0;
-  std::size_t since = 0;
-  while (learner.steps() < settings.train_steps) {
-    if (learner.steps() % settings.steps_per_segment == 0 || replay.size() < settings.batch) {
-      Segment segment = player.play(learner.network(), exploration(settings, learner.steps()));
-      progress.env_steps += segment.length();
-      replay.push(std::move(segment));
-      if (replay.size() < settings.batch) continue;
+  std::size_t trained = 0;
+  do {
+    if (learner_.steps() % settings_.steps_per_segment == 0 || replay_.size() < settings_.batch) {
+      Segment segment = player_.play(learner_.network(), exploration(settings_, learner_.steps()));
+      env_steps_ += segment.length();
+      replay_.push(std::move(segment));
+      if (replay_.size() < settings_.batch) continue;
     }
-    const std::vector<Sample> batch = replay.sample(settings.batch);
-    const Learner::Trained trained = learner.train(batch);
-    replay.update(batch, trained.priorities);
-    losses += trained.loss;
-    ++since;
-    const bool last = learner.steps() == settings.train_steps;
-    if (learner.steps() % settings.report_every != 0 && !last) continue;
-    progress.train_steps = learner.steps();
-    progress.loss = losses / static_cast<double>(since);
-    // Never the same starts as in training; the same ones each time.
-    progress.reward = evaluate(learner.network(), settings, rng.fork("evaluation"));
-    losses = 0;
-    since = 0;
-    if (!report(progress)) break;
-  }
+    const std::vector<Sample> batch = replay_.sample(settings_.batch);
+    const Learner::Trained step = learner_.train(batch);
+    replay_.update(batch, step.priorities);
+    losses += step.loss;
+    ++trained;
+  } while (trained == 0 || (learner_.steps() % settings_.report_every != 0 && !done()));
+  Progress progress{.train_steps = learner_.steps(), .env_steps = env_steps_};
+  progress.loss = losses / static_cast<double>(trained);
+  // Never the same starts as in training; the same ones each time.
+  progress.reward = evaluate(learner_.network(), settings_, rng_.fork("evaluation"));
   return progress;
 }
 

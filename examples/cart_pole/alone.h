@@ -1,7 +1,7 @@
 #pragma once
 // Learner and collection in one process.
-#include <functional>
-
+#include "examples/cart_pole/learner.h"
+#include "examples/cart_pole/replay.h"
 #include "examples/cart_pole/settings.h"
 
 namespace cart_pole {
@@ -12,8 +12,21 @@ struct Progress {
   double reward = 0;  // the mean return without random actions
 };
 
-// Trains for settings.train_steps; `report` hears of it every settings.report_every, and ends it
-// with false. The same settings give the same results.
-Progress train_alone(const Settings& settings, const std::function<bool(const Progress&)>& report);
+// The same settings give the same results.
+class Alone {
+ public:
+  explicit Alone(const Settings& settings);
+  bool done() const { return learner_.steps() >= settings_.train_steps; }
+  // Trains for settings.report_every steps, or up to settings.train_steps.
+  Progress advance();
+
+ private:
+  const Settings settings_;
+  const attune::Rng rng_;
+  Learner learner_;
+  Replay replay_;
+  Player player_;
+  std::size_t env_steps_ = 0;
+};
 
 }  // namespace cart_pole

@@ -89,6 +89,7 @@ json whole_trial_json(const StoredTrial& whole, const std::vector<Objective>& ob
 json tally_json(const Tally& tally) {
   return {{"pending", tally.pending},
           {"running", tally.running},
+          {"waiting", tally.waiting},
           {"paused", tally.paused},
           {"succeeded", tally.succeeded},
           {"failed", tally.failed},

@@ -1,11 +1,8 @@
 #include "runner/store/store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -79,17 +76,13 @@ struct Store::State {
     }
     TRY(find_again());
     if (!TRY(transaction.commit())) return {};
-    touch();
+    // What SQLite has written to its log was an event too early for those who watch: they see a
+    // commit only after that, when the index in shared memory is changed.
+    std::error_code ignored;
+    fs::last_write_time(working_directory / kStoreFile, fs::file_time_type::clock::now(), ignored);
     for (const std::string& job_id : std::exchange(ended, {})) known.erase(job_id);
     if (on_commit) on_commit();
     return {};
-  }
-
-  // For those who watch the directory. What SQLite writes to the log tells them too early: readers
-  // see a commit only after that, when the index in shared memory is changed, which is no event.
-  void touch() const {
-    const fs::path file = working_directory / kStoreFile;
-    std::ignore = ::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
   }
 
   // The open file may have lost its name: then it is written anew where it was. While that fails

@@ -116,8 +116,9 @@ Result<StoredExperiment> StoreReader::find(const std::string& id_or_name) {
 
 Result<Tally> StoreReader::tally(const StoredExperiment& experiment) {
   Tally tally;
-  auto statement = TRY(state_->database.prepare(
-      "SELECT status, count(*) FROM trials WHERE experiment = ? GROUP BY status"));
+  auto statement =
+      TRY(state_->database.prepare("SELECT status, count(*), sum(reason <> '') FROM trials WHERE "
+                                   "experiment = ? GROUP BY status"));
   TRY(statement.query({experiment.number}, [&](const SqlRow& row) {
     const std::int64_t count = row.integer(1);
     switch (trial_status_of(row.text(0)).value_or(TrialStatus::failed)) {
@@ -126,6 +127,7 @@ Result<Tally> StoreReader::tally(const StoredExperiment& experiment) {
         break;
       case TrialStatus::running:
         tally.running = count;
+        tally.waiting = row.integer(2);
         break;
       case TrialStatus::paused:
         tally.paused = count;

@@ -87,18 +87,26 @@ TEST_CASE("alone: balances the pole and gives the same result each time") {
   settings.most_steps = 200;  // then it is quick
   settings.train_steps = 3000;
   double best = 0;
-  const auto follow = [&](const Progress& progress) {
+  Alone run(settings);
+  Progress progress;
+  while (!run.done()) {
+    progress = run.advance();
     best = std::max(best, progress.reward);
-    return true;
-  };
-  const Progress progress = train_alone(settings, follow);
+  }
   CHECK(best >= 195);
   CHECK(progress.train_steps == 3000);
   settings.train_steps = 600;
-  const Progress one = train_alone(settings, follow), other = train_alone(settings, follow);
+  const auto last = [&] {
+    Alone again(settings);
+    CHECK(again.advance().train_steps == 500);
+    const Progress end = again.advance();
+    CHECK(again.done());
+    return end;
+  };
+  const Progress one = last(), other = last();
+  CHECK(one.train_steps == 600);
   CHECK(one.reward == other.reward);
   CHECK(one.loss == other.loss);
   settings.seed = 2;
-  CHECK(train_alone(settings, follow).loss != one.loss);
-  CHECK(train_alone(settings, [](const Progress&) { return false; }).train_steps == 500);
+  CHECK(last().loss != one.loss);
 }

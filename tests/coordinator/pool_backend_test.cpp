@@ -29,6 +29,7 @@ class PoolFixture : public ServerFixture {
   void fetch() {
     for (TrialEvent& event : backend->fetch_status_results()) {
       if (auto* report = std::get_if<TrialReport>(&event)) reports.push_back(std::move(*report));
+      if (auto* place = std::get_if<TrialPlace>(&event)) places.push_back(std::move(*place));
       if (auto* problem = std::get_if<TrialProblem>(&event)) problems.push_back(problem->text);
       if (auto* saved = std::get_if<CheckpointStored>(&event)) stored.push_back(std::move(*saved));
       if (auto* end = std::get_if<TrialFinished>(&event)) ends.push_back(std::move(*end));
@@ -51,6 +52,7 @@ class PoolFixture : public ServerFixture {
   std::unique_ptr<PoolBackend> backend;
   Texts states, problems;
   std::vector<TrialReport> reports;
+  std::vector<TrialPlace> places;
   std::vector<CheckpointStored> stored;
   std::vector<TrialFinished> ends;
 };
@@ -75,6 +77,25 @@ TEST_CASE("pool backend: trials run as they do on this machine") {
   CHECK(f.backend->busy_trial_ids().empty());
   CHECK(f.forgotten());
   CHECK(f.problems.empty());
+}
+
+TEST_CASE("pool backend: it says of each trial whether it waits or runs") {
+  PoolFixture f;
+  make_fifo(f.folder.path / "never");
+  f.command = "report PERIODICAL 0 1; read x < never";
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] { return !f.places.empty(); }));
+  CHECK(f.places.back().waits_for == "waits for a worker");
+  f.start_server();
+  const auto& tasks = f.server->coordinator().board().tasks();
+  REQUIRE(f.run_until([&] { return !tasks.empty(); }));
+  f.start_worker("w");
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  CHECK(f.places.back().waits_for.empty());
+  CHECK(f.places.back().since == tasks.at("e-t0-0").since);
+  f.backend->stop("t0");
+  REQUIRE(f.run_to_end());
 }
 
 TEST_CASE("pool backend: stop and pause reach a trial, also one that has not begun") {

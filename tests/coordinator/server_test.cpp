@@ -168,6 +168,31 @@ TEST_CASE("server: a second worker of the same name is refused, and the first wo
   CHECK(f.server->coordinator().workers().workers().at("w").hello.incarnation == "1");
 }
 
+TEST_CASE("server: a buffer is there before its owner has a worker") {
+  ServerFixture f;
+  make_fifo(f.folder.path / "never");
+  f.command = "report PERIODICAL 0 1; read x < never";
+  f.start_server();
+  f.start_worker("w", 1);
+  auto& client = f.start_client();
+  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  json learner = f.trial(0), collector = f.trial(1);
+  learner["task"]["owns"] = {{{"id", "b"}, {"settings", R"({"policy": "fifo", "capacity": 4})"}}};
+  collector["task"]["uses"] = {"b"};
+  client.say(collector);
+  REQUIRE(f.run_until([&] { return client.has("info", "e-t1-0"); }));
+  client.say(learner);  // no room for it
+  client.say({{"type", "status"}});
+  REQUIRE(f.run_until([&] { return client.has("status"); }));
+  auto& producer = f.start_client({{"role", "data"}, {"task", "e-t1-0"}, {"attempt", 0}});
+  REQUIRE(f.run_until([&] { return producer.has("welcome"); }));
+  producer.say({{"type", "push"}, {"buffer", "b"}, {"seq", 1}, {"items", {{{"meta", "x"}}}}});
+  REQUIRE(f.run_until([&] { return producer.has("pushed") || producer.has("closed"); }));
+  CHECK(producer.has("pushed"));
+  client.say({{"type", "shutdown"}});
+  REQUIRE(f.run_until([&] { return !client.connection || f.finished; }));
+}
+
 TEST_CASE("server: programs push and sample") {
   ServerFixture f;
   make_fifo(f.folder.path / "never");

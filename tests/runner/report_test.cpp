@@ -107,6 +107,9 @@ TEST_CASE("progress: durations and the status line") {
   Tally tally;
   tally.running = 2;
   CHECK(status_line(tally, {}, 1, options) == "[0] 2 running, 1.0 s");
+  tally.waiting = 1;
+  CHECK(status_line(tally, {}, 1, options) == "[0] 1 running, 1 waiting, 1.0 s");
+  tally.waiting = 0;
   options.max_trials = 40;
   tally.succeeded = 7;
   tally.early_stopped = 2;

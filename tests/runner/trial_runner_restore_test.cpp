@@ -121,6 +121,20 @@ TEST_CASE("restore: the time that a trial ran while nobody looked counts") {
   CHECK(w.runner.next_deadline().value() == Approx(1030));
 }
 
+TEST_CASE("restore: a trial that has waited all the while is not stopped") {
+  RunnerOptions options = World::limits(1, 10);
+  options.max_trial_seconds = 100;
+  World w(options);
+  w.clock.advance_to(1000);
+  auto state = restored({live_trial(0, TrialStatus::running)});
+  state.live[0].started = w.clock.wall() - 700;
+  w.backend.events.push_back(TrialPlace{"t0000", "waits for a worker", 0});
+  resume(w, state);
+  w.clock.advance(10);
+  w.pump();
+  CHECK(w.backend.stopped.empty());
+}
+
 TEST_CASE("restore: a decision that was not carried out is, with what belongs to it") {
   RunnerOptions options = World::limits(1, 10);
   options.trial.checkpoint_at_end = true;

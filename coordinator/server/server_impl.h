@@ -1,0 +1,160 @@
+#pragma once
+// What a CoordinatorServer is made of. Only for its sources.
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/saved_numbers.h"
+#include "coordinator/messages.h"
+#include "coordinator/server/buffer_board.h"
+#include "coordinator/server/held_back.h"
+#include "coordinator/server/ledger.h"
+#include "coordinator/server/operator_seat.h"
+#include "coordinator/server/server.h"
+#include "coordinator/server/sessions.h"
+#include "coordinator/server/task_event.h"
+#include "coordinator/trial_event.h"
+#include "coordinator/wire/listener.h"
+
+namespace attune {
+
+class CoordinatorServer::Impl final : public Effects {
+ public:
+  using SessionId = Sessions::Id;
+
+  Impl(boost::asio::io_context& io, const Clock& clock, ServerOptions options,
+       std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished)
+      : io_(io),
+        clock_(clock),
+        options_(std::move(options)),
+        log_(std::move(log)),
+        on_finished_(std::move(on_finished)),
+        buffers_(options_.seed,
+                 {[this](const json& record) { ledger_->append(dump_json(record)); },
+                  [this](SessionId session, const json& message) { say(session, message); }}),
+        coordinator_(options_.coordinator, std::move(commander), *this),
+        seat_(coordinator_,
+              {[this] { return now(); }, [this] { return address(); }, [this] { settle_soon(); },
+               [this](std::function<void()> call) { when_durable(std::move(call)); }},
+              log_),
+        sessions_(log_),
+        alarm_(io),
+        second_(io),
+        patience_(io) {}
+
+  Result<void> begin(FileSystem& files, const MakeOperator& make_operator);
+  ~Impl() override { *alive_ = false; }
+
+  // ---- Effects
+  void append(const Record& record) override {
+    ledger_->append(encode_record(record));
+    if (record.edge != Edge::info) seat_.something_happened();
+  }
+  void applied(const Record& record, const Task* task) override {
+    buffers_.hear(record, task);
+    if (record.edge == Edge::requeued || record.edge == Edge::ended) fence_former(record.task);
+    if (live_ && task != nullptr && task->spec.client.empty() && options_.on_task_event) {
+      const std::string text = task_event(record, *task);
+      if (!text.empty()) options_.on_task_event(text);
+    }
+  }
+  void lease(const Task& task, bool again) override {
+    log_.debug("task {} attempt {} goes to worker {} (lease {}{})", task.spec.id, task.attempt,
+               task.worker, task.lease, again ? ", again" : "");
+    to(Role::worker, task.worker, lease_message(task, again));
+  }
+  void cancel(const std::string& worker, const HeldLease& held, const std::string& how) override {
+    to(Role::worker, worker, cancel_message(held, how));
+  }
+  void tell(const Task& task, const json& message) override {
+    to(Role::worker, task.worker, tell_message(task, message));
+  }
+  void say_again(const Task& task) override {
+    to(Role::worker, task.worker, say_again_message(task));
+  }
+  void acknowledge_info(const Task& task, std::uint64_t seq) override {
+    to(Role::worker, task.worker, info_ack_message(task, seq));
+  }
+  void acknowledge_end(const std::string& worker, const HeldLease& held) override {
+    to(Role::worker, worker, finished_ack_message(held));
+  }
+  void dismiss(const std::string& worker) override {
+    to(Role::worker, worker, {{"type", "drain"}});
+  }
+  void state_changed(const Task& task) override {
+    log_.debug("task {} attempt {} {}{}", task.spec.id, task.attempt, to_text(task.state),
+               task.cause.empty() ? "" : ": " + task.cause);
+    if (!task.spec.client.empty()) to(Role::client, task.spec.client, state_message(task));
+  }
+  void info(const Task& task, std::uint64_t seq, const json& event) override {
+    to(Role::client, task.spec.client, info_message(task, seq, event));
+  }
+
+  const std::string& listens_on() const { return listener_->address(); }
+  bool went_on() const { return ledger_->had_records(); }
+  const Coordinator& coordinator() const { return coordinator_; }
+  void finish(const std::string& cause) {
+    coordinator_.finish_all(cause, now());
+    settle();
+  }
+  bool idle() const {
+    return sessions_.none_are(Role::client) &&
+           std::ranges::all_of(coordinator_.board().tasks(),
+                               [](const auto& each) { return is_end(each.second.state); });
+  }
+  Result<void> close() { return ledger_->close(); }
+
+ private:
+  double now() const { return began_wall_ + (clock_.now() - began_); }
+  std::string address() const {
+    return options_.advertise.empty() ? listener_->address() : options_.advertise;
+  }
+  Result<void> replay(const json& record);
+  json save() const;
+
+  void hello(std::unique_ptr<Connection> connection, const json& message);
+  Result<Session> meet(const json& message);
+  const Task* task_of(const Session& program) const;
+  static void fence(const Session& program, Connection& connection);
+  void fence_former(const std::string& task);
+  void start(SessionId id);
+  void heard(SessionId id, const json& message);
+  Result<void> hear(SessionId id, const Session& session, const json& message);
+  void closed(SessionId id, const std::string& reason);
+
+  void when_durable(std::function<void()> call) {
+    held_back_.add(ledger_->position(), std::move(call));
+  }
+  void to(Role role, const std::string& name, json message);
+  void say(SessionId id, json message);
+  void settle();
+  void settle_soon();
+  void say_goodbye();
+  void await_farewell(int more);
+  void await_deadline();
+  void await_second();
+
+  boost::asio::io_context& io_;
+  const Clock& clock_;
+  const ServerOptions options_;
+  const Log log_;
+  std::function<void()> on_finished_;
+  std::unique_ptr<Ledger> ledger_;
+  BufferBoard buffers_;
+  Coordinator coordinator_;
+  OperatorSeat seat_;
+  HeldBack held_back_;
+  std::unique_ptr<Listener> listener_;
+  Sessions sessions_;
+  boost::asio::steady_timer alarm_, second_, patience_;
+  const double began_ = clock_.now(), began_wall_ = clock_.wall();
+  std::optional<double> armed_;
+  bool live_ = false;  // what happens is not replayed
+  bool settling_ = false, ticking_ = false, parting_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace attune

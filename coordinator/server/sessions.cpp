@@ -1,0 +1,77 @@
+#include "coordinator/server/sessions.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace attune {
+
+bool Sessions::is_paused(const Session& session) const {
+  return disk_ || (slow_ && session.role != Role::client);
+}
+
+Sessions::Id Sessions::add(Session session) {
+  const Id id = next_++;
+  if (session.role != Role::data) {
+    const auto [at, is_new] = names(session.role).try_emplace(session.name, id);
+    if (!is_new) {
+      sessions_.at(at->second).connection->drop("another connection has taken its place");
+      sessions_.erase(at->second);
+      at->second = id;
+    }
+  }
+  sessions_.emplace(id, std::move(session));
+  return id;
+}
+
+void Sessions::start(Id id, Connection::Handlers handlers) {
+  const Session& session = sessions_.at(id);
+  session.connection->start(std::move(handlers));
+  if (is_paused(session)) session.connection->pause_reading();
+}
+
+std::optional<Session> Sessions::take(Id id) {
+  auto node = sessions_.extract(id);
+  if (node.empty()) return std::nullopt;
+  Session session = std::move(node.mapped());
+  if (session.role != Role::data) names(session.role).erase(session.name);
+  return session;
+}
+
+Session* Sessions::find(Id id) {
+  const auto found = sessions_.find(id);
+  return found == sessions_.end() ? nullptr : &found->second;
+}
+
+void Sessions::for_each(const std::function<void(Id, Session&)>& visit) {
+  for (auto& [id, session] : sessions_) visit(id, session);
+}
+
+void Sessions::say(Id id, const json& message) {
+  Session* session = find(id);
+  if (session == nullptr) return;
+  if (const auto sent = session->connection->send(message); !sent)
+    log_.error("to {}: {}", session->connection->peer(), sent.error().message);
+}
+
+void Sessions::say(Role role, const std::string& name, const json& message) {
+  if (const auto found = names(role).find(name); found != names(role).end())
+    say(found->second, message);
+}
+
+void Sessions::say_to_all(Role role, const json& message) {
+  for (const auto& [name, id] : names(role)) say(id, message);
+}
+
+void Sessions::slow_down(bool disk) {
+  const bool slow = std::ranges::any_of(clients_, [&](const auto& client) {
+    return sessions_.at(client.second).connection->congested();
+  });
+  if (disk == disk_ && slow == slow_) return;
+  disk_ = disk;
+  slow_ = slow;
+  for (auto& [id, session] : sessions_) {
+    is_paused(session) ? session.connection->pause_reading() : session.connection->resume_reading();
+  }
+}
+
+}  // namespace attune

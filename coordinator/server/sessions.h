@@ -1,0 +1,62 @@
+#pragma once
+// Who is connected: workers and clients by their names, and the programs of tasks. One thread.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "coordinator/wire/connection.h"
+
+namespace attune {
+
+enum class Role { worker, client, data };
+
+struct Session {
+  Role role = Role::worker;
+  std::string name;  // of the worker or client; the task of a program
+  int attempt = 0;   // of the task
+  std::unique_ptr<Connection> connection;
+};
+
+class Sessions {
+ public:
+  using Id = std::uint64_t;
+  explicit Sessions(Log log) : log_(std::move(log)) {}
+
+  // The newest connection of a worker's or client's name counts: the former one is dropped.
+  Id add(Session session);
+  void start(Id id, Connection::Handlers handlers);  // to listen to it
+  std::optional<Session> take(Id id);                // whose connection has closed
+  Session* find(Id id);
+  bool none_are(Role role) const { return names(role).empty(); }
+  void for_each(const std::function<void(Id id, Session& session)>& visit);
+
+  // Nothing when it is not here. A message that is too large for a frame is logged.
+  void say(Id id, const json& message);
+  void say(Role role, const std::string& name, const json& message);
+  void say_to_all(Role role, const json& message);
+
+  // Nobody is listened to any more while the disk does not take what was said. While a client does
+  // not take what is for it the others are not listened to, who would say more; clients are:
+  // their acknowledgements make room.
+  void slow_down(bool disk);
+
+ private:
+  using Names = std::map<std::string, Id>;
+
+  const Names& names(Role role) const { return role == Role::worker ? workers_ : clients_; }
+  Names& names(Role role) { return role == Role::worker ? workers_ : clients_; }
+  bool is_paused(const Session& session) const;
+
+  const Log log_;
+  std::map<Id, Session> sessions_;
+  Names workers_, clients_;
+  Id next_ = 1;
+  bool disk_ = false, slow_ = false;
+};
+
+}  // namespace attune
