@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,9 @@ namespace {
 // Leases of different coordinators differ in the upper half, also when the disk has forgotten the
 // last leases of the former one.
 constexpr int kLeaseBits = 32;
+constexpr std::uint64_t kMostEpochs = std::uint64_t{1}
+                                      << 31;  // so that leases are positive in JSON
+constexpr std::int64_t kMostAttempts = 1'000'000;
 
 TaskState state_after(const Record& record) {
   switch (record.edge) {
@@ -100,21 +105,38 @@ Result<std::uint64_t> count_at(const json& object, std::string_view key) {
   return static_cast<std::uint64_t>(number);
 }
 
+Result<double> time_at(const json& object, std::string_view key) {
+  const double time = TRY(number_at(object, key));
+  if (!std::isfinite(time)) return fail(fmt::format("{}: it is no time", key));
+  return time;
+}
+
+Result<bool> flag_at(const json& object, std::string_view key) {
+  const json flag = TRY(value_at(object, key));
+  if (!flag.is_boolean()) return fail(fmt::format("{}: yes or no is wanted", key));
+  return flag.get<bool>();
+}
+
 Result<Task> load_task(const json& state) {
   Task task;
   task.spec = TRY(parse_task_spec(TRY(object_at(state, "spec"))));
   task.state = TRY(parse_task_state(TRY(text_at(state, "state"))));
   task.order = TRY(count_at(state, "order"));
-  task.attempt = static_cast<int>(TRY(count_at(state, "attempt")));
+  const std::int64_t attempt = TRY(integer_at(state, "attempt"));
+  if (attempt < 0 || attempt > kMostAttempts) return fail("attempt: out of range");
+  task.attempt = static_cast<int>(attempt);
   task.lease = TRY(count_at(state, "lease"));
   task.worker = TRY(text_at(state, "worker"));
-  task.since = task.heard = TRY(number_at(state, "since"));
-  task.leased = TRY(number_at(state, "leased"));
+  task.since = task.heard = TRY(time_at(state, "since"));
+  task.leased = TRY(time_at(state, "leased"));
   task.how = TRY(text_at(state, "how"));
   task.cause = TRY(text_at(state, "cause"));
-  task.again = state.contains("again") && state["again"] == true;
+  task.again = TRY(flag_at(state, "again"));
   task.position = TRY(count_at(state, "position"));
   task.report = TRY(text_at(state, "report"));
+  const bool held = task.state != TaskState::queued && !is_end(task.state);
+  if (held && (task.worker.empty() || task.lease == 0))
+    return fail(fmt::format("task {} is {}, by nobody", task.spec.id, to_text(task.state)));
   return task;
 }
 
@@ -129,6 +151,7 @@ Result<void> Board::apply(const Record& record) {
   switch (record.edge) {
     case Edge::began:
       if (record.number <= epoch_) return fail("a coordinator that began before the last one");
+      if (record.number >= kMostEpochs) return fail("more coordinators than there can have been");
       epoch_ = record.number;
       lease_ = std::max(lease_, epoch_ << kLeaseBits);
       return {};
@@ -152,12 +175,16 @@ Result<void> Board::apply(const Record& record) {
   Task* task = find(record.task);
   if (task == nullptr) return fail(fmt::format("there is no task {}", record.task));
   TRY(check(*task, record));
+  if (record.edge == Edge::leased &&
+      (record.number <= lease_ || record.number >> kLeaseBits != epoch_))
+    return fail(
+        fmt::format("task {} was leased under a number that was not its turn", record.task));
   if (record.edge == Edge::gone) {
     tasks_.erase(record.task);
   } else if (record.edge == Edge::info) {
     task->position = record.number;
   } else {
-    if (record.edge == Edge::leased) lease_ = std::max(lease_, record.number);
+    if (record.edge == Edge::leased) lease_ = record.number;
     move(*task, record);
   }
   return {};
@@ -181,10 +208,17 @@ Result<void> Board::load(const json& state) {
   board.epoch_ = TRY(count_at(state, "epoch"));
   board.created_ = TRY(count_at(state, "created"));
   board.lease_ = TRY(count_at(state, "lease"));
-  board.latched_ = state.contains("latched") && state["latched"] == true;
+  board.latched_ = TRY(flag_at(state, "latched"));
+  if (board.epoch_ >= kMostEpochs || board.lease_ >> kLeaseBits != board.epoch_)
+    return fail("lease: it is not one of this coordinator");
+  std::set<std::uint64_t> orders;
   for (const json& each : TRY(array_at(state, "tasks"))) {
     Task task = TRY(load_task(each));
     const std::string id = task.spec.id;
+    const bool in_turn =
+        task.order >= 1 && task.order <= board.created_ && task.lease <= board.lease_;
+    if (!in_turn || !orders.insert(task.order).second)
+      return fail(fmt::format("task {}: order or lease is out of turn", id));
     if (!board.tasks_.emplace(id, std::move(task)).second)
       return fail(fmt::format("task {} is there twice", id));
   }

@@ -22,6 +22,14 @@ Result<HeldLease> held_at(const json& message) {
   return held;
 }
 
+// What is kept, and told to others in a message that has room for more than this.
+Result<std::string> short_text_at(const json& message, std::string_view key) {
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  std::string text = TRY(text_at(message, key));
+  if (text.size() > kMost) return fail(fmt::format("{}: it is longer than {} bytes", key, kMost));
+  return text;
+}
+
 Result<std::vector<std::string>> texts_at(const json& message, std::string_view key) {
   std::vector<std::string> texts;
   for (const json& each : TRY(array_at(message, key))) {
@@ -188,10 +196,10 @@ Result<void> hear_worker(Coordinator& coordinator, const std::string& worker, co
   } else if (type == "finished") {
     const TaskState state = TRY(parse_task_state(TRY(text_at(message, "state"))));
     if (!is_end(state)) return fail(fmt::format("state: {} is no end", to_text(state)));
-    const std::string cause = TRY(text_at(message, "cause"));
-    coordinator.finished(worker, held, state, cause, TRY(text_at(message, "report")), now);
+    const std::string cause = TRY(short_text_at(message, "cause"));
+    coordinator.finished(worker, held, state, cause, TRY(short_text_at(message, "report")), now);
   } else if (type == "refused") {
-    coordinator.refused(worker, held, TRY(text_at(message, "message")), now);
+    coordinator.refused(worker, held, TRY(short_text_at(message, "message")), now);
   } else {
     return fail(fmt::format("type: \"{}\" is nothing that a worker says", type));
   }
@@ -225,8 +233,8 @@ Result<json> hear_client(Coordinator& coordinator, const std::string& client, co
   const std::string id = TRY(text_at(message, "task"));
   if (auto own = check_owner(coordinator, client, id); !own) return refused(id, own.error());
   if (type == "cancel") {
-    const std::string cause = message.contains("cause") ? TRY(text_at(message, "cause")) : "";
-    coordinator.cancel(id, TRY(text_at(message, "how")), cause, now);
+    const std::string cause = message.contains("cause") ? TRY(short_text_at(message, "cause")) : "";
+    coordinator.cancel(id, TRY(short_text_at(message, "how")), cause, now);
   } else if (type == "tell") {
     if (auto told = coordinator.tell(id, TRY(object_at(message, "message"))); !told)
       return refused(id, told.error());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "base/json.h"
@@ -49,6 +50,7 @@ Result<Record> record_from_json(const json& object) {
   if (known == kEdges.end()) return fail(fmt::format("edge: \"{}\" is none", edge));
   record.edge = known->first;
   record.at = TRY(number_at(object, "at"));
+  if (!std::isfinite(record.at)) return fail("at: it is no time");
   if (object.contains("task")) record.task = TRY(text_at(object, "task"));
   if (object.contains("spec")) record.spec = TRY(parse_task_spec(object["spec"]));
   if (object.contains("worker")) record.worker = TRY(text_at(object, "worker"));

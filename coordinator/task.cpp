@@ -44,7 +44,10 @@ Result<std::vector<std::string>> texts_at(const json& object, const std::string&
 Result<double> amount_at(const json& object, const std::string& key, double fallback) {
   if (!object.contains(key)) return fallback;
   const double amount = TRY(number_at(object, key));
-  if (!(amount >= 0)) return fail(fmt::format("{}: 0 or more is wanted, not {}", key, amount));
+  // Nothing infinite: JSON cannot say it, and what is journalled is to be read back.
+  constexpr double kMost = 1e18;
+  if (!(amount >= 0 && amount <= kMost))
+    return fail(fmt::format("{}: 0 to {} is wanted, not {}", key, kMost, amount));
   return amount;
 }
 

@@ -120,6 +120,9 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   };
   server_options.durability = options.durability;
   server_options.coordinator.lost_after = options.lost_after;
+  server_options.silence =
+      std::chrono::milliseconds(static_cast<std::int64_t>(options.silence * 1000));
+  server_options.ping = server_options.silence / 5;
   bool finished = false;
   const fs::path program = fs::path(surroundings.program_folder) / "attune";
   const MakeOperator make_operator =

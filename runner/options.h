@@ -133,6 +133,7 @@ struct CoordinatorCommandOptions {
   double worker_cpu = 0;  // of each; 0: what the machine has
   Durability durability = Durability::each_second;
   double lost_after = 15;  // seconds
+  double silence = 10;     // seconds, of connections
   double leave_after = 0;  // seconds without client and task; 0: stays
   std::string log_level = "info";
   std::string slurm;          // file of settings; empty: no jobs

@@ -46,6 +46,13 @@ void add_pool(CLI::App& app, Found& found) {
       ->transform(duration())
       ->type_name("DURATION");
   coordinator
+      ->add_option("--silence", c.silence,
+                   "A connection on which nothing came for so long is closed, by either side "
+                   "(default: 10s)")
+      ->transform(duration())
+      ->check(CLI::Range(0.1, 86'400.0).description(""))
+      ->type_name("DURATION");
+  coordinator
       ->add_option("--leave-after", c.leave_after,
                    "End when there was no client and no task for so long (default: never)")
       ->transform(duration())

@@ -1,5 +1,6 @@
-// How fast a coordinator assigns: a server in one thread, a client and workers that answer at once
-// in another, over loopback. Prints one line for each durability.
+// How fast a coordinator assigns and cancels: a server in one thread, a client and workers that
+// answer at once in another, over loopback. One task in fifty does not end by itself, and is
+// cancelled when it runs. Prints two lines for each durability.
 //   bench_coordinator [TASKS [OUTSTANDING [WORKERS]]]
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -53,11 +54,9 @@ class Others {
     while (ended_ < load_.tasks) io_.run_one();
   }
   double seconds() const { return std::chrono::duration<double>(end_ - begin_).count(); }
-  // From the submission to the lease, in milliseconds.
-  double percentile(double p) {
-    std::ranges::sort(waits_);
-    return waits_[static_cast<std::size_t>(p * static_cast<double>(waits_.size() - 1))];
-  }
+  // In milliseconds: from the submission to the lease, and from the client's cancel to the worker.
+  std::vector<double>& waits() { return waits_; }
+  std::vector<double>& cancels() { return cancels_; }
 
  private:
   using Hear = std::function<void(Connection&, const json&)>;
@@ -97,21 +96,37 @@ class Others {
   void say(const json& message) {
     static_cast<void>(connections_[static_cast<std::size_t>(client_)]->send(message));
   }
-  void work(Connection& self, const json& message) {
-    if (message["type"] != "lease") return;
-    const auto id = message["task"].get<std::string>();
-    waits_.push_back(
-        std::chrono::duration<double, std::milli>(SteadyClock::now() - sent_.at(id)).count());
-    sent_.erase(id);
-    static_cast<void>(self.send({{"type", "started"}, {"task", id}, {"lease", message["lease"]}}));
+  double milliseconds_since_sent(const std::string& id) {
+    const auto sent = sent_.extract(id).mapped();
+    return std::chrono::duration<double, std::milli>(SteadyClock::now() - sent).count();
+  }
+  static bool is_held(const std::string& id) { return id.ends_with("00") || id.ends_with("50"); }
+  static void end(Connection& self, const json& about, const char* state) {
     static_cast<void>(self.send({{"type", "finished"},
-                                 {"task", id},
-                                 {"lease", message["lease"]},
-                                 {"state", "succeeded"},
+                                 {"task", about["task"]},
+                                 {"lease", about["lease"]},
+                                 {"state", state},
                                  {"cause", ""},
                                  {"report", ""}}));
   }
+  void work(Connection& self, const json& message) {
+    const auto id = message.value("task", std::string());
+    if (message["type"] == "lease") {
+      waits_.push_back(milliseconds_since_sent(id));
+      static_cast<void>(
+          self.send({{"type", "started"}, {"task", id}, {"lease", message["lease"]}}));
+      if (!is_held(id)) end(self, message, "succeeded");
+    } else if (message["type"] == "cancel") {
+      cancels_.push_back(milliseconds_since_sent(id));
+      end(self, message, "cancelled");
+    }
+  }
   void hear(const json& message) {
+    const auto id = message.value("task", std::string());
+    if (message["type"] == "state" && message["state"] == "running" && is_held(id)) {
+      sent_[id] = SteadyClock::now();
+      say({{"type", "cancel"}, {"task", id}, {"how", "stop"}});
+    }
     if (message["type"] != "finished") return;
     say({{"type", "forget"}, {"task", message["task"]}});
     end_ = SteadyClock::now();
@@ -125,9 +140,15 @@ class Others {
   std::vector<std::unique_ptr<Connection>> connections_;
   int client_ = 0, connected_ = 0, submitted_ = 0, ended_ = 0;
   std::unordered_map<std::string, SteadyClock::time_point> sent_;
-  std::vector<double> waits_;
+  std::vector<double> waits_, cancels_;
   SteadyClock::time_point begin_, end_;
 };
+
+double percentile(std::vector<double>& values, double p) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(p * static_cast<double>(values.size() - 1))];
+}
 
 int run(const Load& load, Durability durability, const char* name) {
   char folder[] = "/tmp/attune-bench-XXXXXX";
@@ -151,7 +172,10 @@ int run(const Load& load, Durability durability, const char* name) {
       "{:8} {} tasks, {} outstanding, {} workers: {:.0f} tasks/s, submitted to leased {:.2f} "
       "ms (median), {:.2f} ms (99 %)\n",
       name, load.tasks, load.outstanding, load.workers, load.tasks / others.seconds(),
-      others.percentile(0.5), others.percentile(0.99));
+      percentile(others.waits(), 0.5), percentile(others.waits(), 0.99));
+  fmt::print("{:8} {} cancelled, to the worker in {:.2f} ms (median), {:.2f} ms (99 %)\n", name,
+             others.cancels().size(), percentile(others.cancels(), 0.5),
+             percentile(others.cancels(), 0.99));
   io.stop();
   thread.join();
   server->reset();

@@ -51,7 +51,9 @@ Result<Session> CoordinatorServer::Impl::meet(const json& message) {
   } else if (role == "data") {
     session.role = Role::data;
     session.name = TRY(text_at(message, "task"));
-    session.attempt = static_cast<int>(TRY(integer_at(message, "attempt")));
+    const std::int64_t attempt = TRY(integer_at(message, "attempt"));
+    session.attempt = static_cast<int>(attempt);
+    if (session.attempt != attempt) return fail("attempt: there is none of this number");
   } else {
     return fail(fmt::format("role: worker, client or data is wanted, not \"{}\"", role));
   }

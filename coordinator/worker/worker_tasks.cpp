@@ -16,9 +16,11 @@ namespace {
 
 // Experiments whose backend is kept although no trial of them runs here.
 constexpr std::size_t kKeptPrograms = 8;
-// What an earlier attempt has left running is killed by the first try.
-constexpr int kStartTries = 3;
-constexpr std::chrono::milliseconds kBetweenTries{200};
+// What an earlier attempt has left running is killed by the first try; if it can be: on a machine
+// that is cut off it runs on in the same folder, until it ends or that machine is back. As any
+// start that fails it is tried for ten minutes.
+constexpr int kQuickTries = 3, kTries = 600;
+constexpr std::chrono::milliseconds kQuickPause{200}, kPause{1000};
 
 Result<HeldLease> held_at(const json& message) {
   HeldLease held{TRY(text_at(message, "task")), 0};
@@ -28,16 +30,30 @@ Result<HeldLease> held_at(const json& message) {
   return held;
 }
 
-Result<TrialStart> parse_start(const json& program) {
+// A number of attempts, of which two can be added.
+Result<int> attempt_at(const json& object) {
+  constexpr int kMost = 1'000'000'000;
+  const std::int64_t attempt = TRY(integer_at(object, "attempt"));
+  if (attempt < 0 || attempt > kMost) return fail(fmt::format("attempt: 0 to {} is wanted", kMost));
+  return static_cast<int>(attempt);
+}
+
+struct WhatToRun {
+  std::string experiment;
   TrialStart start;
+};
+Result<WhatToRun> parse_program(const std::string& text) {
+  const json program = TRY(parse_json(text));
+  WhatToRun what{TRY(text_at(program, "experiment")), {}};
+  TrialStart& start = what.start;
   start.job_id = TRY(text_at(program, "job"));
   start.sequence = TRY(integer_at(program, "sequence"));
-  start.attempt = static_cast<int>(TRY(integer_at(program, "attempt")));
+  start.attempt = TRY(attempt_at(program));
   start.parameter_text = TRY(text_at(program, "parameters"));
   if (program.contains("checkpoint")) start.checkpoint = TRY(text_at(program, "checkpoint"));
   if (program.contains("resources"))
     start.resources = TRY(parse_resources(TRY(object_at(program, "resources"))));
-  return start;
+  return what;
 }
 
 }  // namespace
@@ -128,16 +144,21 @@ Result<void> WorkerTasks::lease(const json& message) {
   task->held = TRY(held_at(message));
   const LeaseId lease = task->held.lease;
   if (tasks_.contains(lease)) return {};  // said twice
-  const json program = TRY(parse_json(TRY(text_at(message, "program"))));
-  task->start = TRY(parse_start(program));
-  task->start.attempt += static_cast<int>(TRY(integer_at(message, "attempt")));
+  const int attempt = TRY(attempt_at(message));
   task->position = static_cast<std::uint64_t>(TRY(integer_at(message, "position")));
   task->again = message.contains("again") && message["again"] == true;
   task->was_running = TRY(text_at(message, "state")) != to_text(TaskState::leased);
-  const std::string experiment = TRY(text_at(program, "experiment"));
+  auto what = parse_program(TRY(text_at(message, "program")));
   Task& kept = *(tasks_[lease] = std::move(task));
   ++taken_;
-  auto made = this->program(experiment);
+  // It is its client's text, into which the coordinator has not looked: not its mistake.
+  if (!what) {
+    refuse(kept, "program: " + what.error().message);
+    return {};
+  }
+  kept.start = std::move(what->start);
+  kept.start.attempt += attempt;
+  auto made = program(what->experiment);
   if (!made) {
     refuse(kept, made.error().message);
     return {};
@@ -179,9 +200,11 @@ void WorkerTasks::begin(Task& task) {
 void WorkerTasks::start(Task& task, int try_number) {
   const auto started = task.program->backend->start(task.start);
   if (started) return began(task);
-  if (try_number >= kStartTries)
-    return never_ran(task, Ending::failed, "cannot start it: " + started.error().message);
-  task.retry = std::make_unique<boost::asio::steady_timer>(io_, kBetweenTries);
+  const std::string why = "cannot start it: " + started.error().message;
+  if (try_number >= kTries) return never_ran(task, Ending::failed, why);
+  if (try_number == kQuickTries) info(task, TrialProblem{task.start.job_id, why + "; tries again"});
+  task.retry = std::make_unique<boost::asio::steady_timer>(
+      io_, try_number < kQuickTries ? kQuickPause : kPause);
   task.retry->async_wait([this, held = task.held, try_number,
                           alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
     if (error || alive.expired()) return;

@@ -74,11 +74,52 @@ TEST_CASE("coordinator restart: what cannot have happened is refused") {
   CHECK(refused({.edge = Edge::created, .task = "a"}));
   CHECK(refused({.edge = Edge::created, .task = "a", .spec = trial_task("a")}));
   CHECK(refused({.edge = Edge::began, .number = 1}));
-  const auto text =
-      GENERATE(as<std::string>(), "", "[]", "{}", R"({"edge": "x", "at": 1})",
-               R"({"edge": "began", "at": "1"})", R"({"edge": "leased", "at": 1, "number": -1})",
-               R"({"edge": "created", "at": 1, "spec": {"id": "a"}})");
+  // Numbers from which leases would follow that no record can hold, or that were given out before.
+  CHECK(refused({.edge = Edge::began, .number = std::uint64_t{1} << 31}));
+  for (const LeaseId lease :
+       {LeaseId{1}, w.coordinator.board().next_lease() - 1, (LeaseId{1} << 63) - 1})
+    CHECK(refused({.edge = Edge::leased, .task = "a", .worker = "w", .number = lease}));
+  const auto text = GENERATE(as<std::string>(), "", "[]", "{}", R"({"edge": "x", "at": 1})",
+                             R"({"edge": "began", "at": "1"})", R"({"edge": "began", "at": 1e400})",
+                             R"({"edge": "leased", "at": 1, "number": -1})",
+                             R"({"edge": "created", "at": 1, "spec": {"id": "a"}})");
   CHECK(!decode_record(text));
+}
+
+TEST_CASE("coordinator restart: a state that was tampered with is refused") {
+  World w;
+  w.coordinator.begin(w.now);
+  REQUIRE(w.coordinator.worker_joined(worker_hello("w"), w.now));
+  for (const char* id : {"a", "b"}) REQUIRE(w.coordinator.submit(trial_task(id), w.now));
+  const json good = w.coordinator.board().save();
+  REQUIRE(Board().load(good));
+  const auto [path, value] = GENERATE(table<std::string, std::string>({
+      {"/epoch", "2147483648"},
+      {"/epoch", "-1"},
+      {"/created", "1"},
+      {"/lease", "1"},
+      {"/lease", "9223372036854775807"},
+      {"/latched", "1"},
+      {"/tasks", "{}"},
+      {"/tasks/1/spec/id", R"("a")"},
+      {"/tasks/0/state", R"("asleep")"},
+      {"/tasks/0/worker", R"("")"},
+      {"/tasks/0/lease", "0"},
+      {"/tasks/0/lease", "4294967298"},
+      {"/tasks/0/attempt", "4294967296"},
+      {"/tasks/0/since", "1e400"},
+      {"/tasks/0/leased", "NaN"},
+      {"/tasks/0/again", "1"},
+      {"/tasks/1/order", "1"},
+      {"/tasks/1/order", "0"},
+      {"/tasks/1/order", "3"},
+  }));
+  json bad = good;
+  bad[json::json_pointer(path)] = *parse_json(value);
+  INFO(path);
+  Board board;
+  CHECK(!board.load(bad));
+  CHECK(board.save() == Board().save());
 }
 
 TEST_CASE("coordinator restart: killed behind every edge, the same result, and no work twice") {

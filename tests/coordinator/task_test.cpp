@@ -40,6 +40,8 @@ TEST_CASE("task: what is wrong with a spec is said with the name of the field") 
       {"id", R"(".hidden")"},
       {"kind", "7"},
       {"needs", R"({"cpu": -1})"},
+      {"needs", R"({"cpu": Infinity})"},  // JSON has none: no journal could be read back
+      {"needs", R"({"custom": {"cpu": 1e400}})"},
       {"needs", R"({"custom": {"cpu": "x"}})"},
       {"labels", "[1]"},
       {"priority", "0.5"},

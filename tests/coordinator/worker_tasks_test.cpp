@@ -1,5 +1,7 @@
 #include "coordinator/worker/worker_tasks.h"
 
+#include <sys/file.h>
+
 #include <catch2/catch.hpp>
 
 #include "coordinator/trial_event.h"
@@ -128,6 +130,26 @@ TEST_CASE("worker tasks: a fenced attempt is killed, and the next one runs besid
   CHECK(first.find("FINAL") == std::string::npos);  // it was killed before it went on
 }
 
+TEST_CASE("worker tasks: an attempt waits for one that runs where nobody can reach it") {
+  PoolInProcess pool;
+  pool.command = "report FINAL 0 $ATTUNE_ATTEMPT";
+  pool.start_worker("w");
+  // As its shim holds it, on a machine whose processes are not to be seen from here.
+  const fs::path trial = pool.folder.path / "experiment/trials/t0";
+  fs::create_directories(trial);
+  UniqueFd held(::open((trial / "spool.0").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  REQUIRE(::flock(held.get(), LOCK_EX) == 0);
+  REQUIRE(pool.coordinator.submit(pool.trial(0, 1), pool.now));
+  REQUIRE(
+      pool.run_until([&] { return !pool.heard.empty() && pool.heard.back()["type"] == "info"; }));
+  CHECK_THAT(dump_json(pool.heard.back()), Catch::Contains("attempt 0 still ran"));
+  CHECK(pool.coordinator.board().tasks().at("e-t0-1").state == TaskState::leased);
+  held = UniqueFd();
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-1"); }));
+  CHECK(end_of(pool, "e-t0-1").how == Ending::succeeded);
+  CHECK(pool.reports("e-t0-1") == Texts{"1"});
+}
+
 TEST_CASE("worker tasks: what this machine cannot run is refused") {
   PoolInProcess pool;
   pool.command = "true";
@@ -160,6 +182,40 @@ TEST_CASE("worker tasks: reports are not read while too many are not acknowledge
   pool.coordinator.acknowledge("e-t0-0", UINT64_MAX, 0);
   REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
   CHECK(pool.reports("e-t0-0").size() == 2000);
+}
+
+TEST_CASE("worker tasks: a cancel reaches a trial of which nobody acknowledges anything") {
+  PoolInProcess pool;
+  make_fifo(pool.folder.path / "never");
+  pool.command = "for i in $(seq 2000); do report PERIODICAL $i $i; done; read x < never";
+  pool.acknowledge = false;
+  pool.start_worker("w");
+  pool.workers["w"].tasks->set_most_unacknowledged(100'000);
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
+  REQUIRE(pool.run_until([&] { return !pool.reports("e-t0-0").empty(); }));
+  pool.coordinator.cancel("e-t0-0", "stop", "", pool.now);
+  REQUIRE(pool.run_until([&] { return read_text(spool).find("\nexit ") != std::string::npos; }));
+  CHECK_FALSE(pool.ended("e-t0-0"));
+  pool.acknowledge = true;
+  pool.coordinator.acknowledge("e-t0-0", UINT64_MAX, 0);
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(end_of(pool, "e-t0-0").how == Ending::stopped);
+}
+
+TEST_CASE("worker tasks: a program that cannot be understood is refused and nobody is cut off") {
+  PoolInProcess pool;
+  pool.start_worker("w");
+  TaskSpec spec = pool.trial(0);
+  spec.program = GENERATE(as<std::string>(), "", "7", "{}", R"({"experiment": "e", "job": "t"})",
+                          R"({"experiment": "e", "job": "t", "sequence": 0,
+                              "attempt": 3000000000, "parameters": "{}"})");
+  REQUIRE(pool.coordinator.submit(spec, pool.now));
+  REQUIRE(pool.run_until(
+      [&] { return pool.coordinator.board().tasks().at("e-t0-0").state == TaskState::queued; }));
+  CHECK_THAT(pool.coordinator.board().tasks().at("e-t0-0").cause,
+             Catch::StartsWith("worker w cannot run it: program: "));
+  CHECK(pool.workers["w"].tasks->idle());
 }
 
 TEST_CASE("worker tasks: nonsense is an error and changes nothing") {

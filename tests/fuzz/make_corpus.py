@@ -8,9 +8,11 @@ A seed is kept only if it has a word that no earlier one has, so that the corpor
 import base64
 import hashlib
 import json
+import math
 import pathlib
 import random
 import re
+import struct
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RECORDINGS = ROOT / "tests" / "data" / "transcripts"
@@ -123,6 +125,22 @@ def json_frames_seeds():
     yield b"\x10GET / HTTP/1.1\r\n"
 
 
+# The first byte: even to a listener, odd to a dialer.
+def wire_seeds():
+    def said(*words):
+        return b"".join(json_frame(json.dumps(word).encode()) for word in words)
+
+    hello = {"type": "hello", "version": 1, "role": "worker", "token": "secret", "pid": 7}
+    yield b"\x00" + said(hello, {"type": "ping"}, {"type": "pong"}, {"type": "started", "lease": 1})
+    yield b"\x00" + said(hello | {"token": "other"})
+    yield b"\x00" + said(hello | {"version": 2})
+    yield b"\x00" + said({"type": "error", "message": "so", "final": True, "code": "fenced"})
+    welcome = {"type": "welcome", "epoch": 1, "ping": 2.0, "silence": 10.5}
+    yield b"\x01" + said(welcome, {"type": "ping"}, {"type": "lease", "task": "x"})[:-3]
+    yield b"\x01" + said({"type": "error", "message": "so", "final": True, "code": "fenced"})
+    yield b"\x01" + said({"type": "ping"}, welcome | {"ping": "2"})
+
+
 # Three bytes a command, as in manager_fuzz.cpp, and one for what the daemons do of it at once.
 def manager_seeds():
     tuners, assessors, batch, halving = 7, 3, 3, 0  # numbers of the target's
@@ -150,6 +168,137 @@ def tuner_seeds():
         )
 
 
+def lines(*words) -> bytes:
+    """One a line: what it says, behind the letter for who says it, if there is one."""
+    texts = [word if isinstance(word, str) else word[0] + json.dumps(word[1]) for word in words]
+    return "\n".join(texts).encode()
+
+
+LEASE = 1 << 32  # the numbers of the first coordinator's leases follow
+FIFO = json.dumps({"policy": "fifo", "capacity": 4, "batch": 2})
+PRIORITISED = json.dumps({"policy": "prioritised", "capacity": 3, "batch": 2, "max_staleness": 2})
+
+
+def task_spec(id, **more) -> dict:
+    return {"id": id, "kind": "trial", "client": "c", "needs": {"cpu": 1}, "limits": {"attempts": 2},
+            "program": '{"experiment": "e", "job": "t", "sequence": 0, "attempt": 0, "parameters": "{}"}'} | more
+
+
+def coordinator_messages_seeds():
+    def hello(name, **more):
+        return "h", {"worker": name, "incarnation": "1", "host": "h", "pid": 1, "capacity": {"cpu": 2},
+                     "labels": ["fast"], "kinds": [], "running": []} | more
+
+    def submit(id, **more):
+        return "c", {"type": "submit", "task": task_spec(id, **more)}
+
+    def worker(who, type, task, number, **more):
+        return who, {"type": type, "task": task, "lease": LEASE + number} | more
+
+    def end(who, task, number, state="succeeded"):
+        return worker(who, "finished", task, number, state=state, cause="", report="{}")
+
+    metric = {"event": "report", "text": '{"parameter_id": 0, "trial_job_id": "t", "type": "FINAL", '
+              '"sequence": 0, "value": "1"}', "time": 1.5, "position": 9, "late": False}
+    yield lines(hello("a"), submit("x"), submit("y", labels=["fast"], priority=3), submit("z"),
+                worker("a", "started", "x", 1),
+                worker("a", "info", "x", 1, seq=1, event=metric), ("e", metric),
+                ("c", {"type": "ack", "task": "x", "seq": 1, "position": 9}),
+                ("c", {"type": "tell", "task": "x", "message": {"parameter": "1"}}),
+                ("c", {"type": "cancel", "task": "z", "how": "stop", "cause": "so"}),
+                end("a", "x", 1), end("a", "x", 1), end("a", "y", 9), ("c", {"type": "forget", "task": "x"}),
+                ("c", {"type": "status"}), ("d", {"type": "forget", "task": "y"}), "j")
+    yield lines(hello("a", kinds=["trial"]), submit("x", limits={"attempts": 3, "run": 20, "silent": 9}),
+                worker("a", "started", "x", 1), "l", "t", hello("b"), "t", "t", "t",
+                worker("b", "started", "x", 2), hello("a", running=[{"task": "x", "lease": LEASE + 1}]),
+                end("a", "x", 1, "lost"), ("b", {"type": "drain"}),
+                worker("b", "refused", "x", 2, message="no"), ("c", {"type": "shutdown"}), "m", "t")
+    yield lines(hello("a"), submit("x", owns=[{"id": "b", "settings": FIFO}], uses=["b", "q"]),
+                submit("y", owns=[{"id": "q", "settings": PRIORITISED}], worker="a", needs={"custom": {"k": 0}}),
+                worker("a", "started", "x", 1),
+                ("p", {"type": "sample", "buffer": "b", "size": 2}),
+                ("q", {"type": "push", "buffer": "b", "seq": 1, "items": [{"meta": str(i)} for i in range(7)]}),
+                ("p", {"type": "push", "buffer": "q", "seq": 1,
+                       "items": [{"meta": "m", "priority": 0.5, "collect_iter": 1}, {"meta": "n"}]}),
+                ("q", {"type": "sample", "buffer": "q", "size": 2}),
+                ("q", {"type": "update", "buffer": "q", "ids": [1, 2], "priorities": [1e3, 0.0]}),
+                ("q", {"type": "update", "buffer": "q", "ids": [-1, 1e300], "priorities": [1, 1]}),
+                ("p", {"type": "advance", "buffer": "q", "iteration": 4}), "g", end("a", "x", 1))
+    yield lines(("k", {"type": "lease", "task": "x", "lease": 7, "attempt": 0, "state": "leased",
+                       "position": 0, "program": task_spec("x")["program"]}),
+                ("k", {"type": "cancel", "task": "x", "lease": 7, "how": "kill"}),
+                ("k", {"type": "info_ack", "task": "x", "lease": 7, "seq": 2}),
+                ("k", {"type": "say_again", "task": "x", "lease": 7}),
+                ("k", {"type": "tell", "task": "x", "lease": 7, "message": {"index": 0, "text": "1"}}),
+                ("k", {"type": "finished_ack", "task": "x", "lease": 7}), ("k", {"type": "drain"}))
+
+
+def journal_record(edge, task=None, at=1000.5, **more) -> dict:
+    return {"edge": edge, "at": at} | ({"task": task} if task else {}) | more
+
+
+def coordinator_journal_seeds():
+    created = [journal_record("created", id, spec=task_spec(id, **more)) for id, more in (
+        ("x", {"owns": [{"id": "b", "settings": FIFO}], "limits": {"attempts": 3, "silent": 5}}),
+        ("y", {"uses": ["b"], "priority": -1, "limits": {"attempts": 1, "run": 10.5}}))]
+    records = [journal_record("began", number=1), *created,
+               journal_record("leased", "x", worker="w", number=LEASE + 1),
+               journal_record("running", "x"),
+               journal_record("leased", "y", worker="v", number=LEASE + 2),
+               {"call": "push", "producer": "y/0", "first": 1, "items": [{"meta": "m"}, {"meta": "n"}],
+                "buffer": "b"},
+               {"call": "sample", "n": 2, "buffer": "b"},
+               journal_record("closing", "x", text="stop", cause="so", again=True),
+               journal_record("requeued", "x", attempt=1, cause="so"),
+               journal_record("ended", "y", state="failed", cause="so", text="report"),
+               journal_record("gone", "y"), journal_record("began", number=2), journal_record("latched")]
+    texts = [json.dumps(record) for record in records]
+    for cut in (5, 9, len(texts)):
+        yield "\n".join(texts[:cut]).encode()
+    tasks = [{"spec": task_spec(id), "state": state, "order": order, "attempt": 0, "lease": lease,
+              "worker": "w" if lease else "", "since": 1000, "leased": 1000, "how": "", "cause": "",
+              "again": False, "position": 0, "report": ""}
+             for id, state, order, lease in (("x", "running", 1, LEASE + 1), ("y", "queued", 3, 0),
+                                             ("z", "succeeded", 2, LEASE))]
+    board = {"epoch": 1, "created": 3, "lease": LEASE + 1, "latched": False, "tasks": tasks}
+    buffers = {"b": {"settings": PRIORITISED, "state": buffer_state()}}
+    snapshot = {"board": board, "buffers": buffers}
+    yield lines(("s", snapshot), texts[-2], json.dumps(journal_record("ended", "y", state="cancelled")))
+    # What a commander has made of its run, and told to its tasks.
+    run = task_spec("run-learn-1", kind="learn", owns=[{"id": "run-learn-1", "settings": FIFO}],
+                    program=json.dumps({"experiment": "e", "job": "run-learn-1", "parameters": json.dumps(
+                        {"parameter_id": 0, "parameters": {"task": "run-learn-1"}})}))
+    del run["client"]
+    yield lines(json.dumps(records[0]), json.dumps(journal_record("created", "run-learn-1", spec=run)),
+                json.dumps(journal_record("leased", "run-learn-1", worker="w", number=LEASE + 1)),
+                json.dumps(journal_record("info", "run-learn-1", number=3, text='{"event": "problem"}')))
+
+
+def doubles(*numbers) -> str:
+    return base64.b64encode(struct.pack(f"<{len(numbers)}d", *numbers)).decode()
+
+
+def buffer_state(ids=(2, 4), uses=(0, 1), weights=(0.5, 1.5)) -> dict:
+    return {"rng": ["0123456789abcdef", "1", "2", "3"], "closed": False, "iteration": 3, "next_id": 5,
+            "largest": doubles(2), "counts": doubles(4, 3, 2, 1, 1, 0, 0), "rate": doubles(4, 3),
+            "producers": ["a", "b"], "taken": doubles(3, 1), "ids": doubles(*ids), "uses": doubles(*uses),
+            "collect_iters": doubles(math.nan, 2), "weights": doubles(*weights), "metas": ["m", "n"]}
+
+
+def buffer_state_seeds():
+    push = {"call": "push", "producer": "a", "first": 4, "items": [{"meta": "k", "priority": 2.0}]}
+    calls = [push, {"call": "advance", "iteration": 4}, {"call": "sample", "n": 1},
+             {"call": "update", "ids": doubles(4), "priorities": doubles(3)},
+             {"call": "forget", "producer": "b"}, {"call": "close"}]
+    for policy, state in ((json.loads(PRIORITISED), buffer_state()),
+                          ({"policy": "uniform", "capacity": 4, "max_use": 3, "replace": True,
+                            "rate_limit": {"min": 0.5, "max": 8, "window": 4096}, "batch": 2},
+                           buffer_state(weights=(0, 0))),
+                          (json.loads(FIFO), buffer_state(uses=(0, 0), weights=(0, 0)))):
+        for count in (2, len(calls)):
+            yield json.dumps({"policy": policy, "state": state, "calls": calls[:count]}).encode()
+
+
 def main() -> None:
     names = ["command", "frame", "space", "dispatcher", "exp_params"]
     corpora = {name: Corpus(name) for name in names}
@@ -172,7 +321,9 @@ def main() -> None:
         elif params:
             corpora["exp_params"].add(b"!" + str(params).encode())
     made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds(),
-            "tuner": tuner_seeds(), "json_frames": json_frames_seeds()}
+            "tuner": tuner_seeds(), "json_frames": json_frames_seeds(), "wire": wire_seeds(),
+            "coordinator_messages": coordinator_messages_seeds(),
+            "coordinator_journal": coordinator_journal_seeds(), "buffer_state": buffer_state_seeds()}
     for name, seeds in made.items():
         corpora[name] = Corpus(name)
         for seed in seeds:
