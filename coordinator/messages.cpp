@@ -143,6 +143,8 @@ json status_message(const Coordinator& coordinator) {
   std::vector<const Task*> ordered;
   for (const auto& [id, task] : coordinator.board().tasks()) ordered.push_back(&task);
   std::ranges::sort(ordered, {}, &Task::order);
+  const std::size_t count = ordered.size();
+  ordered.resize(std::min(count, kShownTasks));
   json tasks = json::array();
   for (const Task* task : ordered) tasks.push_back(task_status(coordinator, *task));
   return {{"type", "status"},
@@ -150,7 +152,8 @@ json status_message(const Coordinator& coordinator) {
           {"ending", coordinator.board().latched()},
           {"fenced", coordinator.fenced()},
           {"workers", std::move(workers)},
-          {"tasks", std::move(tasks)}};
+          {"tasks", std::move(tasks)},
+          {"task_count", count}};
 }
 
 // ---- from workers

@@ -20,7 +20,9 @@ json finished_ack_message(const HeldLease& lease);
 // ---- to clients
 json state_message(const Task& task);  // `finished` when it has ended
 json info_message(const Task& task, std::uint64_t seq, const json& event);
-// For people: workers, tasks that have not ended, why those that wait do.
+// For people: workers, the oldest kShownTasks tasks that nobody has forgotten, why those that wait
+// do.
+inline constexpr std::size_t kShownTasks = 1000;
 json status_message(const Coordinator& coordinator);
 
 // ---- from workers. Errors name what is wrong with the message; the sender is to be cut off.

@@ -76,6 +76,9 @@ int execute(const CommandOptions& options) {
       return run_coordinator(o, surroundings);
     } else if constexpr (requires { run_worker(o, surroundings); }) {
       return run_worker(o, surroundings);
+    } else if constexpr (requires { show_pool(o, console, surroundings); }) {
+      error_code = kExitFailed;
+      return show_pool(o, console, surroundings);
     } else if constexpr (requires { simulate_experiment(o, surroundings); }) {
       return simulate_experiment(o, surroundings);
     } else {

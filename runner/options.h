@@ -155,11 +155,17 @@ struct WorkerCommandOptions {
   std::string environment;       // file of what trials inherit; empty: its own
 };
 
+struct PoolOptions {
+  std::string join = "attune-coordinator";  // as WorkerCommandOptions
+  std::string token_file;
+  bool json = false;
+};
+
 using CommandOptions =
     std::variant<RunOptions, ResumeOptions, SimulateOptions, StopOptions, KillOptions, AddOptions,
                  ImportOptions, UpdateOptions, ListOptions, StatusOptions, TrialsOptions,
                  ShowOptions, LogsOptions, BestOptions, ExportOptions, CoordinatorCommandOptions,
-                 WorkerCommandOptions>;
+                 WorkerCommandOptions, PoolOptions>;
 
 // What is to be printed instead of running: help, version, a completion script (to standard
 // output), a usage error (to standard error).

@@ -30,6 +30,7 @@ struct Found {
   ExportOptions exported;
   CoordinatorCommandOptions coordinator;
   WorkerCommandOptions worker;
+  PoolOptions pool;
   std::string durability = "second";
   std::vector<std::string> amounts;
   std::vector<std::string> retries, statuses;  // before they are understood

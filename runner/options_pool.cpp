@@ -122,6 +122,16 @@ void add_pool(CLI::App& app, Found& found) {
       ->type_name("FILE");
   worker->add_option("--lock", w.lock, "End at once when another process holds this file")
       ->type_name("FILE");
+
+  CLI::App* pool =
+      command(app, found, group, "pool", "Show workers, tasks and buffers", &Found::pool,
+              "  attune pool\n  attune pool --join /shared/pool --json\n");
+  pool->add_option("--join", found.pool.join,
+                   "HOST:PORT, or the coordinator's folder (default: attune-coordinator)")
+      ->type_name("ADDRESS");
+  pool->add_option("--token-file", found.pool.token_file, "With HOST:PORT: the file of the token")
+      ->type_name("FILE");
+  pool->add_flag("--json", found.pool.json, "Print JSON");
 }
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 #pragma once
-// attune coordinator and attune worker: from the command line to their end.
+// attune coordinator, attune worker, attune pool: from the command line to their end.
 #include "base/result.h"
+#include "runner/commands/console.h"
 #include "runner/options.h"
 #include "runner/run_command.h"
 
@@ -10,5 +11,7 @@ namespace attune {
 Result<int> run_coordinator(const CoordinatorCommandOptions& options,
                             const Surroundings& surroundings);
 Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& surroundings);
+Result<int> show_pool(const PoolOptions& options, const Console& console,
+                      const Surroundings& surroundings);
 
 }  // namespace attune

@@ -10,12 +10,12 @@
 #include <filesystem>
 
 #include "backends/machine.h"
-#include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "coordinator/worker/worker_process.h"
 #include "runner/daemon_program.h"
+#include "runner/dial_address.h"
 #include "runner/files.h"
 #include "runner/job_environment.h"
 #include "runner/pool_commands.h"
@@ -30,28 +30,6 @@ namespace fs = std::filesystem;
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-// Where to dial: HOST:PORT, or a file that says it.
-Result<DialerOptions> dial_options(const WorkerCommandOptions& options) {
-  DialerOptions dial;
-  std::error_code none;
-  fs::path path = options.join;
-  if (fs::is_directory(path, none)) path /= "coordinator.json";
-  const bool is_file = options.join.find('/') != std::string::npos || fs::exists(path, none);
-  if (is_file) {
-    dial.file = fs::absolute(path).string();
-    return dial;
-  }
-  if (options.token_file.empty())
-    return fail(
-        "--join HOST:PORT needs --token-file; or give --join the file coordinator.json of "
-        "the coordinator's folder, which holds both");
-  dial.address = options.join;
-  dial.token = TRY(read_file(options.token_file, 4096));
-  while (!dial.token.empty() && (dial.token.back() == '\n' || dial.token.back() == '\r'))
-    dial.token.pop_back();
-  return dial;
 }
 
 Result<WorkerHello> hello_of(const WorkerCommandOptions& options,
@@ -96,7 +74,7 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   ::pthread_sigmask(SIG_UNBLOCK, &all, nullptr);  // it may have been started detached
   const UniqueFd lock = TRY(take_lock(options.lock));
   WorkerOptions worker_options;
-  worker_options.dial = TRY(dial_options(options));
+  worker_options.dial = TRY(dial_options(options.join, options.token_file));
   worker_options.hello = TRY(hello_of(options, surroundings));
   // In doubles, and so in the JSON of others, microseconds are exact for 285 years.
   worker_options.first_seq = static_cast<std::uint64_t>(SystemClock().wall() * 1e6);

@@ -1,0 +1,34 @@
+#include "runner/dial_address.h"
+
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "coordinator/server/server.h"
+
+namespace attune {
+
+namespace fs = std::filesystem;
+
+Result<DialerOptions> dial_options(const std::string& join, const std::string& token_file) {
+  DialerOptions dial;
+  std::error_code none;
+  fs::path path = join;
+  if (fs::is_directory(path, none)) path /= kAddressFile;
+  const bool is_file = join.find('/') != std::string::npos || join.find(':') == std::string::npos ||
+                       fs::exists(path, none);
+  if (is_file) {
+    dial.file = fs::absolute(path).string();
+    return dial;
+  }
+  if (token_file.empty())
+    return fail(
+        "--join HOST:PORT needs --token-file; or give --join the file coordinator.json of "
+        "the coordinator's folder, which holds both");
+  dial.address = join;
+  dial.token = TRY(read_file(token_file, 4096));
+  while (!dial.token.empty() && (dial.token.back() == '\n' || dial.token.back() == '\r'))
+    dial.token.pop_back();
+  return dial;
+}
+
+}  // namespace attune
