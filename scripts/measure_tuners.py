@@ -97,7 +97,8 @@ def main() -> None:
     parser.add_argument('--tuner', action='append', help='a name in the table (default: all)')
     parser.add_argument('--seeds', type=int, default=10)
     parser.add_argument('--jobs', type=int, default=2)
-    parser.add_argument('--groups', default='yahpo,bbob,synth,cond', help='of problems')
+    parser.add_argument('--groups', default='yahpo,bbob,synth,cond,sklearn',
+                        help='of problems')
     parser.add_argument('--attuned', type=pathlib.Path,
                         default=ROOT / 'build' / 'release' / 'bin' / 'attuned')
     parser.add_argument('--out', type=pathlib.Path, default=ROOT / 'build' / 'measure_tuners')
