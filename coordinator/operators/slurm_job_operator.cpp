@@ -92,9 +92,7 @@ void SlurmJobOperator::seen(const std::string& name, const BatchState& state, do
 }
 
 void SlurmJobOperator::over(const std::string& name, std::string cause) {
-  if (!came_.contains(name))
-    cause += fmt::format("; its worker has never come, {} may say why",
-                         (options_.folder / (name + ".out")).string());
+  if (!came_.contains(name)) cause = never_came(options_, name, cause);
   came_.erase(name);
   port_.worker_unavailable(name, cause);
 }

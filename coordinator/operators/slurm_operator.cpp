@@ -75,6 +75,12 @@ std::string unreached(const SlurmOperatorOptions& options, const std::string& ad
       (options.folder / (name + ".out")).string());
 }
 
+std::string never_came(const SlurmOperatorOptions& options, const std::string& name,
+                       const std::string& cause) {
+  return fmt::format("{}; its worker has never come, {} may say why", cause,
+                     (options.folder / (name + ".out")).string());
+}
+
 std::string refusal_text(const BatchRefusal& refusal) {
   return refusal.about.empty() ? refusal.message
                                : fmt::format("{} (change {})", refusal.message, refusal.about);

@@ -46,6 +46,9 @@ BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options);
 // For the client of a task whose job runs without its worker being here.
 std::string unreached(const SlurmOperatorOptions& options, const std::string& address,
                       const std::string& name, const BatchState& state);
+// `cause`, of the end of a job whose worker has never come, with the file that may say why.
+std::string never_came(const SlurmOperatorOptions& options, const std::string& name,
+                       const std::string& cause);
 std::string refusal_text(const BatchRefusal& refusal);
 // Why nobody waits any longer for the worker of a job that has not ended, and that has never come:
 // a sentence. `running`: seconds since the job was first seen to run. Empty: it may come.

@@ -146,8 +146,7 @@ void SlurmPilotOperator::over(const std::string& name, const std::string& cause)
   if (came_.erase(name) == 0) {
     const double pause = std::min(kLongestPause, std::exp2(++fruitless_));
     not_before_ = port_.now() + pause;
-    explain_all(fmt::format("{}; its worker has never come, {} may say why", cause,
-                            (options_.folder / (name + ".out")).string()));
+    explain_all(never_came(options_, name, cause));
   }
   port_.worker_unavailable(name, cause);
 }
