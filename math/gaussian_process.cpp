@@ -19,7 +19,6 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr double kSqrt5 = 2.2360679774997896964;
 // By which warps must increase the logarithm of the posterior density: a factor of 400. Their prior
 // makes up for their number already.
 constexpr double kEvidence = 6;
