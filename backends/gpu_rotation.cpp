@@ -1,7 +1,10 @@
 #include "backends/gpu_rotation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace attune {
@@ -12,6 +15,24 @@ void add_new(std::vector<int>& devices, int device) {
 }
 
 }  // namespace
+
+Result<std::vector<int>> devices_for(std::optional<double> count, std::vector<int> found) {
+  constexpr double kMost = 1000;
+  if (!count) return found;
+  const double wanted = std::ceil(*count);
+  if (!(wanted >= 0 && wanted <= kMost))
+    return fail(fmt::format("{} GPUs: 0 to {} are possible", *count, kMost));
+  const auto size = static_cast<std::size_t>(wanted);
+  if (found.empty()) {
+    found.resize(size);
+    std::iota(found.begin(), found.end(), 0);
+  }
+  if (size > found.size())
+    return fail(
+        fmt::format("{} GPUs are asked for, and this machine has {}", *count, found.size()));
+  found.resize(size);
+  return found;
+}
 
 GpuRotation::GpuRotation(std::vector<int> devices, std::optional<double> per_device)
     : devices_(std::move(devices)), per_device_(per_device) {

@@ -6,7 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace attune {
+
+// Those that a worker may give to its trials, of the devices that were found: as many as it says
+// that it has, the first ones; all, when it does not say. Where none was found, which not every
+// kind of GPU is, those from 0 on. Errors: fewer were found; more than 1000.
+Result<std::vector<int>> devices_for(std::optional<double> count, std::vector<int> found);
 
 class GpuRotation {
  public:

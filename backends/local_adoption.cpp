@@ -75,7 +75,7 @@ TrialBackend::Adoption LocalBackend::adopt_without_spool(const TrialStart& start
 void LocalBackend::learn_gpus(Attempt& attempt, const AttemptFacts& facts) {
   if (attempt.gpus_known || !facts.shim) return;
   attempt.gpus_known = true;
-  if (!facts.gpus.empty()) gpus_.adopt(attempt.job_id, facts.gpus, attempt.gpus);
+  if (!facts.gpus.empty()) gpus_->adopt(gpu_user(attempt.job_id), facts.gpus, attempt.gpus);
 }
 
 // Finds the process of an attempt that we did not start ourselves.

@@ -48,9 +48,12 @@ Result<std::unique_ptr<LocalBackend>> LocalBackend::create(boost::asio::io_conte
     return fail(fmt::format("{}: {}; it belongs beside attune, and runs the trials",
                             options.shim.string(), strerror(errno)));
   }
-  std::vector<int> gpus = options.gpu_indices;
-  if (options.gpus == GpuUse::assign && gpus.empty()) {
-    gpus = TRY(find_gpus(options.environment, options.gpu_lister));
+  std::shared_ptr<GpuRotation> gpus = options.shared_gpus;
+  if (!gpus || !options.gpu_indices.empty()) {
+    std::vector<int> devices = options.gpu_indices;
+    if (options.gpus == GpuUse::assign && devices.empty())
+      devices = TRY(find_gpus(options.environment, options.gpu_lister));
+    gpus = std::make_shared<GpuRotation>(std::move(devices), options.trials_per_gpu);
   }
   std::unique_ptr<LocalBackend> backend(
       new LocalBackend(io, std::move(options), std::move(gpus), std::move(wake)));
@@ -60,11 +63,11 @@ Result<std::unique_ptr<LocalBackend>> LocalBackend::create(boost::asio::io_conte
 }
 
 LocalBackend::LocalBackend(boost::asio::io_context& io, LocalBackendOptions options,
-                           std::vector<int> gpus, std::function<void()> wake)
+                           std::shared_ptr<GpuRotation> gpus, std::function<void()> wake)
     : io_(io),
       options_(std::move(options)),
       wake_(std::move(wake)),
-      gpus_(std::move(gpus), options_.trials_per_gpu),
+      gpus_(std::move(gpus)),
       checkpoints_(io,
                    [this](CheckpointStored saved) {
                      events_.emplace_back(std::move(saved));
@@ -74,7 +77,7 @@ LocalBackend::LocalBackend(boost::asio::io_context& io, LocalBackendOptions opti
   capacity_.cpu = usable_cores();
   capacity_.memory = usable_memory();
   if (options_.gpus == GpuUse::assign) {
-    capacity_.gpu = static_cast<double>(gpus_.devices().size()) * options_.trials_per_gpu;
+    capacity_.gpu = static_cast<double>(gpus_->devices().size()) * options_.trials_per_gpu;
   }
   capacity_.custom = options_.custom;
 }
@@ -108,14 +111,15 @@ Result<void> LocalBackend::start(const TrialStart& start) {
 
   std::string gpus;
   if (options_.gpus == GpuUse::assign && start.resources.gpu > 0) {
-    gpus = fmt::format("{}", fmt::join(gpus_.assign(start.job_id, start.resources.gpu), ","));
+    gpus = fmt::format("{}",
+                       fmt::join(gpus_->assign(gpu_user(start.job_id), start.resources.gpu), ","));
   }
   auto process = spawn_process(shim_process(
       options_, {start, folder(start.job_id),
                  start.checkpoint.empty() ? "" : checkpoints_.folder(start.checkpoint), gpus,
                  std::move(inputs.command), spool.get(), std::move(inputs.variables)}));
   if (!process) {
-    gpus_.release(start.job_id);
+    gpus_->release(gpu_user(start.job_id));
     watch_->remove(attempt->watch_key);
     return std::unexpected(process.error());
   }
@@ -329,7 +333,7 @@ TrialFinished LocalBackend::finish(Attempt& attempt) {
 }
 
 void LocalBackend::forget(Attempt& attempt) {
-  gpus_.release(attempt.job_id);
+  gpus_->release(gpu_user(attempt.job_id));
   watch_->remove(attempt.watch_key);
   by_watch_.erase(attempt.watch_key);
   by_job_.erase(attempt.job_id);

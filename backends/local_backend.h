@@ -20,7 +20,6 @@
 
 #include "backends/checkpoint_files.h"
 #include "backends/file_watch.h"
-#include "backends/gpu_rotation.h"
 #include "backends/local_options.h"
 #include "backends/spool_reader.h"
 #include "backends/trial_backend.h"
@@ -65,11 +64,15 @@ class LocalBackend final : public TrialBackend {
  private:
   struct Attempt;
 
-  LocalBackend(boost::asio::io_context& io, LocalBackendOptions options, std::vector<int> gpus,
-               std::function<void()> wake);
+  LocalBackend(boost::asio::io_context& io, LocalBackendOptions options,
+               std::shared_ptr<GpuRotation> gpus, std::function<void()> wake);
   Result<void> end_unknown_attempts(const TrialFolder& files, const std::string& job_id) const;
   std::filesystem::path folder(const std::string& job_id) const {
     return path_ / "trials" / job_id;
+  }
+  // Other experiments have trials of the same names.
+  std::string gpu_user(const std::string& job_id) const {
+    return options_.experiment_id + "/" + job_id;
   }
   Attempt& keep(std::unique_ptr<Attempt> attempt);
   Adoption adopt_without_spool(const TrialStart& start);
@@ -91,7 +94,7 @@ class LocalBackend final : public TrialBackend {
   std::function<void()> wake_;
   bool wake_posted_ = false;
   Resources capacity_;
-  GpuRotation gpus_;
+  std::shared_ptr<GpuRotation> gpus_;  // which knows trials by gpu_user()
   std::unique_ptr<FileWatch> watch_;
   CheckpointFiles checkpoints_;
   std::map<std::uint64_t, std::unique_ptr<Attempt>> attempts_;  // by the order of their start

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "backends/gpu_rotation.h"
 #include "backends/placeholders.h"
 #include "backends/report_rules.h"
 #include "backends/template_file.h"
@@ -39,7 +41,9 @@ struct LocalBackendOptions {
   ReportRules report;
 
   GpuUse gpus = GpuUse::inherit;
-  std::vector<int> gpu_indices;           // those that may be assigned; empty: all that are found
+  std::vector<int> gpu_indices;  // those that may be assigned; empty: all that are found
+  // Of several backends of one machine, and instead of what is found; empty: its own.
+  std::shared_ptr<GpuRotation> shared_gpus;
   int trials_per_gpu = 1;                 // maxTrialNumberPerGpu
   std::string gpu_lister = "nvidia-smi";  // see find_gpus()
   std::map<std::string, double> custom;   // capacity of the user's own kinds

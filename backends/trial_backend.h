@@ -49,8 +49,11 @@ struct TrialProblem {
 // to wait for room. Without a word an attempt runs since then.
 struct TrialPlace {
   std::string job_id;
-  std::string waits_for;  // why it does not run yet, a sentence; empty: it runs,
-  double since = 0;       // since then; as TrialReport::time
+  std::string waits_for;               // why it does not run yet, a sentence; empty: it runs,
+  double since = 0;                    // since then; as TrialReport::time
+  std::string worker = {}, host = {};  // where it runs, if that is elsewhere; for people
+
+  bool operator==(const TrialPlace&) const = default;
 };
 // Answers save_checkpoint() and copy_checkpoint().
 struct CheckpointStored {

@@ -33,7 +33,8 @@ T take(Result<T>&& result) {
 
 // TRY(expression of type Result<T>): the T, or return the error from the enclosing function.
 // libstdc++ 12 has std::expected without and_then; this is shorter anyway. Numbered names let one
-// TRY stand in another; not two in one braced list, where g++ 12 frees what was never made.
+// TRY stand in another; in a braced list only as the first element: g++ 12 leaks what the list has
+// made when a later one returns, and frees what was never made when there are two.
 #define TRY(...) ATTUNE_TRY_NAMED_(__COUNTER__, __VA_ARGS__)
 #define ATTUNE_TRY_NAMED_(n, ...) ATTUNE_TRY_(n, __VA_ARGS__)
 #define ATTUNE_TRY_(n, ...)                                                     \

@@ -1,6 +1,7 @@
 #pragma once
 // When to look at what. One time for each key; a handful of bytes for each, however often it is
 // set.
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,6 +27,7 @@ class Alarms {
     const auto found = times_.find(key);
     return found == times_.end() ? std::nullopt : std::optional(found->second);
   }
+  std::size_t size() const { return times_.size(); }
   std::optional<double> next() const {
     return order_.empty() ? std::nullopt : std::optional(order_.begin()->first);
   }

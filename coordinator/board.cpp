@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/saved_numbers.h"
+#include "coordinator/fields.h"
 
 namespace attune {
 namespace {
@@ -99,22 +100,10 @@ json save_task(const Task& task) {
           {"report", task.report}};
 }
 
-Result<std::uint64_t> count_at(const json& object, std::string_view key) {
-  const std::int64_t number = TRY(integer_at(object, key));
-  if (number < 0) return fail(fmt::format("{}: it is negative", key));
-  return static_cast<std::uint64_t>(number);
-}
-
 Result<double> time_at(const json& object, std::string_view key) {
   const double time = TRY(number_at(object, key));
   if (!std::isfinite(time)) return fail(fmt::format("{}: it is no time", key));
   return time;
-}
-
-Result<bool> flag_at(const json& object, std::string_view key) {
-  const json flag = TRY(value_at(object, key));
-  if (!flag.is_boolean()) return fail(fmt::format("{}: yes or no is wanted", key));
-  return flag.get<bool>();
 }
 
 Result<Task> load_task(const json& state) {
@@ -153,6 +142,7 @@ Result<void> Board::apply(const Record& record) {
       if (record.number <= epoch_) return fail("a coordinator that began before the last one");
       if (record.number >= kMostEpochs) return fail("more coordinators than there can have been");
       epoch_ = record.number;
+      if (record.again) latched_ = false;
       lease_ = std::max(lease_, epoch_ << kLeaseBits);
       return {};
     case Edge::latched:

@@ -28,8 +28,10 @@ struct Task {
   std::string report;          // ended: JSON text of its worker; may be empty
 
   // Not in the journal.
-  double heard = 0;       // when its worker last said something of it
-  std::string waits_for;  // queued: why it waits, as the operator says; may be empty
+  double heard = 0;         // when its worker last said something of it
+  std::string waits_for;    // queued: why it waits, as the operator says; may be empty
+  std::string obstacle;     // queued: why no worker may have it, as its client knows; may be empty
+  bool said_again = false;  // leased: its worker heard the lease again, and may have begun it
 };
 
 class Board {

@@ -1,8 +1,7 @@
 #pragma once
 // What decides which tasks there are. After the commanders of DI-engine, except that a commander is
-// a function of what it was told: the coordinator tells it again when it is restored. It keeps no
-// count of what runs, the view has that.
-#include <map>
+// a function of what it was told: the coordinator tells it again when it is restored. So it may
+// keep count of what is live.
 #include <optional>
 #include <string>
 
@@ -12,33 +11,24 @@
 
 namespace attune {
 
-// How things stand.
-struct CommanderView {
-  double now = 0;                   // seconds since 1970-01-01 UTC
-  std::map<std::string, int> live;  // of its tasks that have not ended, by kind
-  int workers = 0;                  // that are ready
-};
-
-enum class Verdict { go_on, finish };
-
-// One thread.
+// One thread. `now`: seconds since 1970-01-01 UTC.
 class Commander {
  public:
   virtual ~Commander() = default;
 
   // The next task that should be there, if there is one; asked again until there is none, after
   // everything that happens. Says the same when asked twice: the task counts from created() on.
-  virtual std::optional<TaskSpec> next(const CommanderView& view) const = 0;
+  virtual std::optional<TaskSpec> next(double now) const = 0;
   // One that is live and has nothing to do any more, and is told to finish; asked like next().
   // Empty: there is none. Whoever has been told is not named again.
   virtual std::string superfluous() const = 0;
   // When next() may say something else without anything happening; infinite: never.
-  virtual double next_time(const CommanderView& view) const = 0;
+  virtual double next_time() const = 0;
 
   virtual void created(const Task& task) = 0;
   // What a running task says: a report ({"event": "report", "type": "PERIODICAL" or "FINAL",
-  // "sequence": 3, "value": what the program reported, ...}). With `finish` it is told to end.
-  virtual Verdict on_info(const Task& task, const json& info) = 0;
+  // "sequence": 3, "value": what the program reported, ...}).
+  virtual void on_info(const Task& task, const json& info) = 0;
   // Whether there is to be another attempt; asked only while the limits of the task allow one.
   virtual bool retry(const Task& task, TaskState end, const std::string& cause) const = 0;
   // It is told to end, by whomever, and no attempt follows.

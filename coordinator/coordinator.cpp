@@ -10,7 +10,6 @@
 #include "coordinator/trial_event.h"
 
 namespace attune {
-
 Coordinator::Coordinator(CoordinatorOptions options, std::unique_ptr<Commander> commander,
                          Effects& effects)
     : options_(options), commander_(std::move(commander)), effects_(effects) {}
@@ -43,14 +42,29 @@ void Coordinator::create(const TaskSpec& spec, double now) {
 
 void Coordinator::enqueue(Task& task, double now) {
   watch(task);
+  const double ready = task.since + pause_before(task.attempt);
+  if (ready > now) return pauses_.set(task.spec.id, ready);
+  wait_in_line(task, now);
+}
+
+// The second attempt begins at once, those after it later and later: a program that cannot run does
+// not keep everybody busy.
+double Coordinator::pause_before(int attempt) {
+  constexpr double kLongest = 60;
+  return attempt < 2 ? 0 : std::min(std::ldexp(1.0, std::min(attempt, 10) - 2), kLongest);
+}
+
+void Coordinator::wait_in_line(Task& task, double now) {
   if (!queue_.add(task.spec, task.order)) return;
   if (Worker* worker = workers_.place_for(task.spec)) return lease(task, *worker, now);
-  look_at_ = std::min(look_at_, task.since + options_.patience);
+  look_at_ = std::min(look_at_, task.since + options_.tell_after);
 }
 
 void Coordinator::lease(Task& task, Worker& worker, double now) {
   queue_.remove(task.spec, task.order);
   task.waits_for.clear();
+  task.obstacle.clear();
+  task.said_again = false;
   workers_.take(worker, task.spec);
   append({.edge = Edge::leased,
           .at = now,
@@ -85,7 +99,7 @@ void Coordinator::go_on(double now) {
   }
   if (commander_->done())
     return end(commander_->failure().empty() ? "all is done" : commander_->failure());
-  while (const auto spec = commander_->next(view(now))) {
+  while (const auto spec = commander_->next(now)) {
     if (board_.find(spec->id) != nullptr)
       return end(fmt::format("the commander wants a task {}, which is there already", spec->id));
     create(*spec, now);
@@ -128,6 +142,7 @@ void Coordinator::try_again(Task& task, int attempt, const std::string& cause, d
 void Coordinator::end(Task& task, TaskState state, const std::string& cause,
                       const std::string& report, double now) {
   if (task.state == TaskState::queued) queue_.remove(task.spec, task.order);
+  pauses_.clear(task.spec.id);
   append({.edge = Edge::ended,
           .at = now,
           .task = task.spec.id,
@@ -204,7 +219,10 @@ json Coordinator::save() const {
 }
 
 void Coordinator::begin(double now) {
-  append({.edge = Edge::began, .at = now, .number = board_.epoch() + 1});
+  // Commanders are done for ever; clients may come again.
+  const bool open_again = board_.latched() && !commander_;
+  append({.edge = Edge::began, .at = now, .number = board_.epoch() + 1, .again = open_again});
+  begun_ = now;
   for (Task* task : in_order()) {
     task->heard = now;
     if (task->state == TaskState::queued) {
@@ -236,7 +254,7 @@ Result<void> Coordinator::submit(const TaskSpec& spec, double now) {
     effects_.state_changed(*known);
     return {};
   }
-  if (board_.latched()) return fail("the coordinator is about to end, and takes no more tasks");
+  if (board_.latched()) return {};  // its client says it again, to the next coordinator
   create(spec, now);
   return {};
 }
@@ -292,48 +310,26 @@ bool Coordinator::finished() const {
          });
 }
 
-CommanderView Coordinator::view(double now) const {
-  CommanderView view;
-  view.now = now;
-  for (const auto& [id, task] : board_.tasks()) {
-    if (owns(task) && !is_end(task.state)) ++view.live[task.spec.kind];
-  }
-  for (const auto& [id, worker] : workers_.workers())
-    view.workers += worker.state == WorkerState::ready ? 1 : 0;
-  return view;
-}
-
-std::string Coordinator::why_waiting(const Task& task) const {
-  if (task.state != TaskState::queued) return "";
-  if (!task.waits_for.empty()) return task.waits_for;
-  bool any = false;
-  for (const auto& [id, worker] : workers_.workers())
-    any |= worker.state == WorkerState::ready && may_have(worker, task.spec);
-  if (const auto kept = kept_.find(task.spec.id); kept != kept_.end())
-    return fmt::format("worker {} is kept for it, and still has something else to do",
-                       kept->second);
-  if (any) return "all workers that may have it are busy";
-  if (workers_.workers().empty()) return "there is no worker";
-  return fmt::format("no worker may have it: it is {}{}, needs {}{}", task.spec.kind,
-                     task.spec.worker.empty() ? "" : " for " + task.spec.worker,
-                     dump_json(to_json(task.spec.needs)),
-                     task.spec.labels.empty()
-                         ? ""
-                         : fmt::format(" and labels {}", fmt::join(task.spec.labels, ", ")));
-}
-
 // ---- time
 
+// While the coordinator is away nobody can take a task, or say how one has ended; while a worker
+// cannot be heard its tasks cannot either.
 double Coordinator::deadline_of(const Task& task) const {
   const TaskLimits& limits = task.spec.limits;
+  const double back = task.since < begun_ ? begun_ + options_.lost_after : 0;
   switch (task.state) {
     case TaskState::queued:
-      return task.since + limits.queue;
+      return std::max(task.since + limits.queue, back);
     case TaskState::leased:
-    case TaskState::running:
-      return std::min(task.leased + limits.run, task.heard + limits.silent);
+    case TaskState::running: {
+      const auto worker = workers_.workers().find(task.worker);
+      const bool cut =
+          worker != workers_.workers().end() && worker->second.state == WorkerState::lost;
+      const double silent = cut ? std::numeric_limits<double>::infinity() : limits.silent;
+      return std::min(task.leased + limits.run, task.heard + silent);
+    }
     case TaskState::closing:
-      return task.since + options_.end_within;
+      return std::max(task.since + options_.end_within, back);
     default:
       return std::numeric_limits<double>::infinity();
   }
@@ -378,16 +374,19 @@ void Coordinator::tick(double now) {
   while (const auto id = task_alarms_.take(now)) {
     if (Task* task = board_.find(*id)) overdue(*task, now);
   }
-  if (look_at_ <= now) keep_room(now);
+  while (const auto id = pauses_.take(now)) {
+    if (Task* task = board_.find(*id)) wait_in_line(*task, now);
+  }
+  if (look_at_ <= now) look_at_ = std::min(keep_room(now), tell_obstacles(now));
   go_on(now);
 }
 
 std::optional<double> Coordinator::next_time() const {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   double next = queue_.size() > 0 ? look_at_ : kNever;
-  for (const auto at : {task_alarms_.next(), worker_alarms_.next()})
+  for (const auto at : {task_alarms_.next(), worker_alarms_.next(), pauses_.next()})
     next = std::min(next, at.value_or(next));
-  if (commander_ && !board_.latched()) next = std::min(next, commander_->next_time(view(0)));
+  if (commander_ && !board_.latched()) next = std::min(next, commander_->next_time());
   return std::isfinite(next) ? std::optional(next) : std::nullopt;
 }
 

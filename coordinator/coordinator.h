@@ -4,6 +4,7 @@
 // of docs/coordinator.md.
 //
 // One thread. Effects are never called back into the coordinator.
+#include <deque>
 #include <limits>
 #include <map>
 #include <memory>
@@ -26,6 +27,7 @@ struct CoordinatorOptions {
   double lost_after = 15;  // seconds for which the tasks of a worker that cannot be heard wait
   double end_within = 60;  // seconds that a task may take to end when it was told to
   double patience = 30;    // seconds that a task waits before a worker is kept free for it
+  double tell_after = 5;   // seconds after which a client hears that no worker may have a task
 };
 
 // What the coordinator wants to be done. Whoever does it does it in this order, what is said to
@@ -58,7 +60,8 @@ class Coordinator {
   ~Coordinator();
 
   // Once, first: a new coordinator, upon what an earlier one left on the board (restore). Its
-  // workers are lost for now, and have `lost_after` to come back.
+  // workers are lost for now, and have `lost_after` to come back. Without a commander it takes
+  // tasks again, also when the earlier one was told to end.
   void begin(double now);
   // Before begin(): from a snapshot, then the records behind it. All or nothing each.
   Result<void> load(const json& state);
@@ -71,7 +74,6 @@ class Coordinator {
   Result<void> worker_joined(const WorkerHello& hello, double now);
   void worker_lost(const std::string& worker, double now);  // its connection is gone
   void worker_drains(const std::string& worker, double now);
-  void worker_left(const std::string& worker, double now);  // for ever; what it had is lost
   void started(const std::string& worker, const HeldLease& lease, double now);
   // `seq` is for the acknowledgement. `position` grows within an attempt, and what is not behind
   // the last one has been heard before; 0: it has none, and may come twice.
@@ -80,19 +82,21 @@ class Coordinator {
   // `state`: succeeded, failed, cancelled or lost.
   void finished(const std::string& worker, const HeldLease& lease, TaskState state,
                 const std::string& cause, const std::string& report, double now);
-  // It cannot run tasks of this client; another worker may.
+  // It cannot run tasks of this client; another worker may. That is no attempt, unless the task may
+  // have begun under this lease.
   void refused(const std::string& worker, const HeldLease& lease, const std::string& why,
                double now);
 
   // It will not come, or not come back: tasks that wait for exactly this one are lost with that
-  // cause, and so are those that it has, at once instead of after the silence.
+  // cause, and so are those that it has, at once instead of after the silence. One that is here
+  // is told to end them, and to go.
   void worker_unavailable(const std::string& worker, const std::string& cause, double now);
 
   // ---- clients
   // It is here, perhaps again: hears the ends that it has not acknowledged, and the infos.
   void client_joined(const std::string& client);
-  // A task that is known already is left as it is, which is said again. Errors: all is done; the
-  // task is somebody else's.
+  // A task that is known already is left as it is, which is said again. Ignored when nothing new
+  // begins any more. Error: the task is somebody else's.
   Result<void> submit(const TaskSpec& spec, double now);
   // `how` ("stop", "pause", "kill") is for the worker. Ignored when it has ended.
   void cancel(const std::string& task, const std::string& how, const std::string& cause,
@@ -116,8 +120,11 @@ class Coordinator {
   const Board& board() const { return board_; }
   const WorkerTable& workers() const { return workers_; }
   const TaskQueue& queue() const { return queue_; }
+  std::size_t pausing() const { return pauses_.size(); }  // queued, but not in the queue yet
   // Nothing new begins, and nothing is left that runs or waits.
   bool finished() const;
+  // That, of what a commander has decided: no other coordinator can go on with it either.
+  bool over() const { return commander_ && finished(); }
   std::uint64_t fenced() const { return fenced_; }  // words under leases that are over
   // Why a waiting task waits, for people. Empty: it does not wait.
   std::string why_waiting(const Task& task) const;
@@ -141,13 +148,18 @@ class Coordinator {
   bool may_try_again(const Task& task, TaskState state, const std::string& cause) const;
   void attempt_over(Task& task, TaskState state, const std::string& cause,
                     const std::string& report, double now);
+  void end_orphans(const WorkerHello& hello);
   void abandon(Worker& worker, const std::string& cause, double now);
-  void keep_room(double now);
+  // When to look again.
+  double keep_room(double now);
+  double tell_obstacles(double now);
+  std::string why_nobody(const TaskSpec& spec) const;
+  static double pause_before(int attempt);  // seconds
+  void wait_in_line(Task& task, double now);
   void give_room_back(const std::string& task, double now);
   void watch(const Task& task);
   double deadline_of(const Task& task) const;
   void overdue(Task& task, double now);
-  CommanderView view(double now) const;
 
   const CoordinatorOptions options_;
   const std::unique_ptr<Commander> commander_;  // may be null: there are only clients
@@ -156,8 +168,11 @@ class Coordinator {
   WorkerTable workers_;
   TaskQueue queue_;
   Alarms task_alarms_, worker_alarms_;
+  Alarms pauses_;  // tasks that wait until their next attempt may begin
+  double begun_ = 0;
+  std::deque<Task> orphans_;  // as they were when their workers were given up; may run still
   std::map<std::string, std::string> kept_;  // task -> the worker that is kept free for it
-  double look_at_ = std::numeric_limits<double>::infinity();  // when to keep_room()
+  double look_at_ = std::numeric_limits<double>::infinity();  // when to look at what waits
   std::uint64_t fenced_ = 0;
 };
 

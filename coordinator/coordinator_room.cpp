@@ -10,10 +10,15 @@ namespace attune {
 // what it has: the one with the least to do. Only what is more important gets room there before.
 // As in backfilling with reservations: Mu'alem and Feitelson, IEEE TPDS 12 (2001), section 2, but
 // without estimates of how long tasks run.
-void Coordinator::keep_room(double now) {
+double Coordinator::keep_room(double now) {
+  std::vector<std::string> freed;
   std::erase_if(kept_, [&](const auto& each) {
-    const Worker* worker = workers_.find(each.second);
-    return worker == nullptr || !worker->kept_for || worker->kept_for->id != each.first;
+    Worker* worker = workers_.find(each.second);
+    if (worker == nullptr || !worker->kept_for || worker->kept_for->id != each.first) return true;
+    if (may_have(*worker, *worker->kept_for)) return false;
+    worker->kept_for.reset();  // it has refused it since
+    freed.push_back(each.second);
+    return true;
   });
   double next = std::numeric_limits<double>::infinity();
   queue_.for_each_line([&](const TaskSpec& spec, std::size_t) {
@@ -29,7 +34,8 @@ void Coordinator::keep_room(double now) {
       kept_[spec.id] = worker->hello.id;
     }
   });
-  look_at_ = next;
+  for (const std::string& worker : freed) fill(worker, now);
+  return next;
 }
 
 // It does not wait any more.

@@ -9,6 +9,9 @@
 namespace attune {
 namespace {
 
+// Of jobs of a batch system none ever comes back.
+constexpr std::size_t kMostOrphans = 1000;
+
 bool names(const WorkerHello& hello, const Task& task) {
   return std::ranges::any_of(hello.running, [&](const HeldLease& each) {
     return each.task == task.spec.id && each.lease == task.lease;
@@ -30,7 +33,11 @@ Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
   for (const std::string& id : worker.tasks) {
     Task& task = *board_.find(id);
     task.heard = now;
-    if (!names(hello, task)) effects_.lease(task, true);
+    watch(task);
+    if (!names(hello, task)) {
+      task.said_again = true;
+      effects_.lease(task, true);
+    }
     if (task.state == TaskState::closing) effects_.cancel(hello.id, {id, task.lease}, task.how);
   }
   for (const HeldLease& each : hello.running) {
@@ -39,9 +46,25 @@ Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
     ++fenced_;
     effects_.cancel(hello.id, each, "kill");
   }
+  end_orphans(hello);
   fill(hello.id, now);
+  look_at_ = now;
   go_on(now);
   return {};
+}
+
+// Under a worker that was killed its trials run on. The next attempt waits until this one has
+// ended, wherever it is; whoever comes under the name of that worker is told to find it, and to end
+// it.
+void Coordinator::end_orphans(const WorkerHello& hello) {
+  std::erase_if(orphans_, [&](const Task& orphan) {
+    if (orphan.worker != hello.id) return false;
+    if (!names(hello, orphan)) {
+      effects_.lease(orphan, true);
+      effects_.cancel(hello.id, {orphan.spec.id, orphan.lease}, "kill");
+    }
+    return true;
+  });
 }
 
 void Coordinator::worker_lost(const std::string& id, double now) {
@@ -53,6 +76,7 @@ void Coordinator::worker_lost(const std::string& id, double now) {
     workers_.set_state(*worker, WorkerState::lost, now);
     worker_alarms_.set(id, now + options_.lost_after);
   }
+  look_at_ = now;
   go_on(now);
 }
 
@@ -63,20 +87,26 @@ void Coordinator::worker_drains(const std::string& id, double now) {
   fill(id, now);
 }
 
-void Coordinator::worker_left(const std::string& id, double now) {
-  if (Worker* worker = workers_.find(id))
-    abandon(*worker, fmt::format("its worker {} has left", id), now);
-}
-
 // What it had is lost: another worker may have it, and whatever runs there still is fenced off.
 void Coordinator::abandon(Worker& worker, const std::string& cause, double now) {
   const std::string id = worker.hello.id;
+  const bool here = worker.state != WorkerState::lost;
   workers_.set_state(worker, WorkerState::lost, now);  // gets nothing of what is free now
   const std::set<std::string> tasks = worker.tasks;
-  for (const std::string& task : tasks)
-    attempt_over(*board_.find(task), TaskState::lost, cause, "", now);
+  for (const std::string& each : tasks) {
+    Task& task = *board_.find(each);
+    if (here) {
+      effects_.cancel(id, {each, task.lease}, "kill");
+    } else {
+      if (orphans_.size() == kMostOrphans) orphans_.pop_front();
+      orphans_.push_back(task);
+      orphans_.back().state = TaskState::running;  // what is not there is not begun
+    }
+    attempt_over(task, TaskState::lost, cause, "", now);
+  }
   worker_alarms_.clear(id);
   workers_.erase(id);
+  if (here) effects_.dismiss(id);
 }
 
 void Coordinator::worker_unavailable(const std::string& id, const std::string& cause, double now) {
@@ -119,9 +149,7 @@ void Coordinator::info(const std::string& worker, const HeldLease& lease, std::u
             .task = lease.task,
             .number = std::max(position, task->position),
             .text = dump_json(event)});
-    if (commander_ && commander_->on_info(*task, with_value(event)) == Verdict::finish &&
-        task->state != TaskState::closing)
-      close(*task, kFinish, "its commander said so", false, now);
+    if (commander_) commander_->on_info(*task, with_value(event));
   }
   effects_.acknowledge_info(*task, seq);
   go_on(now);
@@ -142,17 +170,14 @@ void Coordinator::refused(const std::string& worker, const HeldLease& lease, con
                           double now) {
   Task* task = leased_to(worker, lease);
   if (task == nullptr) return;
-  Worker* here = workers_.find(worker);
-  if (here != nullptr) {
-    workers_.release(*here, task->spec);
-    here->refused.insert(task->spec.client);
-  }
+  Worker& here = *workers_.find(worker);
+  here.refused.insert(task->spec.client);
+  look_at_ = now;  // it may be kept for another one of that client
   const std::string cause = fmt::format("worker {} cannot run it: {}", worker, why);
-  if (task->state == TaskState::closing) {
-    end(*task, TaskState::cancelled, task->cause, "", now);
-  } else {
-    try_again(*task, task->attempt, cause, now);
-  }
+  if (task->state != TaskState::leased || task->said_again)
+    return attempt_over(*task, TaskState::lost, cause, "", now);
+  workers_.release(here, task->spec);
+  try_again(*task, task->attempt, cause, now);
   fill(worker, now);
   go_on(now);
 }

@@ -5,22 +5,11 @@
 #include <algorithm>
 
 #include "base/saved_numbers.h"
+#include "coordinator/fields.h"
 #include "coordinator/trial_event.h"
 
 namespace attune {
 namespace {
-
-Result<std::uint64_t> count_at(const json& object, std::string_view key) {
-  const std::int64_t number = TRY(integer_at(object, key));
-  if (number < 0) return fail(fmt::format("{}: 0 or more is wanted", key));
-  return static_cast<std::uint64_t>(number);
-}
-
-Result<HeldLease> held_at(const json& message) {
-  HeldLease held{TRY(text_at(message, "task")), 0};
-  held.lease = TRY(count_at(message, "lease"));
-  return held;
-}
 
 // What is kept, and told to others in a message that has room for more than this.
 Result<std::string> short_text_at(const json& message, std::string_view key) {
@@ -28,15 +17,6 @@ Result<std::string> short_text_at(const json& message, std::string_view key) {
   std::string text = TRY(text_at(message, key));
   if (text.size() > kMost) return fail(fmt::format("{}: it is longer than {} bytes", key, kMost));
   return text;
-}
-
-Result<std::vector<std::string>> texts_at(const json& message, std::string_view key) {
-  std::vector<std::string> texts;
-  for (const json& each : TRY(array_at(message, key))) {
-    if (!each.is_string()) return fail(fmt::format("{}: texts are wanted in it", key));
-    texts.push_back(each.get<std::string>());
-  }
-  return texts;
 }
 
 json to_json(const HeldLease& held) { return {{"task", held.task}, {"lease", held.lease}}; }
@@ -116,14 +96,15 @@ json finished_ack_message(const HeldLease& lease) { return about("finished_ack",
 // ---- to clients
 
 json state_message(const Task& task) {
-  const bool waits = task.state == TaskState::queued && !task.waits_for.empty();
+  const std::string& waits = task.waits_for.empty() ? task.obstacle : task.waits_for;
+  const bool queued = task.state == TaskState::queued;
   json message = {{"type", is_end(task.state) ? "finished" : "state"},
                   {"task", task.spec.id},
                   {"attempt", task.attempt},
                   {"state", to_text(task.state)},
                   {"worker", task.worker},
                   {"since", task.since},
-                  {"cause", waits ? task.waits_for : task.cause}};
+                  {"cause", queued && !waits.empty() ? waits : task.cause}};
   if (is_end(task.state)) message["report"] = task.report;
   return message;
 }
@@ -142,7 +123,9 @@ json status_message(const Coordinator& coordinator) {
     workers.push_back(worker_status(worker));
   std::vector<const Task*> ordered;
   for (const auto& [id, task] : coordinator.board().tasks()) ordered.push_back(&task);
-  std::ranges::sort(ordered, {}, &Task::order);
+  // Those that have ended, and wait for their clients, last.
+  std::ranges::sort(ordered, {},
+                    [](const Task* task) { return std::pair(is_end(task->state), task->order); });
   const std::size_t count = ordered.size();
   ordered.resize(std::min(count, kShownTasks));
   json tasks = json::array();
@@ -161,10 +144,11 @@ json status_message(const Coordinator& coordinator) {
 json to_json(const WorkerHello& hello) {
   json running = json::array();
   for (const HeldLease& each : hello.running) running.push_back(to_json(each));
-  return {{"worker", hello.id},     {"incarnation", hello.incarnation},
-          {"host", hello.host},     {"pid", hello.pid},
-          {"labels", hello.labels}, {"capacity", to_json(hello.capacity)},
-          {"kinds", hello.kinds},   {"running", std::move(running)}};
+  return {{"worker", hello.id},        {"incarnation", hello.incarnation},
+          {"host", hello.host},        {"pid", hello.pid},
+          {"labels", hello.labels},    {"capacity", to_json(hello.capacity)},
+          {"kinds", hello.kinds},      {"running", std::move(running)},
+          {"draining", hello.draining}};
 }
 
 Result<WorkerHello> parse_worker_hello(const json& message) {
@@ -178,6 +162,7 @@ Result<WorkerHello> parse_worker_hello(const json& message) {
   hello.kinds = TRY(texts_at(message, "kinds"));
   for (const json& each : TRY(array_at(message, "running")))
     hello.running.push_back(TRY(held_at(each)));
+  hello.draining = message.value("draining", json()) == true;
   return hello;
 }
 

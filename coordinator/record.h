@@ -11,7 +11,7 @@
 namespace attune {
 
 enum class Edge {
-  began,     // a coordinator starts: its number
+  began,     // a coordinator starts: its number; again: it takes tasks, although it was latched
   created,   // a task, queued: spec
   leased,    // worker, lease
   running,   // its worker has started it

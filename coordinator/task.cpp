@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "coordinator/fields.h"
 
 namespace attune {
 namespace {
@@ -29,16 +30,6 @@ Result<void> check_id(std::string_view key, const std::string& id) {
   if (good) return {};
   return fail(fmt::format("{}: 1 to {} letters, digits, '-', '_' and '.' are wanted, not \"{}\"",
                           key, kMost, id.substr(0, kMost)));
-}
-
-Result<std::vector<std::string>> texts_at(const json& object, const std::string& key) {
-  std::vector<std::string> texts;
-  if (!object.contains(key)) return texts;
-  for (const json& each : TRY(array_at(object, key))) {
-    if (!each.is_string()) return fail(fmt::format("{}: texts are wanted in it", key));
-    texts.push_back(each.get<std::string>());
-  }
-  return texts;
 }
 
 Result<double> amount_at(const json& object, const std::string& key, double fallback) {
@@ -154,13 +145,13 @@ Result<TaskSpec> parse_task_spec(const json& object) {
   TRY(check_id("kind", spec.kind));
   if (object.contains("client")) spec.client = TRY(text_at(object, "client"));
   if (object.contains("needs")) spec.needs = TRY(parse_resources(TRY(object_at(object, "needs"))));
-  spec.labels = TRY(texts_at(object, "labels"));
+  if (object.contains("labels")) spec.labels = TRY(texts_at(object, "labels"));
   if (object.contains("worker")) spec.worker = TRY(text_at(object, "worker"));
   if (object.contains("owns")) {
     for (const json& each : TRY(array_at(object, "owns")))
       spec.owns.push_back(TRY(parse_owned_buffer(each)));
   }
-  spec.uses = TRY(texts_at(object, "uses"));
+  if (object.contains("uses")) spec.uses = TRY(texts_at(object, "uses"));
   if (object.contains("priority")) spec.priority = TRY(integer_at(object, "priority"));
   if (object.contains("limits")) spec.limits = TRY(parse_limits(TRY(object_at(object, "limits"))));
   spec.program = TRY(text_at(object, "program"));

@@ -32,6 +32,10 @@ void TaskQueue::remove(const TaskSpec& task, std::uint64_t order) {
   if (line->second.empty()) lines_.erase(line);
 }
 
+const TaskQueue::Line& TaskQueue::line_of(const TaskSpec& task) const {
+  return lines_.at(shape_of(task));
+}
+
 const TaskSpec* TaskQueue::next_for(const Worker& worker) const {
   const Line::value_type* best = nullptr;
   for (const auto& [shape, line] : lines_) {

@@ -27,10 +27,17 @@ class TaskQueue {
   void for_each_line(Visit visit) const {
     for (const auto& [shape, line] : lines_) visit(*line.begin()->second, line.size());
   }
+  // Each in the line of `task`, which waits.
+  template <class Visit>
+  void for_each_like(const TaskSpec& task, Visit visit) const {
+    for (const auto& [key, each] : line_of(task)) visit(*each);
+  }
 
  private:
   // Larger priorities first, then the order.
   using Line = std::map<std::pair<std::int64_t, std::uint64_t>, const TaskSpec*>;
+
+  const Line& line_of(const TaskSpec& task) const;
 
   std::unordered_map<std::string, Line> lines_;  // none is empty
   std::size_t size_ = 0;

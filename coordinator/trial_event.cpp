@@ -123,9 +123,15 @@ Result<TrialEvent> parse_trial_event(const std::string& job_id, const json& obje
   if (event == "report") return parse_report(job_id, object);
   if (event == "checkpoint") return parse_stored(job_id, object);
   if (event == "finished") return parse_finished(job_id, object);
-  if (event == "problem") return TrialProblem{job_id, TRY(text_at(object, "text"))};
-  if (event == "place")
-    return TrialPlace{job_id, TRY(text_at(object, "waits_for")), TRY(number_at(object, "since"))};
+  if (event == "problem") {
+    std::string text = TRY(text_at(object, "text"));
+    return TrialProblem{job_id, std::move(text)};
+  }
+  if (event == "place") {
+    std::string waits_for = TRY(text_at(object, "waits_for"));
+    const double since = TRY(number_at(object, "since"));
+    return TrialPlace{job_id, std::move(waits_for), since};
+  }
   return fail(fmt::format("event: \"{}\" is none", event));
 }
 

@@ -1,5 +1,7 @@
 #include "coordinator/worker_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace attune {
@@ -65,6 +67,28 @@ bool may_have(const Worker& worker, const TaskSpec& task) {
          enough(task.needs, {}, hello.capacity);
 }
 
+std::string obstacle(const Worker& worker, const TaskSpec& task) {
+  if (may_have(worker, task)) return "";
+  const WorkerHello& hello = worker.hello;
+  if (!task.worker.empty() && task.worker != hello.id) return "is not " + task.worker;
+  if (worker.refused.contains(task.client)) return "cannot run tasks of " + task.client;
+  for (const std::string& label : task.labels) {
+    if (std::ranges::find(hello.labels, label) == hello.labels.end())
+      return "has no label " + label;
+  }
+  const auto lacks = [](double wanted, double capacity, const std::string& what) {
+    return enough(wanted, 0, capacity) ? ""
+                                       : fmt::format("has {:g} of {:g} {}", capacity, wanted, what);
+  };
+  std::string lack = lacks(task.needs.cpu, hello.capacity.cpu, "cpu");
+  if (lack.empty()) lack = lacks(task.needs.gpu, hello.capacity.gpu, "gpu");
+  if (lack.empty()) lack = lacks(task.needs.memory, hello.capacity.memory, "bytes of memory");
+  for (const auto& [name, wanted] : task.needs.custom) {
+    if (lack.empty()) lack = lacks(wanted, amount(hello.capacity.custom, name), name);
+  }
+  return lack.empty() ? fmt::format("takes no {} tasks", task.kind) : lack;
+}
+
 bool fits(const Worker& worker, const TaskSpec& task) {
   const auto& kept_for = worker.kept_for;
   const bool free =
@@ -109,7 +133,7 @@ void WorkerTable::come(Worker& worker, WorkerHello hello, double now) {
   worker.hello = std::move(hello);
   worker.refused.clear();
   worker.kept_for.reset();
-  worker.state = WorkerState::ready;
+  worker.state = worker.hello.draining ? WorkerState::draining : WorkerState::ready;
   worker.since = now;
   enter_order(worker);
 }

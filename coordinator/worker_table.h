@@ -28,6 +28,7 @@ struct WorkerHello {
   std::vector<std::string> labels;
   std::vector<std::string> kinds;  // of tasks that it takes; empty: all
   std::vector<HeldLease> running;  // that it knows of
+  bool draining = false;
 };
 
 enum class WorkerState {
@@ -50,6 +51,8 @@ struct Worker {
 
 // Whether it may have the task at all: kind, labels, name, capacity when it has nothing else.
 bool may_have(const Worker& worker, const TaskSpec& task);
+// What of it keeps it from that, for people, as in "has 2 of 16 cpu". Empty: it may have it.
+std::string obstacle(const Worker& worker, const TaskSpec& task);
 // Whether it may have it now.
 bool fits(const Worker& worker, const TaskSpec& task);
 
@@ -65,7 +68,7 @@ class WorkerTable {
   void set_state(Worker& worker, WorkerState state, double now);
   void take(Worker& worker, const TaskSpec& task);           // has it from now on
   void release(Worker& worker, const TaskSpec& task);        // has it no more
-  void come(Worker& worker, WorkerHello hello, double now);  // is ready
+  void come(Worker& worker, WorkerHello hello, double now);  // is ready, or draining
 
   // One that has the least to do of those that it fits.
   Worker* place_for(const TaskSpec& task);

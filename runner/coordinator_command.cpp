@@ -8,7 +8,6 @@
 
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
-#include "coordinator/commanders/commanders.h"
 #include "coordinator/server/server.h"
 #include "coordinator/wire/token.h"
 #include "runner/experiment_session.h"
@@ -31,29 +30,36 @@ void unblock_signals() {
   ::pthread_sigmask(SIG_UNBLOCK, &all, nullptr);
 }
 
-// Ends the coordinator: by signal, or when nobody has needed it for long enough.
+// Ends the coordinator: by SIGINT, with its tasks; by SIGTERM, without; or when nobody has needed
+// it for long enough.
 class EndOfCoordinator {
  public:
   EndOfCoordinator(asio::io_context& io, CoordinatorServer& server, LocalWorkers& workers,
-                   double leave_after)
+                   double leave_after, std::function<void()> leave)
       : server_(server),
         workers_(workers),
+        leave_(std::move(leave)),
         leave_after_(leave_after),
         signals_(io, SIGINT, SIGTERM),
         second_(io) {
     await_signal();
     if (leave_after_ > 0) await_second();
   }
-  int signals() const { return count_; }
+  bool interrupted() const { return interrupted_; }
 
  private:
   void await_signal() {
-    signals_.async_wait([this](const boost::system::error_code& error, int) {
+    signals_.async_wait([this](const boost::system::error_code& error, int number) {
       if (error) return;
-      put_text(stderr, "stopping all tasks; once more to leave them as they are\n");
       workers_.stop_starting();
+      if (number == SIGTERM) {
+        put_text(stderr, "it leaves; tasks and workers stay for the one that is started next\n");
+        return leave_();
+      }
+      put_text(stderr, "stopping all tasks; once more to leave them as they are\n");
       server_.finish("the coordinator was told to end");
-      if (++count_ == 1) signals_.clear();  // the second has its default effect
+      interrupted_ = true;
+      signals_.clear();  // the second has its default effect
     });
   }
   // Nobody tells that nothing happens.
@@ -72,11 +78,12 @@ class EndOfCoordinator {
 
   CoordinatorServer& server_;
   LocalWorkers& workers_;
+  const std::function<void()> leave_;
   const double leave_after_;
   asio::signal_set signals_;
   asio::steady_timer second_;
   double idle_ = 0;  // seconds
-  int count_ = 0;
+  bool interrupted_ = false;
 };
 
 TokenBytes token_bytes(std::uint64_t entropy, std::uint64_t more) {
@@ -86,6 +93,28 @@ TokenBytes token_bytes(std::uint64_t entropy, std::uint64_t more) {
     bytes[8 + i] = static_cast<std::uint8_t>(more >> (8 * i));
   }
   return bytes;
+}
+
+// What a task has said that has ended badly, and where; empty: nothing, or it has not.
+std::string last_words(const fs::path& directory, const Record& record) {
+  const bool bad = record.edge == Edge::requeued || record.state == TaskState::failed ||
+                   record.state == TaskState::lost;
+  if (!bad) return "";
+  const fs::path file = directory / "trials" / record.task / "stderr";
+  std::string text = last_lines(file, 5);
+  if (text.empty()) return "";
+  std::string indented = "\n  " + file.string() + ":\n  ";
+  for (const char c : text) indented += c == '\n' ? "\n  " : std::string(1, c);
+  return indented;
+}
+
+// The journal of one that runs is waited for, which may just be ending.
+void say_if_another_runs(const fs::path& directory) {
+  const std::string journal = (directory / kCoordinatorJournal).string();
+  const auto file = real_files().open(journal, {.write = true});
+  if (!file || real_files().lock(file->get(), journal).value_or(true)) return;
+  put_text(stderr, fmt::format("another coordinator runs in {}; waits a few seconds for its end\n",
+                               terminal_text(directory.string())));
 }
 
 }  // namespace
@@ -98,15 +127,15 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   const Log log = TRY(Log::to_file((directory / "coordinator.log").string(),
                                    TRY(parse_log_level(options.log_level)), true))
                       .named("coordinator");
-  std::unique_ptr<Commander> commander;
+  const Commander* outcome = nullptr;
+  MakeCommander commander;
   if (!options.file.empty()) {
-    const Workload workload = TRY(read_workload(options.file, directory));
-    auto made = make_commander(workload.commander, workload.settings,
-                               options.seed.value_or(surroundings.entropy));
-    if (!made) return fail(fmt::format("{}: {}", options.file, made.error().message));
-    commander = *std::move(made);
+    commander = [&](std::uint64_t seed) {
+      auto made = read_workload(options.file, directory, seed);
+      if (made) outcome = made->get();
+      return made;
+    };
   }
-  const Commander* const outcome = commander.get();
   asio::io_context io;
   const SystemClock clock;
   ServerOptions server_options;
@@ -114,9 +143,10 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.listen = options.listen;
   server_options.advertise = options.advertise;
   server_options.token = make_token(token_bytes(surroundings.entropy, surroundings.more_entropy));
-  server_options.seed = options.seed.value_or(surroundings.entropy);
-  server_options.on_task_event = [](const std::string& text) {
-    put_text(stderr, terminal_text(text) + "\n");
+  server_options.seed = options.seed;
+  server_options.entropy = surroundings.entropy;
+  server_options.on_task_event = [&](const std::string& text, const Record& record) {
+    put_text(stderr, terminal_text(text + last_words(directory, record)) + "\n");
   };
   server_options.durability = options.durability;
   server_options.coordinator.lost_after = options.lost_after;
@@ -130,8 +160,9 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
                           {options.slurm, options.scale_command, options.most_workers, program,
                            directory, surroundings.environment},
                           log));
+  say_if_another_runs(directory);
   const auto server = TRY(CoordinatorServer::create(
-      io, real_files(), clock, server_options, std::move(commander), log, [&] { finished = true; },
+      io, real_files(), clock, server_options, commander, log, [&] { finished = true; },
       make_operator));
   put_text(stderr,
            fmt::format("coordinator in {}, listening on {}{}\n"
@@ -141,11 +172,13 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   LocalWorkers workers(
       io, {program, directory, options.workers, options.worker_cpu, surroundings.environment}, log);
   workers.begin();
-  const EndOfCoordinator ending(io, *server, workers, options.leave_after);
-  while (!finished) io.run_one();
-  workers.dismiss();
+  bool left = false;
+  const EndOfCoordinator ending(io, *server, workers, options.leave_after, [&] { left = true; });
+  while (!finished && !left) io.run_one();
+  if (!left) workers.dismiss();
   TRY(server->close());
-  if (ending.signals() > 0) return kExitInterrupted;
+  if (left && outcome == nullptr) return kExitOk;  // a service that was asked to stop
+  if (left || ending.interrupted()) return kExitInterrupted;
   if (outcome == nullptr) return kExitOk;
   const std::string failure = outcome->failure();
   put_text(stderr, failure.empty() ? "done\n" : "failed: " + terminal_text(failure) + "\n");

@@ -1,5 +1,7 @@
 #include "runner/dial_address.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -13,10 +15,10 @@ Result<DialerOptions> dial_options(const std::string& join, const std::string& t
   DialerOptions dial;
   std::error_code none;
   fs::path path = join;
-  if (fs::is_directory(path, none)) path /= kAddressFile;
-  const bool is_file = join.find('/') != std::string::npos || join.find(':') == std::string::npos ||
-                       fs::exists(path, none);
-  if (is_file) {
+  const bool exists = fs::exists(path, none);
+  if (exists || join.find('/') != std::string::npos || join.find(':') == std::string::npos) {
+    // What is not there yet will be a folder, unless it has the name of a file.
+    if (exists ? fs::is_directory(path, none) : path.extension() != ".json") path /= kAddressFile;
     dial.file = fs::absolute(path).string();
     return dial;
   }
@@ -28,6 +30,11 @@ Result<DialerOptions> dial_options(const std::string& join, const std::string& t
   dial.token = TRY(read_file(token_file, 4096));
   while (!dial.token.empty() && (dial.token.back() == '\n' || dial.token.back() == '\r'))
     dial.token.pop_back();
+  if (dial.token.empty())
+    return fail(
+        fmt::format("{}: no token is in it; coordinator.json of the coordinator's folder "
+                    "has it",
+                    token_file));
   return dial;
 }
 

@@ -57,7 +57,8 @@ struct Experiment {
   std::vector<std::string> constraints;
   std::vector<json> initial_points;  // tried first
 
-  json document;  // the file as given
+  std::vector<std::string> warnings;  // keys that have no effect on this backend, with their places
+  json document;                      // the file as given
 };
 
 // The experiment parameters of the protocol (NNI's v2 schema without the search space), with the

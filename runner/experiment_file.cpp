@@ -227,6 +227,7 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
   result.local = TRY(read_platform(top));
   TRY(read_rules(top, result));
   if (!backend.empty()) result.backend = backend;
+  result.warnings = without_effect(top, result);
   result.document = document.value;
   result.search_space = TRY(read_search_space(top, base));
   auto parsed = parse_space(result.search_space);
@@ -247,6 +248,8 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
   }
   result.pool = TRY(read_pool_settings(TRY(top.section("pool")), base.string()));
   result.slurm = TRY(read_slurm_section(TRY(top.section("slurm"))));
+  if (result.backend == "slurm")
+    TRY(check_slurm_jobs(top, result.slurm.settings, result.trial.resources));
   if (result.backend != "simulated") {  // a simulation runs none, and may lack what it needs
     const std::string objective =
         result.objectives.empty() ? "default" : result.objectives.front().metric;

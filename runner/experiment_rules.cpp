@@ -184,4 +184,28 @@ Result<void> read_rules(const Section& top, Experiment& experiment) {
   return {};
 }
 
+std::vector<std::string> without_effect(const Section& top, const Experiment& experiment) {
+  std::vector<std::string> warnings;
+  const std::string& backend = experiment.backend;
+  if (backend == "simulated") return warnings;
+  const auto warn = [&](const Section& section, const std::string& key,
+                        const std::string& instead) {
+    if (section.find(key) == nullptr) return;
+    warnings.push_back(
+        section.error(key, fmt::format("it has no effect with backend: {}; {}", backend, instead))
+            .error()
+            .message);
+  };
+  for (const char* key : {"pool", "slurm"}) {
+    if (backend != key) warn(top, key, fmt::format("it is for backend: {}", key));
+  }
+  if (backend == "local") return warnings;
+  if (const auto service = top.section("trainingService"); service && *service)
+    warn(**service, "gpuIndices", "give the workers only those devices: CUDA_VISIBLE_DEVICES");
+  const Resources& said = experiment.capacity;
+  if (said.cpu == 0 && said.gpu == 0 && said.memory == 0 && said.custom.empty())
+    warn(top, "queueTrials", "a trial waits until a worker has what it needs");
+  return warnings;
+}
+
 }  // namespace attune

@@ -33,12 +33,15 @@ namespace asio = boost::asio;
 
 // Events that are handled before what they led to is carried out and committed together.
 constexpr int kEventsAtOnce = 64;
+constexpr double kLeaveAfter = 10;  // seconds, of an experiment that is told to end
 
 class Loop {
  public:
-  Loop(asio::io_context& io, TrialRunner& runner, Progress& progress, const Clock& clock)
+  Loop(asio::io_context& io, TrialRunner& runner, const ChosenBackend& backend, Progress& progress,
+       const Clock& clock)
       : io_(io),
         runner_(runner),
+        backend_(backend),
         progress_(progress),
         clock_(clock),
         signals_(io),
@@ -54,6 +57,7 @@ class Loop {
       io_.run_one();
       for (int i = 1; i < kEventsAtOnce && io_.poll_one() > 0; ++i) continue;
       runner_.pump();
+      leave_unreachable();
     }
   }
 
@@ -71,13 +75,36 @@ class Loop {
   void await_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int number) {
       if (error) return;
-      progress_.message(interrupts_ == 0 ? "stopping the trials; once more to kill them"
-                                         : "killing the trials");
+      progress_.message(interrupt_text());
       runner_.interrupt(fmt::format("interrupted by SIG{}", sigabbrev_np(number)));
       // After the second one a third has its default effect.
       if (++interrupts_ < 2) return await_signal();
       signals_.clear();
     });
+  }
+
+  // Why nobody can tell the trials to end; empty: one can.
+  std::string unreachable() const { return backend_.unreachable ? backend_.unreachable() : ""; }
+
+  std::string interrupt_text() const {
+    const bool first = interrupts_ == 0;
+    if (unreachable().empty())
+      return first ? "stopping the trials; once more to kill them" : "killing the trials";
+    if (!first) return "leaving the trials";
+    return fmt::format(
+        "{}; trials that may run there are left to attune resume after {:g} s, once more: now",
+        unreachable(), kLeaveAfter);
+  }
+
+  // An experiment that is told to end does not wait for ever for who could end its trials.
+  void leave_unreachable() {
+    const bool waits = runner_.interrupted() && runner_.tally().running > 0;
+    const std::string why = waits ? unreachable() : "";
+    if (why.empty()) return unreachable_since_.reset();
+    if (!unreachable_since_) unreachable_since_ = clock_.now();
+    if (!runner_.killed() && clock_.now() < *unreachable_since_ + kLeaveAfter) return;
+    runner_.leave(why);
+    runner_.pump();
   }
 
   void await_second() {
@@ -107,11 +134,12 @@ class Loop {
 
   asio::io_context& io_;
   TrialRunner& runner_;
+  const ChosenBackend& backend_;
   Progress& progress_;
   const Clock& clock_;
   asio::signal_set signals_;
   asio::steady_timer second_, alarm_;
-  std::optional<double> armed_;
+  std::optional<double> armed_, unreachable_since_;
   int interrupts_ = 0;
 };
 
@@ -210,8 +238,14 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
       directory,        setup.program,
       setup.shim,       setup.environment,
       setup.entropy,    [&progress](const std::string& text) { progress.message(text); }};
-  const ChosenBackend chosen =
-      TRY(make_backend(io, surroundings, [&runner_pointer] { runner_pointer->wake(); }));
+  auto made = make_backend(io, surroundings, [&runner_pointer] { runner_pointer->wake(); });
+  if (!made) {
+    const auto kept = store.end({Outcome::Kind::failed, made.error().message}, clock.wall());
+    if (kept) return std::unexpected(made.error());
+    return fail(fmt::format("{}; that could not be written: {}", made.error().message,
+                            kept.error().message));
+  }
+  const ChosenBackend chosen = *std::move(made);
   StoreObserver memory(store, clock);
   Reporter reporter(setup.facts, progress);
   for (const TrialRecord& trial : setup.succeeded) reporter.offer(trial);
@@ -239,8 +273,8 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
     observers.on_decision({again.job_id, "retry", "user", "tried again as " + job_id});
   }
   runner.start();
-  Loop(io, runner, progress, clock).run();
-  if (chosen.at_end) chosen.at_end();
+  Loop(io, runner, chosen, progress, clock).run();
+  if (chosen.at_end && !runner.left_trials()) chosen.at_end(runner.interrupted());
   SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
                        reporter.summary_text()};
   if (const auto& written = memory.end_result(); !written) {

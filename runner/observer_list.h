@@ -26,6 +26,9 @@ class ObserverList final : public TrialObserver {
   void on_decision(const DecisionRecord& decision) override {
     for (auto* o : observers_) o->on_decision(decision);
   }
+  void on_place(const TrialRecord& t, const TrialPlace& place) override {
+    for (auto* o : observers_) o->on_place(t, place);
+  }
   void on_parameter(const TrialRecord& t, std::int64_t index, const ProposedTrial& p) override {
     for (auto* o : observers_) o->on_parameter(t, index, p);
   }

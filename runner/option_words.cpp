@@ -39,7 +39,8 @@ Result<std::map<std::string, double>> read_amounts(const std::vector<std::string
   for (const std::string& text : texts) {
     const std::size_t sign = text.find('=');
     const auto amount = parse_json(sign == std::string::npos ? "" : text.substr(sign + 1));
-    if (sign == 0 || !amount || !amount->is_number() || !(amount->get<double>() >= 0))
+    if (sign == 0 || !amount || !amount->is_number() || !(amount->get<double>() >= 0) ||
+        amount->get<double>() > kMostAmount)
       return fail(fmt::format("--resource {}: NAME=AMOUNT is wanted, such as licence=2", text));
     amounts[text.substr(0, sign)] = amount->get<double>();
   }

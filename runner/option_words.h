@@ -9,6 +9,9 @@
 
 namespace attune {
 
+// Of anything that a machine has; what the coordinator takes.
+inline constexpr double kMostAmount = 1e18;
+
 // --retry: "failed=restart" -> {failed, restart}. Errors name the text and the known words.
 Result<std::map<std::string, std::string>> read_retries(const std::vector<std::string>& texts);
 

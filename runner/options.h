@@ -156,7 +156,8 @@ struct WorkerCommandOptions {
 };
 
 struct PoolOptions {
-  std::string join = "attune-coordinator";  // as WorkerCommandOptions
+  std::string
+      join;  // as WorkerCommandOptions; empty: attune-coordinator, or the newest experiment's
   std::string token_file;
   bool json = false;
 };

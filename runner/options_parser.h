@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/option_words.h"
 #include "runner/options.h"
 
 namespace attune {
@@ -44,6 +45,17 @@ inline CLI::Range seeds() { return {std::int64_t{0}, std::int64_t{1} << 53}; }
 inline CLI::AsNumberWithUnit duration() {
   return CLI::AsNumberWithUnit(
       std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}});
+}
+
+// 0 or more. The numbers of CLI11 let NaN through, and say a range of 300 digits.
+inline CLI::Validator amount() {
+  return {[](std::string& text) -> std::string {
+            double number = 0;
+            if (CLI::detail::lexical_cast(text, number) && number >= 0 && number <= kMostAmount)
+              return "";
+            return "a number from 0 to 1e18 expected, not " + text;
+          },
+          ""};
 }
 
 // One of the words of "a|b|c", which is also what help and completion show.

@@ -16,7 +16,11 @@ void add_pool(CLI::App& app, Found& found) {
       ->add_option("file", c.file,
                    "A workload of learners and collectors (default: none, only managers' trials)")
       ->type_name("FILE");
-  coordinator->add_option("--seed", c.seed, "Seed of the workload and of draws from buffers")
+  coordinator
+      ->add_option(
+          "--seed", c.seed,
+          "Seed of the workload and of draws from buffers (default: that of its journal, of a "
+          "new one a random one)")
       ->type_name("N")
       ->check(seeds());
   coordinator
@@ -35,7 +39,7 @@ void add_pool(CLI::App& app, Found& found) {
       ->check(CLI::Range(0, 1000))
       ->type_name("N");
   coordinator->add_option("--worker-cpu", c.worker_cpu, "Processors of each of them (default: all)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(amount())
       ->type_name("N");
   among(coordinator->add_option("--durability", found.durability,
                                 "When what it promised is on the disk (default: second)"),
@@ -44,6 +48,7 @@ void add_pool(CLI::App& app, Found& found) {
       ->add_option("--lost-after", c.lost_after,
                    "How long the tasks of a worker wait that cannot be heard (default: 15s)")
       ->transform(duration())
+      ->check(amount())
       ->type_name("DURATION");
   coordinator
       ->add_option("--silence", c.silence,
@@ -56,6 +61,7 @@ void add_pool(CLI::App& app, Found& found) {
       ->add_option("--leave-after", c.leave_after,
                    "End when there was no client and no task for so long (default: never)")
       ->transform(duration())
+      ->check(amount())
       ->type_name("DURATION");
   coordinator
       ->add_option("--scale-command", c.scale_command,
@@ -90,13 +96,14 @@ void add_pool(CLI::App& app, Found& found) {
                    "goes on with its trials")
       ->type_name("NAME");
   worker->add_option("--cpu", w.cpu, "Processors (default: what the machine has)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(amount())
       ->type_name("N");
   worker->add_option("--gpu", w.gpu, "GPUs (default: what nvidia-smi finds)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(amount())
       ->type_name("N");
   worker->add_option("--memory", w.memory, "Bytes (default: what the machine has)")
       ->transform(CLI::AsSizeValue(false))
+      ->check(amount())
       ->type_name("BYTES");
   worker->add_option("--resource", found.amounts, "Of the user's own kinds")
       ->type_name("NAME=AMOUNT");
@@ -107,11 +114,13 @@ void add_pool(CLI::App& app, Found& found) {
       ->type_name("N");
   worker->add_option("--leave-after", w.leave_after, "Go after so long without a task")
       ->transform(duration())
+      ->check(amount())
       ->type_name("DURATION");
   worker
       ->add_option("--unreachable-after", w.unreachable_after,
                    "Go when the coordinator could not be reached for so long and nothing runs")
       ->transform(duration())
+      ->check(amount())
       ->type_name("DURATION");
   worker->add_flag("--job", w.job,
                    "It is a job of a batch system: SIGTERM ends its trials as lost, as SIGUSR1 "
@@ -126,8 +135,10 @@ void add_pool(CLI::App& app, Found& found) {
   CLI::App* pool =
       command(app, found, group, "pool", "Show workers, tasks and buffers", &Found::pool,
               "  attune pool\n  attune pool --join /shared/pool --json\n");
-  pool->add_option("--join", found.pool.join,
-                   "HOST:PORT, or the coordinator's folder (default: attune-coordinator)")
+  pool->add_option(
+          "--join", found.pool.join,
+          "HOST:PORT, or the coordinator's folder (default: attune-coordinator, else that of "
+          "the newest experiment in attune-experiments)")
       ->type_name("ADDRESS");
   pool->add_option("--token-file", found.pool.token_file, "With HOST:PORT: the file of the token")
       ->type_name("FILE");

@@ -5,7 +5,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "backends/process.h"
+#include <string_view>
+
 #include "base/atomic_file.h"
 #include "base/unique_fd.h"
 #include "coordinator/server/server.h"
@@ -16,6 +17,9 @@ namespace {
 
 // How long it stays when nobody is there and nothing runs: a manager that was killed may come back.
 constexpr int kLeaveAfter = 600;
+constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{60'000};
+constexpr char kOutput[] = "coordinator.out";
+constexpr std::string_view kSpeaker = "attune: ";  // before its errors
 
 bool runs(const std::filesystem::path& directory) {
   const UniqueFd journal(
@@ -23,13 +27,7 @@ bool runs(const std::filesystem::path& directory) {
   return journal && ::flock(journal.get(), LOCK_EX | LOCK_NB) != 0;
 }
 
-}  // namespace
-
-Result<void> start_own_coordinator(const OwnCoordinator& own) {
-  TRY(make_directories(own.directory));
-  if (runs(own.directory)) return {};
-  const UniqueFd log =
-      TRY(open_private(own.directory / "coordinator.out", O_WRONLY | O_CREAT | O_APPEND));
+Result<ProcessSpec> specify(const OwnCoordinator& own, int log) {
   ProcessSpec spec;
   spec.arguments = {own.program.string(),
                     "coordinator",
@@ -52,10 +50,57 @@ Result<void> start_own_coordinator(const OwnCoordinator& own) {
   }
   spec.environment = own.environment;
   spec.directory = own.directory;
-  spec.descriptors = {{1, log.get()}, {2, log.get()}};
+  spec.descriptors = {{1, log}, {2, log}};
   spec.detached = true;
-  TRY(spawn_process(spec));
+  return spec;
+}
+
+}  // namespace
+
+OwnCoordinatorProcess::OwnCoordinatorProcess(boost::asio::io_context& io, OwnCoordinator own,
+                                             const Rng& rng,
+                                             std::function<void(const std::string& text)> say)
+    : io_(io),
+      own_(std::move(own)),
+      say_(std::move(say)),
+      pauses_(kFirstPause, kLongestPause, rng),
+      pause_(io) {}
+
+OwnCoordinatorProcess::~OwnCoordinatorProcess() {
+  if (process_) process_->leave();
+}
+
+Result<void> OwnCoordinatorProcess::start() {
+  TRY(make_directories(own_.directory));
+  if (runs(own_.directory)) return {};
+  const UniqueFd log = TRY(open_private(own_.directory / kOutput, O_WRONLY | O_CREAT | O_APPEND));
+  const ProcessSpec spec = TRY(specify(own_, log.get()));
+  process_ = TRY(ChildProcess::spawn(io_, spec, [this](ExitStatus status) { ended(status); }));
+  end_.clear();
   return {};
+}
+
+void OwnCoordinatorProcess::ended(ExitStatus status) {
+  const std::filesystem::path output = own_.directory / kOutput;
+  // Whoever was killed had no time for last words.
+  std::string words = status.signal == 0 ? last_lines(output, 1) : "";
+  if (words.starts_with(kSpeaker)) words.erase(0, kSpeaker.size());
+  end_ = fmt::format("the experiment's coordinator has ended ({}){}{}; what it printed is in {}",
+                     to_text(status), words.empty() ? "" : ": ", words, output.string());
+  if (!dismissed_) say_(end_);
+}
+
+void OwnCoordinatorProcess::unreachable() {
+  if (paused_ || dismissed_ || (process_ && end_.empty())) return;
+  paused_ = true;
+  pause_.expires_after(pauses_.next());
+  pause_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    paused_ = false;
+    if (dismissed_) return;
+    if (const auto started = start(); !started)
+      say_("cannot start the coordinator again: " + started.error().message);
+  });
 }
 
 }  // namespace attune

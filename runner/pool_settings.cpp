@@ -1,6 +1,11 @@
 #include "runner/pool_settings.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
+
+#include "base/address_file.h"
+#include "runner/listen_address.h"
 
 namespace attune {
 
@@ -12,9 +17,8 @@ Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
       {"coordinator", "workers", "listen", "advertise", "labels", "queueLimit"}));
   const auto coordinator = TRY(section->text("coordinator"));
   const auto workers = TRY(section->integer("workers", 0, 1000));
-  const auto listen = TRY(section->text("listen"));
   if (coordinator) {
-    if (workers || listen || section->find("advertise") != nullptr)
+    if (workers || section->find("listen") != nullptr || section->find("advertise") != nullptr)
       return section->error("coordinator",
                             "workers, listen and advertise are for a coordinator of the "
                             "experiment's own; leave them away");
@@ -23,11 +27,29 @@ Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
     settings.coordinator = path.lexically_normal().string();
   }
   settings.workers = static_cast<int>(workers.value_or(settings.workers));
-  settings.listen = listen.value_or(settings.listen);
-  settings.advertise = TRY(section->text("advertise")).value_or("");
+  const ListenAddress address = TRY(read_listen_address(*section));
+  settings.listen = address.listen;
+  settings.advertise = address.advertise;
   settings.labels = TRY(section->texts("labels"));
   settings.queue_limit = TRY(section->duration("queueLimit")).value_or(0);
   return settings;
+}
+
+Result<void> check_coordinator(const PoolSettings& settings) {
+  if (settings.coordinator.empty()) return {};
+  const std::filesystem::path file = settings.coordinator;
+  std::error_code none;
+  if (std::filesystem::exists(file, none)) {
+    TRY(read_address_file(file.string()));
+    return {};
+  }
+  // What is no folder was taken for a file.
+  const std::filesystem::path folder = file.extension() == ".json" ? file.parent_path() : file;
+  if (std::filesystem::is_directory(folder, none)) return {};
+  return fail(
+      fmt::format("pool.coordinator: {} does not exist; it is the folder of a coordinator (attune "
+                  "coordinator --dir), which manager and coordinator share",
+                  folder.string()));
 }
 
 }  // namespace attune

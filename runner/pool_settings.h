@@ -24,4 +24,8 @@ struct PoolSettings {
 Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
                                         const std::string& base);
 
+// Whether there may be a coordinator where they say: an error when the folder is not there, or when
+// its file is none that one may trust and read. One that has not begun yet is none.
+Result<void> check_coordinator(const PoolSettings& settings);
+
 }  // namespace attune

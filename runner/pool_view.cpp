@@ -4,20 +4,58 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <filesystem>
+#include <optional>
 
-#include "base/saved_numbers.h"
+#include "base/address_file.h"
+#include "base/standard_output.h"
+#include "base/terminal_text.h"
+#include "coordinator/server/server.h"
 #include "coordinator/wire/dialer.h"
 #include "runner/commands/pool_text.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"
+#include "runner/store/store_reader.h"
 
 namespace attune {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::chrono::seconds kPatience{5};
+constexpr char kHere[] = "attune-coordinator", kExperiments[] = "attune-experiments";
+constexpr char kHint[] = "--join names the folder, or the address, of a coordinator that runs";
+
+// The file of the coordinator that an experiment has, or had.
+fs::path address_file_of(const StoredExperiment& experiment) {
+  const json pool = experiment.file.value("pool", json::object());
+  const json other = pool.is_object() ? pool.value("coordinator", json()) : json();
+  if (other.is_string()) return other.get<std::string>();
+  return experiment.directory / "coordinator" / kAddressFile;
+}
+
+// Whom to ask when nobody is named.
+Result<std::string> find_coordinator() {
+  std::error_code none;
+  if (fs::exists(fs::path(kHere) / kAddressFile, none)) return kHere;
+  if (auto reader = StoreReader::open(kExperiments)) {
+    for (const StoredExperiment& experiment : TRY(reader->experiments())) {
+      const fs::path file = address_file_of(experiment);
+      if (fs::exists(file, none)) return file.string();
+    }
+  }
+  return fail(fmt::format("no coordinator in {}, and none of an experiment in {}; {}", kHere,
+                          kExperiments, kHint));
+}
 
 // The first answer to `status`.
-Result<json> ask(const PoolOptions& options, std::uint64_t entropy) {
+Result<json> ask(const DialerOptions& dial, std::uint64_t entropy) {
+  if (!dial.file.empty()) {
+    std::error_code none;
+    if (!fs::exists(dial.file, none))
+      return fail(fmt::format("{} does not exist; {}", dial.file, kHint));
+    TRY(read_address_file(dial.file));
+  }
   boost::asio::io_context io;
   boost::asio::steady_timer patience(io, kPatience);
   std::unique_ptr<Connection> connection;
@@ -26,9 +64,11 @@ Result<json> ask(const PoolOptions& options, std::uint64_t entropy) {
     if (!answer) answer = std::move(with);
     io.stop();
   };
-  patience.async_wait([&](const boost::system::error_code&) { end(fail("it does not answer")); });
+  patience.async_wait([&](const boost::system::error_code&) {
+    end(fail(fmt::format("it does not answer within {} s; {}", kPatience.count(), kHint)));
+  });
   Dialer dialer(
-      io, TRY(dial_options(options.join, options.token_file)), Rng(entropy),
+      io, dial, Rng(entropy),
       {[] { return json{{"role", "client"}, {"client", fmt::format("view-{}", ::getpid())}}; },
        [&](std::unique_ptr<Connection> made, const json&) {
          connection = std::move(made);
@@ -41,21 +81,25 @@ Result<json> ask(const PoolOptions& options, std::uint64_t entropy) {
            end(std::unexpected(sent.error()));
        },
        [&](DialState state, const std::string& reason) {
-         if (state == DialState::refused || state == DialState::waiting) end(fail(reason));
+         if (state == DialState::refused) end(fail(reason));
+         if (state == DialState::waiting) end(fail(fmt::format("{}; {}", reason, kHint)));
        }});
   dialer.dial();
   io.run();
-  if (*answer) return *std::move(answer);
-  return fail(
-      fmt::format("{}; --join names the folder, or the address, of a coordinator that runs, not {}",
-                  answer->error().message, options.join));
+  return *std::move(answer);
 }
 
 }  // namespace
 
 Result<int> show_pool(const PoolOptions& options, const Console& console,
                       const Surroundings& surroundings) {
-  json status = TRY(ask(options, surroundings.entropy));
+  const std::string join = options.join.empty() ? TRY(find_coordinator()) : options.join;
+  const auto dial = dial_options(join, options.token_file);
+  if (!dial) {
+    put_text(console.err, fmt::format("attune: {}\n", terminal_text(dial.error().message)));
+    return kExitUsage;
+  }
+  json status = TRY(ask(*dial, surroundings.entropy));
   status.erase("type");
   if (options.json) {
     print_json(console, status);

@@ -15,6 +15,7 @@
 #include "runner/restore.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/schema.h"
+#include "runner/trial_backends.h"
 
 namespace attune {
 namespace {
@@ -98,6 +99,7 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
                                        std::optional<std::uint64_t> seed, const std::string& daemon,
                                        bool quiet, const Surroundings& surroundings) {
   TRY(check_initial_points(experiment));
+  TRY(check_backend(experiment, surroundings.environment));
   NewExperimentSetup setup{TRY(find_programs(surroundings, daemon)), {}};
   RunFacts& facts = setup.session.facts;
   facts.experiment_id = experiment_id_of(surroundings.entropy);
@@ -113,6 +115,8 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   facts.objectives.front() = direction.objective;
   setup.session.shown.quiet = quiet;
   if (!direction.warning.empty()) setup.session.messages.push_back("warning: " + direction.warning);
+  for (const std::string& warning : experiment.warnings)
+    setup.session.messages.push_back("warning: " + warning);
   for (const std::string& warning : experiment.program.warnings)
     setup.session.messages.push_back("warning: " + warning);
   if (!quiet) setup.session.messages.push_back(heading(facts, "new"));
@@ -175,6 +179,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
   if (options.max_seconds) experiment.max_experiment_seconds = options.max_seconds;
   TRY(check_resumable(experiment));
+  TRY(check_backend(experiment, surroundings.environment));
   TRY(check_place(stored, reader.working_directory() / kStoreFile));
   SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
   setup.facts = {stored.id, stored.directory.string(), stored.objectives, stored.seed};

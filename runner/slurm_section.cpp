@@ -2,38 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "base/host_port.h"
+#include "coordinator/operators/slurm_operator.h"
+#include "runner/listen_address.h"
 
 namespace attune {
 namespace {
-
-bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
-
-// Each machine of the cluster dials it.
-Result<void> read_addresses(const Section& section, SlurmSection& result) {
-  const auto listen = TRY(section.text("listen"));
-  const auto advertise = TRY(section.text("advertise"));
-  if (listen) {
-    const auto parsed = parse_host_port(*listen);
-    if (!parsed) return section.error("listen", parsed.error().message);
-    if (is_any(parsed->host) && !advertise)
-      return section.error("listen",
-                           fmt::format("{} is no address that a node can dial; say in advertise "
-                                       "how nodes know this host: HOST:PORT",
-                                       parsed->host));
-    result.listen = *listen;
-  }
-  if (advertise) {
-    const auto parsed = parse_host_port(*advertise);
-    if (!parsed) return section.error("advertise", parsed.error().message);
-    if (!listen || parsed->port == 0 || is_any(parsed->host))
-      return section.error("advertise",
-                           "the host and port that nodes dial; give listen the same port, as in "
-                           "listen: 0.0.0.0:7000, advertise: head:7000");
-    result.advertise = *advertise;
-  }
-  return {};
-}
 
 Result<void> read_pilot(const Section& section, SlurmSettings::Pilot& pilot) {
   TRY(section.check_keys({"cpu", "gpu", "memory", "idle"}));
@@ -77,8 +50,22 @@ Result<SlurmSection> read_slurm_section(const std::optional<Section>& section) {
     if (mode != "pilots") return section->error("pilot", "it is for mode: pilots");
     TRY(read_pilot(*pilot, settings.pilot));
   }
-  TRY(read_addresses(*section, result));
+  const ListenAddress address = TRY(read_listen_address(*section));
+  result.listen = address.listen;
+  result.advertise = address.advertise;
   return result;
+}
+
+Result<void> check_slurm_jobs(const Section& top, const SlurmSettings& settings,
+                              const Resources& needs) {
+  const auto refusal = impossible(settings, needs);
+  if (!refusal) return {};
+  const std::string about = refusal->about;
+  const std::size_t point = about.find('.');
+  const auto section = TRY(top.section(point == std::string::npos ? "slurm" : "resources"));
+  if (!section) return top.error("slurm", fmt::format("{}: {}", about, refusal->message));
+  return section->error(point == std::string::npos ? about : about.substr(point + 1),
+                        refusal->message);
 }
 
 }  // namespace attune

@@ -18,5 +18,8 @@ struct SlurmSection {
 
 // Errors point into the file.
 Result<SlurmSection> read_slurm_section(const std::optional<Section>& section);
+// Whether there can be jobs for trials with these needs; `top` is the whole file.
+Result<void> check_slurm_jobs(const Section& top, const SlurmSettings& settings,
+                              const Resources& needs);
 
 }  // namespace attune

@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/crc32c.h"
 #include "base/saved_numbers.h"
+#include "coordinator/batch/slurm_commands.h"
 #include "coordinator/pool/pool_backend.h"
 #include "coordinator/server/server.h"
 #include "runner/experiment_file.h"
@@ -25,11 +26,13 @@ namespace fs = std::filesystem;
 constexpr char kCoordinatorFolder[] = "coordinator";
 // For the last words of the coordinator at the end.
 constexpr std::chrono::seconds kFarewell{10};
+// Until trials wait for one of the experiment's own that starts, or for another one to answer.
+constexpr std::chrono::seconds kStart{20}, kFirstTry{5};
 
 Result<ChosenBackend> make_local(boost::asio::io_context& io, const BackendSetup& setup,
                                  std::function<void()> wake) {
   auto backend = TRY(LocalBackend::create(io, local_backend_options(setup), std::move(wake)));
-  return ChosenBackend{std::move(backend), nullptr};
+  return ChosenBackend{std::move(backend)};
 }
 
 bool on_slurm(const BackendSetup& setup) { return setup.experiment.backend == "slurm"; }
@@ -69,44 +72,87 @@ PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worke
   return options;
 }
 
+OwnCoordinator own_coordinator(const BackendSetup& setup) {
+  OwnCoordinator own;
+  own.program = setup.program;
+  own.directory = setup.directory / kCoordinatorFolder;
+  own.settings = pool_settings(setup);
+  if (on_slurm(setup)) {
+    own.slurm = setup.experiment.slurm.settings;
+    own.slurm->prefix = setup.experiment_id + "-";
+  }
+  const int workers = std::max(1, own.settings.workers);
+  own.worker_cpu =
+      std::max(usable_cores(), static_cast<double>(setup.experiment.trial_concurrency) / workers);
+  own.environment = setup.environment;
+  return own;
+}
+
+// A backend of the coordinator, and what is known of that.
+struct Pool {
+  std::unique_ptr<OwnCoordinatorProcess> own;  // null: it is another one's
+  PoolBackend* backend = nullptr;
+  DialState state = DialState::connecting;  // after the newest try
+  std::string reason;
+  bool awaited = false;  // what goes wrong is no error of the start any more
+};
+
+// Until it is reached, or it is known that it will not be for now: that is an error where it will
+// never be.
+Result<void> await_coordinator(boost::asio::io_context& io, const Pool& pool) {
+  boost::asio::steady_timer patience(io, pool.own ? kStart : kFirstTry);
+  bool over = false;
+  patience.async_wait([&](const boost::system::error_code&) { over = true; });
+  while (!over && !pool.backend->connected()) {
+    if (pool.own && !pool.own->end().empty()) return fail(pool.own->end());
+    if (!pool.own && pool.state != DialState::connecting) break;
+    io.run_one();
+  }
+  if (!pool.own && pool.state == DialState::refused)
+    return fail("the coordinator will not have this experiment: " + pool.reason);
+  return {};
+}
+
+void say_goodbye(boost::asio::io_context& io, Pool& pool, bool hurry) {
+  boost::asio::steady_timer patience(io, kFarewell);
+  bool over = hurry && !pool.backend->connected();
+  patience.async_wait([&](const boost::system::error_code&) { over = true; });
+  while (!over && !pool.backend->connected()) io.run_one();  // it may only just have begun
+  if (pool.own) pool.own->dismiss();
+  pool.backend->finish(pool.own != nullptr);
+  while (!over && pool.backend->connected()) io.run_one();
+}
+
 Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup& setup,
                                 std::function<void()> wake) {
-  const fs::path file = TRY(write_worker_file(setup));
-  const PoolSettings settings = pool_settings(setup);
-  const bool own = settings.coordinator.empty();
-  PoolBackendOptions options = pool_options(setup, file);
-  if (own) {
-    OwnCoordinator coordinator;
-    coordinator.program = setup.program;
-    coordinator.directory = setup.directory / kCoordinatorFolder;
-    coordinator.settings = settings;
-    if (on_slurm(setup)) {
-      coordinator.slurm = setup.experiment.slurm.settings;
-      coordinator.slurm->prefix = setup.experiment_id + "-";
-    }
-    const int workers = std::max(1, settings.workers);
-    coordinator.worker_cpu =
-        std::max(usable_cores(), static_cast<double>(setup.experiment.trial_concurrency) / workers);
-    coordinator.environment = setup.environment;
-    TRY(start_own_coordinator(coordinator));
-    // One that was killed goes on where it was.
-    options.on_unreachable = [coordinator, say = setup.say] {
-      if (auto started = start_own_coordinator(coordinator); !started)
-        say("cannot start the coordinator again: " + started.error().message);
+  const auto pool = std::make_shared<Pool>();
+  PoolBackendOptions options = pool_options(setup, TRY(write_worker_file(setup)));
+  const Rng rng(setup.entropy);
+  if (pool_settings(setup).coordinator.empty()) {
+    const auto later = [pool = pool.get(), say = setup.say](const std::string& text) {
+      if (pool->awaited) say(text);
     };
+    pool->own = std::make_unique<OwnCoordinatorProcess>(io, own_coordinator(setup),
+                                                        rng.fork("coordinator"), later);
+    TRY(pool->own->start());
   }
-  auto backend =
-      std::make_unique<PoolBackend>(io, std::move(options), Rng(setup.entropy), std::move(wake));
-  PoolBackend* pool = backend.get();
-  ChosenBackend chosen{std::move(backend), nullptr};
-  chosen.at_end = [&io, pool, own] {
-    boost::asio::steady_timer patience(io, kFarewell);
-    bool over = false;
-    patience.async_wait([&](const boost::system::error_code&) { over = true; });
-    while (!over && !pool->connected()) io.run_one();  // it may only just have begun
-    pool->finish(own);
-    while (own && !over && pool->connected()) io.run_one();
+  options.on_dialled = [pool](DialState state, const std::string& reason) {
+    pool->state = state;
+    pool->reason = reason;
+    if (!pool->own) return;
+    if (state == DialState::connected) {
+      pool->own->reached();
+    } else {
+      pool->own->unreachable();  // one that was killed goes on where it was
+    }
   };
+  auto backend = std::make_unique<PoolBackend>(io, std::move(options), rng, std::move(wake));
+  pool->backend = backend.get();
+  TRY(await_coordinator(io, *pool));
+  pool->awaited = true;
+  ChosenBackend chosen{std::move(backend)};
+  chosen.unreachable = [pool] { return pool->backend->unreachable(); };
+  chosen.at_end = [&io, pool](bool hurry) { say_goodbye(io, *pool, hurry); };
   return chosen;
 }
 
@@ -131,12 +177,20 @@ LocalBackendOptions local_backend_options(const BackendSetup& setup) {
   options.report = experiment.program.report;
   if (experiment.trial.resources.gpu > 0) options.gpus = GpuUse::assign;
   if (experiment.trial_gpu_number == 0) options.gpus = GpuUse::hide;
-  options.gpu_indices = experiment.local.gpu_indices;
+  // What a worker offers is its own to say.
+  if (experiment.backend == "local") options.gpu_indices = experiment.local.gpu_indices;
   options.trials_per_gpu = experiment.local.trials_per_gpu;
   options.custom = experiment.capacity.custom;
   options.output_limit = static_cast<std::uint64_t>(experiment.output_limit);
   options.file_limit = raise_file_limit();
   return options;
+}
+
+Result<void> check_backend(const Experiment& experiment,
+                           const std::vector<std::string>& environment) {
+  if (experiment.backend == "slurm") TRY(find_slurm(slurm_environment(environment)));
+  if (experiment.backend == "pool") TRY(check_coordinator(experiment.pool));
+  return {};
 }
 
 Result<ChosenBackend> make_backend(boost::asio::io_context& io, const BackendSetup& setup,
@@ -161,9 +215,10 @@ Result<fs::path> write_worker_file(const BackendSetup& setup) {
   return file;
 }
 
-Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(
-    boost::asio::io_context& io, const fs::path& file, const fs::path& shim,
-    const std::vector<std::string>& environment, std::function<void()> wake) {
+Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_context& io,
+                                                             const fs::path& file,
+                                                             const WorkerMachine& machine,
+                                                             std::function<void()> wake) {
   const auto text = read_file(file.string());
   if (!text)
     return fail(
@@ -174,9 +229,11 @@ Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(
   const fs::path directory = TRY(text_at(object, "directory"));
   const Experiment experiment =
       TRY(read_stored_experiment(TRY(object_at(object, "document")), directory));
-  const BackendSetup setup{
-      experiment, TRY(text_at(object, "experiment")), directory, {}, shim, environment, 0, {}};
-  auto backend = TRY(LocalBackend::create(io, local_backend_options(setup), std::move(wake)));
+  const std::string id = TRY(text_at(object, "experiment"));
+  LocalBackendOptions options = local_backend_options(
+      {experiment, id, directory, {}, machine.shim, machine.environment, 0, {}});
+  options.shared_gpus = machine.gpus;
+  auto backend = TRY(LocalBackend::create(io, std::move(options), std::move(wake)));
   backend->set_path(directory);
   return std::unique_ptr<TrialBackend>(std::move(backend));
 }

@@ -359,6 +359,7 @@ void TrialRunner::interrupt(const std::string& reason) {
     stop_experiment({Outcome::Kind::interrupted, reason});
     return;
   }
+  killed_ = true;
   backend_.kill_all();
   decider_.kill();
   decider_lost_ = !decider_.remembers();

@@ -135,8 +135,14 @@ class TrialRunner final : public Decider::Listener {
   // An orderly end: stops all trials, then the decider. The second call kills them.
   void interrupt(const std::string& reason);
 
+  // What trials do cannot be known any more, and why: the experiment ends without them. They run
+  // on, for a later manager.
+  void leave(const std::string& why) { leave_trials(why); }
+
   bool done() const { return phase_ == Phase::done; }
   bool interrupted() const { return interrupted_; }
+  bool killed() const { return killed_; }         // interrupted twice
+  bool left_trials() const { return detached_; }  // that may run on
   const Tally& tally() const { return tally_; }
   const TrialTable& table() const { return table_; }
   const TuningStatus& status() const { return status_; }
@@ -267,7 +273,7 @@ class TrialRunner final : public Decider::Listener {
   bool begun_ = false;         // the decider knows what there is, and so do we
   bool tells_again_ = false;   // it does not any more, and nothing can be remembered
   bool decider_lost_ = false;  // for good: what it is told is lost
-  bool interrupted_ = false;
+  bool interrupted_ = false, killed_ = false;
   bool closed_ = false;                  // the decider has ended
   bool detached_ = false;                // trials that run are left to a later manager
   int declined_ = 0;                     // proposals in a row

@@ -103,6 +103,11 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
     const double left = std::max(*options_.max_trial_seconds - ran, 1e-3);
     table_.set_deadline(trial, waits ? 0 : clock_.now() + left);
   }
+  if (!place.worker.empty()) {
+    log_.info("trial={} attempt={} runs on worker={} host={}", trial.record.job_id,
+              trial.record.attempts - 1, place.worker, place.host);
+    observer_.on_place(trial.record, place);
+  }
   observer_.on_trial_changed(trial.record);
   update_tally();
 }

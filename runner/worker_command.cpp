@@ -9,6 +9,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <filesystem>
 
+#include "backends/gpu_rotation.h"
 #include "backends/machine.h"
 #include "base/clock.h"
 #include "base/standard_output.h"
@@ -32,19 +33,37 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-Result<WorkerHello> hello_of(const WorkerCommandOptions& options,
-                             const Surroundings& surroundings) {
+// What Slurm calls the job that this process is in.
+std::string job_number(const std::vector<std::string>& environment) {
+  constexpr std::string_view kName = "SLURM_JOB_ID=";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(kName)) return variable.substr(kName.size());
+  }
+  return "";
+}
+
+// Those of which it may give some to its trials.
+Result<std::vector<int>> gpus_of(const WorkerCommandOptions& options,
+                                 const Surroundings& surroundings) {
+  if (options.gpu == 0.0) return std::vector<int>();
+  auto gpus = devices_for(options.gpu, TRY(find_gpus(surroundings.environment)));
+  if (!gpus) return fail("--gpu: " + gpus.error().message);
+  return gpus;
+}
+
+Result<WorkerHello> hello_of(const WorkerCommandOptions& options, const Surroundings& surroundings,
+                             std::size_t gpus) {
   WorkerHello hello;
   hello.host = host_name();
   hello.pid = ::getpid();
   hello.id = options.name.empty() ? fmt::format("{}-{}", hello.host, hello.pid) : options.name;
+  if (const std::string job = job_number(surroundings.environment); options.job && !job.empty())
+    hello.host += fmt::format(" (job {})", job);
   TRY(check_file_name("--name", hello.id));
   hello.incarnation = fmt::format("{:016x}", surroundings.entropy);
   hello.capacity.cpu = options.cpu.value_or(usable_cores());
   hello.capacity.memory = options.memory.value_or(usable_memory());
-  hello.capacity.gpu = options.gpu
-                           ? *options.gpu
-                           : static_cast<double>(TRY(find_gpus(surroundings.environment)).size());
+  hello.capacity.gpu = options.gpu.value_or(static_cast<double>(gpus));
   hello.capacity.custom = options.custom;
   hello.labels = options.labels;
   hello.kinds = options.kinds;
@@ -75,23 +94,23 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   const UniqueFd lock = TRY(take_lock(options.lock));
   WorkerOptions worker_options;
   worker_options.dial = TRY(dial_options(options.join, options.token_file));
-  worker_options.hello = TRY(hello_of(options, surroundings));
+  WorkerMachine machine;
+  machine.gpus = std::make_shared<GpuRotation>(TRY(gpus_of(options, surroundings)), 1);
+  worker_options.hello = TRY(hello_of(options, surroundings, machine.gpus->devices().size()));
   // In doubles, and so in the JSON of others, microseconds are exact for 285 years.
   worker_options.first_seq = static_cast<std::uint64_t>(SystemClock().wall() * 1e6);
   worker_options.most_tasks = options.tasks;
   if (options.job) worker_options.doubt = std::chrono::seconds(1);
   worker_options.leave_after = milliseconds(options.leave_after);
   worker_options.unreachable_after = milliseconds(options.unreachable_after);
-  const std::vector<std::string> environment =
-      TRY(job_environment(options.environment, surroundings.environment));
-  const fs::path shim =
-      TRY(find_program("attune-shim", surroundings.program_folder, surroundings.path()));
+  machine.environment = TRY(job_environment(options.environment, surroundings.environment));
+  machine.shim = TRY(find_program("attune-shim", surroundings.program_folder, surroundings.path()));
   asio::io_context io;
   bool done = false;
   WorkerProcess worker(io, worker_options, Rng(surroundings.entropy), Log(),
                        {.make_backend =
                             [&](const std::string& experiment, std::function<void()> wake) {
-                              return backend_of_worker_file(io, experiment, shim, environment,
+                              return backend_of_worker_file(io, experiment, machine,
                                                             std::move(wake));
                             },
                         .on_state =
@@ -106,13 +125,12 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
       if (error) return;
       if (number == SIGUSR1 || (options.job && number == SIGTERM)) {
         worker.vacate(number == SIGUSR1 ? "its job's time limit is near" : "its job was ended");
-        if (!worker.connected() && worker.idle()) done = true;
       } else if (++count == 1) {
         say("takes nothing more; ends when its trials have. Once more to stop them");
         worker.drain();
-        if (!worker.connected() && worker.idle()) done = true;
       } else {
-        worker.kill_all();
+        say("stops its trials; once more to leave them as they are");
+        worker.vacate("its worker was stopped");
         signals.clear();  // the third has its default effect: the trials run on
         return;
       }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t kMostNotes = 1024;
 constexpr std::size_t kMostMetaBytes = std::size_t{64} << 10;
 constexpr double kMostPriority = 1e100;
+constexpr std::size_t kMostUpdates = 100'000;  // of one message: some 5 MiB
 
 bool is_priority(double x) { return x >= 0 && x <= kMostPriority; }
 
@@ -96,10 +98,17 @@ Result<void> BufferClient::update(const std::string& buffer, std::span<const std
     if (!is_priority(each))
       return fail(fmt::format("update: priority {} is not from 0 to 1e100", each));
   }
-  json message = {{"type", "update"}, {"buffer", buffer}};
-  message["ids"] = json(std::vector(ids.begin(), ids.end()));
-  message["priorities"] = json(std::vector(priorities.begin(), priorities.end()));
-  return note(buffer, std::move(message));
+  while (!ids.empty()) {
+    const auto some = ids.first(std::min(ids.size(), kMostUpdates));
+    const auto theirs = priorities.first(some.size());
+    json message = {{"type", "update"}, {"buffer", buffer}};
+    message["ids"] = json(std::vector(some.begin(), some.end()));
+    message["priorities"] = json(std::vector(theirs.begin(), theirs.end()));
+    TRY(note(buffer, std::move(message)));
+    ids = ids.subspan(some.size());
+    priorities = priorities.subspan(some.size());
+  }
+  return {};
 }
 
 Result<void> BufferClient::advance(const std::string& buffer, std::int64_t iteration) {

@@ -16,7 +16,7 @@
 // * Errors: the attempt does not run any more (fenced()); the coordinator refuses what was said; it
 //   was away for longer than the patience, with what went wrong last; the stop was asked for. All
 //   but the last two stay: every later call gives the same one.
-// * Pushes are numbered in each attempt of the task: a process makes one client.
+// * Pushes and samples are numbered in each attempt of the task: a process makes one client.
 //
 // One thread at a time.
 #include <chrono>
@@ -87,8 +87,8 @@ class BufferClient {
 
   // A batch of exactly n, 1 to the `batch` of the buffer; waits until there is one. Nothing: the
   // buffer is closed, which its owner's end does; so is one whose owner has not begun. A batch that
-  // was on its way when the connection broke is lost, which matters to `fifo` only: its items are
-  // gone.
+  // was on its way when the connection broke, or the coordinator was killed, comes again. So does
+  // that of a call that was stopped, to the next call; when that wants another n, it is dropped.
   Result<std::optional<std::vector<SampledItem>>> sample(const std::string& buffer, std::size_t n);
 
   // Do not wait for an answer, and are said again after a lost connection unless a later sample or
@@ -111,8 +111,11 @@ class BufferClient {
     std::size_t in_flight = 0;    // so many of them have been said
     std::uint64_t push_mark = 0;  // notes that had been said before
     std::size_t wanted = 0;       // of a batch; 0: none
-    bool asked = false;
+    std::int64_t order = 0;       // the number of the batch that was asked for last
+    std::size_t ordered = 0;      // its size, until all of it is here
+    bool asked = false;           // over this connection, for what is missing of it
     std::uint64_t sample_mark = 0;
+    std::vector<SampledItem> parts;  // of it, over this connection
     std::optional<std::vector<SampledItem>> batch;
   };
 
@@ -123,6 +126,7 @@ class BufferClient {
   Result<void> say_due();
   Result<void> hear_all();
   Result<void> hear(const json& message);
+  Result<void> hear_batch(Channel& channel, const json& message);
   std::string refusal(const json& message);
   Result<void> note(const std::string& buffer, json message);
   void confirm(std::uint64_t mark);

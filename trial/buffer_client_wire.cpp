@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/address_file.h"
@@ -102,9 +103,17 @@ Result<void> BufferClient::say_due() {
           {{"type", "push"}, {"buffer", id}, {"seq", channel.first}, {"items", std::move(items)}}));
     }
     if (channel.wanted > 0 && !channel.asked && !channel.batch) {
+      if (channel.ordered == 0) {
+        channel.ordered = channel.wanted;
+        ++channel.order;
+      }
       channel.asked = true;
       channel.sample_mark = notes_said_;
-      TRY(socket_->say({{"type", "sample"}, {"buffer", id}, {"size", channel.wanted}}));
+      TRY(socket_->say({{"type", "sample"},
+                        {"buffer", id},
+                        {"seq", channel.order},
+                        {"size", channel.ordered},
+                        {"from", channel.parts.size()}}));
     }
   }
   return {};
@@ -135,6 +144,7 @@ Result<void> BufferClient::connect() {
   for (auto& [id, channel] : channels_) {
     channel.in_flight = 0;
     channel.asked = false;
+    channel.parts.clear();  // another coordinator may have forgotten what it gave last
   }
   for (const json& message : notes_) TRY(socket_->say(message));
   return {};
@@ -223,11 +233,7 @@ Result<void> BufferClient::hear(const json& message) {
     channel = Channel{};
     channel.closed = true;
   } else if (type == "batch") {
-    auto batch = TRY(parse_batch(message));
-    confirm(channel.sample_mark);
-    channel.asked = false;
-    // Not of a call that was given up.
-    if (batch.size() == channel.wanted) channel.batch = std::move(batch);
+    TRY(hear_batch(channel, message));
   } else {
     const std::int64_t taken = TRY(integer_at(message, "seq")) - channel.first + 1;
     if (taken < 1 || taken > static_cast<std::int64_t>(channel.in_flight))
@@ -237,6 +243,23 @@ Result<void> BufferClient::hear(const json& message) {
     channel.first += taken;
     channel.in_flight = 0;
   }
+  return {};
+}
+
+Result<void> BufferClient::hear_batch(Channel& channel, const json& message) {
+  auto part = TRY(parse_batch(message));
+  const bool fits = channel.asked && TRY(integer_at(message, "seq")) == channel.order &&
+                    std::cmp_equal(TRY(integer_at(message, "from")), channel.parts.size()) &&
+                    !part.empty() && part.size() <= channel.ordered - channel.parts.size();
+  if (!fits) return fail("it gives a batch that nobody has asked for");
+  confirm(channel.sample_mark);
+  channel.asked = false;
+  std::ranges::move(part, std::back_inserter(channel.parts));
+  if (channel.parts.size() < channel.ordered) return {};
+  channel.ordered = 0;
+  part = std::exchange(channel.parts, {});
+  // Else of a call that was given up.
+  if (part.size() == channel.wanted) channel.batch = std::move(part);
   return {};
 }
 

@@ -8,7 +8,8 @@ namespace attune {
 Result<void> Portfolio::add(const TunerEntry& entry, const json& arguments, const Context& context,
                             const Rng& rng) {
   const json resolved = TRY(resolve_arguments(entry.name, entry.arguments, arguments));
-  members_.push_back({entry.name, TRY(entry.make(resolved, context, rng.fork(entry.name)))});
+  auto made = TRY(entry.make(resolved, context, rng.fork(entry.name)));
+  members_.push_back({entry.name, std::move(made)});
   return {};
 }
 

@@ -17,17 +17,14 @@ class BatchCommands {
 
   // A job that this batch system cannot have is refused here, permanently.
   virtual std::expected<CommandLine, BatchRefusal> submit(const BatchJob& job) const = 0;
-  virtual BatchSubmission submitted(const BatchJob& job, const CommandEnd& end) const = 0;
+  virtual BatchSubmission submitted(const CommandEnd& end) const = 0;
 
   // Of these names; of none: of all jobs of this user.
   virtual CommandLine list(const std::vector<std::string>& names) const = 0;
   virtual Result<BatchStates> listed(const CommandEnd& end) const = 0;
 
   virtual std::vector<CommandLine> cancel(const std::vector<std::string>& names) const = 0;
-  // `signal` as in "TERM".
-  virtual std::vector<CommandLine> signal(const std::vector<std::string>& names,
-                                          const std::string& signal) const = 0;
-  // Of one command of cancel() or signal().
+  // Of one command of cancel().
   virtual Result<void> done(const CommandEnd& end) const = 0;
 };
 

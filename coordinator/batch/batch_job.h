@@ -20,10 +20,10 @@ struct BatchJob {
   std::filesystem::path output;  // what it prints; in a folder that exists. Empty: thrown away
   std::filesystem::path directory;  // where it runs, on the node
   Resources needs;                  // cores, devices and custom kinds are rounded up to whole ones
+  std::string devices;  // in the batch system's own words, instead of `needs.gpu` and custom kinds
   double time_limit = std::numeric_limits<double>::infinity();  // seconds; infinite: the site's
   double warning = 0;  // seconds before the limit at which the script is sent SIGUSR1; 0: never
   std::string partition, account, qos, comment;  // empty: the site's default
-  bool requeue = false;                          // the batch system may start it again by itself
   std::vector<std::string> arguments;  // for the batch system, each as --name or --name=value
 
   bool operator==(const BatchJob&) const = default;
@@ -53,6 +53,8 @@ struct BatchState {
   std::string reason;  // the batch system's own word
   // For the user: why it will not start until somebody does something. Empty: it may.
   std::string stuck;
+  // With `stuck`: not by anybody's wish. A node could not start it, and it is held for good.
+  bool failed_to_start = false;
 
   bool operator==(const BatchState&) const = default;
 };

@@ -35,9 +35,6 @@ class BatchSystem {
   // later, SIGKILL. Names that are not there, or have ended, are no error. A name whose submission
   // is not answered yet may still come after it.
   virtual void cancel(std::vector<std::string> names, OnDone done) = 0;
-
-  // Sends all processes of the running jobs of these names `signal`, a name such as "TERM".
-  virtual void signal(std::vector<std::string> names, std::string signal, OnDone done) = 0;
 };
 
 }  // namespace attune

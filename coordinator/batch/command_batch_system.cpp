@@ -84,7 +84,7 @@ void CommandBatchSystem::on_look(std::vector<Waiting> looked, const Result<Batch
     } else {
       CommandLine command = std::move(each.command);
       submissions_.run(std::move(command), [this, each = std::move(each)](const CommandEnd& end) {
-        answer(each, commands_->submitted(each.job, end));
+        answer(each, commands_->submitted(end));
       });
     }
   }
@@ -101,16 +101,9 @@ void CommandBatchSystem::list(OnListed done) {
   });
 }
 
-void CommandBatchSystem::cancel(std::vector<std::string> names, OnDone done) {
-  run_all(commands_->cancel(names), std::move(done));
-}
-
-void CommandBatchSystem::signal(std::vector<std::string> names, std::string signal, OnDone done) {
-  run_all(commands_->signal(names, signal), std::move(done));
-}
-
 // The first error is the answer, when all have ended.
-void CommandBatchSystem::run_all(std::vector<CommandLine> commands, OnDone done) {
+void CommandBatchSystem::cancel(std::vector<std::string> names, OnDone done) {
+  std::vector<CommandLine> commands = commands_->cancel(names);
   struct Sum {
     OnDone done;
     std::size_t left;

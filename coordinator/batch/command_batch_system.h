@@ -18,7 +18,6 @@ class CommandBatchSystem final : public BatchSystem {
   void submit(BatchJob job, OnSubmitted done) override;
   void list(OnListed done) override;
   void cancel(std::vector<std::string> names, OnDone done) override;
-  void signal(std::vector<std::string> names, std::string signal, OnDone done) override;
 
  private:
   struct Waiting {
@@ -31,7 +30,6 @@ class CommandBatchSystem final : public BatchSystem {
   void look();
   void on_look(std::vector<Waiting> looked, const Result<BatchStates>& states);
   void answer(const Waiting& waiting, BatchSubmission submission);
-  void run_all(std::vector<CommandLine> commands, OnDone done);
 
   boost::asio::io_context& io_;
   std::unique_ptr<BatchCommands> commands_;

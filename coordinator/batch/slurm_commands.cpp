@@ -122,12 +122,12 @@ std::expected<CommandLine, BatchRefusal> SlurmCommands::submit(const BatchJob& j
   return CommandLine{*std::move(options), job.script, limits_.submit};
 }
 
-BatchSubmission SlurmCommands::submitted(const BatchJob& job, const CommandEnd& end) const {
-  if (!end.success()) return std::unexpected(slurm_refusal(job, end));
+BatchSubmission SlurmCommands::submitted(const CommandEnd& end) const {
+  if (!end.success()) return std::unexpected(slurm_refusal(end));
   std::string id = last_id(end.output);
   if (!id.empty()) return BatchAccepted{std::move(id), false};
-  return std::unexpected(BatchRefusal{
-      false, "", fmt::format("Slurm has job {}, but sbatch does not say its id", job.name)});
+  return std::unexpected(
+      BatchRefusal{false, "", "Slurm has the job, but sbatch does not say its id"});
 }
 
 CommandLine SlurmCommands::list(const Texts& names) const {
@@ -148,17 +148,6 @@ std::vector<CommandLine> SlurmCommands::cancel(const Texts& names) const {
   for (const std::string& name : names) {
     commands.push_back(
         {{programs_.scancel, "--user=" + programs_.user, "--name=" + name}, "", limits_.other});
-  }
-  return commands;
-}
-
-// Only running ones: for a pending one scancel tries again for minutes.
-std::vector<CommandLine> SlurmCommands::signal(const Texts& names,
-                                               const std::string& signal) const {
-  std::vector<CommandLine> commands = cancel(names);
-  for (CommandLine& command : commands) {
-    command.arguments.insert(command.arguments.end(),
-                             {"--state=RUNNING", "--full", "--signal=" + signal});
   }
   return commands;
 }

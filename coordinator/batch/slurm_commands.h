@@ -39,12 +39,10 @@ class SlurmCommands final : public BatchCommands {
       : programs_(std::move(programs)), limits_(limits) {}
 
   std::expected<CommandLine, BatchRefusal> submit(const BatchJob& job) const override;
-  BatchSubmission submitted(const BatchJob& job, const CommandEnd& end) const override;
+  BatchSubmission submitted(const CommandEnd& end) const override;
   CommandLine list(const std::vector<std::string>& names) const override;
   Result<BatchStates> listed(const CommandEnd& end) const override;
   std::vector<CommandLine> cancel(const std::vector<std::string>& names) const override;
-  std::vector<CommandLine> signal(const std::vector<std::string>& names,
-                                  const std::string& signal) const override;
   Result<void> done(const CommandEnd& end) const override;
 
  private:

@@ -74,11 +74,13 @@ std::optional<BatchRefusal> check(const BatchJob& job) {
   if (!is_amount(job.needs.memory, kMostBytes))
     return refuse(job, "resources.memory", "not so much");
   for (const auto& [kind, amount] : job.needs.custom) {
+    if (!job.devices.empty()) break;
     if (!is_word(kind, "-_:") || !is_amount(amount, kMost))
       return refuse(job, fmt::format("resources.custom.{}", kind), "this is no kind of Slurm's");
   }
   if (!(job.time_limit > 0) || (std::isfinite(job.time_limit) && job.time_limit / 60 > kMost))
-    return refuse(job, "timeLimit", "a time above 0 is wanted");
+    return refuse(job, "timeLimit",
+                  fmt::format("a time above 0, and of at most {} minutes, is wanted", kMost));
   if (!is_amount(job.warning, kMostWarning) || job.warning >= job.time_limit)
     return refuse(job, "timeLimit", "the warning must come before it, at most 18 hours");
   return check_arguments(job);
@@ -116,8 +118,7 @@ std::expected<Texts, BatchRefusal> slurm_options(const BatchJob& job) {
   // With anything else, NIL too, slurmd runs the user's login shell for each job, which takes long,
   // and the launch fails when it takes too long.
   add("export", "ALL");
-  options.emplace_back(job.requeue ? "--requeue" : "--no-requeue");
-  if (job.requeue) add("open-mode", "append");
+  options.emplace_back("--no-requeue");
   add("output", job.output.empty() ? "/dev/null" : literal(job.output));
   add("chdir", job.directory.string());
   add("comment", job.comment);
@@ -128,7 +129,7 @@ std::expected<Texts, BatchRefusal> slurm_options(const BatchJob& job) {
   add("ntasks", "1");
   add("cpus-per-task", fmt::to_string(std::max<std::int64_t>(1, whole(job.needs.cpu))));
   if (job.needs.memory > 0) add("mem", fmt::format("{}M", whole(job.needs.memory / (1 << 20))));
-  add("gres", generic_resources(job.needs));
+  add("gres", job.devices.empty() ? generic_resources(job.needs) : job.devices);
   if (std::isfinite(job.time_limit)) add("time", fmt::to_string(whole(job.time_limit / 60)));
   if (job.warning > 0) add("signal", fmt::format("B:USR1@{}", whole(job.warning)));
   return options;

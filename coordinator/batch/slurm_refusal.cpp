@@ -50,9 +50,10 @@ constexpr std::array kKnown = {
     Known{"Invalid account", true, "account", "`sacctmgr show associations` lists yours"},
     Known{"Invalid qos", true, "qos", "`sacctmgr show qos` lists them"},
     Known{"time limit is invalid", true, "timeLimit", kSize},
-    Known{"generic resource (gres)", true, "resources", kSize},
+    Known{"generic resource (gres)", true, "resources or gres", kSize},
     Known{"Memory ", true, "resources.memory", kSize},
     Known{"CPU count", true, "resources.cpu", kSize},
+    Known{"More processors requested", true, "resources.cpu", kSize},
     Known{"node configuration is not available", true, "resources", kSize},
     Known{"Invalid feature", true, "arguments", ""},
     Known{"Invalid node name", true, "arguments", ""},
@@ -110,7 +111,7 @@ std::string slurm_complaint(const CommandEnd& end) {
   return text.empty() ? to_text(end.status) : text;
 }
 
-BatchRefusal slurm_refusal(const BatchJob& job, const CommandEnd& end) {
+BatchRefusal slurm_refusal(const CommandEnd& end) {
   const std::string complaint = slurm_complaint(end);
   BatchRefusal refusal;
   std::string_view cure;
@@ -125,7 +126,7 @@ BatchRefusal slurm_refusal(const BatchJob& job, const CommandEnd& end) {
       break;
     }
   }
-  refusal.message = fmt::format("Slurm does not take job {}: {}", job.name, complaint);
+  refusal.message = "Slurm does not take the job: " + complaint;
   if (!refusal.about.empty() && refusal.permanent)
     refusal.message += fmt::format("; change {}", refusal.about);
   if (!cure.empty()) refusal.message += fmt::format("; {}", cure);

@@ -54,6 +54,7 @@ constexpr std::array kWords = {
 struct Reason {
   std::string_view begin;
   std::string_view why;
+  bool failed_to_start = false;
 };
 
 constexpr std::string_view kTooBig = "it asks for more than the partition, account or qos permits";
@@ -64,7 +65,7 @@ constexpr std::array kStuck = {
     Reason{"DependencyNeverSatisfied",
            "it waits for a job that cannot succeed any more; cancel it"},
     Reason{"launch failed requeued held",
-           "a node could not start it; see `sinfo -R`, then `scontrol release` it"},
+           "a node could not start it; see `sinfo -R`, then `scontrol release` it", true},
     Reason{"JobHeldAdmin", "an administrator holds it; ask them, or cancel it"},
     Reason{"JobHeldUser", "it is held; `scontrol release` it, or cancel it"},
     Reason{"JobHoldMaxRequeue", "it was started too often; `scontrol release` it, or cancel it"},
@@ -78,6 +79,12 @@ constexpr std::array kStuck = {
     Reason{"InvalidQOS", "the qos is not valid"},
     Reason{"ReservationDeleted", "its reservation was deleted"},
 };
+
+const Reason* known_reason(std::string_view reason) {
+  const auto* known = std::ranges::find_if(
+      kStuck, [&](const Reason& each) { return reason.starts_with(each.begin); });
+  return known == kStuck.end() ? nullptr : known;
+}
 
 std::optional<std::string_view> cut(std::string_view& line) {
   const std::size_t bar = line.find('|');
@@ -114,7 +121,11 @@ void add_line(BatchStates& states, std::string_view line) {
   BatchState state = slurm_state(*word);
   state.id = *id;
   state.reason = line == "None" ? "" : line;
-  if (state.phase == pending) state.stuck = slurm_stuck(line);
+  if (state.phase == pending) {
+    const Reason* known = known_reason(line);
+    state.stuck = slurm_stuck(line);
+    state.failed_to_start = known != nullptr && known->failed_to_start;
+  }
   const auto [known, is_new] = states.try_emplace(std::string(*name), state);
   if (!is_new && preferred(state, known->second)) known->second = state;
 }
@@ -132,9 +143,7 @@ BatchState slurm_state(std::string_view word) {
 }
 
 std::string slurm_stuck(std::string_view reason) {
-  for (const Reason& each : kStuck) {
-    if (reason.starts_with(each.begin)) return fmt::format("{} ({})", each.why, reason);
-  }
+  if (const Reason* known = known_reason(reason)) return fmt::format("{} ({})", known->why, reason);
   const bool of_one_job = reason.starts_with("QOSMax") || reason.starts_with("AssocMax");
   const bool passes = reason.find("PerUser") != std::string_view::npos ||
                       reason.find("PerAccount") != std::string_view::npos ||

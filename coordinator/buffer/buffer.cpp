@@ -37,6 +37,17 @@ Result<void> check_item(const BufferItem& item) {
   return {};
 }
 
+Result<void> check_push(std::int64_t first, std::span<const BufferItem> items) {
+  if (first < 1 || first > kMostWhole - std::ssize(items))
+    return fail(fmt::format("items are numbered from 1 to 2^53, not {}", first));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (const auto good = check_item(items[i]); !good)
+      return fail(
+          fmt::format("item {}: {}", first + std::ssize(items.first(i)), good.error().message));
+  }
+  return {};
+}
+
 Buffer::Buffer(const BufferPolicy& policy, const Rng& rng)
     : policy_(policy),
       rng_(rng),
@@ -90,13 +101,12 @@ void Buffer::erase(std::size_t place) {
 
 Result<Pushed> Buffer::push(std::string_view producer, std::int64_t first,
                             std::span<const BufferItem> items) {
-  if (first < 1 || first > kMostWhole - std::ssize(items))
-    return fail(fmt::format("items are numbered from 1 to 2^53, not {}", first));
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (const auto good = check_item(items[i]); !good)
-      return fail(
-          fmt::format("item {}: {}", first + std::ssize(items.first(i)), good.error().message));
-  }
+  TRY(check_push(first, items));
+  return take(producer, first, items);
+}
+
+Pushed Buffer::take(std::string_view producer, std::int64_t first,
+                    std::span<const BufferItem> items) {
   if (closed_) return Pushed{BufferAnswer::closed, 0};
   const std::int64_t known = taken_of(producer);
   Pushed pushed;
@@ -129,9 +139,9 @@ std::int64_t Buffer::taken_of(std::string_view producer) const {
   return found == producers_.end() ? 0 : found->second;
 }
 
-void Buffer::forget(std::string_view producer) {
-  if (const auto found = producers_.find(producer); found != producers_.end())
-    producers_.erase(found);
+void Buffer::forget(std::string_view who) {
+  if (const auto found = producers_.find(who); found != producers_.end()) producers_.erase(found);
+  given_.forget(who);
 }
 
 Result<std::size_t> Buffer::update(std::span<const ItemId> ids,
@@ -156,8 +166,8 @@ Result<std::size_t> Buffer::update(std::span<const ItemId> ids,
 }
 
 std::size_t Buffer::advance(std::int64_t iteration) {
-  iteration_ = std::max(iteration_, iteration);
   if (!policy_.max_staleness) return 0;
+  iteration_ = std::max(iteration_, iteration);
   std::size_t count = 0;
   while (const auto place = items_.first_before(iteration_ - *policy_.max_staleness)) {
     erase(*place);
@@ -172,6 +182,7 @@ bool Buffer::close() {
   closed_ = true;
   counts_.discarded += static_cast<std::int64_t>(items_.size());
   items_.restore({});
+  given_.clear();
   tree_ = SumTree();
   uses_ = 0;
   return true;

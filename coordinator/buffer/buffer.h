@@ -8,10 +8,12 @@
 //
 // Waiting. A call that cannot be done now changes nothing and answers why; whoever owns the buffer
 // keeps the request, and asks again after something changed: a waiting sample after a push that
-// took items, a waiting push after a sample that gave some or an advance(), all after close(). The
-// lower rate limit makes a push wait only at moments when a batch of policy.batch items could be
-// sampled, and `full` (fifo only) only when there are as many as any batch needs. Hence at no
-// moment producers and consumers all wait, whatever left the buffer unused.
+// took items, a waiting push after a sample that gave some or an advance(), all after close();
+// after an update() nobody. What waits longest goes first: a small sample can be done earlier than
+// a large one, and would keep it waiting for ever. The lower rate limit makes a push wait only at
+// moments when a batch of policy.batch items could be sampled, and `full` (fifo only) only when
+// there are as many as any batch needs. Hence at no moment producers and consumers all wait,
+// whatever left the buffer unused.
 //
 // Not thread safe; one owner.
 #include <cstddef>
@@ -29,6 +31,7 @@
 #include "coordinator/buffer/buffer_policy.h"
 #include "coordinator/buffer/buffer_stats.h"
 #include "coordinator/buffer/item_store.h"
+#include "coordinator/buffer/last_batches.h"
 #include "coordinator/buffer/rate_limit.h"
 #include "coordinator/buffer/sum_tree.h"
 
@@ -46,19 +49,13 @@ inline constexpr double kMostPriority = 1e100;  // the sum of 10^7 of them is fa
 inline constexpr std::int64_t kMostWhole = std::int64_t{1} << 53;  // a double holds it exactly
 // Whether push() takes it; the error says what is wrong.
 Result<void> check_item(const BufferItem& item);
+// Whether push() takes items number `first`, `first` + 1, ...; the error names the item.
+Result<void> check_push(std::int64_t first, std::span<const BufferItem> items);
 Result<void> check_priority(double priority);
 
 struct Pushed {
   BufferAnswer answer = BufferAnswer::ok;  // to the first item that was not taken; ok: all were
   std::size_t taken = 0;                   // so many of the first ones
-};
-
-struct Drawn {
-  ItemId id = 0;
-  std::string meta;
-  double weight = 1;  // of importance sampling, in (0, 1]
-
-  bool operator==(const Drawn&) const = default;
 };
 
 struct Sampled {
@@ -79,10 +76,12 @@ class Buffer {
   // is no number, ...) names the item; nothing was taken then.
   Result<Pushed> push(std::string_view producer, std::int64_t first,
                       std::span<const BufferItem> items);
+  // The same for items that check_push() has accepted, or for the last ones of such.
+  Pushed take(std::string_view producer, std::int64_t first, std::span<const BufferItem> items);
   // The highest number taken of it; 0: none.
   std::int64_t taken_of(std::string_view producer) const;
-  // It will never push again. (Else a buffer would remember every attempt of every task.)
-  void forget(std::string_view producer);
+  // It will never push or sample again. (Else a buffer would remember every attempt of every task.)
+  void forget(std::string_view who);
 
   // A batch of exactly n items, 1 <= n <= policy.batch; all else is an error.
   // fifo: the oldest ones, which leave. uniform: n different ones, all sets alike; the order within
@@ -93,6 +92,12 @@ class Buffer {
   // policy.anneal batches. An item that was used for the last time leaves at once, so that no draw
   // of the same batch sees it again; the intervals are then those of what is left.
   Result<Sampled> sample(std::size_t n);
+  // The same as batch `number` of `consumer`, who numbers them in rising order from 1 on. It is
+  // kept until the next one, so that a consumer asks again for what it has not heard: given() has
+  // it. A number that is not above that of the last one is an error.
+  Result<BufferAnswer> give(std::string_view consumer, std::int64_t number, std::size_t n);
+  // The last batch of the consumer; nullptr: none.
+  const GivenBatch* given(std::string_view consumer) const { return given_.find(consumer); }
 
   // New priorities of prioritised items, p_i = priority + 1e-5 (section 3.3), so that none is never
   // drawn; the last one counts when an id stands there twice. Ids that are gone are passed over: to
@@ -103,7 +108,9 @@ class Buffer {
 
   // The consumer is at `iteration` (a lower one than before is passed over): items leave of which
   // iteration - collect_iter > max_staleness, in whatever order they came. Answers how many.
+  // Without max_staleness nothing happens.
   std::size_t advance(std::int64_t iteration);
+  std::int64_t iteration() const { return iteration_; }
 
   // False when it was closed before. Items leave, and push and sample answer `closed` from now on.
   bool close();
@@ -125,7 +132,7 @@ class Buffer {
   void see(double priority);
   void insert(const BufferItem& item);
   void erase(std::size_t place);
-  void give(std::size_t place, double weight, std::vector<Drawn>& batch);
+  void draw(std::size_t place, double weight, std::vector<Drawn>& batch);
   void draw_oldest(std::size_t n, std::vector<Drawn>& batch);
   void draw_different(std::size_t n, std::vector<Drawn>& batch);
   void draw_any(std::size_t n, std::vector<Drawn>& batch);
@@ -147,6 +154,7 @@ class Buffer {
   std::int64_t uses_ = 0;     // of the items that are there, together
   bool closed_ = false;
   BufferStats counts_;
+  LastBatches given_;
   std::vector<std::uint64_t> drawn_in_;  // scratch of draw_different: the draw that took the place
   std::uint64_t draws_ = 0;
 };

@@ -24,8 +24,10 @@ Result<void> replay_push(Buffer& buffer, const json& record) {
 Result<void> replay_sample(Buffer& buffer, const json& record) {
   const std::int64_t n = TRY(integer_at(record, "n"));
   if (n < 1) return does_not_fit("sample");
-  const Sampled sampled = TRY(buffer.sample(static_cast<std::size_t>(n)));
-  if (sampled.answer != BufferAnswer::ok) return does_not_fit("sample");
+  const std::string consumer = TRY(text_at(record, "consumer"));
+  const std::int64_t number = TRY(integer_at(record, "number"));
+  const BufferAnswer answer = TRY(buffer.give(consumer, number, static_cast<std::size_t>(n)));
+  if (answer != BufferAnswer::ok) return does_not_fit("sample");
   return {};
 }
 
@@ -45,7 +47,9 @@ json push_record(std::string_view producer, std::int64_t first, std::span<const 
   return {{"call", "push"}, {"producer", producer}, {"first", first}, {"items", to_json(taken)}};
 }
 
-json sample_record(std::size_t n) { return {{"call", "sample"}, {"n", n}}; }
+json sample_record(std::string_view consumer, std::int64_t number, std::size_t n) {
+  return {{"call", "sample"}, {"consumer", consumer}, {"number", number}, {"n", n}};
+}
 
 json update_record(std::span<const ItemId> ids, std::span<const double> priorities) {
   std::vector<double> numbers;
@@ -59,27 +63,13 @@ json advance_record(std::int64_t iteration) {
   return {{"call", "advance"}, {"iteration", iteration}};
 }
 
-json forget_record(std::string_view producer) {
-  return {{"call", "forget"}, {"producer", producer}};
-}
-
-json close_record() { return {{"call", "close"}}; }
-
 Result<void> replay(Buffer& buffer, const json& record) {
   const std::string call = TRY(text_at(record, "call"));
   if (call == "push") return replay_push(buffer, record);
   if (call == "sample") return replay_sample(buffer, record);
   if (call == "update") return replay_update(buffer, record);
-  if (call == "advance") {
-    buffer.advance(TRY(integer_at(record, "iteration")));
-    return {};
-  }
-  if (call == "forget") {
-    buffer.forget(TRY(text_at(record, "producer")));
-    return {};
-  }
-  if (call != "close") return fail("journal of a buffer: \"" + call + "\" is no call");
-  if (!buffer.close()) return does_not_fit(call);
+  if (call != "advance") return fail("journal of a buffer: \"" + call + "\" is no call");
+  buffer.advance(TRY(integer_at(record, "iteration")));
   return {};
 }
 

@@ -2,9 +2,9 @@
 // What the journal keeps of a buffer: the calls that changed it. A Buffer is repeatable, so calls,
 // in their order, on a snapshot make the same buffer again, with its draws and random numbers.
 //
-// To be recorded: a push that took new items (those that it took, though known ones do no harm), a
-// sample that gave a batch, every update, advance, forget and close. Calls that failed, or were
-// answered with anything but `ok`, changed nothing.
+// To be recorded: a push that took items (those that it took, though known ones do no harm), a
+// sample that gave a batch, an update that set a priority, an advance to a later iteration. Other
+// calls changed nothing, but for forget() and close(), which follow from the ends of tasks.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -17,11 +17,9 @@
 namespace attune {
 
 json push_record(std::string_view producer, std::int64_t first, std::span<const BufferItem> taken);
-json sample_record(std::size_t n);
+json sample_record(std::string_view consumer, std::int64_t number, std::size_t n);
 json update_record(std::span<const ItemId> ids, std::span<const double> priorities);
 json advance_record(std::int64_t iteration);
-json forget_record(std::string_view producer);
-json close_record();
 
 // Makes the call again. An error, for which the journal is not to be used any further: no record,
 // or one that this buffer would not have made, because it does not take or give all of it.

@@ -41,7 +41,17 @@ Result<Sampled> Buffer::sample(std::size_t n) {
   return sampled;
 }
 
-void Buffer::give(std::size_t place, double weight, std::vector<Drawn>& batch) {
+Result<BufferAnswer> Buffer::give(std::string_view consumer, std::int64_t number, std::size_t n) {
+  const GivenBatch* last = given(consumer);
+  const std::int64_t next = last == nullptr ? 1 : last->number + 1;
+  if (number < next || number > kMostWhole)
+    return fail(fmt::format("batch {} is asked for; the next one has the number {}", number, next));
+  Sampled sampled = TRY(sample(n));
+  if (sampled.answer == BufferAnswer::ok) given_.keep(consumer, {number, std::move(sampled.items)});
+  return sampled.answer;
+}
+
+void Buffer::draw(std::size_t place, double weight, std::vector<Drawn>& batch) {
   ++uses_;
   if (items_.count_use(place) < policy_.uses()) {
     batch.push_back({items_.at(place).id, items_.at(place).meta, weight});
@@ -53,7 +63,7 @@ void Buffer::give(std::size_t place, double weight, std::vector<Drawn>& batch) {
 }
 
 void Buffer::draw_oldest(std::size_t n, std::vector<Drawn>& batch) {
-  for (std::size_t i = 0; i < n; ++i) give(items_.oldest(), 1, batch);
+  for (std::size_t i = 0; i < n; ++i) draw(items_.oldest(), 1, batch);
 }
 
 // R. Floyd's algorithm F2 (Bentley & Floyd, "Programming Pearls: A Sample of Brilliance", CACM 30,
@@ -69,14 +79,14 @@ void Buffer::draw_different(std::size_t n, std::vector<Drawn>& batch) {
     const std::size_t place = drawn_in_[drawn] == draws_ ? last : drawn;
     drawn_in_[place] = draws_;
     ids.push_back(items_.at(place).id);
-    if (!policy_.max_use) give(place, 1, batch);
+    if (!policy_.max_use) draw(place, 1, batch);
   }
   if (!policy_.max_use) return;
-  for (const ItemId id : ids) give(*items_.find(id), 1, batch);
+  for (const ItemId id : ids) draw(*items_.find(id), 1, batch);
 }
 
 void Buffer::draw_any(std::size_t n, std::vector<Drawn>& batch) {
-  for (std::size_t i = 0; i < n; ++i) give(rng_.index(items_.size()), 1, batch);
+  for (std::size_t i = 0; i < n; ++i) draw(rng_.index(items_.size()), 1, batch);
 }
 
 void Buffer::draw_prioritised(std::size_t n, std::vector<Drawn>& batch) {
@@ -87,7 +97,7 @@ void Buffer::draw_prioritised(std::size_t n, std::vector<Drawn>& batch) {
     const double part = (static_cast<double>(i) + rng_.uniform()) / static_cast<double>(n);
     const std::size_t place = tree_.find(part * tree_.total());
     // N and the sum cancel out of (N P(i))^-beta over the largest one, (N P(least))^-beta.
-    give(place, std::pow(least / tree_.weight(place), beta), batch);
+    draw(place, std::pow(least / tree_.weight(place), beta), batch);
   }
 }
 

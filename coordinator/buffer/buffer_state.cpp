@@ -6,6 +6,7 @@
 
 #include "base/saved_numbers.h"
 #include "coordinator/buffer/buffer.h"
+#include "coordinator/fields.h"
 
 namespace attune {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::int64_t BufferStats::* kCounts[] = {
 
 std::unexpected<Error> wrong(std::string_view what) {
   return fail("saved buffer: wrong " + std::string(what));
-}
-
-Result<bool> flag_at(const json& state, std::string_view key) {
-  const json value = TRY(value_at(state, key));
-  if (!value.is_boolean()) return wrong(key);
-  return value.get<bool>();
 }
 
 }  // namespace
@@ -61,7 +56,8 @@ json Buffer::save() const {
           {"uses", save_numbers(uses)},
           {"collect_iters", save_numbers(iterations)},
           {"weights", save_numbers(weights)},
-          {"metas", std::move(metas)}};
+          {"metas", std::move(metas)},
+          {"given", given_.save()}};
 }
 
 Result<Buffer> Buffer::load(const BufferPolicy& policy, const json& state) {
@@ -70,6 +66,9 @@ Result<Buffer> Buffer::load(const BufferPolicy& policy, const json& state) {
   TRY(buffer.load_producers(state));
   TRY(buffer.load_items(state));
   const BufferStats& counts = buffer.counts_;
+  buffer.given_ = TRY(LastBatches::load(TRY(array_at(state, "given")), policy, buffer.next_id_,
+                                        counts.batches, counts.sampled));
+  if (buffer.closed_ && !buffer.given_.empty()) return wrong("given");
   const auto size = static_cast<std::int64_t>(buffer.items_.size());
   if (counts.pushed != size + counts.used_up + counts.stale + counts.replaced + counts.discarded)
     return wrong("counts");

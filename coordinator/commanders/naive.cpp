@@ -18,7 +18,7 @@ class NaiveCommander final : public TaskCommander {
   NaiveCommander(CommonSettings settings, int learners, int successes, std::uint64_t seed)
       : TaskCommander(std::move(settings), seed), learners_(learners), wanted_(successes) {}
 
-  std::optional<TaskSpec> next(const CommanderView& /*view*/) const override {
+  std::optional<TaskSpec> next(double /*now*/) const override {
     if (tasks_.decided()) return std::nullopt;
     // No more than can still be of use.
     if (tasks_.count(TaskKind::learn) < std::min(learners_, wanted_ - succeeded_))
@@ -30,9 +30,7 @@ class NaiveCommander final : public TaskCommander {
                         json::object());
   }
 
-  double next_time(const CommanderView& /*view*/) const override {
-    return std::numeric_limits<double>::infinity();
-  }
+  double next_time() const override { return std::numeric_limits<double>::infinity(); }
 
  private:
   // With the fewest collectors; of several the oldest.

@@ -9,6 +9,7 @@
 
 #include "base/saved_numbers.h"
 #include "coordinator/commanders/settings.h"
+#include "coordinator/fields.h"
 
 namespace attune {
 namespace {
@@ -29,12 +30,6 @@ Result<std::int64_t> count_in(const json& value, std::int64_t most) {
   if (!value.is_number_integer() || value < 0 || value > most)
     return fail(fmt::format("a count from 0 to {} is wanted, not {}", most, dump_json(value)));
   return value.get<std::int64_t>();
-}
-
-Result<bool> flag_at(const json& object, std::string_view key) {
-  const json value = TRY(value_at(object, key));
-  if (!value.is_boolean()) return fail(fmt::format("{}: true or false is wanted", key));
-  return value.get<bool>();
 }
 
 Result<LiveTask> load_live(const json& state) {

@@ -1,6 +1,7 @@
 #include "coordinator/commanders/settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -34,12 +35,77 @@ std::vector<Argument> common_arguments() {
            .high = 1'000'000}};
 }
 
+// With the place of the key itself, where a file has its line.
+Result<void> check_keys(const std::string& place, const std::vector<std::string>& known,
+                        const json& given) {
+  for (const auto& [key, value] : given.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    const std::string near = nearest_name(key, known);
+    return fail(fmt::format("{}.{}: unknown key{} Known: {}", place, key,
+                            near.empty() ? "." : fmt::format("; did you mean \"{}\"?", near),
+                            fmt::join(known, ", ")));
+  }
+  return {};
+}
+
+double number_or(const json& value, double fallback) {
+  return value.is_null() ? fallback : value.get<double>();
+}
+
+// What a task takes; absent is null.
+Argument amount(const std::string& name) { return {.name = name, .low = 0, .high = 1e18}; }
+
+// Stricter than parse_task_spec(): a key that a task ignores, since a newer version may send it,
+// is one that the user has misspelt.
+Result<Resources> parse_needs(const std::string& place, const json& given) {
+  const json needs = TRY(resolve_open(
+      place, {amount("cpu"), amount("gpu"), amount("memory"), {.name = "custom", .type = object}},
+      given));
+  std::vector<Argument> kinds;
+  for (const auto& [name, value] : needs["custom"].items()) kinds.push_back(amount(name));
+  const json custom = TRY(resolve_arguments(place + ".custom", kinds, needs["custom"]));
+  Resources resources;
+  resources.cpu = number_or(needs["cpu"], 0);
+  resources.gpu = number_or(needs["gpu"], 0);
+  resources.memory = number_or(needs["memory"], 0);
+  for (const auto& [name, value] : custom.items()) resources.custom[name] = number_or(value, 0);
+  return resources;
+}
+
+Result<TaskLimits> parse_limits(const std::string& place, const json& given) {
+  const json limits = TRY(resolve_open(
+      place,
+      {amount("queue"),
+       amount("run"),
+       amount("silent"),
+       {.name = "attempts", .type = integer, .fallback = 1, .low = 1, .high = 1'000'000}},
+      given));
+  TaskLimits result;
+  result.queue = number_or(limits["queue"], result.queue);
+  result.run = number_or(limits["run"], result.run);
+  result.silent = number_or(limits["silent"], result.silent);
+  result.attempts = limits["attempts"].get<int>();
+  return result;
+}
+
+Result<std::vector<std::string>> parse_labels(const std::string& place, const json& given) {
+  if (given.is_null()) return std::vector<std::string>();
+  const bool texts = given.is_array() &&
+                     std::ranges::all_of(given, [](const json& each) { return each.is_string(); });
+  if (!texts)
+    return fail(fmt::format("{}: a list of texts expected, not {}", place, dump_json(given)));
+  return given.get<std::vector<std::string>>();
+}
+
 }  // namespace
 
 Result<json> resolve_open(const std::string& place, std::vector<Argument> declared,
                           const json& given) {
   if (!given.is_object() && !given.is_null())
     return fail(fmt::format("{}: an object expected, not {}", place, dump_json(given)));
+  std::vector<std::string> names;
+  for (const Argument& argument : declared) names.push_back(argument.name);
+  TRY(check_keys(place, names, given));
   json closed = given;
   std::vector<std::pair<std::string, json>> held;
   for (Argument& argument : declared) {
@@ -78,13 +144,10 @@ Result<TaskRole> parse_role(const std::string& place, const json& given) {
   role.parameters = resolved["parameters"].is_null() ? json::object() : resolved["parameters"];
   if (!role.parameters.is_object())
     return fail(fmt::format("{}.parameters: an object expected", place));
-  json spec = {{"id", "any"}, {"kind", "any"}, {"program", ""}};
-  for (const char* key : {"needs", "labels", "limits", "priority"}) {
-    if (!resolved[key].is_null()) spec[key] = resolved[key];
-  }
-  auto common = parse_task_spec(spec);
-  if (!common) return fail(fmt::format("{}: {}", place, common.error().message));
-  role.common = *std::move(common);
+  role.common.needs = TRY(parse_needs(place + ".needs", resolved["needs"]));
+  role.common.limits = TRY(parse_limits(place + ".limits", resolved["limits"]));
+  role.common.labels = TRY(parse_labels(place + ".labels", resolved["labels"]));
+  role.common.priority = resolved["priority"].get<std::int64_t>();
   return role;
 }
 
@@ -133,10 +196,12 @@ Result<CommonSettings> common_settings(const std::string& name, const json& reso
   if (!resolved["policies"].is_string() || resolved["policies"].get<std::string>().empty())
     return fail(fmt::format("{}.policies: a directory expected that all machines share", name));
   settings.policies = resolved["policies"].get<std::string>();
-  const json& buffer = resolved["buffer"];
-  if (auto policy = parse_buffer_policy(buffer.is_null() ? json::object() : buffer); !policy)
-    return fail(fmt::format("{}.buffer: {}", name, policy.error().message));
-  settings.buffer = dump_json(buffer.is_null() ? json::object() : buffer);
+  const json buffer = resolved["buffer"].is_null() ? json::object() : resolved["buffer"];
+  if (!buffer.is_object())
+    return fail(fmt::format("{}.buffer: an object expected, not {}", name, dump_json(buffer)));
+  if (auto policy = parse_buffer_policy(buffer); !policy)
+    return fail(fmt::format("{}.buffer.{}", name, policy.error().message));
+  settings.buffer = dump_json(buffer);
   settings.learner = TRY(parse_role(name + ".learner", resolved["learner"]));
   settings.collector = TRY(parse_role(name + ".collector", resolved["collector"]));
   settings.collectors = resolved["collectors"].get<int>();

@@ -52,13 +52,13 @@ SoloCommander::SoloCommander(CommonSettings settings, std::optional<EvaluationSe
 
 // An evaluation goes before collectors, which would take its place otherwise. With the end of the
 // learner its id is of no use any more, however it came.
-std::optional<TaskSpec> SoloCommander::next(const CommanderView& view) const {
+std::optional<TaskSpec> SoloCommander::next(double now) const {
   if (tasks_.decided()) return std::nullopt;
   if (tasks_.number(TaskKind::learn) == 1) return learner_task();
   const std::vector<const LiveTask*> learners = tasks_.learners();
   if (learners.empty()) return std::nullopt;
   const std::string& learner = learners.front()->id;
-  if (evaluation_time() <= view.now)
+  if (evaluation_time() <= now)
     return playing_task(TaskKind::evaluate, evaluation_->role, learner,
                         more_parameters(TaskKind::evaluate));
   if (tasks_.count(TaskKind::collect) >= settings_.collectors) return std::nullopt;
@@ -76,7 +76,7 @@ double SoloCommander::evaluation_time() const {
 }
 
 // What is due at once has been asked for already.
-double SoloCommander::next_time(const CommanderView& /*view*/) const {
+double SoloCommander::next_time() const {
   const double time = evaluation_time();
   return std::isfinite(time) ? time : std::numeric_limits<double>::infinity();
 }

@@ -27,8 +27,8 @@ class SoloCommander : public TaskCommander {
   SoloCommander(CommonSettings settings, std::optional<EvaluationSettings> evaluation,
                 std::uint64_t seed);
 
-  std::optional<TaskSpec> next(const CommanderView& view) const final;
-  double next_time(const CommanderView& view) const final;
+  std::optional<TaskSpec> next(double now) const final;
+  double next_time() const final;
   void created(const Task& task) final;
 
  protected:

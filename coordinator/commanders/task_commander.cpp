@@ -73,16 +73,15 @@ std::string TaskCommander::superfluous() const {
 
 void TaskCommander::created(const Task& task) { tasks_.created(task); }
 
-Verdict TaskCommander::on_info(const Task& task, const json& info) {
+void TaskCommander::on_info(const Task& task, const json& info) {
   LiveTask* live = tasks_.find(task.spec.id);
   const auto report = report_of(info);
-  if (live == nullptr || !report || tasks_.decided()) return Verdict::go_on;
+  if (live == nullptr || !report || tasks_.decided()) return;
   if (live->kind != TaskKind::learn) {
-    if (!report->final || live->reported) return Verdict::go_on;
+    if (!report->final || live->reported) return;
     live->reported = true;
   }
   reported(*live, report->value);
-  return Verdict::go_on;
 }
 
 bool TaskCommander::retry(const Task& task, TaskState /*end*/, const std::string& /*cause*/) const {

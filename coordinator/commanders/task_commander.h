@@ -17,7 +17,7 @@ class TaskCommander : public Commander {
   std::string superfluous() const final;
   void created(const Task& task) override;
   // The finish is left to superfluous(), which also a coordinator says that was killed in between.
-  Verdict on_info(const Task& task, const json& info) final;
+  void on_info(const Task& task, const json& info) final;
   bool retry(const Task& task, TaskState end, const std::string& cause) const final;
   void told_to_finish(const Task& task) final { tasks_.told(task.spec.id); }
   void ended(const Task& task) final;

@@ -39,12 +39,17 @@ std::string what_happened(BatchCause cause) {
   return "has ended";
 }
 
+BatchEnd end_of(const BatchState& state) {
+  BatchEnd end{state.id, what_happened(state.cause)};
+  if (!state.reason.empty() && state.reason != "None")
+    end.how += fmt::format(" ({})", state.reason);
+  return end;
+}
+
 }  // namespace
 
-std::string end_of_job(const BatchState& state) {
-  std::string text = fmt::format("its job {} {}", state.id, what_happened(state.cause));
-  if (!state.reason.empty() && state.reason != "None") text += fmt::format(" ({})", state.reason);
-  return text;
+std::string to_text(const BatchEnd& end) {
+  return fmt::format("its job {}{}{}", end.id, end.id.empty() ? "" : " ", end.how);
 }
 
 BatchJobs::BatchJobs(std::unique_ptr<BatchSystem> system, BatchJobsOptions options,
@@ -126,11 +131,6 @@ bool BatchJobs::pending(const std::string& name) const {
   return job.running_since < 0 && (!job.state || job.state->phase == BatchPhase::pending);
 }
 
-std::optional<BatchState> BatchJobs::state(const std::string& name) const {
-  const auto found = jobs_.find(name);
-  return found == jobs_.end() ? std::nullopt : found->second.state;
-}
-
 // ---- submitting
 
 void BatchJobs::submit_due(double now) {
@@ -171,7 +171,7 @@ void BatchJobs::answered(const std::string& name, const BatchSubmission& answer)
     // It may have ended long ago, which the list says.
     if (answer->found) look_now();
   } else if (answer.error().permanent) {
-    const BatchRefusal refusal = answer.error();
+    const BatchRefusal& refusal = answer.error();
     log_.error("job {} is refused: {}", name, refusal.message);
     jobs_.erase(found);
     handlers_.on_refused(name, refusal);
@@ -236,7 +236,7 @@ void BatchJobs::found(const std::string& name, const BatchState& state, double n
     if (job.here) return;
     const bool leaving = job.stage == Stage::leaving;
     jobs_.erase(name);
-    if (!leaving) handlers_.on_over(name, end_of_job(state));
+    if (!leaving) handlers_.on_over(name, end_of(state));
     return;
   }
   const bool runs = state.phase == BatchPhase::running || state.phase == BatchPhase::suspended;
@@ -274,8 +274,8 @@ void BatchJobs::absent(const std::string& name, double now) {
   if (job.absent_since < 0) job.absent_since = now;
   if (now - job.absent_since < options_.absent_after) return;
   jobs_.erase(name);
-  handlers_.on_over(name, fmt::format("the batch system does not know its job any more, for {} s",
-                                      options_.absent_after));
+  handlers_.on_over(name, {"", fmt::format("is not known to the batch system any more, for {} s",
+                                           options_.absent_after)});
 }
 
 void BatchJobs::look_for_orphans(const BatchStates& states, double now) {

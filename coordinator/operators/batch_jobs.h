@@ -19,6 +19,13 @@
 
 namespace attune {
 
+// What became of a job, for people.
+struct BatchEnd {
+  std::string id;   // of the batch system; empty: it has forgotten it
+  std::string how;  // "ran out of memory (OutOfMemory)"
+};
+std::string to_text(const BatchEnd& end);  // "its job 17 ran out of memory (OutOfMemory)"
+
 struct BatchJobsOptions {
   std::string prefix;           // of all names of ours: others' jobs are left alone
   double poll = 5;              // seconds between two lists, while jobs are expected
@@ -34,8 +41,8 @@ class BatchJobs {
     std::function<double()> now;
     // Each list, of those that have not ended. `running`: seconds since it was first seen to run.
     std::function<void(const std::string& name, const BatchState& state, double running)> on_seen;
-    // It has ended, or is lost: not known here any more. A sentence.
-    std::function<void(const std::string& name, const std::string& cause)> on_over;
+    // It has ended, or is lost: not known here any more.
+    std::function<void(const std::string& name, const BatchEnd& end)> on_over;
     // Never will be there: not known here any more.
     std::function<void(const std::string& name, const BatchRefusal& why)> on_refused;
     // It is tried again.
@@ -63,8 +70,7 @@ class BatchJobs {
   // Those that are neither cancelled nor let go.
   std::vector<std::string> wanted() const;
   bool pending(const std::string& name) const;  // it has not begun to run
-  std::optional<BatchState> state(const std::string& name) const;
-  bool listed() const { return listed_; }  // at least once
+  bool listed() const { return listed_; }       // at least once
 
   void tick(double now);
   std::optional<double> next_time() const;
@@ -105,8 +111,5 @@ class BatchJobs {
   std::string trouble_;                  // the last of the lists, to say it once
   std::unique_ptr<BatchSystem> system_;  // last: answers none once it is gone
 };
-
-// What became of an ended job, for people: "its job 17 ran out of memory (OutOfMemory)".
-std::string end_of_job(const BatchState& state);
 
 }  // namespace attune

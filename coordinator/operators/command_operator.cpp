@@ -6,10 +6,29 @@
 #include <cmath>
 #include <utility>
 
+#include "coordinator/operators/slots.h"
+
 namespace attune {
 namespace {
 
-double slots(double has, double needs) { return needs > 0 ? std::floor(has / needs + 1e-9) : 1e9; }
+bool may_have(const SeenWorker& worker, const WaitingLine& line) {
+  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  return worker.here() && (worker.kinds.empty() || has(worker.kinds, line.kind)) &&
+         std::ranges::all_of(line.labels,
+                             [&](const auto& label) { return has(worker.labels, label); });
+}
+
+// Tasks of the line that one more worker has room for: workers are taken to be as the best for it
+// that there is; none: as one task needs.
+double room(const OperatorView& view, const WaitingLine& line) {
+  double most = 1;
+  for (const auto& [name, worker] : view.workers) {
+    if (may_have(worker, line)) most = std::max(most, slots(worker.capacity, line.needs));
+  }
+  return std::min(most, static_cast<double>(line.count));
+}
 
 }  // namespace
 
@@ -20,35 +39,30 @@ CommandOperator::CommandOperator(boost::asio::io_context& io, CommandOperatorOpt
       log_(std::move(log)),
       runner_(io, options_.environment, 1) {}
 
-// Workers are taken to be as large as the largest that there is; none: as one task needs.
 CommandOperator::Situation CommandOperator::situation(const OperatorView& view) const {
   Situation result;
-  Resources largest;
-  double busy = 0;
+  double busy = 0, more = 0;
   for (const auto& [name, worker] : view.workers) {
     if (!worker.tasks.empty()) ++busy;
-    if (!worker.here()) continue;
     result.ready += worker.state == WorkerState::ready ? 1 : 0;
-    if (worker.capacity.cpu > largest.cpu) largest = worker.capacity;
   }
-  double more = 0;
   for (const WaitingLine& line : view.waiting) {
     result.waiting += line.count;
-    const double fit =
-        std::min({slots(largest.cpu, line.needs.cpu), slots(largest.gpu, line.needs.gpu),
-                  slots(largest.memory, line.needs.memory)});
-    const auto count = static_cast<double>(line.count);
-    more += count / std::clamp(fit, 1.0, count);
+    more += static_cast<double>(line.count) / room(view, line);
   }
   const double wanted = view.ending ? 0 : busy + std::ceil(more - 1e-9);
   result.wanted = static_cast<int>(std::min(wanted, static_cast<double>(options_.most)));
   return result;
 }
 
+// A former coordinator may have asked for any number: while nothing waits this one is taken to be
+// less.
+bool CommandOperator::fewer() const { return told_ ? now_.wanted < *told_ : now_.waiting == 0; }
+
 void CommandOperator::look(const OperatorView& view, double now) {
   now_ = situation(view);
   // Between two trials fewer are busy for a moment.
-  if (now_.wanted >= told_) {
+  if (!fewer()) {
     shrink_at_.reset();
   } else if (view.ending) {
     shrink_at_ = now;
@@ -60,8 +74,8 @@ void CommandOperator::look(const OperatorView& view, double now) {
 
 void CommandOperator::tick(double now) {
   tried_ = now;
-  if (running_ || now_.wanted == told_ || next_try_ > now) return;
-  if (now_.wanted < told_ && (!shrink_at_ || *shrink_at_ > now)) return;
+  if (running_ || told_ == now_.wanted || next_try_ > now) return;
+  if (fewer() && (!shrink_at_ || *shrink_at_ > now)) return;
   run();
 }
 
@@ -93,16 +107,16 @@ void CommandOperator::run() {
                  end.errors);
     }
     // What has changed since it was started.
-    if (now_.wanted < told_) shrink_at_ = port_.now() + options_.shrink_after;
+    if (fewer()) shrink_at_ = port_.now() + options_.shrink_after;
     tick(port_.now());
     port_.changed();
   });
 }
 
 std::optional<double> CommandOperator::next_time() const {
-  if (running_ || now_.wanted == told_) return std::nullopt;
+  if (running_ || told_ == now_.wanted) return std::nullopt;
   if (next_try_ > tried_) return next_try_;
-  return now_.wanted < told_ ? shrink_at_ : std::nullopt;
+  return fewer() ? shrink_at_ : std::nullopt;
 }
 
 }  // namespace attune

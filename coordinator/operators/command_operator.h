@@ -46,13 +46,14 @@ class CommandOperator final : public Operator {
     std::size_t waiting = 0;
   };
   Situation situation(const OperatorView& view) const;
+  bool fewer() const;
   void run();
 
   const CommandOperatorOptions options_;
   OperatorPort& port_;
   const Log log_;
   Situation now_;
-  int told_ = 0;  // the number that the last good run has heard
+  std::optional<int> told_;  // the number that the last good run of this life has heard
   bool running_ = false;
   double pause_ = 0, next_try_ = 0, tried_ = 0;
   std::optional<double> shrink_at_;

@@ -13,7 +13,8 @@ OperatorView view_of(const Coordinator& coordinator) {
   });
   std::ranges::sort(view.waiting, {}, &WaitingLine::task);
   for (const auto& [id, worker] : coordinator.workers().workers())
-    view.workers[id] = {worker.state, worker.hello.capacity, worker.tasks};
+    view.workers[id] = {worker.state, worker.hello.capacity, worker.hello.labels,
+                        worker.hello.kinds, worker.tasks};
   return view;
 }
 

@@ -32,7 +32,8 @@ struct WaitingLine {
 struct SeenWorker {
   WorkerState state = WorkerState::lost;
   Resources capacity;
-  std::set<std::string> tasks;  // leased to it, not ended
+  std::vector<std::string> labels, kinds;  // no kinds: any
+  std::set<std::string> tasks;             // leased to it, not ended
   bool here() const { return state != WorkerState::lost; }
 };
 struct OperatorView {

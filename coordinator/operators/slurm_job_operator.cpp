@@ -22,8 +22,7 @@ SlurmJobOperator::SlurmJobOperator(SlurmOperatorOptions options,
             {.now = [this] { return port_.now(); },
              .on_seen = [this](const std::string& name, const BatchState& state,
                                double running) { seen(name, state, running); },
-             .on_over = [this](const std::string& name,
-                               const std::string& cause) { over(name, cause); },
+             .on_over = [this](const std::string& name, const BatchEnd& end) { over(name, end); },
              .on_refused =
                  [this](const std::string& name, const BatchRefusal& why) {
                    if (const auto task = waiting_.find(name); task != waiting_.end())
@@ -79,22 +78,29 @@ void SlurmJobOperator::look(const OperatorView& view, double now) {
 void SlurmJobOperator::seen(const std::string& name, const BatchState& state, double running) {
   const auto task = waiting_.find(name);
   if (task == waiting_.end()) return;
-  const std::string why = came_.contains(name) ? "" : hopeless(options_, state, running);
-  if (!why.empty()) {
-    log_.warning("worker {} does not come: {}", name, why);
+  const std::string lost = came_.contains(name) ? "" : hopeless(options_, state, running);
+  if (!lost.empty()) {
+    log_.warning("worker {} does not come: its job {} {}", name, state.id, lost);
     jobs_.cancel(name);
-    over(name, why);
-  } else if (!state.stuck.empty()) {
-    port_.explain(task->second, fmt::format("job {}: {}", state.id, state.stuck));
-  } else if (running >= options_.connect_within && !came_.contains(name)) {
-    port_.explain(task->second, unreached(options_, port_.address(), name, state));
+    return over(name, {state.id, lost});
   }
+  std::string why;  // empty: what was said before is over
+  if (!state.stuck.empty()) {
+    why = fmt::format("job {}: {}", state.id, state.stuck);
+  } else if (running >= options_.connect_within && !came_.contains(name)) {
+    why = unreached("its job " + state.id, port_.address(), output(name));
+  }
+  port_.explain(task->second, why);
 }
 
-void SlurmJobOperator::over(const std::string& name, std::string cause) {
-  if (!came_.contains(name)) cause = never_came(options_, name, cause);
-  came_.erase(name);
-  port_.worker_unavailable(name, cause);
+void SlurmJobOperator::over(const std::string& name, const BatchEnd& end) {
+  const std::string cause = to_text(end);
+  const bool came = came_.erase(name) > 0;
+  port_.worker_unavailable(name, came ? cause : never_came(cause, output(name)));
+}
+
+std::filesystem::path SlurmJobOperator::output(const std::string& name) const {
+  return options_.folder / (name + ".out");
 }
 
 }  // namespace attune

@@ -19,7 +19,8 @@ class SlurmJobOperator final : public Operator {
     return worker.starts_with(options_.settings.prefix);
   }
   void seen(const std::string& name, const BatchState& state, double running);
-  void over(const std::string& name, std::string cause);
+  void over(const std::string& name, const BatchEnd& end);
+  std::filesystem::path output(const std::string& name) const;
 
   const SlurmOperatorOptions options_;
   const Log log_;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "coordinator/batch/slurm_job.h"
+#include "coordinator/operators/slots.h"
 #include "coordinator/operators/slurm_job_operator.h"
 #include "coordinator/operators/slurm_pilot_operator.h"
 
@@ -35,6 +39,7 @@ BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name
   job.output = options.folder / (name + ".out");
   job.directory = options.folder;
   job.needs = capacity;
+  job.devices = settings.gres;
   job.time_limit = settings.time_limit;
   if (std::isfinite(settings.time_limit) && settings.signal_before < settings.time_limit)
     job.warning = settings.signal_before;
@@ -43,12 +48,31 @@ BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name
   job.qos = settings.qos;
   job.comment = "attune";
   job.arguments = settings.arguments;
-  if (!settings.gres.empty()) {
-    job.arguments.push_back("--gres=" + settings.gres);
-    job.needs.gpu = 0;
-    job.needs.custom.clear();
-  }
   return job;
+}
+
+std::optional<BatchRefusal> impossible(const SlurmSettings& settings, const Resources& needs) {
+  SlurmOperatorOptions options;
+  options.settings = settings;
+  const bool pilots = settings.mode == SlurmSettings::Mode::pilots;
+  const Resources capacity = pilots ? pilot_shape(settings, needs) : needs;
+  if (pilots && slots(capacity, needs) < 1)
+    return BatchRefusal{true, "pilot", "no trial fits into a pilot of this size"};
+  const std::string name = "x";
+  const auto job = slurm_options(worker_job(options, name, capacity, ""));
+  if (job) return std::nullopt;
+  BatchRefusal refusal = job.error();
+  refusal.message.erase(0, fmt::format("job {}: {}: ", name, refusal.about).size());
+  return refusal;
+}
+
+Resources pilot_shape(const SlurmSettings& settings, const Resources& needs) {
+  Resources shape = settings.pilot.capacity;
+  if (shape.cpu == 0) shape.cpu = std::max(1.0, needs.cpu);
+  if (shape.gpu == 0) shape.gpu = needs.gpu;
+  if (shape.memory == 0) shape.memory = needs.memory;
+  for (const auto& [kind, amount] : needs.custom) shape.custom.try_emplace(kind, amount);
+  return shape;
 }
 
 BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options) {
@@ -61,39 +85,36 @@ BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options) {
   return jobs;
 }
 
-std::string unreached(const SlurmOperatorOptions& options, const std::string& address,
-                      const std::string& name, const BatchState& state) {
+std::string unreached(const std::string& job, const std::string& address,
+                      const std::filesystem::path& output) {
   const bool loopback = address.starts_with("127.") || address.starts_with("localhost") ||
                         address.starts_with("[::1]");
   return fmt::format(
-      "its job {} runs, but the worker in it has not reached the coordinator at {} yet; {}{} says "
-      "what the worker tries",
-      state.id, address,
+      "{} runs, but the worker in it has not reached the coordinator at {} yet; {}{} says what the "
+      "worker tries",
+      job, address,
       loopback ? "only this machine can dial that address: set slurm.listen to 0.0.0.0:PORT and "
                  "slurm.advertise to HOST:PORT, as nodes know this host; "
                : "",
-      (options.folder / (name + ".out")).string());
+      output.string());
 }
 
-std::string never_came(const SlurmOperatorOptions& options, const std::string& name,
-                       const std::string& cause) {
-  return fmt::format("{}; its worker has never come, {} may say why", cause,
-                     (options.folder / (name + ".out")).string());
+std::string never_came(const std::string& cause, const std::filesystem::path& output) {
+  return fmt::format("{}; its worker has never come, {} may say why", cause, output.string());
 }
 
 std::string refusal_text(const BatchRefusal& refusal) {
-  return refusal.about.empty() ? refusal.message
-                               : fmt::format("{} (change {})", refusal.message, refusal.about);
+  const std::string cure = "change " + refusal.about;
+  const bool said = refusal.about.empty() || refusal.message.find(cure) != std::string::npos;
+  return said ? refusal.message : fmt::format("{}; {}", refusal.message, cure);
 }
 
 std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running) {
   if (running >= options.settings.start_within)
-    return fmt::format("its job {} is cancelled after {} s", state.id,
-                       options.settings.start_within);
-  // The controller holds it for ever. Other holds are somebody's wish, or that of the site.
-  if (state.phase == BatchPhase::pending && state.reason.starts_with("launch failed"))
-    return fmt::format("its job {} is cancelled: a node could not start it ({})", state.id,
-                       state.reason);
+    return fmt::format("is cancelled after {} s", options.settings.start_within);
+  // Other holds are somebody's wish, or that of the site.
+  if (state.failed_to_start)
+    return fmt::format("is cancelled: a node could not start it ({})", state.reason);
   return "";
 }
 

@@ -11,6 +11,7 @@
 // found by the beginning of their names.
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -37,21 +38,29 @@ std::unique_ptr<Operator> make_slurm_operator(const SlurmOperatorOptions& option
                                               std::unique_ptr<BatchSystem> system,
                                               OperatorPort& port, const Log& log);
 
+// Why Slurm could never have the jobs of trials with these needs, as far as can be told without
+// asking it; empty: it may. `about` is a key of `slurm`, or "resources.KIND".
+std::optional<BatchRefusal> impossible(const SlurmSettings& settings, const Resources& needs);
+
 // ---- what the two modes share
+
+// Of a pilot for trials with these needs.
+Resources pilot_shape(const SlurmSettings& settings, const Resources& needs);
 
 // The job of the worker `name`. `more`: further arguments of attune worker.
 BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name,
                     const Resources& capacity, const std::string& more);
 BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options);
-// For the client of a task whose job runs without its worker being here.
-std::string unreached(const SlurmOperatorOptions& options, const std::string& address,
-                      const std::string& name, const BatchState& state);
-// `cause`, of the end of a job whose worker has never come, with the file that may say why.
-std::string never_came(const SlurmOperatorOptions& options, const std::string& name,
-                       const std::string& cause);
+// For the client of a task: `job`, such as "its job 17", runs without its worker being here.
+// `output`: the file that may say why.
+std::string unreached(const std::string& job, const std::string& address,
+                      const std::filesystem::path& output);
+// `cause`, of the end of a job whose worker has never come.
+std::string never_came(const std::string& cause, const std::filesystem::path& output);
 std::string refusal_text(const BatchRefusal& refusal);
-// Why nobody waits any longer for the worker of a job that has not ended, and that has never come:
-// a sentence. `running`: seconds since the job was first seen to run. Empty: it may come.
+// What becomes of a job that has not ended and whose worker has never come, as BatchEnd::how, when
+// nobody waits for it any longer. `running`: seconds since the job was first seen to run. Empty: it
+// may come.
 std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running);
 // Those whose names begin so that cannot be heard; their tasks wait for them.
 std::set<std::string> silent_workers(const OperatorView& view, const std::string& prefix);

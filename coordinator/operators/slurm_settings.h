@@ -28,7 +28,7 @@ struct SlurmSettings {
   std::string gres;                    // instead of what the trial's resources say
   std::vector<std::string> arguments;  // of sbatch, further ones
   double signal_before = 120;          // seconds before the time limit
-  double start_within = 120;           // seconds that a job may run before its worker comes
+  double start_within = 300;           // seconds that a job may run before its worker comes
   double poll = 5;                     // seconds
   int most_jobs = 1000;                // submitted and not ended
   Pilot pilot;

@@ -8,20 +8,17 @@
 #include <optional>
 #include <utility>
 
-#include "backends/final_result.h"
-#include "backends/spool_reader.h"
 #include "backends/trial_folder.h"
-#include "backends/trial_inputs.h"
 #include "base/saved_numbers.h"
-#include "coordinator/trial_event.h"
+#include "coordinator/pool/spool_rest.h"
+#include "coordinator/pool/trial_task.h"
+#include "coordinator/pool/worker_words.h"
 
 namespace attune {
 namespace {
 
 constexpr char kWaits[] = "waits for a worker";
-constexpr std::size_t kBuffer = std::size_t{256} << 10;
-
-double at_least(double wanted, double least) { return std::max(wanted, least); }
+constexpr char kAway[] = "waits for the coordinator, which cannot be reached: ";
 
 }  // namespace
 
@@ -34,6 +31,7 @@ struct PoolBackend::Attempt {
   std::string how;               // that the coordinator was told
   std::string cause;             // the newest that was shown
   std::optional<TrialPlace> place, told_place;
+  bool told = false;  // the coordinator may know it
   bool ended = false;
 };
 
@@ -53,13 +51,10 @@ PoolBackend::PoolBackend(boost::asio::io_context& io, PoolBackendOptions options
                  connected(std::move(connection));
                },
                [this](DialState state, const std::string& reason) {
-                 const bool failed = state == DialState::waiting || state == DialState::refused;
-                 if (failed && options_.on_unreachable) options_.on_unreachable();
-                 if (failed && ++failures_ > options_.quiet_failures &&
-                     reason != std::exchange(last_failure_, reason))
-                   options_.on_state(reason);
-               }}),
-      buffer_(kBuffer) {
+                 if (state == DialState::connecting) return;
+                 if (options_.on_dialled) options_.on_dialled(state, reason);
+                 if (state != DialState::connected) failed(reason);
+               }}) {
   dialer_.dial();
 }
 
@@ -76,6 +71,9 @@ void PoolBackend::connected(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
   failures_ = options_.quiet_failures;
   last_failure_.clear();
+  for (const auto& [order, attempt] : attempts_) {
+    if (!attempt->place->waits_for.empty()) place(*attempt, {{}, kWaits, 0});
+  }
   options_.on_state("connected to the coordinator at " + connection_->peer());
   connection_->start({[this](const json& message) {
                         if (const auto done = heard(message); !done)
@@ -96,8 +94,19 @@ void PoolBackend::connected(std::unique_ptr<Connection> connection) {
 void PoolBackend::lost(const std::string& reason) {
   connection_.reset();
   if (over_) return;
+  unreachable_ = "the connection is lost: " + reason;
   options_.on_state("the connection to the coordinator is lost: " + reason);
   dialer_.dial();
+}
+
+void PoolBackend::failed(const std::string& reason) {
+  unreachable_ = reason;
+  if (++failures_ <= options_.quiet_failures || reason == std::exchange(last_failure_, reason))
+    return;
+  options_.on_state("the coordinator cannot be reached: " + reason);
+  for (const auto& [order, attempt] : attempts_) {
+    if (!attempt->place->waits_for.empty()) place(*attempt, {{}, kAway + reason, 0});
+  }
 }
 
 void PoolBackend::say(const json& message) {
@@ -109,69 +118,60 @@ void PoolBackend::finish(bool shut_down) {
   over_ = true;
   for (const json& message : std::exchange(fetched_, {})) say(message);
   for (const std::string& task : strangers_) say({{"type", "forget"}, {"task", task}});
-  if (shut_down) say({{"type", "shutdown"}});
+  if (shut_down) return say({{"type", "shutdown"}});
+  if (connection_) connection_->close("its experiment is over");
 }
 
 // ---- starting and ending
 
 Result<void> PoolBackend::start(const TrialStart& start) {
-  TRY(adopt(start, 0));
+  TRY(take(start, 0, false));
   checkpoints_.cancel(start.job_id);
   return {};
 }
 
 Result<TrialBackend::Adoption> PoolBackend::adopt(const TrialStart& start, std::uint64_t position) {
-  if (by_job_.contains(start.job_id)) return fail("trial " + start.job_id + " runs already");
-  auto attempt = std::make_unique<Attempt>();
-  attempt->start = start;
-  attempt->task = fmt::format("{}-{}-{}", options_.experiment_id, start.job_id, start.attempt);
-  attempt->order = started_++;
-  attempt->position = position;
-  by_job_[start.job_id] = by_task_[attempt->task] = attempt.get();
-  strangers_.erase(attempt->task);
-  submit(*attempt);
-  place(*attempt, kWaits, 0);
-  attempts_[attempt->order] = std::move(attempt);
+  TRY(take(start, position, true));
   return Adoption::taken;
 }
 
-void PoolBackend::submit(const Attempt& attempt) {
-  const TrialStart& start = attempt.start;
-  TaskSpec spec;
-  spec.id = attempt.task;
-  spec.kind = "trial";
-  spec.needs = start.resources;
-  spec.needs.cpu = at_least(spec.needs.cpu, options_.least.cpu);
-  spec.needs.memory = at_least(spec.needs.memory, options_.least.memory);
-  spec.labels = options_.labels;
-  if (options_.worker_per_task) spec.worker = spec.id;
-  if (options_.queue_limit > 0) spec.limits.queue = options_.queue_limit;
-  json program = {{"experiment", options_.experiment_file.string()},
-                  {"job", start.job_id},
-                  {"sequence", start.sequence},
-                  {"attempt", start.attempt},
-                  {"parameters", start.parameter_text},
-                  {"resources", to_json(start.resources)}};
-  if (!start.checkpoint.empty()) program["checkpoint"] = start.checkpoint;
-  spec.program = dump_json(program);
-  say({{"type", "submit"}, {"task", to_json(spec)}});
+Result<void> PoolBackend::take(const TrialStart& start, std::uint64_t position, bool told) {
+  if (by_job_.contains(start.job_id)) return fail("trial " + start.job_id + " runs already");
+  auto attempt = std::make_unique<Attempt>();
+  attempt->start = start;
+  attempt->task = task_id_of(options_, start);
+  attempt->order = started_++;
+  attempt->position = position;
+  attempt->told = told;
+  by_job_[start.job_id] = by_task_[attempt->task] = attempt.get();
+  strangers_.erase(attempt->task);
+  submit(*attempt);
+  place(*attempt, {{}, last_failure_.empty() ? kWaits : kAway + last_failure_, 0});
+  attempts_[attempt->order] = std::move(attempt);
+  return {};
+}
+
+void PoolBackend::submit(Attempt& attempt) {
+  if (!connection_) return;
+  attempt.told = true;
+  say({{"type", "submit"}, {"task", to_json(task_of(options_, attempt.start))}});
 }
 
 void PoolBackend::cancel(Attempt& attempt, Ending wanted, const std::string& how) {
   if (attempt.ended) return;
   attempt.wanted = wanted;
   attempt.how = how;
+  if (!attempt.told) return end(attempt, wanted, "it had not begun");
   say({{"type", "cancel"}, {"task", attempt.task}, {"how", how}});
 }
 
 void PoolBackend::stop(const std::string& job_id) {
-  const auto found = by_job_.find(job_id);
-  if (found != by_job_.end()) cancel(*found->second, Ending::stopped, "stop");
+  if (const auto found = by_job_.find(job_id); found != by_job_.end())
+    cancel(*found->second, Ending::stopped, "stop");
 }
 
 void PoolBackend::pause(const std::string& job_id) {
-  const auto found = by_job_.find(job_id);
-  if (found != by_job_.end() && !found->second->wanted)
+  if (const auto found = by_job_.find(job_id); found != by_job_.end() && !found->second->wanted)
     cancel(*found->second, Ending::paused, "pause");
 }
 
@@ -236,39 +236,52 @@ Result<void> PoolBackend::heard(const json& message) {
   } else if (type == "finished") {
     take_end(*attempt, message);
   } else if (type == "refused") {
-    refused(*attempt, TRY(text_at(message, "message")));
+    end(*attempt, Ending::failed,
+        "the coordinator refuses it: " + TRY(text_at(message, "message")));
   }
   return {};
 }
 
+// What cannot be understood is acknowledged too: it would be said again for ever.
 Result<void> PoolBackend::take_info(Attempt& attempt, const json& message) {
-  const json object = TRY(object_at(message, "event"));
-  TrialEvent event = TRY(parse_trial_event(attempt.start.job_id, object));
-  // Somebody has acknowledged what this manager does not know.
-  if (object.value("after", std::uint64_t{0}) > attempt.position)
-    read_rest(attempt, nullptr, false);
+  const std::int64_t seq = TRY(integer_at(message, "seq"));
+  const json event = TRY(object_at(message, "event"));
   std::uint64_t position = 0;
-  if (auto* report = std::get_if<TrialReport>(&event)) {
-    position = report->position;
-    report->late |= attempt.wanted.has_value();
+  if (auto info = parse_worker_info(attempt.start.job_id, event); !info) {
+    not_understood(attempt, info.error());
+    read_spool(attempt, nullptr, false);  // it may have been a report
+  } else {
+    // Somebody has acknowledged what this manager does not know.
+    if (info->after > attempt.position) read_spool(attempt, nullptr, false);
+    position = info->position;
+    if (auto* report = std::get_if<TrialReport>(&info->event))
+      report->late |= attempt.wanted.has_value();
+    if (position == 0 || position > attempt.position) {
+      attempt.position = std::max(attempt.position, position);
+      add(attempt, std::move(info->event));
+    }
   }
-  if (position == 0 || position > attempt.position) {
-    attempt.position = std::max(attempt.position, position);
-    add(attempt, std::move(event));
-  }
-  to_say_.push_back({{"type", "ack"},
-                     {"task", attempt.task},
-                     {"seq", TRY(integer_at(message, "seq"))},
-                     {"position", position}});
+  to_say_.push_back(
+      {{"type", "ack"}, {"task", attempt.task}, {"seq", seq}, {"position", position}});
   return {};
+}
+
+std::string PoolBackend::not_understood(Attempt& attempt, const Error& error) {
+  std::string text = "its worker says what cannot be understood: " + error.message;
+  add(attempt, TrialProblem{attempt.start.job_id, text});
+  return text;
 }
 
 Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
   const std::string cause = TRY(text_at(message, "cause"));
   if (TRY(text_at(message, "state")) == to_text(TaskState::queued)) {
-    place(attempt, cause.empty() ? kWaits : fmt::format("{}: {}", kWaits, cause), 0);
+    place(attempt, {{}, cause.empty() ? kWaits : fmt::format("{}: {}", kWaits, cause), 0});
   } else {
-    place(attempt, "", TRY(number_at(message, "since")));
+    TrialPlace where;
+    where.since = TRY(number_at(message, "since"));
+    where.worker = TRY(text_at(message, "worker"));
+    if (message.contains("host")) where.host = TRY(text_at(message, "host"));
+    place(attempt, std::move(where));
   }
   // Such as a worker that cannot run it.
   if (!cause.empty() && !attempt.wanted && cause != std::exchange(attempt.cause, cause))
@@ -277,58 +290,53 @@ Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
 }
 
 // Told when it is fetched, which may be after the next change.
-void PoolBackend::place(Attempt& attempt, std::string waits_for, double since) {
-  attempt.place = TrialPlace{attempt.start.job_id, std::move(waits_for), since};
+void PoolBackend::place(Attempt& attempt, TrialPlace where) {
+  where.job_id = attempt.start.job_id;
+  attempt.place = std::move(where);
   moved_.push_back(attempt.order);
   wake();
 }
 
-void PoolBackend::refused(Attempt& attempt, const std::string& why) {
+// Without a word of a worker.
+void PoolBackend::end(Attempt& attempt, Ending how, const std::string& why) {
   attempt.ended = true;
-  add(attempt, TrialFinished{.job_id = attempt.start.job_id,
-                             .how = Ending::failed,
-                             .detail = "the coordinator refuses it: " + why});
+  add(attempt, TrialFinished{.job_id = attempt.start.job_id, .how = how, .detail = why});
 }
 
+// It has ended, whatever is said of it.
 void PoolBackend::take_end(Attempt& attempt, const json& message) {
   attempt.ended = true;
-  const json report = parse_json(message.value("report", "")).value_or(json());
+  const std::string said = text_at(message, "report").value_or("");
+  const std::string state = text_at(message, "state").value_or("");
+  auto told = parse_worker_end(attempt.start.job_id, said);
   TrialFinished end;
-  if (auto told = parse_trial_event(attempt.start.job_id, report);
-      told && std::holds_alternative<TrialFinished>(*told)) {
-    end = std::get<TrialFinished>(*std::move(told));
-    if (report.value("position", std::uint64_t{0}) > attempt.position)
-      read_rest(attempt, &end, true);
+  if (told) {
+    end = std::move(told->finished);
+    if (told->position > attempt.position) read_spool(attempt, &end, true);
   } else {
-    const std::string state = message.value("state", "");
+    // Of one that no worker has ended there is no report. What cannot be understood is as good as
+    // none: how it ended nobody knows but the spool.
+    const std::string text = said.empty() ? "" : not_understood(attempt, told.error());
     end.job_id = attempt.start.job_id;
-    end.detail = message.value("cause", "");
-    end.how = state == "lost" ? Ending::lost : Ending::failed;
+    end.detail = text_at(message, "cause").value_or("");
+    if (end.detail.empty()) end.detail = text;
+    end.how = state == "lost" || !said.empty() ? Ending::lost : Ending::failed;
     if (attempt.wanted && state == "cancelled") end.how = *attempt.wanted;
-    read_rest(attempt, nullptr, true);
+    read_spool(attempt, end.how == Ending::lost ? &end : nullptr, true);
+  }
+  if (end.how == Ending::stopped && !attempt.wanted) {  // by the coordinator, of its own accord
+    end.how = state == to_text(TaskState::failed) ? Ending::failed : Ending::lost;
+    end.detail = text_at(message, "cause").value_or("");
+    end.with_grace = true;
   }
   add(attempt, std::move(end));
   to_say_.push_back({{"type", "forget"}, {"task", attempt.task}});
 }
 
-// What did not come over the connection. `end`: of an attempt that came to an end.
-void PoolBackend::read_rest(Attempt& attempt, TrialFinished* end, bool ended) {
-  const std::string& job = attempt.start.job_id;
-  const auto files = TrialFolder::open(folder(job));
-  if (!files) return;
-  auto spool = files->open_spool(attempt.start.attempt);
-  if (!spool || !*spool) return;
-  SpoolReader reader(job, *std::move(spool), attempt.position,
-                     parameter_id_of(attempt.start.parameter_text), options_.report.objective);
-  std::vector<TrialEvent> events;
-  const bool late = attempt.wanted.has_value();
-  while (reader.read(buffer_, late, events)) continue;
-  if (ended) reader.finish(late, events);
-  if (end != nullptr) {
-    if (auto last = final_result(options_.report, reader, folder(job), *end))
-      events.push_back(*std::move(last));
-  }
-  for (TrialEvent& event : events) {
+void PoolBackend::read_spool(Attempt& attempt, TrialFinished* end, bool ended) {
+  const KnownAttempt known{folder(attempt.start.job_id), attempt.start, attempt.position,
+                           attempt.wanted};
+  for (TrialEvent& event : read_rest(known, options_.report, ended, end)) {
     if (const auto* report = std::get_if<TrialReport>(&event)) attempt.position = report->position;
     add(attempt, std::move(event));
   }
@@ -364,9 +372,7 @@ std::vector<TrialEvent> PoolBackend::fetch_status_results() {
     const auto found = attempts_.find(order);
     if (found == attempts_.end()) continue;
     Attempt& attempt = *found->second;
-    const bool same =
-        attempt.told_place && attempt.told_place->waits_for == attempt.place->waits_for;
-    if (same && attempt.told_place->since == attempt.place->since) continue;
+    if (attempt.told_place == attempt.place) continue;
     attempt.told_place = attempt.place;
     events.emplace_back(*attempt.place);
   }

@@ -7,7 +7,8 @@
 // on its way when a worker or the coordinator died is read there when the task has ended. So no
 // report is lost and none comes twice, whoever dies.
 //
-// While the coordinator cannot be reached trials run on, and what is asked for waits.
+// While the coordinator cannot be reached trials run on, and what is asked for waits; only an
+// attempt that it was never told of ends at once when it is to end.
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -41,7 +42,9 @@ struct PoolBackendOptions {
   bool worker_per_task = false;           // each task is for a worker of its own, named as the task
   double queue_limit = 0;                 // seconds to wait for a worker; 0: any time
   std::function<void(const std::string& text)> on_state;  // of the connection, for people
-  std::function<void()> on_unreachable = {};              // after each try in vain to connect
+  // After each try to connect: connected; waiting: in vain; refused: for good, as far as the
+  // coordinator can say.
+  std::function<void(DialState state, const std::string& reason)> on_dialled = {};
   int quiet_failures = 0;  // so many tries in vain are not told: it is only just being started
 };
 
@@ -53,9 +56,13 @@ class PoolBackend final : public TrialBackend {
   ~PoolBackend() override;
 
   // All is over, and stored: the coordinator may forget it, and, when it is only for this
-  // experiment, is to end.
+  // experiment, is to end. When the connection has ended, which it does then, it knows.
   void finish(bool shut_down);
   bool connected() const { return connection_ != nullptr; }
+  // Why it is not connected, a sentence; empty: it is.
+  std::string unreachable() const {
+    return connection_ ? "" : "the coordinator cannot be reached: " + unreachable_;
+  }
 
   void set_path(const std::filesystem::path& directory) override;
   std::string entry_point() const override { return options_.command; }
@@ -88,16 +95,19 @@ class PoolBackend final : public TrialBackend {
 
   void connected(std::unique_ptr<Connection> connection);
   void lost(const std::string& reason);
+  void failed(const std::string& reason);
+  Result<void> take(const TrialStart& start, std::uint64_t position, bool told);
   void say(const json& message);
-  void submit(const Attempt& attempt);
+  void submit(Attempt& attempt);
   void cancel(Attempt& attempt, Ending wanted, const std::string& how);
   Result<void> heard(const json& message);
   Result<void> take_info(Attempt& attempt, const json& message);
   Result<void> take_state(Attempt& attempt, const json& message);
-  void place(Attempt& attempt, std::string waits_for, double since);
+  void place(Attempt& attempt, TrialPlace where);
+  std::string not_understood(Attempt& attempt, const Error& error);  // a text of it
   void take_end(Attempt& attempt, const json& message);
-  void refused(Attempt& attempt, const std::string& why);
-  void read_rest(Attempt& attempt, TrialFinished* end, bool ended);
+  void end(Attempt& attempt, Ending how, const std::string& why);
+  void read_spool(Attempt& attempt, TrialFinished* end, bool ended);  // spool_rest.h
   void add(Attempt& attempt, TrialEvent event);
   void wake();
   Attempt* find(const std::string& task);
@@ -109,9 +119,10 @@ class PoolBackend final : public TrialBackend {
   const PoolBackendOptions options_;
   const std::function<void()> wake_;
   bool wake_posted_ = false;
-  bool over_ = false;  // shut_down() was called
-  int failures_ = 0;   // to connect
-  std::string last_failure_;
+  bool over_ = false;                                     // shut_down() was called
+  int failures_ = 0;                                      // to connect
+  std::string last_failure_;                              // that was told
+  std::string unreachable_ = "it is being connected to";  // while there is no connection
   std::filesystem::path path_;
   CheckpointFiles checkpoints_;
   Dialer dialer_;
@@ -124,7 +135,6 @@ class PoolBackend final : public TrialBackend {
   std::vector<std::uint64_t> ended_;    // attempts, whose end is among the events
   std::set<std::string> strangers_;     // tasks that have ended, of which nobody has asked
   std::vector<json> to_say_, fetched_;  // of the events; of those that were fetched last
-  std::vector<char> buffer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

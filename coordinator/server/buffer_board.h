@@ -1,38 +1,32 @@
 #pragma once
 // The buffers of the tasks: each lives as long as its owner, from when that is queued on: who
-// writes to it may run before the owner does. Answers pushes and samples when they can be done;
-// those that have to wait are tried again when something has changed. What changes a buffer is a
-// record, so that a later coordinator has the same.
+// writes to it may run before the owner does.
 //
 // One thread. The functions that it is given are not to call it back.
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "coordinator/board.h"
-#include "coordinator/buffer/buffer.h"
 #include "coordinator/record.h"
+#include "coordinator/server/served_buffer.h"
 
 namespace attune {
 
 class BufferBoard {
  public:
-  using SessionId = std::uint64_t;
-  struct Outlets {
-    std::function<void(const json& record)> append;  // {"buffer": id, ...}
-    std::function<void(SessionId session, const json& message)> answer;
-  };
+  using SessionId = BufferSession;
   // `seed`: of all draws, together with the id of a buffer.
-  BufferBoard(std::uint64_t seed, Outlets outlets);
-  ~BufferBoard();
+  BufferBoard(std::uint64_t seed, BufferOutlets outlets);
+  BufferBoard(const BufferBoard&) = delete;
+  BufferBoard& operator=(const BufferBoard&) = delete;
 
-  // Settings of a buffer that a task is to own. The error names the setting.
-  static Result<void> check(const OwnedBuffer& buffer);
+  // Whether a task may own the buffers that it asks for. The error names the setting, or whose a
+  // buffer is.
+  Result<void> check(const TaskSpec& task) const;
 
   // An edge of a task, behind Board::apply; live and in a replay. `task`: nullptr when it is gone.
   void hear(const Record& record, const Task* task);
@@ -48,20 +42,14 @@ class BufferBoard {
   Result<void> load(const json& state);  // all or nothing
 
  private:
-  struct Entry;
-
-  void open(const OwnedBuffer& buffer);
-  void close(const std::string& id);
-  void forget_producer(const Task& task, int attempt);
-  Result<void> push(Entry& entry, SessionId session, const Task& task, const json& message);
-  Result<void> sample(Entry& entry, SessionId session, const json& message);
-  void go_on(Entry& entry);
-  bool push_waiting(Entry& entry);
-  bool sample_waiting(Entry& entry);
+  ServedBuffer* find(const std::string& id) const;
+  void open(const OwnedBuffer& buffer, const std::string& owner);
+  void close(const std::string& id, const std::string& owner);
+  void forget_attempt(const Task& task, int attempt);
 
   const std::uint64_t seed_;
-  const Outlets outlets_;
-  std::map<std::string, std::unique_ptr<Entry>> buffers_;  // closed ones go
+  const BufferOutlets outlets_;
+  std::map<std::string, std::unique_ptr<ServedBuffer>> buffers_;  // closed ones go
 };
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,7 @@
 
 namespace attune {
 
-inline constexpr int kCoordinatorFormat = 1;  // "format" of the header
+inline constexpr int kCoordinatorFormat = 2;  // "format" of the header
 
 class Ledger {
  public:
@@ -25,14 +26,24 @@ class Ledger {
     Durability durability = Durability::each_second;
     std::size_t snapshot_bytes = std::size_t{4} << 20;  // of records, before there is another one
   };
+  // A journal that nobody else can open, from before it is read.
+  struct Former {
+    std::optional<JournalFile::Existing> file;
+    std::optional<std::uint64_t> seed;  // of all draws that its records stand for; none: a new one
+  };
+  // An error names the file: it is in use, damaged, of another program or format.
+  static Result<Former> look(FileSystem& files, const Options& options);
+
   // What the former coordinator has left: the state of its newest snapshot, then each record.
   struct Readers {
     std::function<Result<void>(const json& state)> load;
     std::function<Result<void>(const json& record)> replay;
   };
-  // `ready` as JournalFile::open's. An error names the file: it is in use, damaged, of another
-  // program or format, or cannot be followed; nothing was changed then.
+  // `seed` is that of `former`, if it has one; a new journal says it from its first record on.
+  // `ready` as JournalFile::open's. An error names the file: it is damaged or cannot be followed;
+  // nothing was changed then.
   static Result<std::unique_ptr<Ledger>> open(FileSystem& files, const Options& options,
+                                              Former former, std::uint64_t seed,
                                               const Readers& readers, std::function<void()> ready,
                                               const Log& log);
 
@@ -53,10 +64,15 @@ class Ledger {
   Result<void> close() { return file_->close(); }
 
  private:
-  Ledger(std::unique_ptr<JournalFile> file, std::size_t snapshot_bytes, bool had_records)
-      : file_(std::move(file)), snapshot_bytes_(snapshot_bytes), had_records_(had_records) {}
+  Ledger(std::unique_ptr<JournalFile> file, json header, std::size_t snapshot_bytes,
+         bool had_records)
+      : file_(std::move(file)),
+        header_(std::move(header)),
+        snapshot_bytes_(snapshot_bytes),
+        had_records_(had_records) {}
 
   std::unique_ptr<JournalFile> file_;
+  const json header_;
   const std::size_t snapshot_bytes_;
   const bool had_records_;
   std::uint64_t tried_ = 0;  // bytes since the snapshot when the last one was begun

@@ -1,5 +1,7 @@
 #include "coordinator/server/server.h"
 
+#include <fmt/format.h>
+
 #include <boost/asio/post.hpp>
 
 #include "base/address_file.h"
@@ -18,30 +20,15 @@ constexpr std::chrono::seconds kFarewell{3};
 
 // ---- beginning
 
-Result<void> CoordinatorServer::Impl::begin(FileSystem& files, const MakeOperator& make_operator) {
+Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former former,
+                                            const MakeOperator& make_operator) {
   const std::string address_path = (options_.directory / kAddressFile).string();
-  const auto former = read_address_file(address_path);
-  Ledger::Options ledger;
-  ledger.path = (options_.directory / kCoordinatorJournal).string();
-  ledger.durability = options_.durability;
-  const Ledger::Readers readers{
-      [this](const json& state) -> Result<void> {
-        TRY(coordinator_.load(state));
-        return buffers_.load(state.contains("buffers") ? state["buffers"] : json::object());
-      },
-      [this](const json& record) { return replay(record); }};
-  ledger_ = TRY(Ledger::open(
-      files, ledger, readers,
-      [this, alive = std::weak_ptr(alive_)] {  // from a helper thread
-        boost::asio::post(io_, [this, alive] {
-          if (!alive.expired()) settle();
-        });
-      },
-      log_));
+  const auto former_address = read_address_file(address_path);
+  // First: where nobody can listen nothing is begun.
   ListenerOptions listening;
   listening.address = options_.listen;
   // Those who were there before know the former one.
-  listening.token = ledger_->had_records() && former ? former->token : options_.token;
+  listening.token = former.seed && former_address ? former_address->token : options_.token;
   listening.connection.ping = options_.ping;
   listening.connection.silence = options_.silence;
   listener_ = TRY(Listener::listen(
@@ -50,6 +37,20 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, const MakeOperato
         hello(std::move(connection), message);
       },
       log_));
+  const Ledger::Readers readers{
+      [this](const json& state) -> Result<void> {
+        TRY(coordinator_.load(state));
+        return buffers_.load(state.contains("buffers") ? state["buffers"] : json::object());
+      },
+      [this](const json& record) { return replay(record); }};
+  ledger_ = TRY(Ledger::open(
+      files, ledger_options(options_), std::move(former), seed_, readers,
+      // From a helper thread, which ends before this does.
+      [this, settle = while_alive([this] { this->settle(); })] { boost::asio::post(io_, settle); },
+      log_));
+  if (coordinator_.over())
+    return fail(fmt::format("the run in {} is over: name another folder, or move this one away",
+                            options_.directory.string()));
   live_ = true;
   coordinator_.begin(now());
   TRY(write_address_file(address_path, {address(), listening.token}));
@@ -84,11 +85,11 @@ void CoordinatorServer::Impl::say(SessionId id, json message) {
 
 void CoordinatorServer::Impl::await_farewell(int more) {
   patience_.expires_after(kFarewell);
-  patience_.async_wait([this, more](const boost::system::error_code& error) {
+  patience_.async_wait(while_alive([this, more](const boost::system::error_code& error) {
     if (error || !on_finished_) return;
     if (more > 0 && seat_.needs_time()) return await_farewell(more - 1);
     std::exchange(on_finished_, nullptr)();
-  });
+  }));
 }
 
 // Workers that hear it go; those that do not have nothing to do here any more either.
@@ -104,9 +105,7 @@ void CoordinatorServer::Impl::say_goodbye() {
 // After all that one turn of the event loop brings: one write for all.
 void CoordinatorServer::Impl::settle_soon() {
   if (std::exchange(settling_, true)) return;
-  boost::asio::post(io_, [this, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) settle();
-  });
+  boost::asio::post(io_, while_alive([this] { settle(); }));
 }
 
 void CoordinatorServer::Impl::settle() {
@@ -134,19 +133,19 @@ void CoordinatorServer::Impl::await_deadline() {
   constexpr double kLongest = 86'400;  // limits may be centuries, which are too many nanoseconds
   alarm_.expires_after(std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(std::clamp(*next - now(), 0.0, kLongest))));
-  alarm_.async_wait([this](const boost::system::error_code& error) {
+  alarm_.async_wait(while_alive([this](const boost::system::error_code& error) {
     if (error) return;
     armed_.reset();
     coordinator_.tick(now());
     seat_.tick();
     settle();
-  });
+  }));
 }
 
 void CoordinatorServer::Impl::await_second() {
   if (std::exchange(ticking_, true)) return;
   second_.expires_after(kTick);
-  second_.async_wait([this](const boost::system::error_code& error) {
+  second_.async_wait(while_alive([this](const boost::system::error_code& error) {
     if (error) return;
     ticking_ = false;
     const bool trouble = !ledger_->trouble().empty();
@@ -154,7 +153,7 @@ void CoordinatorServer::Impl::await_second() {
     if (!ledger_->trouble().empty() && !trouble)
       log_.error("nothing new is remembered, and nothing begins: {}", ledger_->trouble());
     settle();
-  });
+  }));
 }
 
 // ---- the class that others see
@@ -164,11 +163,22 @@ CoordinatorServer::~CoordinatorServer() = default;
 
 Result<std::unique_ptr<CoordinatorServer>> CoordinatorServer::create(
     boost::asio::io_context& io, FileSystem& files, const Clock& clock, ServerOptions options,
-    std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished,
+    const MakeCommander& make_commander, Log log, std::function<void()> on_finished,
     const MakeOperator& make_operator) {
-  auto impl = std::make_unique<Impl>(io, clock, std::move(options), std::move(commander),
+  const Ledger::Options ledger = Impl::ledger_options(options);
+  Ledger::Former former = TRY(Ledger::look(files, ledger));
+  // Records are calls: with another seed they would not lead to where the former coordinator was.
+  const std::uint64_t seed = former.seed.value_or(options.seed.value_or(options.entropy));
+  if (options.seed.value_or(seed) != seed)
+    return fail(
+        fmt::format("{}: it goes on with the seed {}, and not with {}; to begin afresh, "
+                    "without the tasks that it knows, move it away",
+                    ledger.path, seed, *options.seed));
+  std::unique_ptr<Commander> commander;
+  if (make_commander) commander = TRY(make_commander(seed));
+  auto impl = std::make_unique<Impl>(io, clock, std::move(options), seed, std::move(commander),
                                      std::move(log), std::move(on_finished));
-  TRY(impl->begin(files, make_operator));
+  TRY(impl->begin(files, std::move(former), make_operator));
   return std::unique_ptr<CoordinatorServer>(new CoordinatorServer(std::move(impl)));
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -28,24 +29,29 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: a free one
   std::string advertise;               // what others dial, when that is another HOST:PORT
   std::string token;                   // of a new coordinator; an earlier one's stays in force
-  std::uint64_t seed = 0;              // of the draws from buffers
+  // Of the commander and of all draws from buffers. It is in the journal: an earlier coordinator's
+  // stays in force, and to ask for another one is an error.
+  std::optional<std::uint64_t> seed;
+  std::uint64_t entropy = 0;  // the seed of a new coordinator for which none is asked for
   Durability durability = Durability::each_second;
   CoordinatorOptions coordinator;
   // Of the commander's tasks, for people: what an evaluation has found, what has failed. May be
-  // empty.
-  std::function<void(const std::string& text)> on_task_event;
+  // empty. `record` is why.
+  std::function<void(const std::string& text, const Record& record)> on_task_event;
   std::chrono::milliseconds ping{2'000}, silence{10'000};  // of connections
 };
 
+// `seed`: of all lives of the coordinator. An error: it does not begin.
+using MakeCommander = std::function<Result<std::unique_ptr<Commander>>(std::uint64_t seed)>;
+
 class CoordinatorServer {
  public:
-  // `commander` may be null: then there are only the tasks of clients. `on_finished`: nothing new
-  // begins, and all has ended; called once, by the event loop. `make_operator` may be empty. Errors
-  // name the file or the address.
-  // `files` and `clock` live longer.
+  // `make_commander` may be empty: then there are only the tasks of clients. `on_finished`: nothing
+  // new begins, and all has ended; called once, by the event loop. `make_operator` may be empty.
+  // Errors name the file or the address. `files` and `clock` live longer.
   static Result<std::unique_ptr<CoordinatorServer>> create(
       boost::asio::io_context& io, FileSystem& files, const Clock& clock, ServerOptions options,
-      std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished,
+      const MakeCommander& make_commander, Log log, std::function<void()> on_finished,
       const MakeOperator& make_operator = {});
   CoordinatorServer(const CoordinatorServer&) = delete;
   CoordinatorServer& operator=(const CoordinatorServer&) = delete;

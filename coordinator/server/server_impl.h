@@ -25,14 +25,15 @@ class CoordinatorServer::Impl final : public Effects {
  public:
   using SessionId = Sessions::Id;
 
-  Impl(boost::asio::io_context& io, const Clock& clock, ServerOptions options,
+  Impl(boost::asio::io_context& io, const Clock& clock, ServerOptions options, std::uint64_t seed,
        std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished)
       : io_(io),
         clock_(clock),
         options_(std::move(options)),
+        seed_(seed),
         log_(std::move(log)),
         on_finished_(std::move(on_finished)),
-        buffers_(options_.seed,
+        buffers_(seed_,
                  {[this](const json& record) { ledger_->append(dump_json(record)); },
                   [this](SessionId session, const json& message) { say(session, message); }}),
         coordinator_(options_.coordinator, std::move(commander), *this),
@@ -45,8 +46,13 @@ class CoordinatorServer::Impl final : public Effects {
         second_(io),
         patience_(io) {}
 
-  Result<void> begin(FileSystem& files, const MakeOperator& make_operator);
-  ~Impl() override { *alive_ = false; }
+  static Ledger::Options ledger_options(const ServerOptions& options) {
+    Ledger::Options ledger;
+    ledger.path = (options.directory / kCoordinatorJournal).string();
+    ledger.durability = options.durability;
+    return ledger;
+  }
+  Result<void> begin(FileSystem& files, Ledger::Former former, const MakeOperator& make_operator);
 
   // ---- Effects
   void append(const Record& record) override {
@@ -58,7 +64,7 @@ class CoordinatorServer::Impl final : public Effects {
     if (record.edge == Edge::requeued || record.edge == Edge::ended) fence_former(record.task);
     if (live_ && task != nullptr && task->spec.client.empty() && options_.on_task_event) {
       const std::string text = task_event(record, *task);
-      if (!text.empty()) options_.on_task_event(text);
+      if (!text.empty()) options_.on_task_event(text, record);
     }
   }
   void lease(const Task& task, bool again) override {
@@ -87,7 +93,12 @@ class CoordinatorServer::Impl final : public Effects {
   void state_changed(const Task& task) override {
     log_.debug("task {} attempt {} {}{}", task.spec.id, task.attempt, to_text(task.state),
                task.cause.empty() ? "" : ": " + task.cause);
-    if (!task.spec.client.empty()) to(Role::client, task.spec.client, state_message(task));
+    if (task.spec.client.empty()) return;
+    json message = state_message(task);
+    const auto& workers = coordinator_.workers().workers();
+    if (const auto worker = workers.find(task.worker); worker != workers.end())
+      message["host"] = worker->second.hello.host;
+    to(Role::client, task.spec.client, message);
   }
   void info(const Task& task, std::uint64_t seq, const json& event) override {
     to(Role::client, task.spec.client, info_message(task, seq, event));
@@ -117,6 +128,7 @@ class CoordinatorServer::Impl final : public Effects {
 
   void hello(std::unique_ptr<Connection> connection, const json& message);
   Result<Session> meet(const json& message);
+  Result<void> check_task(const TaskSpec& task) const;
   const Task* task_of(const Session& program) const;
   static void fence(const Session& program, Connection& connection);
   void fence_former(const std::string& task);
@@ -130,6 +142,13 @@ class CoordinatorServer::Impl final : public Effects {
   }
   void to(Role role, const std::string& name, json message);
   void say(SessionId id, json message);
+  // `call`, while this is there. For handlers of `io_` and of other threads.
+  template <class Call>
+  auto while_alive(Call call) {
+    return [call = std::move(call), alive = std::weak_ptr(alive_)](auto&&... arguments) {
+      if (!alive.expired()) call(std::forward<decltype(arguments)>(arguments)...);
+    };
+  }
   void settle();
   void settle_soon();
   void say_goodbye();
@@ -140,6 +159,7 @@ class CoordinatorServer::Impl final : public Effects {
   boost::asio::io_context& io_;
   const Clock& clock_;
   const ServerOptions options_;
+  const std::uint64_t seed_;
   const Log log_;
   std::function<void()> on_finished_;
   std::unique_ptr<Ledger> ledger_;
@@ -154,7 +174,9 @@ class CoordinatorServer::Impl final : public Effects {
   std::optional<double> armed_;
   bool live_ = false;  // what happens is not replayed
   bool settling_ = false, ticking_ = false, parting_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  // Whoever is called by the event loop looks whether it is still there: a timer that has expired
+  // cannot be cancelled.
+  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 }  // namespace attune

@@ -6,9 +6,16 @@
 namespace attune {
 namespace {
 
-Result<void> check_buffers(const TaskSpec& task) {
-  for (const OwnedBuffer& each : task.owns) TRY(BufferBoard::check(each));
-  return {};
+// What is passed on stands in another message then.
+constexpr std::size_t kMostPassedOn = JsonFrameLimits{}.bytes - (std::size_t{1} << 20);
+
+// Written as we do it may be longer than what has come. No byte becomes more than six.
+Result<void> check_length(const json& message, const char* what) {
+  if (memory_of(message) <= kMostPassedOn / 6) return {};
+  const std::size_t bytes = dump_json(message).size();
+  if (bytes <= kMostPassedOn) return {};
+  return fail(fmt::format("{}: {} bytes are too many to be passed on, {} are not", what, bytes,
+                          kMostPassedOn));
 }
 
 }  // namespace
@@ -128,14 +135,23 @@ void CoordinatorServer::Impl::heard(SessionId id, const json& message) {
   settle_soon();
 }
 
+Result<void> CoordinatorServer::Impl::check_task(const TaskSpec& task) const {
+  TRY(check_length(to_json(task), "task"));
+  return buffers_.check(task);
+}
+
 Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
                                            const json& message) {
+  const json type = message.value("type", json());
   if (session.role == Role::worker) {
-    if (message.value("type", json()) == "drain") seat_.something_happened();
+    if (type == "drain") seat_.something_happened();
+    if (type == "info") TRY(check_length(message, "info"));
     return hear_worker(coordinator_, session.name, message, now());
   }
   if (session.role == Role::client) {
-    json answer = TRY(hear_client(coordinator_, session.name, message, check_buffers, now()));
+    if (type == "tell") TRY(check_length(message, "tell"));
+    const auto check = [&](const TaskSpec& task) { return check_task(task); };
+    json answer = TRY(hear_client(coordinator_, session.name, message, check, now()));
     if (answer.is_null()) return {};
     if (answer["type"] == "status") answer["buffers"] = buffers_.status();
     say(id, std::move(answer));

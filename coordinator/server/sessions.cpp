@@ -49,8 +49,11 @@ void Sessions::for_each(const std::function<void(Id, Session&)>& visit) {
 void Sessions::say(Id id, const json& message) {
   Session* session = find(id);
   if (session == nullptr) return;
-  if (const auto sent = session->connection->send(message); !sent)
-    log_.error("to {}: {}", session->connection->peer(), sent.error().message);
+  const auto sent = session->connection->send(message);
+  if (sent) return;
+  const std::string why = "what is to be said does not fit into a message: " + sent.error().message;
+  log_.error("{} {} is cut off: {}", session->name, session->connection->peer(), why);
+  session->connection->refuse(why);
 }
 
 void Sessions::say(Role role, const std::string& name, const json& message) {

@@ -35,7 +35,8 @@ class Sessions {
   bool none_are(Role role) const { return names(role).empty(); }
   void for_each(const std::function<void(Id id, Session& session)>& visit);
 
-  // Nothing when it is not here. A message that is too large for a frame is logged.
+  // Nothing when it is not here. Who cannot be told, because the message is too large for a frame,
+  // is cut off, and knows why.
   void say(Id id, const json& message);
   void say(Role role, const std::string& name, const json& message);
   void say_to_all(Role role, const json& message);

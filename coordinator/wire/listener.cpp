@@ -27,8 +27,8 @@ constexpr std::chrono::milliseconds kAcceptAgain{100};
 // Whoever dials in a loop must not fill the disk.
 constexpr int kLinesPerSecond = 5;
 
-// Nothing that a stranger says needs more.
-constexpr JsonLimits kHelloLimits = {.depth = 16, .keys = 1000, .values = 20'000};
+// Nothing that a stranger says needs more; of the values most are those of a worker's tasks.
+constexpr JsonLimits kHelloLimits = {.depth = 16, .keys = 1000, .values = 100'000};
 
 }  // namespace
 

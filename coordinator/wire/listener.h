@@ -24,7 +24,7 @@ struct ListenerOptions {
   int version = kWireVersion;
   ConnectionOptions connection = {};  // once they are known
   std::chrono::milliseconds hello_within{5'000};
-  std::size_t hello_bytes = std::size_t{64} << 10;
+  std::size_t hello_bytes = std::size_t{1} << 20;  // a worker names the thousands of tasks it has
   std::size_t strangers = 64;  // who have not said hello, or were refused; the oldest goes
 };
 

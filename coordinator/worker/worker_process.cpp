@@ -19,6 +19,7 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
               {[this] {
                  WorkerHello hello = options_.hello;
                  hello.running = tasks_.running();
+                 hello.draining = draining_;
                  json message = to_json(hello);
                  message["role"] = "worker";
                  return message;
@@ -76,11 +77,13 @@ void WorkerProcess::heard(const json& message) {
   await_idleness();
 }
 
+// With a connection the coordinator has the last word: it may have leased something meanwhile.
 void WorkerProcess::leave_if_over() {
-  if (done_ || !dismissed_ || !tasks_.idle()) return;
+  const bool free = connection_ ? dismissed_ : draining_;
+  if (done_ || !free || !tasks_.idle()) return;
   done_ = true;
   tasks_.disconnected();
-  connection_->close("it has nothing left to do");
+  if (connection_) connection_->close("it has nothing left to do");
   handlers_.on_done();
 }
 
@@ -104,8 +107,8 @@ void WorkerProcess::await_idleness() {
 // After a while.
 void WorkerProcess::go_if_idle() {
   idleness_.expires_after(patience());
-  idleness_.async_wait([this](const boost::system::error_code& error) {
-    if (error || done_ || awaits_ == Awaits::nothing) return;
+  idleness_.async_wait([this, alive = std::weak_ptr(alive_)](const auto& error) {
+    if (error || alive.expired() || done_ || awaits_ == Awaits::nothing) return;
     if (connection_) {
       awaits_ = Awaits::nothing;
       return drain();
@@ -122,6 +125,7 @@ void WorkerProcess::lost(const std::string& reason) {
   tasks_.disconnected();
   connection_.reset();
   dismissed_ = false;
+  leave_if_over();
   if (done_) return;
   dialer_.dial();
   await_idleness();
@@ -130,13 +134,12 @@ void WorkerProcess::lost(const std::string& reason) {
 void WorkerProcess::drain() {
   draining_ = true;
   if (connection_) send({{"type", "drain"}});
+  leave_if_over();
 }
 
 void WorkerProcess::vacate(const std::string& why) {
   drain();
   tasks_.vacate(why);
 }
-
-void WorkerProcess::kill_all() { tasks_.kill_all(); }
 
 }  // namespace attune

@@ -45,12 +45,10 @@ class WorkerProcess {
   void begin();
   // Takes nothing more, and goes when its tasks have ended and the coordinator knows it.
   void drain();
-  // The machine is about to be taken away: takes nothing more, and ends its trials with grace, so
-  // that they may save what they have. They are lost, with `why`, and may go on elsewhere.
+  // The machine is about to be taken away, or somebody wants it at once: takes nothing more, and
+  // ends its trials with grace, so that they may save what they have. They are lost, with `why`,
+  // and may go on elsewhere.
   void vacate(const std::string& why);
-  void kill_all();  // its trials, without grace
-  bool connected() const { return connection_ != nullptr; }
-  bool idle() const { return tasks_.idle(); }
 
  private:
   void connected(std::unique_ptr<Connection> connection);
@@ -72,6 +70,7 @@ class WorkerProcess {
   bool draining_ = false, dismissed_ = false, done_ = false;
   boost::asio::steady_timer idleness_;
   enum class Awaits { nothing, task, coordinator } awaits_ = Awaits::nothing;  // until idleness_
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace attune

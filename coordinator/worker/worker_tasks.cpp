@@ -9,6 +9,7 @@
 
 #include "base/overloaded.h"
 #include "base/saved_numbers.h"
+#include "coordinator/fields.h"
 #include "coordinator/trial_event.h"
 
 namespace attune {
@@ -21,14 +22,6 @@ constexpr std::size_t kKeptPrograms = 8;
 // start that fails it is tried for ten minutes.
 constexpr int kQuickTries = 3, kTries = 600;
 constexpr std::chrono::milliseconds kQuickPause{200}, kPause{1000};
-
-Result<HeldLease> held_at(const json& message) {
-  HeldLease held{TRY(text_at(message, "task")), 0};
-  const std::int64_t lease = TRY(integer_at(message, "lease"));
-  if (lease <= 0) return fail("lease: a positive number is wanted");
-  held.lease = static_cast<LeaseId>(lease);
-  return held;
-}
 
 // A number of attempts, of which two can be added.
 Result<int> attempt_at(const json& object) {
@@ -63,6 +56,8 @@ struct WorkerTasks::Program {
   std::unique_ptr<TrialBackend> backend;
   std::map<std::string, Task*> running;  // by job id; the backend has them
   std::uint64_t used = 0;                // grows; the smallest was not used for the longest time
+  std::size_t unacknowledged = 0;        // bytes that were said
+  bool waits_for_room = false;
 };
 
 struct WorkerTasks::Task {
@@ -122,7 +117,7 @@ Result<void> WorkerTasks::handle(const json& message) {
     return {};
   }
   if (type == "info_ack") {
-    acknowledge(*task, static_cast<std::uint64_t>(TRY(integer_at(message, "seq"))));
+    acknowledge(*task, TRY(count_at(message, "seq")));
     return {};
   }
   if (type == "finished_ack") {
@@ -145,7 +140,7 @@ Result<void> WorkerTasks::lease(const json& message) {
   const LeaseId lease = task->held.lease;
   if (tasks_.contains(lease)) return {};  // said twice
   const int attempt = TRY(attempt_at(message));
-  task->position = static_cast<std::uint64_t>(TRY(integer_at(message, "position")));
+  task->position = TRY(count_at(message, "position"));
   task->again = message.contains("again") && message["again"] == true;
   task->was_running = TRY(text_at(message, "state")) != to_text(TaskState::leased);
   auto what = parse_program(TRY(text_at(message, "program")));
@@ -258,10 +253,8 @@ Result<void> WorkerTasks::tell(Task& task, const json& message) {
 void WorkerTasks::fetch() {
   for (const auto& [experiment, program] : programs_) {
     // What is not fetched waits in the spools.
-    if (unacknowledged_ > most_unacknowledged_) {
-      waiting_for_room_ = true;
-      return;
-    }
+    program->waits_for_room = program->unacknowledged > most_unacknowledged_;
+    if (program->waits_for_room) continue;
     for (TrialEvent& event : program->backend->fetch_status_results()) take(*program, event);
   }
 }
@@ -290,16 +283,18 @@ void WorkerTasks::info(Task& task, const TrialEvent& event) {
   }
   say(message);
   const std::size_t bytes = memory_of(message);
-  unacknowledged_ += bytes;
+  task.program->unacknowledged += bytes;
   task.said.push_back({seq_, std::move(message), bytes});
 }
 
 void WorkerTasks::acknowledge(Task& task, std::uint64_t seq) {
+  Program& program = *task.program;
   while (!task.said.empty() && task.said.front().seq <= seq) {
-    unacknowledged_ -= task.said.front().bytes;
+    program.unacknowledged -= task.said.front().bytes;
     task.said.pop_front();
   }
-  if (unacknowledged_ <= most_unacknowledged_ && std::exchange(waiting_for_room_, false))
+  if (program.unacknowledged <= most_unacknowledged_ &&
+      std::exchange(program.waits_for_room, false))
     fetch_soon();
 }
 
@@ -333,10 +328,6 @@ void WorkerTasks::vacate(const std::string& why) {
       never_ran(*task, Ending::lost, why);
     }
   }
-}
-
-void WorkerTasks::kill_all() {
-  for (const auto& [experiment, program] : programs_) program->backend->kill_all();
 }
 
 // ---- ending

@@ -45,7 +45,8 @@ class WorkerTasks {
   // A trial that ends badly is not told for so long: who ends a job sends SIGTERM to all that is in
   // it, and the trial may die of it before this process has heard of that. See vacate().
   void set_doubt(std::chrono::milliseconds doubt) { doubt_ = doubt; }
-  // More than so many bytes that are not acknowledged: trials are not read any more until then.
+  // More than so many bytes of an experiment that are not acknowledged: its trials are not read any
+  // more until then.
   void set_most_unacknowledged(std::size_t bytes) { most_unacknowledged_ = bytes; }
   bool idle() const { return tasks_.empty(); }
   bool resting() const;  // nothing runs; ends may wait for somebody who hears them
@@ -53,7 +54,6 @@ class WorkerTasks {
   std::size_t doubts() const;                     // ends that were not told yet
   // All that runs is stopped with grace, and is lost: so is what comes later.
   void vacate(const std::string& why);
-  void kill_all();  // without grace; they end as any
 
  private:
   struct Program;
@@ -89,8 +89,7 @@ class WorkerTasks {
   std::uint64_t seq_, uses_ = 0, taken_ = 0;
   std::chrono::milliseconds doubt_{0};
   std::string vacated_;  // why; empty: it is not
-  std::size_t unacknowledged_ = 0, most_unacknowledged_ = std::size_t{16} << 20;
-  bool waiting_for_room_ = false;
+  std::size_t most_unacknowledged_ = std::size_t{16} << 20;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -47,8 +47,8 @@ std::string tasks_text(const json& tasks, const Console& console) {
 std::string buffers_text(const json& buffers, const Console& console) {
   TextTable table({"BUFFER", "ITEMS", "CAPACITY", "PUSHED", "SAMPLED", "WAITING"});
   for (const auto& [id, each] : buffers.items()) {
-    const auto number = [&each = each](const char* key) {
-      return std::to_string(each[key].get<std::uint64_t>());
+    const auto number = [&buffer = each](const char* key) {
+      return std::to_string(buffer[key].get<std::uint64_t>());
     };
     table.add({id, number("size"), number("capacity"), number("pushed"), number("sampled"),
                fmt::format("{} to push, {} to sample", number("waiting_pushes"),

@@ -55,7 +55,9 @@ json whole_trial_json(const StoredTrial& whole, const std::vector<Objective>& ob
             {"ending", attempt.ending ? json(to_text(*attempt.ending)) : json()},
             {"detail", attempt.detail},
             {"cpu_seconds", attempt.cpu_seconds},
-            {"max_rss", attempt.max_rss}};
+            {"max_rss", attempt.max_rss},
+            {"worker", attempt.worker},
+            {"host", attempt.host}};
   });
   object["parameter_list"] = array_of(whole.parameters, [](const StoredParameter& each) -> json {
     return {{"index", each.index},

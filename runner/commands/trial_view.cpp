@@ -63,15 +63,31 @@ std::string ignored_text(const StoredReport& report) {
   return report.late ? "late: the decision was taken without it" : "";
 }
 
+// Where it runs; empty: on this machine.
+std::string place_text(const StoredAttempt& attempt) {
+  return attempt.host.empty() ? attempt.worker
+                              : fmt::format("{} on {}", attempt.worker, attempt.host);
+}
+
 std::string attempts_text(const StoredTrial& whole, std::size_t width) {
-  TextTable table({"ATTEMPT", "BEGAN", "TOOK", "CPU", "MEMORY", "FROM", "ENDED"});
-  for (const StoredAttempt& attempt : whole.attempts)
-    table.add({std::to_string(attempt.attempt), time_text(attempt.started),
-               attempt.ended ? duration_text(std::max(*attempt.ended - attempt.started, 0.0)) : "",
-               attempt.ended ? fmt::format("{:.1f} s", attempt.cpu_seconds) : "",
-               attempt.ended && attempt.max_rss > 0 ? bytes_text(attempt.max_rss) : "",
-               attempt.from_checkpoint.empty() ? "-" : attempt.from_checkpoint,
-               ending_text(attempt)});
+  std::vector<std::string> headings = {"ATTEMPT", "BEGAN", "TOOK", "CPU",
+                                       "MEMORY",  "FROM",  "ENDED"};
+  const bool elsewhere = std::ranges::any_of(
+      whole.attempts, [](const StoredAttempt& attempt) { return !attempt.worker.empty(); });
+  if (elsewhere) headings.insert(headings.begin() + 1, "WORKER");
+  TextTable table(std::move(headings));
+  for (const StoredAttempt& attempt : whole.attempts) {
+    std::vector<std::string> cells = {
+        std::to_string(attempt.attempt),
+        time_text(attempt.started),
+        attempt.ended ? duration_text(std::max(*attempt.ended - attempt.started, 0.0)) : "",
+        attempt.ended ? fmt::format("{:.1f} s", attempt.cpu_seconds) : "",
+        attempt.ended && attempt.max_rss > 0 ? bytes_text(attempt.max_rss) : "",
+        attempt.from_checkpoint.empty() ? "-" : attempt.from_checkpoint,
+        ending_text(attempt)};
+    if (elsewhere) cells.insert(cells.begin() + 1, place_text(attempt));
+    table.add(std::move(cells));
+  }
   return table.empty() ? "" : "\n" + table.text(width);
 }
 

@@ -167,7 +167,13 @@ CREATE TABLE outbox (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2};
+// Where attempts run that run on workers.
+constexpr std::string_view kVersion3 = R"sql(
+ALTER TABLE attempts ADD COLUMN worker TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN host TEXT NOT NULL DEFAULT '';
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
 Result<UniqueFd> hold(const std::filesystem::path& folder) {
@@ -247,6 +253,18 @@ Result<Database> open_for_writing(const std::filesystem::path& working_directory
         steps[version], kApplicationId, version + 1)));
   }
   return database;
+}
+
+void link_database(const std::filesystem::path& working_directory,
+                   const std::filesystem::path& directory) {
+  std::error_code ignored;
+  const std::filesystem::path link = directory / kStoreFile;
+  const std::filesystem::path file =
+      std::filesystem::canonical(working_directory / kStoreFile, ignored);
+  if (std::filesystem::equivalent(link, file, ignored)) return;
+  if (std::filesystem::is_symlink(link, ignored)) std::filesystem::remove(link, ignored);
+  std::filesystem::create_symlink(
+      file.lexically_relative(std::filesystem::canonical(directory, ignored)), link, ignored);
 }
 
 Result<void> bring_up_to_date(const std::filesystem::path& folder, double busy_seconds) {

@@ -23,6 +23,10 @@ std::span<const std::string_view> schema_steps();
 Result<Database> open_for_writing(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps, double busy_seconds);
 
+// So that the folder of an experiment leads to what is known of it. No harm when it cannot be made.
+void link_database(const std::filesystem::path& working_directory,
+                   const std::filesystem::path& directory);
+
 // Brings the file up to the newest version that is there, or that the link in the folder of an
 // experiment leads to. Nothing when there is none.
 Result<void> bring_up_to_date(const std::filesystem::path& folder, double busy_seconds = 10);

@@ -23,16 +23,6 @@ std::optional<double> time_or_null(double time) {
   return time == 0 ? std::nullopt : std::optional(time);
 }
 
-// So that the folder of an experiment leads to what is known of it. No harm when it cannot be made.
-void link_database(const fs::path& working_directory, const fs::path& directory) {
-  std::error_code ignored;
-  const fs::path link = directory / kStoreFile;
-  const fs::path file = fs::canonical(working_directory / kStoreFile, ignored);
-  if (fs::equivalent(link, file, ignored)) return;
-  if (fs::is_symlink(link, ignored)) fs::remove(link, ignored);
-  fs::create_symlink(file.lexically_relative(fs::canonical(directory, ignored)), link, ignored);
-}
-
 }  // namespace
 
 struct Store::State {
@@ -291,6 +281,11 @@ Result<void> Store::add_attempt(const TrialRecord& trial, const std::string& fro
     return state_->change_row(state_->sql.add_attempt, {state_->experiment, trial.sequence,
                                                         known.attempt, from_checkpoint, time});
   });
+}
+
+Result<void> Store::set_place(const TrialRecord& trial, const TrialPlace& place) {
+  return state_->change_row(state_->sql.set_place, {state_->experiment, trial.sequence,
+                                                    trial.attempts - 1, place.worker, place.host});
 }
 
 Result<void> Store::end_attempt(const TrialRecord& trial, const TrialFinished& end) {

@@ -52,6 +52,7 @@ struct StoredAttempt {
   std::optional<Ending> ending;  // with ended
   std::string detail;
   double cpu_seconds = 0, max_rss = 0;
+  std::string worker, host;  // empty: it ran where its manager did, or waits
 };
 struct StoredParameter {
   std::int64_t index = 0;  // from 1 in a multi-phase trial

@@ -54,6 +54,8 @@ StoredAttempt attempt_of(const SqlRow& row) {
   attempt.detail = row.text(5);
   attempt.cpu_seconds = row.real(6);
   attempt.max_rss = row.real(7);
+  attempt.worker = row.text(8);
+  attempt.host = row.text(9);
   return attempt;
 }
 

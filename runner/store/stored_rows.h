@@ -22,7 +22,8 @@ inline constexpr const char* kTrialColumns =
 TrialRecord trial_of(const SqlRow& row);
 
 inline constexpr const char* kAttemptColumns =
-    "attempt, from_checkpoint, started_at, ended_at, ending, detail, cpu_seconds, max_rss";
+    "attempt, from_checkpoint, started_at, ended_at, ending, detail, cpu_seconds, max_rss, worker, "
+    "host";
 StoredAttempt attempt_of(const SqlRow& row);
 
 // Of checkpoints as c and trials as t.

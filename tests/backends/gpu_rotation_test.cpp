@@ -1,6 +1,7 @@
 #include "backends/gpu_rotation.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "base/atomic_file.h"
 #include "base/json.h"
@@ -12,6 +13,19 @@ std::string joined(const std::vector<int>& devices) {
   std::string text;
   for (const int device : devices) text += (text.empty() ? "" : ",") + std::to_string(device);
   return text;
+}
+
+TEST_CASE("gpu rotation: the devices of a worker") {
+  using Devices = std::vector<int>;
+  CHECK(devices_for(std::nullopt, {2, 3}) == Devices{2, 3});
+  CHECK(devices_for(std::nullopt, {}) == Devices{});
+  CHECK(devices_for(2, {}) == Devices{0, 1});
+  CHECK(devices_for(0.5, {}) == Devices{0});
+  CHECK(devices_for(1.5, {4, 5, 6}) == Devices{4, 5});
+  CHECK(devices_for(0, {4, 5}) == Devices{});
+  CHECK(devices_for(4, {0, 1}).error().message == "4 GPUs are asked for, and this machine has 2");
+  CHECK_FALSE(devices_for(1e18, {}));
+  CHECK_FALSE(devices_for(std::nan(""), {}));
 }
 
 TEST_CASE("gpu rotation: the sequences of Syne Tune's local backend") {

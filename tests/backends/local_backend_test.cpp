@@ -278,6 +278,32 @@ TEST_CASE("local backend: GPUs are hidden, or assigned and given back") {
   }
 }
 
+TEST_CASE("local backend: backends of one machine share its GPUs") {
+  const auto gpus = std::make_shared<GpuRotation>(std::vector{4, 2}, 1);
+  const auto options_of = [&](const std::string& experiment) {
+    return [&gpus, experiment](LocalBackendOptions& options) {
+      options.experiment_id = experiment;
+      options.gpus = GpuUse::assign;
+      options.shared_gpus = gpus;
+    };
+  };
+  LocalFixture one("echo $CUDA_VISIBLE_DEVICES", options_of("one"));
+  LocalFixture other("echo $CUDA_VISIBLE_DEVICES", options_of("other"));
+  TrialStart start = trial_start(0);
+  start.resources.gpu = 1;
+  REQUIRE(one.backend->start(start));
+  REQUIRE(other.backend->start(start));
+  REQUIRE(one.run_to_end());
+  REQUIRE(other.run_to_end());
+  CHECK(read_text(one.backend->stdout_path("t0")) == "4\n");
+  CHECK(read_text(other.backend->stdout_path("t0")) == "2\n");
+  start = trial_start(1);
+  start.resources.gpu = 2;
+  REQUIRE(other.backend->start(start));
+  REQUIRE(other.run_to_end(2));
+  CHECK(read_text(other.backend->stdout_path("t1")) == "4,2\n");
+}
+
 TEST_CASE("local backend: what cannot be started is an error, and nothing follows") {
   LocalFixture f("true");
   f.start(0);

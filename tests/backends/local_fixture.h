@@ -1,6 +1,5 @@
 #pragma once
-// A LocalBackend with real processes. Nothing sleeps: the tests run the io_context until an event
-// came, or a deadline.
+// A LocalBackend with real processes.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -13,6 +12,7 @@
 
 #include "backends/local_backend.h"
 #include "base/unique_fd.h"
+#include "tests/support/run_until.h"
 #include "tests/support/temporary_folder.h"
 
 namespace attune::test {
@@ -96,14 +96,9 @@ class LocalFixture {
 
   // Fetches until `enough()`; false when that took too long.
   bool run_until(const std::function<bool()>& enough) {
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!enough()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      io.restart();
-      io.run_one_for(1s);
+    return test::run_until(io, enough, [this] {
       if (std::exchange(woken, false)) fetch();
-    }
-    return true;
+    });
   }
   bool run_to_end(std::size_t trials = 1) {
     return run_until([this, trials] { return finished.size() == trials; });

@@ -19,7 +19,7 @@ class ShellCommands final : public BatchCommands {
     if (job.name.empty()) return std::unexpected(BatchRefusal{true, "name", "no name"});
     return shell("echo " + job.name + " >>" + file_.string() + "; " + job.script);
   }
-  BatchSubmission submitted(const BatchJob&, const CommandEnd& end) const override {
+  BatchSubmission submitted(const CommandEnd& end) const override {
     if (end.success()) return BatchAccepted{"new", false};
     return std::unexpected(BatchRefusal{false, "", "lost"});
   }
@@ -41,10 +41,6 @@ class ShellCommands final : public BatchCommands {
     std::vector<CommandLine> commands;
     for (const std::string& name : names) commands.push_back(shell("exit " + name));
     return commands;
-  }
-  std::vector<CommandLine> signal(const std::vector<std::string>& names,
-                                  const std::string&) const override {
-    return cancel(names);
   }
   Result<void> done(const CommandEnd& end) const override {
     if (end.success()) return {};

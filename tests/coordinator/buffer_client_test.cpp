@@ -124,6 +124,24 @@ TEST_CASE("buffer client: a learner samples what a collector pushes") {
   CHECK(f.result_of(collector) == "closed");
 }
 
+TEST_CASE("buffer client: a batch that is larger than a frame arrives") {
+  Programs f(R"({"policy": "fifo", "capacity": 300, "batch": 300})");
+  const std::string meta(std::size_t{64} << 10, 'x');
+  auto program = std::async(std::launch::async, [&]() -> std::string {
+    BufferClient collector = f.connect("e-t1-0"), learner = f.connect("e-t0-0");
+    const auto pushed = collector.push("b", std::vector<DataItem>(300, {.meta = meta}));
+    if (!pushed) return pushed.error().message;
+    const auto sampled = learner.sample("b", 300);
+    if (!sampled) return sampled.error().message;
+    std::uint64_t last = 0;
+    for (const SampledItem& item : **sampled) {
+      if (item.id != ++last || item.meta != meta) return "item " + std::to_string(item.id);
+    }
+    return "";
+  });
+  CHECK(f.result_of(program) == "");
+}
+
 TEST_CASE("buffer client: one that waits in an attempt that has ended is fenced off") {
   Programs f(R"({"policy": "fifo", "capacity": 4, "batch": 2})");
   std::atomic<bool> pushed = false;

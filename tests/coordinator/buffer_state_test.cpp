@@ -23,7 +23,7 @@ Buffer lived_in() {
   items[2].priority = 7;
   push(buffer, items);
   buffer.advance(5);
-  drawn(buffer, 2);
+  REQUIRE(buffer.give("c", 2, 2) == BufferAnswer::ok);
   return buffer;
 }
 
@@ -84,6 +84,8 @@ TEST_CASE("buffer: a state that was tampered with is refused") {
       {"metas", json::array({"a", "b", "c", 4})},
       {"metas", json::array({"a", "b", "c"})},
       {"metas", json::array({"a", "b", "c", std::string(kMostMetaBytes + 1, 'x')})},
+      {"given", json("?")},
+      {"given", json::array({3})},
   }));
   CAPTURE(key, dump_json(value));
   json tampered = state;
@@ -91,6 +93,42 @@ TEST_CASE("buffer: a state that was tampered with is refused") {
   CHECK_FALSE(Buffer::load(policy_of(kSettings), tampered));
   tampered.erase(key);
   CHECK_FALSE(Buffer::load(policy_of(kSettings), tampered));
+}
+
+TEST_CASE("buffer: a last batch that was tampered with is refused") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const json state = lived_in().save();
+  REQUIRE(state["given"].size() == 1);
+  const auto [key, value] = GENERATE_COPY(table<std::string, json>({
+      {"consumer", json(3)},
+      {"number", json(0)},
+      {"number", json(1.5)},
+      {"number", json(9'007'199'254'740'993)},
+      {"ids", packed({})},
+      {"ids", packed({1})},
+      {"ids", packed({1, 5})},
+      {"ids", packed({0, 1})},
+      {"ids", packed({1, nan})},
+      {"ids", packed({1, 2, 3})},
+      {"weights", packed({1})},
+      {"weights", packed({0, 1})},
+      {"weights", packed({1, 1.5})},
+      {"weights", packed({nan, 1})},
+      {"metas", json::array({"a"})},
+      {"metas", json::array({"a", 4})},
+      {"metas", json::array({"a", std::string(kMostMetaBytes + 1, 'x')})},
+  }));
+  CAPTURE(key, dump_json(value));
+  json tampered = state;
+  tampered["given"][0][key] = value;
+  CHECK_FALSE(Buffer::load(policy_of(kSettings), tampered));
+  tampered["given"][0].erase(key);
+  CHECK_FALSE(Buffer::load(policy_of(kSettings), tampered));
+  tampered = state;
+  tampered["given"].push_back(state["given"][0]);
+  CHECK_FALSE(Buffer::load(policy_of(kSettings), tampered));  // of the same consumer
+  tampered["given"][1]["consumer"] = "other";
+  CHECK_FALSE(Buffer::load(policy_of(kSettings), tampered));  // more than were given
 }
 
 TEST_CASE("buffer: a state of another policy is refused") {
@@ -122,12 +160,17 @@ TEST_CASE("buffer: records that do not fit are refused") {
       R"({"call": "push", "producer": "p", "first": 9, "items": [{"meta": "", "priority": -1}]})",
       R"({"call": "push", "producer": "p", "first": 9, "items": [{"meta": "", "collect_iter": 0.5}]})",
       R"({"call": "push", "producer": "p", "first": 0, "items": [{"meta": ""}]})",
-      R"({"call": "sample"})", R"({"call": "sample", "n": 0})", R"({"call": "sample", "n": -1})",
-      R"({"call": "sample", "n": 3})", R"({"call": "update"})",
-      R"({"call": "update", "ids": "", "priorities": 3})",
+      R"({"call": "sample"})", R"({"call": "sample", "n": 1})",
+      R"({"call": "sample", "consumer": "c", "number": 3, "n": 0})",
+      R"({"call": "sample", "consumer": "c", "number": 3, "n": -1})",
+      R"({"call": "sample", "consumer": "c", "number": 3, "n": 3})",
+      R"({"call": "sample", "consumer": "c", "number": 2, "n": 1})",
+      R"({"call": "sample", "consumer": "d", "number": 0, "n": 1})",
+      R"({"call": "sample", "consumer": "c", "number": 9007199254740993, "n": 1})",
+      R"({"call": "update"})", R"({"call": "update", "ids": "", "priorities": 3})",
       R"({"call": "update", "ids": "", "priorities": "AAAAAAAA8D8="})",
       R"({"call": "update", "ids": "AAAAAAAA4D8=", "priorities": "AAAAAAAA8D8="})",
-      R"({"call": "advance"})", R"({"call": "forget"})");
+      R"({"call": "advance"})", R"({"call": "close"})");
   CAPTURE(text);
   Buffer buffer = lived_in();
   const json before = buffer.save();
@@ -137,10 +180,9 @@ TEST_CASE("buffer: records that do not fit are refused") {
 
 TEST_CASE("buffer: records of calls that would have had to wait are refused") {
   Buffer buffer = buffer_of(R"({"policy": "fifo", "capacity": 2})");
-  CHECK_FALSE(replay(buffer, sample_record(1)));
+  CHECK_FALSE(replay(buffer, sample_record("c", 1, 1)));
   CHECK_FALSE(replay(buffer, push_record("p", 1, items_of(3))));
-  REQUIRE(replay(buffer, close_record()));
-  CHECK_FALSE(replay(buffer, close_record()));
+  REQUIRE(buffer.close());
   CHECK_FALSE(replay(buffer, push_record("p", 3, items_of(1))));
 }
 

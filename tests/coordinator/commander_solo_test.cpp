@@ -14,7 +14,7 @@ TEST_CASE("commander solo: the learner comes first and then an evaluation") {
   REQUIRE(learner);
   CHECK(learner->kind == "learn");
   CHECK(commander->next({}) == learner);
-  CHECK(commander->next_time({}) == std::numeric_limits<double>::infinity());
+  CHECK(commander->next_time() == std::numeric_limits<double>::infinity());
 
   CommandedWorld w("solo", solo_settings());
   CHECK(live_tasks(w) ==
@@ -142,14 +142,13 @@ TEST_CASE(
   REQUIRE(w.coordinator.worker_joined(worker_hello("v"), w.now));
   REQUIRE(w.coordinator.worker_joined(worker_hello("w", 100), w.now));
   REQUIRE(w.task("run-learn-1").worker == "v");
-  w.coordinator.worker_left("v", w.now);
+  w.coordinator.worker_unavailable("v", "it has left", w.now);
   CHECK(w.task("run-learn-1").worker == "w");
   CHECK(w.task("run-learn-1").attempt == 1);
   CHECK(live_tasks(w, "collect") == Ids{"run-collect-1", "run-collect-2", "run-collect-3"});
-  w.coordinator.worker_left("w", w.now);
+  w.coordinator.worker_unavailable("w", "it has left", w.now);
   CHECK(w.coordinator.finished());
-  CHECK(w.commander.failure() ==
-        "the learner run-learn-1 has ended as lost: its worker w has left");
+  CHECK(w.commander.failure() == "the learner run-learn-1 has ended as lost: it has left");
 }
 
 TEST_CASE("commander solo: collectors that fail in a row are too many at some time") {
@@ -229,7 +228,7 @@ TEST_CASE("commander solo: what was decided first stays so") {
   CommandedWorld w("solo", solo_settings());
   SECTION("success before a failure") {
     report(w, "run-evaluate-1", 200);
-    w.coordinator.worker_left("w", w.now);
+    w.coordinator.worker_unavailable("w", "it has left", w.now);
     CHECK(w.commander.failure().empty());
   }
   SECTION("failure before a success") {

@@ -140,7 +140,9 @@ class Crowd final : public Effects {
     const Ledger::Readers readers{
         [&](const json& state) { return reader->load(state); },
         [&](const json& record) { return reader->replay(*record_from_json(record)); }};
-    auto made = Ledger::open(real_files(), options, readers, [] {}, Log());
+    auto former = Ledger::look(real_files(), options);
+    if (!former) FAIL(former.error().message);
+    auto made = Ledger::open(real_files(), options, *std::move(former), 1, readers, [] {}, Log());
     if (!made) FAIL(made.error().message);
     ledger_ = *std::move(made);
   }

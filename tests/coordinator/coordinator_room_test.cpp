@@ -42,7 +42,8 @@ struct Crowd : World {
 TEST_CASE("room: a large task gets a worker to itself when it has waited long enough") {
   Crowd w;
   CHECK_FALSE(w.crowd(29));
-  CHECK(w.coordinator.why_waiting(w.task("large")) == "all workers that may have it are busy");
+  CHECK(w.coordinator.why_waiting(w.task("large")) ==
+        "all workers that may have it are busy, or cannot be heard");
   CHECK_FALSE(w.crowd(1));
   CHECK_THAT(w.coordinator.why_waiting(w.task("large")),
              Catch::Contains("is kept for it, and still has something else to do"));
@@ -81,7 +82,8 @@ TEST_CASE("room: the first of those that want the same has it") {
   submit("late", 2);
   w.pass(30);
   REQUIRE(w.coordinator.workers().workers().at("v").kept_for->id == "late");
-  w.coordinator.worker_left("u", w.now);  // "early" waits again, and is before "late"
+  w.coordinator.worker_unavailable("u", "it has left",
+                                   w.now);  // "early" waits again, and is before "late"
   w.finish("small");
   CHECK(w.task("early").state == TaskState::leased);
   CHECK(w.task("late").state == TaskState::queued);
@@ -107,7 +109,7 @@ TEST_CASE("room: it is given back when the task is cancelled or the worker goes"
     CHECK(w.task("a").state == TaskState::leased);
   }
   SECTION("gone") {
-    w.coordinator.worker_left(first, w.now);
+    w.coordinator.worker_unavailable(first, "it has left", w.now);
     CHECK(kept().empty());
     w.pass(30);
     CHECK_FALSE(kept().empty());
@@ -122,6 +124,23 @@ TEST_CASE("room: a task that no worker may have keeps nobody") {
   w.pass(30);
   REQUIRE(w.coordinator.submit(trial_task("a"), w.now));
   CHECK(w.task("a").state == TaskState::leased);
+}
+
+TEST_CASE("room: a worker is not kept for what it has refused") {
+  World w;
+  w.coordinator.begin(w.now);
+  REQUIRE(w.coordinator.worker_joined(worker_hello("w", 4), w.now));
+  REQUIRE(w.coordinator.submit(trial_task("small", 1), w.now));
+  REQUIRE(w.coordinator.submit(trial_task("large", 4), w.now));
+  w.pass(31);
+  REQUIRE(w.coordinator.workers().workers().at("w").kept_for);
+  TaskSpec other = trial_task("other", 1);
+  other.client = "d";
+  REQUIRE(w.coordinator.submit(other, w.now));
+  REQUIRE(w.task("other").state == TaskState::queued);
+  w.coordinator.refused("w", w.held("small"), "the folder is gone", w.now);
+  w.coordinator.tick(w.coordinator.next_time().value_or(0));
+  CHECK(w.task("other").state == TaskState::leased);
 }
 
 }  // namespace attune::test

@@ -42,9 +42,9 @@ TEST_CASE("coordinator: a task that fits nowhere holds up only its like") {
   REQUIRE(w.coordinator.submit(gpu, w.now));
   for (const char* id : {"a", "b", "c"}) REQUIRE(w.coordinator.submit(trial_task(id), w.now));
   CHECK(w.effects.take() == Lines{"w: lease a leased attempt 0", "w: lease b leased attempt 0"});
-  CHECK(w.coordinator.why_waiting(w.task("c")) == "all workers that may have it are busy");
-  CHECK(w.coordinator.why_waiting(w.task("gpu")) ==
-        "no worker may have it: it is trial, needs {\"cpu\":1.0,\"gpu\":1.0}");
+  CHECK(w.coordinator.why_waiting(w.task("c")) ==
+        "all workers that may have it are busy, or cannot be heard");
+  CHECK(w.coordinator.why_waiting(w.task("gpu")) == "no worker may have it: w has 0 of 1 gpu");
   TaskSpec urgent = trial_task("urgent");
   urgent.priority = 1;
   REQUIRE(w.coordinator.submit(urgent, w.now));
@@ -263,13 +263,13 @@ TEST_CASE("coordinator: workers drain and leave") {
     w.effects.take();
     w.coordinator.worker_drains("w", w.now);
     CHECK(w.effects.take() == Lines{"w: dismiss"});
-    w.coordinator.worker_left("w", w.now);
+    w.coordinator.worker_unavailable("w", "it has left", w.now);
     CHECK(w.coordinator.workers().workers().empty());
   }
   SECTION("at once, with what it has") {
-    w.coordinator.worker_left("w", w.now);
+    w.coordinator.worker_unavailable("w", "it has left", w.now);
     CHECK(w.task("a").state == TaskState::lost);
-    CHECK(w.task("a").cause == "its worker w has left");
+    CHECK(w.task("a").cause == "it has left");
   }
 }
 
@@ -303,12 +303,19 @@ TEST_CASE("coordinator: a latch holds, and nothing new begins") {
   w.coordinator.finish_all("enough", w.now);
   CHECK(w.effects.take() == Lines{"w: cancel a stop"});
   CHECK_FALSE(w.coordinator.finished());
-  CHECK(!w.coordinator.submit(trial_task("c"), w.now));
+  CHECK(w.coordinator.submit(trial_task("c"), w.now));
+  CHECK_FALSE(w.coordinator.board().tasks().contains("c"));
   w.finish("a", TaskState::failed);
   CHECK(w.coordinator.finished());
   CHECK(w.task("a").state == TaskState::cancelled);
   CHECK(w.task("b").state == TaskState::cancelled);
   auto next = w.restarted();
   REQUIRE(next);
-  CHECK(next->coordinator.finished());
+  CHECK_FALSE(next->coordinator.finished());  // its clients may come again
+  CHECK(next->coordinator.submit(trial_task("c"), next->now));
+  CHECK(next->task("c").state == TaskState::queued);
+  CHECK(next->task("a").state == TaskState::cancelled);
+  auto last = next->restarted();
+  REQUIRE(last);
+  CHECK(last->task("c").state == TaskState::queued);
 }

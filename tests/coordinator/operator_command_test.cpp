@@ -4,6 +4,7 @@
 
 #include "coordinator/operators/command_operator.h"
 #include "tests/coordinator/coordinator_world.h"
+#include "tests/support/run_until.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace attune;
@@ -15,11 +16,15 @@ namespace {
 struct CommandWorld final : OperatorPort {
   explicit CommandWorld(const std::string& command, int most = 16) {
     world.coordinator.begin(world.now);
-    CommandOperatorOptions options;
     options.command = "cd " + folder.path.string() + "; " + command;
     options.address_file = "/shared/coordinator.json";
     options.environment = {"PATH=/usr/bin:/bin"};
     options.most = most;
+    start();
+  }
+  // In another life of the coordinator: it does not know what it has asked for.
+  void start() {
+    op.reset();
     op = std::make_unique<CommandOperator>(io, options, *this, Log());
   }
   double now() const override { return world.now; }
@@ -32,11 +37,7 @@ struct CommandWorld final : OperatorPort {
   // Until no command runs.
   std::string settle() {
     op->look(view_of(world.coordinator), now());
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (op->busy() && std::chrono::steady_clock::now() < deadline) {
-      io.restart();
-      io.run_one_for(1s);
-    }
+    REQUIRE(run_until(io, [this] { return !op->busy(); }));
     std::ifstream file(folder.path / "heard");
     return {std::istreambuf_iterator<char>(file), {}};
   }
@@ -48,6 +49,7 @@ struct CommandWorld final : OperatorPort {
   TemporaryFolder folder;
   boost::asio::io_context io;
   World world;
+  CommandOperatorOptions options;
   int tasks = 0;
   std::unique_ptr<CommandOperator> op;
 };
@@ -109,4 +111,51 @@ TEST_CASE("a command that fails is run again after a pause") {
   world.world.now += 2;
   CHECK(world.settle() == "x\nx\nx\n");
   CHECK_FALSE(world.op->next_time().has_value());
+}
+
+TEST_CASE("a coordinator that was restarted lets go what the former one has asked for") {
+  CommandWorld world("echo $ATTUNE_WORKERS_WANTED >> heard");
+  world.submit(1);
+  REQUIRE(world.settle() == "1\n");
+  world.world.coordinator.cancel("t1", "stop", "", world.now());
+  world.start();
+  CHECK(world.settle() == "1\n");  // not at once
+  REQUIRE(world.op->next_time() == world.now() + 30);
+  world.world.now += 30;
+  world.op->tick(world.now());
+  CHECK(world.settle() == "1\n0\n");
+  CHECK_FALSE(world.op->next_time());
+}
+
+TEST_CASE("a coordinator that was restarted asks at once for what waits") {
+  CommandWorld world("echo $ATTUNE_WORKERS_WANTED >> heard");
+  world.submit(1);
+  REQUIRE(world.settle() == "1\n");
+  world.start();
+  CHECK(world.settle() == "1\n1\n");
+}
+
+TEST_CASE("a worker has room for what its own kinds of resources and labels allow") {
+  CommandWorld world("echo $ATTUNE_WORKERS_WANTED >> heard");
+  WorkerHello hello = worker_hello("w", 8);
+  hello.labels = {"fast"};
+  hello.capacity.custom["card"] = 2;
+  REQUIRE(world.world.coordinator.worker_joined(hello, world.now()));
+  TaskSpec spec = trial_task("x");
+  spec.needs.cpu = 8;
+  REQUIRE(world.world.coordinator.submit(spec, world.now()));  // it is busy
+  const auto [label, kind, wanted] = GENERATE(table<std::string, std::string, std::string>({
+      {"", "", "2\n"},  // four tasks of one core go into one more like it
+      {"fast", "", "2\n"},
+      {"slow", "", "5\n"},  // nobody knows how large those are
+      {"", "card", "3\n"},
+      {"", "disk", "5\n"},
+  }));
+  for (int i = 0; i < 4; ++i) {
+    TaskSpec next = trial_task(fmt::format("y{}", i));
+    if (!label.empty()) next.labels = {label};
+    if (!kind.empty()) next.needs.custom[kind] = 1;
+    REQUIRE(world.world.coordinator.submit(next, world.now()));
+  }
+  CHECK(world.settle() == wanted);
 }

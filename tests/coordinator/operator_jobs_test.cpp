@@ -31,9 +31,8 @@ TEST_CASE("generic resources that the user names replace those of the trial") {
   OperatorWorld world;
   world.options.settings.gres = "gpu:a100:1";
   const BatchJob job = worker_job(world.options, "e-1", {1, 1, 0, {{"card", 1}}}, "");
-  CHECK(job.arguments == Names{"--gres=gpu:a100:1"});
-  CHECK(job.needs.gpu == 0);
-  CHECK(job.needs.custom.empty());
+  CHECK(job.devices == "gpu:a100:1");
+  CHECK(job.arguments.empty());
   CHECK_THAT(job.script, Contains("--gpu 1") && Contains("--resource 'card=1'"));
 }
 
@@ -107,7 +106,7 @@ TEST_CASE("a refusal that stays fails the task with its text and the key") {
   world.batch->refusal = BatchRefusal{true, "partition", "Slurm knows no partition x"};
   world.submit("e-t0-0");
   CHECK(world.task("e-t0-0").state == TaskState::failed);
-  CHECK(world.task("e-t0-0").cause == "Slurm knows no partition x (change partition)");
+  CHECK(world.task("e-t0-0").cause == "Slurm knows no partition x; change partition");
   CHECK(world.batch->submitted.size() == 1);
 }
 
@@ -164,6 +163,17 @@ TEST_CASE("a pending reason that will not pass is told once") {
   CHECK(world.world->effects.take(true).empty());
   CHECK(world.task("e-t0-0").waits_for == "job 1: it is held: scontrol release");
   world.come("e-t0-0");
+  CHECK(world.task("e-t0-0").waits_for.empty());
+}
+
+TEST_CASE("a pending reason that is over is not told any more") {
+  OperatorWorld world;
+  world.submit("e-t0-0");
+  world.batch->states.at("e-t0-0").stuck = "it is held";
+  world.pass(5);
+  REQUIRE(world.task("e-t0-0").waits_for == "job 1: it is held");
+  world.batch->states.at("e-t0-0").stuck.clear();
+  world.pass(5);
   CHECK(world.task("e-t0-0").waits_for.empty());
 }
 
@@ -309,6 +319,7 @@ TEST_CASE("a job that a node could not start is cancelled and the task is lost")
   world.submit("e-t0-0");
   world.batch->states["e-t0-0"].reason = "launch failed requeued held";
   world.batch->states["e-t0-0"].stuck = "a node could not start it";
+  world.batch->states["e-t0-0"].failed_to_start = true;
   world.pass(5);
   CHECK(world.batch->cancelled == Names{"e-t0-0"});
   CHECK(world.task("e-t0-0").state == TaskState::lost);
@@ -322,6 +333,7 @@ TEST_CASE("a held job whose worker is here was launched twice and is left alone"
   world.batch->states["e-t0-0"].phase = BatchPhase::pending;
   world.batch->states["e-t0-0"].reason = "launch failed requeued held";
   world.batch->states["e-t0-0"].stuck = "a node could not start it";
+  world.batch->states["e-t0-0"].failed_to_start = true;
   world.pass(130);
   CHECK(world.batch->cancelled.empty());
   CHECK(world.task("e-t0-0").state == TaskState::leased);

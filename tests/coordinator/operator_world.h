@@ -24,7 +24,6 @@ class FakeBatch final : public BatchSystem {
     }
     cancelling.emplace_back(std::move(done));
   }
-  void signal(std::vector<std::string>, std::string, OnDone) override {}
 
   void end(const std::string& name, BatchCause cause) {
     states[name].phase = BatchPhase::ended;
@@ -71,6 +70,7 @@ struct OperatorWorld : OperatorPort {
   explicit OperatorWorld(SlurmSettings::Mode mode = SlurmSettings::Mode::jobs) {
     options.settings.mode = mode;
     options.settings.prefix = "e-";
+    options.settings.start_within = 120;
     options.program = "/bin/att'une";
     options.address_file = "/shared/coordinator.json";
     options.folder = "/shared/jobs";
@@ -105,7 +105,7 @@ struct OperatorWorld : OperatorPort {
     world->coordinator.refuse_waiting(task, cause, now());
   }
   void explain(const std::string& task, const std::string& why) override {
-    explained.push_back(task + ": " + why);
+    if (!why.empty()) explained.push_back(task + ": " + why);
     world->coordinator.explain(task, why);
   }
   void changed() override {}

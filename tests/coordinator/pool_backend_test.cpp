@@ -1,63 +1,13 @@
-#include "coordinator/pool/pool_backend.h"
+#include "tests/coordinator/pool_fixture.h"
 
 #include <catch2/catch.hpp>
+#include <thread>
 
-#include "tests/coordinator/server_fixture.h"
+#include "backends/spool_reader.h"
 
 using namespace attune;
 using namespace attune::test;
 using Texts = std::vector<std::string>;
-
-namespace {
-
-// A manager's side of it: everything that it fetched.
-class PoolFixture : public ServerFixture {
- public:
-  PoolFixture() { std::ofstream(folder.path / "experiment.json") << "{}"; }
-  ~PoolFixture() { backend.reset(); }
-
-  void start_backend() {
-    PoolBackendOptions options;
-    options.dial = dial();
-    options.experiment_id = "e";
-    options.experiment_file = folder.path / "experiment.json";
-    options.least.cpu = 1;
-    options.on_state = [this](const std::string& text) { states.push_back(text); };
-    backend = std::make_unique<PoolBackend>(io, options, Rng(3), [this] { fetch(); });
-    backend->set_path(folder.path / "experiment");
-  }
-  void fetch() {
-    for (TrialEvent& event : backend->fetch_status_results()) {
-      if (auto* report = std::get_if<TrialReport>(&event)) reports.push_back(std::move(*report));
-      if (auto* place = std::get_if<TrialPlace>(&event)) places.push_back(std::move(*place));
-      if (auto* problem = std::get_if<TrialProblem>(&event)) problems.push_back(problem->text);
-      if (auto* saved = std::get_if<CheckpointStored>(&event)) stored.push_back(std::move(*saved));
-      if (auto* end = std::get_if<TrialFinished>(&event)) ends.push_back(std::move(*end));
-    }
-  }
-  bool run_to_end(std::size_t trials = 1) {
-    return run_until([&] { return ends.size() == trials; });
-  }
-  Texts values(const std::string& job = "t0") const {
-    Texts texts;
-    for (const TrialReport& report : reports) {
-      if (report.job_id == job) texts.push_back(dump_json(report.metric.value));
-    }
-    return texts;
-  }
-  bool forgotten() {
-    return run_until([&] { return server->coordinator().board().tasks().empty(); });
-  }
-
-  std::unique_ptr<PoolBackend> backend;
-  Texts states, problems;
-  std::vector<TrialReport> reports;
-  std::vector<TrialPlace> places;
-  std::vector<CheckpointStored> stored;
-  std::vector<TrialFinished> ends;
-};
-
-}  // namespace
 
 TEST_CASE("pool backend: trials run as they do on this machine") {
   PoolFixture f;
@@ -79,23 +29,49 @@ TEST_CASE("pool backend: trials run as they do on this machine") {
   CHECK(f.problems.empty());
 }
 
+TEST_CASE("pool backend: its last words are heard before it goes") {
+  PoolFixture f;
+  f.command = "report FINAL 0 1";
+  f.start_server();
+  f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_to_end());
+  f.backend->finish(false);
+  REQUIRE(f.run_until([&] { return !f.backend->connected(); }));
+  CHECK(f.server->coordinator().board().tasks().empty());
+}
+
 TEST_CASE("pool backend: it says of each trial whether it waits or runs") {
   PoolFixture f;
   make_fifo(f.folder.path / "never");
   f.command = "report PERIODICAL 0 1; read x < never";
   f.start_backend();
   REQUIRE(f.backend->start(trial_start(0)));
-  REQUIRE(f.run_until([&] { return !f.places.empty(); }));
-  CHECK(f.places.back().waits_for == "waits for a worker");
+  const auto waits_for = [&](const std::string& what) {
+    return f.run_until([&] {
+      return !f.places.empty() && f.places.back().waits_for.find(what) != std::string::npos;
+    });
+  };
+  REQUIRE(waits_for("waits for the coordinator, which cannot be reached: cannot open "));
+  CHECK_THAT(f.backend->unreachable(), Catch::Contains("cannot open "));
+  REQUIRE(f.backend->start(trial_start(1)));
+  CHECK(waits_for("which cannot be reached"));
+  f.backend->stop("t1");
+  REQUIRE(f.run_to_end());
   f.start_server();
   const auto& tasks = f.server->coordinator().board().tasks();
   REQUIRE(f.run_until([&] { return !tasks.empty(); }));
+  REQUIRE(waits_for("waits for a worker"));
+  CHECK(f.backend->unreachable().empty());
   f.start_worker("w");
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
   CHECK(f.places.back().waits_for.empty());
   CHECK(f.places.back().since == tasks.at("e-t0-0").since);
+  CHECK(f.places.back().worker == "w");
+  CHECK(f.places.back().host == f.server->coordinator().workers().workers().at("w").hello.host);
   f.backend->stop("t0");
-  REQUIRE(f.run_to_end());
+  REQUIRE(f.run_to_end(2));
 }
 
 TEST_CASE("pool backend: stop and pause reach a trial, also one that has not begun") {
@@ -135,9 +111,29 @@ TEST_CASE("pool backend: what is asked for while there is no coordinator waits f
     CHECK(end.how == (end.job_id == "t0" ? Ending::succeeded : Ending::stopped));
 }
 
+TEST_CASE("pool backend: what the coordinator was never told of ends without it") {
+  PoolFixture f;
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.backend->start(trial_start(1)));
+  REQUIRE(f.backend->start(trial_start(2)));
+  REQUIRE(f.backend->adopt(trial_start(3), 0));  // that one it may know
+  f.backend->stop("t0");
+  f.backend->pause("t1");
+  f.backend->kill_all();
+  REQUIRE(f.run_to_end(3));
+  for (const TrialFinished& end : f.ends)
+    CHECK(end.how == (end.job_id == "t1" ? Ending::paused : Ending::stopped));
+  CHECK(f.backend->busy_trial_ids().size() == 1);
+  f.start_server();
+  REQUIRE(f.run_to_end(4));
+  CHECK(f.ends[3].how == Ending::stopped);
+  CHECK(f.forgotten());
+}
+
 TEST_CASE("pool backend: a manager that was killed has every report once") {
   PoolFixture f;
-  make_fifo(f.folder.path / "go");
+  Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; report PERIODICAL 1 2; read x < go; report FINAL 0 3";
   f.start_server();
   f.start_worker("w");
@@ -148,15 +144,14 @@ TEST_CASE("pool backend: a manager that was killed has every report once") {
   std::erase_if(f.reports, [&](const TrialReport& report) { return report.position > position; });
   f.backend.reset();
   const bool ended = GENERATE(false, true);  // while it was away
-  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
   if (ended) {
-    REQUIRE(::write(go.get(), "x\n", 2) == 2);
+    go.let(1);
     REQUIRE(f.run_until(
         [&] { return is_end(f.server->coordinator().board().tasks().at("e-t0-0").state); }));
   }
   f.start_backend();
   CHECK(f.backend->adopt(trial_start(0), position) == TrialBackend::Adoption::taken);
-  if (!ended) REQUIRE(::write(go.get(), "x\n", 2) == 2);
+  if (!ended) go.let(1);
   REQUIRE(f.run_to_end());
   CHECK(f.ends[0].how == Ending::succeeded);
   CHECK(f.values() == Texts{"1", "2", "3"});
@@ -166,16 +161,15 @@ TEST_CASE("pool backend: a manager that was killed has every report once") {
 TEST_CASE("pool backend: of a trial whose worker is lost, what it has reported is there") {
   PoolFixture f;
   f.lost_after = 0.05;
-  make_fifo(f.folder.path / "go");
+  Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go; report PERIODICAL 1 2; read x < go";
   f.start_server();
   f.start_worker("w");
   f.start_backend();
   REQUIRE(f.backend->start(trial_start(0)));
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
-  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
   f.workers.clear();  // and the trial goes on, for a while
-  REQUIRE(::write(go.get(), "x\n", 2) == 2);
+  go.let(1);
   REQUIRE(f.run_to_end());
   CHECK(f.ends[0].how == Ending::lost);
   CHECK_THAT(f.ends[0].detail, Catch::Contains("its worker w was not heard"));
@@ -185,10 +179,35 @@ TEST_CASE("pool backend: of a trial whose worker is lost, what it has reported i
   f.start_worker("v");
   REQUIRE(f.backend->start(trial_start(0, 1)));
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
-  REQUIRE(::write(go.get(), "x\nx\n", 4) == 4);
+  go.let(2);
   REQUIRE(f.run_to_end(2));
   CHECK(f.ends[1].how == Ending::succeeded);
   CHECK(f.values() == Texts{"1", "2"});
+}
+
+TEST_CASE("pool backend: a trial that had ended well when its worker was lost is not lost") {
+  PoolFixture f;
+  f.lost_after = 0.05;
+  make_fifo(f.folder.path / "go");
+  f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2; exit $x";
+  f.start_server();
+  f.start_worker("w");
+  f.start_backend();
+  const int code = GENERATE(0, 3);
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
+  f.workers.clear();
+  REQUIRE(::write(go.get(), code == 0 ? "0\n" : "3\n", 2) == 2);
+  const UniqueFd spool(
+      ::open((f.folder.path / "experiment/trials/t0/spool.0").c_str(), O_RDONLY | O_CLOEXEC));
+  while (!read_facts(spool.get(), SIZE_MAX).exit) std::this_thread::yield();  // nobody else runs
+  REQUIRE(f.run_to_end());
+  // Others might have been ended by what has ended the worker.
+  CHECK(f.ends[0].how == (code == 0 ? Ending::succeeded : Ending::lost));
+  CHECK(f.ends[0].job_id == "t0");
+  CHECK(f.values() == Texts{"1", "2"});
+  CHECK(f.forgotten());
 }
 
 TEST_CASE("pool backend: reports that went missing on the way are read from the spool") {
@@ -211,7 +230,7 @@ TEST_CASE("pool backend: reports that went missing on the way are read from the 
 
 TEST_CASE("pool backend: the coordinator is killed while trials run") {
   PoolFixture f;
-  make_fifo(f.folder.path / "go");
+  Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
   f.start_server();
   f.start_worker("w", 2);
@@ -219,8 +238,7 @@ TEST_CASE("pool backend: the coordinator is killed while trials run") {
   for (int i = 0; i < 3; ++i) REQUIRE(f.backend->start(trial_start(i)));
   REQUIRE(f.run_until([&] { return f.reports.size() == 2; }));
   f.server.reset();
-  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
-  REQUIRE(::write(go.get(), "x\nx\nx\n", 6) == 6);
+  go.let(3);
   REQUIRE(f.run_until([&] { return !f.backend->connected(); }));
   f.start_server();
   REQUIRE(f.run_to_end(3));

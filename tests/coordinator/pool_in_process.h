@@ -1,33 +1,15 @@
 #pragma once
 // A coordinator and workers with real trials in one process; what they say to each other goes
 // through the text of the messages, when the test delivers it.
-#include <chrono>
 #include <deque>
 #include <map>
 
 #include "coordinator/messages.h"
-#include "coordinator/trial_event.h"
-#include "coordinator/worker/worker_tasks.h"
-#include "tests/backends/local_fixture.h"
-#include "tests/coordinator/coordinator_world.h"
+#include "tests/backends/gate.h"
+#include "tests/coordinator/test_trials.h"
+#include "tests/support/run_until.h"
 
 namespace attune::test {
-
-// A FIFO from which trials read one line each, and wait until it is open.
-class Gate {
- public:
-  explicit Gate(const fs::path& path) : path_(path) { ::mkfifo(path.c_str(), 0600); }
-  void open() {
-    // Also for reading, so that opening does not wait and lines stay when nobody reads.
-    file_.reset(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
-    constexpr std::string_view kLines = "x\nx\nx\nx\n";
-    REQUIRE(::write(file_.get(), kLines.data(), kLines.size()) > 0);
-  }
-
- private:
-  fs::path path_;
-  UniqueFd file_;
-};
 
 class PoolInProcess final : public Effects {
  public:
@@ -70,18 +52,8 @@ class PoolInProcess final : public Effects {
     Played& worker = workers[id];
     worker.inbox.clear();
     worker.outbox.clear();
-    worker.tasks = std::make_unique<WorkerTasks>(
-        io,
-        [this](const std::string& experiment,
-               std::function<void()> wake) -> Result<std::unique_ptr<TrialBackend>> {
-          if (!fs::exists(experiment)) return fail("there is no " + experiment);
-          auto backend =
-              LocalBackend::create(io, local_options(folder.path, command), std::move(wake));
-          if (!backend) return std::unexpected(backend.error());
-          (*backend)->set_path(folder.path / "experiment");
-          return backend;
-        },
-        ++incarnations * 1'000'000);
+    worker.tasks = std::make_unique<WorkerTasks>(io, local_backends(io, folder.path, command),
+                                                 ++incarnations * 1'000'000);
     hellos[id] = worker_hello(id, cpu, fmt::format("{}", incarnations));
     connect(id);
   }
@@ -111,49 +83,23 @@ class PoolInProcess final : public Effects {
 
   // ---- tasks
   TaskSpec trial(int sequence, int attempt = 0) {
-    std::ofstream(folder.path / "experiment.json") << "{}";
-    TaskSpec spec = trial_task(fmt::format("e-t{}-{}", sequence, attempt));
-    spec.program = dump_json(
-        {{"experiment", (folder.path / "experiment.json").string()},
-         {"job", fmt::format("t{}", sequence)},
-         {"sequence", sequence},
-         {"attempt", attempt},
-         {"parameters", R"({"parameter_id": 0, "parameters": {"lr": 0.5, "name": "a b"}})"}});
-    return spec;
+    return trial_spec(folder.path, sequence, attempt);
   }
   // Delivers until `enough()`.
   bool run_until(const std::function<bool()>& enough) {
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!enough()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      if (!deliver()) {
-        io.restart();
-        io.run_one_for(1s);
+    return test::run_until(io, [&] {
+      while (!enough()) {
+        if (!deliver()) return false;
       }
-    }
-    return true;
+      return true;
+    });
   }
   bool ended(const std::string& id) const {
     const auto found = coordinator.board().tasks().find(id);
     return found == coordinator.board().tasks().end() || is_end(found->second.state);
   }
   // What the client has heard of the trial's reports: the positions, each once.
-  std::vector<std::string> reports(const std::string& id) const {
-    std::map<std::uint64_t, std::string> by_position;
-    for (const json& message : heard) {
-      if (message["type"] != "info" || message["task"] != id) continue;
-      const auto event = parse_trial_event(job_of(id), message["event"]);
-      REQUIRE(event.has_value());
-      if (const auto* report = std::get_if<TrialReport>(&*event))
-        by_position[report->position] = dump_json(report->metric.value);
-    }
-    std::vector<std::string> values;
-    for (const auto& [position, value] : by_position) values.push_back(value);
-    return values;
-  }
-  static std::string job_of(const std::string& id) {
-    return id.substr(2, id.rfind('-') - 2);  // e-t1-0
-  }
+  std::vector<std::string> reports(const std::string& id) const { return report_values(heard, id); }
 
   TemporaryFolder folder;
   std::string command;

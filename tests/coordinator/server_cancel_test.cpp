@@ -46,7 +46,7 @@ TEST_CASE("server: a cancel overtakes a flood of data and a program that waits f
   REQUIRE(f.run_until([&] { return worker->messages.size() == 3; }));
 
   const auto consumer = program_of(f, "e-t0-0");
-  consumer->write(json{{"type", "sample"}, {"buffer", "empty"}, {"size", 1}});
+  consumer->write(json{{"type", "sample"}, {"buffer", "empty"}, {"seq", 1}, {"size", 1}});
   const auto producer = program_of(f, "e-t1-0");
   constexpr int kPushes = 2'000;
   std::string flood;

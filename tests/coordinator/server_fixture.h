@@ -5,10 +5,10 @@
 
 #include "coordinator/messages.h"
 #include "coordinator/server/server.h"
-#include "coordinator/trial_event.h"
 #include "coordinator/worker/worker_process.h"
-#include "tests/backends/local_fixture.h"
-#include "tests/coordinator/coordinator_world.h"
+#include "tests/backends/gate.h"
+#include "tests/coordinator/test_trials.h"
+#include "tests/support/run_until.h"
 
 namespace attune::test {
 
@@ -29,16 +29,21 @@ class ServerFixture {
   };
 
   void start_server() {
+    auto made = make_server();
+    if (!made) FAIL(made.error().message);
+    server = *std::move(made);
+  }
+  Result<std::unique_ptr<CoordinatorServer>> make_server() {
     ServerOptions options;
     options.directory = folder.path / "coordinator";
     options.token = "secret";
+    options.seed = seed;
+    options.entropy = ++lives;
     options.coordinator.lost_after = lost_after;
     options.silence = silence;
     options.ping = silence / 4;
-    auto made = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(),
-                                          [this] { finished = true; });
-    if (!made) FAIL(made.error().message);
-    server = *std::move(made);
+    return CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(),
+                                     [this] { finished = true; });
   }
   DialerOptions dial() const {
     DialerOptions options;
@@ -57,17 +62,8 @@ class ServerFixture {
     options.unreachable_after = unreachable_after;
     workers[id] = std::make_unique<WorkerProcess>(
         io, options, Rng(1), Log(),
-        WorkerProcess::Handlers{
-            [this](const std::string& experiment,
-                   std::function<void()> wake) -> Result<std::unique_ptr<TrialBackend>> {
-              if (!fs::exists(experiment)) return fail("there is no " + experiment);
-              auto backend =
-                  LocalBackend::create(io, local_options(folder.path, command), std::move(wake));
-              if (!backend) return std::unexpected(backend.error());
-              (*backend)->set_path(folder.path / "experiment");
-              return backend;
-            },
-            [](const std::string&) {}, [this, id] { done.insert(id); }});
+        WorkerProcess::Handlers{local_backends(io, folder.path, command), [](const std::string&) {},
+                                [this, id] { done.insert(id); }});
     workers[id]->begin();
   }
   // A client, or what else is asked for in `hello`.
@@ -95,39 +91,13 @@ class ServerFixture {
     client.dialer->dial();
     return client;
   }
-  bool run_until(const std::function<bool()>& enough) {
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!enough()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      io.restart();
-      io.run_one_for(1s);
-    }
-    return true;
-  }
+  bool run_until(const std::function<bool()>& enough) { return test::run_until(io, enough); }
 
   json trial(int sequence) {
-    std::ofstream(folder.path / "experiment.json") << "{}";
-    TaskSpec spec = trial_task(fmt::format("e-t{}-0", sequence));
-    spec.program = dump_json(
-        {{"experiment", (folder.path / "experiment.json").string()},
-         {"job", fmt::format("t{}", sequence)},
-         {"sequence", sequence},
-         {"attempt", 0},
-         {"parameters", R"({"parameter_id": 0, "parameters": {"lr": 0.5, "name": "a b"}})"}});
-    return {{"type", "submit"}, {"task", to_json(spec)}};
+    return {{"type", "submit"}, {"task", to_json(trial_spec(folder.path, sequence))}};
   }
   static std::vector<std::string> reports(const Client& client, const std::string& id) {
-    std::map<std::uint64_t, std::string> by_position;
-    for (const json& message : client.heard) {
-      if (message["type"] != "info" || message["task"] != id) continue;
-      const auto event = parse_trial_event(id.substr(2, id.rfind('-') - 2), message["event"]);
-      REQUIRE(event.has_value());
-      if (const auto* report = std::get_if<TrialReport>(&*event))
-        by_position[report->position] = dump_json(report->metric.value);
-    }
-    std::vector<std::string> values;
-    for (const auto& [position, value] : by_position) values.push_back(value);
-    return values;
+    return report_values(client.heard, id);
   }
 
   TemporaryFolder folder;
@@ -143,7 +113,8 @@ class ServerFixture {
   std::unique_ptr<CoordinatorServer> server;
   std::map<std::string, std::unique_ptr<WorkerProcess>> workers;
   std::vector<std::unique_ptr<Client>> clients;
-  std::uint64_t incarnations = 0;
+  std::uint64_t incarnations = 0, lives = 0;  // of workers, of the coordinator
+  std::optional<std::uint64_t> seed;
 };
 
 }  // namespace attune::test

@@ -16,7 +16,6 @@ namespace {
 // well.
 struct LiarWorld {
   LiarWorld() {
-    make_fifo(f.folder.path / "go");
     f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
     f.start_server();
     f.start_worker("honest");
@@ -75,8 +74,7 @@ struct LiarWorld {
   }
   void check_the_honest_one() {
     CHECK(state("e-t0-0") == TaskState::running);
-    const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
-    REQUIRE(::write(go.get(), "x\n", 2) == 2);
+    go.let(1);
     run([&] { return client->has("finished", "e-t0-0"); });
     const json last = *std::ranges::find_if(client->heard, [](const json& m) {
       return m["type"] == "finished" && m["task"] == "e-t0-0";
@@ -93,6 +91,7 @@ struct LiarWorld {
   }
 
   ServerFixture f;
+  Gate go{f.folder.path / "go"};
   ServerFixture::Client* client = nullptr;
   std::unique_ptr<RawPeer> raw;
   LeaseId lease = 0, honest_lease = 0;

@@ -38,7 +38,7 @@ TEST_CASE("server: trials of a client run on workers") {
 
 TEST_CASE("server: killed and started again it goes on, at another port") {
   ServerFixture f;
-  make_fifo(f.folder.path / "go");
+  Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
   f.start_server();
   f.start_worker("w");
@@ -50,8 +50,7 @@ TEST_CASE("server: killed and started again it goes on, at another port") {
   REQUIRE(f.run_until([&] { return ServerFixture::reports(client, "e-t0-0").size() == 1; }));
   f.server.reset();
   REQUIRE(f.run_until([&] { return client.connection == nullptr; }));
-  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
-  REQUIRE(::write(go.get(), "x\nx\nx\n", 6) == 6);
+  go.let(3);
   f.start_server();
   CHECK(f.server->went_on());
   client.dialer->dial();
@@ -66,7 +65,7 @@ TEST_CASE("server: killed and started again it goes on, at another port") {
 
 TEST_CASE("server: a worker that is lost, and comes back") {
   ServerFixture f;
-  make_fifo(f.folder.path / "go");
+  Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
   f.start_server();
   f.start_worker("w");
@@ -79,8 +78,7 @@ TEST_CASE("server: a worker that is lost, and comes back") {
     return f.server->coordinator().workers().workers().at("w").state == WorkerState::lost;
   }));
   f.start_worker("w");
-  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
-  REQUIRE(::write(go.get(), "x\n", 2) == 2);
+  go.let(1);
   REQUIRE(f.run_until([&] { return client.has("finished"); }));
   CHECK(client.heard.back()["state"] == "succeeded");
   CHECK(ServerFixture::reports(client, "e-t0-0") == Texts{"1", "2"});
@@ -88,7 +86,7 @@ TEST_CASE("server: a worker that is lost, and comes back") {
 
 TEST_CASE("server: a worker drains when it is told to") {
   ServerFixture f;
-  make_fifo(f.folder.path / "go");
+  Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go";
   f.start_server();
   f.start_worker("w");
@@ -99,8 +97,7 @@ TEST_CASE("server: a worker drains when it is told to") {
   f.workers.at("w")->drain();
   client.say(f.trial(1));
   REQUIRE(f.run_until([&] { return client.has("submitted", "e-t1-0"); }));
-  const UniqueFd go(::open((f.folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
-  REQUIRE(::write(go.get(), "x\n", 2) == 2);
+  go.let(1);
   REQUIRE(f.run_until([&] { return f.done.contains("w"); }));
   CHECK(client.has("finished", "e-t0-0"));
   CHECK_FALSE(client.has("finished", "e-t1-0"));
@@ -213,7 +210,7 @@ TEST_CASE("server: programs push and sample") {
   auto& consumer = f.start_client({{"role", "data"}, {"task", "e-t0-0"}, {"attempt", 0}});
   auto& producer = f.start_client({{"role", "data"}, {"task", "e-t1-0"}, {"attempt", 0}});
   REQUIRE(f.run_until([&] { return consumer.has("welcome") && producer.has("welcome"); }));
-  consumer.say({{"type", "sample"}, {"buffer", "b"}, {"size", 2}});  // waits
+  consumer.say({{"type", "sample"}, {"buffer", "b"}, {"seq", 1}, {"size", 2}});  // waits
   json items = json::array();
   for (int i = 0; i < 7; ++i) items.push_back({{"meta", fmt::format("{}", i)}});
   producer.say(
@@ -224,7 +221,7 @@ TEST_CASE("server: programs push and sample") {
   CHECK_FALSE(producer.has("pushed"));
   // CANCEL reaches a worker whose program waits: it has a connection of its own.
   SECTION("the consumer makes room") {
-    consumer.say({{"type", "sample"}, {"buffer", "b"}, {"size", 1}});
+    consumer.say({{"type", "sample"}, {"buffer", "b"}, {"seq", 2}, {"size", 1}});
     REQUIRE(f.run_until([&] { return producer.has("pushed"); }));
     CHECK(producer.heard.back()["seq"] == 7);
   }
@@ -241,7 +238,7 @@ TEST_CASE("server: programs push and sample") {
     producer.say({{"type", "push"}, {"buffer", "b"}, {"seq", 1}, {"items", items}});  // again
     for (int i = 2; i < 7; ++i) {
       consumer.heard.clear();
-      consumer.say({{"type", "sample"}, {"buffer", "b"}, {"size", 1}});
+      consumer.say({{"type", "sample"}, {"buffer", "b"}, {"seq", i}, {"size", 1}});
       REQUIRE(f.run_until([&] { return consumer.has("batch"); }));
       CHECK(consumer.heard.back()["items"][0]["meta"] == fmt::format("{}", i));
     }
@@ -260,7 +257,7 @@ TEST_CASE("server: programs push and sample") {
     auto& late = f.start_client({{"role", "data"}, {"task", "e-t1-0"}, {"attempt", 1}});
     REQUIRE(f.run_until([&] { return !late.closed.empty(); }));
     late.dialer->stop();
-    producer.say({{"type", "sample"}, {"buffer", "c"}, {"size", 1}});
+    producer.say({{"type", "sample"}, {"buffer", "c"}, {"seq", 1}, {"size", 1}});
     REQUIRE(f.run_until([&] { return !producer.closed.empty(); }));
     CHECK(producer.heard.back()["message"] == "buffer: task e-t1-0 has none of the name c");
   }
@@ -270,4 +267,34 @@ TEST_CASE("server: programs push and sample") {
   for (const char* job : {"t0", "t1"})
     UNSCOPED_INFO(read_text(f.folder.path / "experiment/trials" / job / "spool.0"));
   REQUIRE(over);
+}
+
+TEST_CASE("server: who cannot be told is cut off and what cannot be passed on is refused") {
+  ServerFixture f;
+  f.start_server();
+  auto& client = f.start_client();
+  REQUIRE(f.run_until([&] { return client.connection != nullptr; }));
+  SECTION("a status that is larger than a frame") {
+    for (int i = 0; i < 17; ++i) {
+      const std::string id = fmt::format("e-t{}-0", i);
+      client.say(f.trial(i));
+      client.say({{"type", "cancel"},
+                  {"task", id},
+                  {"how", "stop"},
+                  {"cause", std::string(1'000'000, 'x')}});
+      REQUIRE(f.run_until([&] { return client.has("finished", id); }));
+    }
+    client.say({{"type", "status"}});
+    REQUIRE(f.run_until([&] { return !client.closed.empty(); }));
+    CHECK_THAT(client.heard.back().value("message", ""),
+               Catch::Contains("does not fit into a message"));
+  }
+  SECTION("a task that no lease has room for") {
+    json task = f.trial(0);
+    task["task"]["program"] = std::string(2'700'000, '\x01');  // six bytes each
+    client.say(task);
+    REQUIRE(f.run_until([&] { return client.has("refused") || client.has("submitted"); }));
+    CHECK_THAT(client.heard.back().value("message", ""),
+               Catch::Contains("too many to be passed on"));
+  }
 }

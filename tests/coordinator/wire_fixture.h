@@ -1,6 +1,5 @@
 #pragma once
-// Real sockets on the loopback. Nothing sleeps: the tests turn the io_context until a condition, or
-// a deadline, after which the test has failed.
+// Real sockets on the loopback.
 #include <fmt/format.h>
 #include <sys/socket.h>
 
@@ -17,22 +16,13 @@
 
 #include "base/host_port.h"
 #include "coordinator/wire/connection.h"
+#include "tests/support/run_until.h"
 
 namespace attune::test {
 
 using namespace std::chrono_literals;
 using boost::asio::ip::tcp;
 using boost::system::error_code;
-
-inline bool run_until(boost::asio::io_context& io, const std::function<bool()>& enough) {
-  const auto deadline = std::chrono::steady_clock::now() + 60s;
-  while (!enough()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    io.restart();
-    io.run_one_for(1s);
-  }
-  return true;
-}
 
 // Everything that can be done without waiting.
 inline void settle(boost::asio::io_context& io) {

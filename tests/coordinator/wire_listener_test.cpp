@@ -77,11 +77,11 @@ TEST_CASE("listener: who says something else is refused with the reason") {
       {hello_with("role", 7), "'role' must be a text"},
       {hello_with("type", "push"), "the first message must be a hello"},
       {json::object(), "the first message must be a hello"},
-      {hello_with("more", std::string(70'000, 'x')), "are over the limit of 65536"},
+      {hello_with("more", std::string(70'000, 'x')), "are over the limit of 50000"},
       {hello_with("more", json::parse(std::string(30, '[') + std::string(30, ']'))),
        "nested deeper than 16"},
   }));
-  ListenerWorld world;
+  ListenerWorld world({.hello_bytes = 50'000});
   RawPeer raw(world.io, world.listener->address());
   raw.read();
   raw.write(message);
@@ -91,6 +91,26 @@ TEST_CASE("listener: who says something else is refused with the reason") {
   CHECK(raw.messages[0]["type"] == "error");
   CHECK_THAT(raw.messages[0]["message"].get<std::string>(), Contains(reason));
   CHECK(raw.messages[0]["final"] == (message.dump().size() < 1000 && !message.contains("more")));
+}
+
+TEST_CASE("listener: a worker may have ten thousand tasks when it comes back") {
+  json running = json::array();
+  for (int i = 0; i < 10'000; ++i) {
+    running.push_back({{"task", "a-rather-long-experiment-name.t" + std::to_string(10'000 + i)},
+                       {"lease", 1'000'000 + i}});
+  }
+  ListenerWorld world;
+  RawPeer raw(world.io, world.listener->address());
+  raw.read();
+  const std::string hello = *encode_json_frame(hello_with("running", running));
+  constexpr std::size_t kPiece = 50'000;  // more might wait for a reader in this thread
+  for (std::size_t at = 0; at < hello.size(); at += kPiece) {
+    raw.write(hello.substr(at, kPiece));
+    settle(world.io);
+  }
+  REQUIRE(world.run([&] { return raw.ended || world.hellos.size() == 1; }));
+  REQUIRE(world.hellos.size() == 1);
+  CHECK(world.hellos[0]["running"] == running);
 }
 
 TEST_CASE("listener: who says nothing is refused after a while") {

@@ -105,3 +105,19 @@ TEST_CASE("a worker whose coordinator is gone for ever goes when nothing runs") 
     return fixture.server->coordinator().board().tasks().at("e-t1-0").state == TaskState::succeeded;
   }));
 }
+
+TEST_CASE("a worker that drains, and has nothing to do, waits for no coordinator") {
+  ServerFixture f;
+  f.start_server();
+  f.start_worker("w");
+  REQUIRE(f.run_until([&] { return !f.server->coordinator().workers().workers().empty(); }));
+  SECTION("while there is none") {
+    f.server.reset();
+    f.workers.at("w")->drain();
+  }
+  SECTION("when it goes before it has answered") {
+    f.workers.at("w")->drain();
+    f.server.reset();
+  }
+  CHECK(f.run_until([&] { return f.done.contains("w"); }));
+}

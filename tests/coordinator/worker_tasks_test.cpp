@@ -15,8 +15,8 @@ using Texts = std::vector<std::string>;
 namespace {
 
 TrialFinished end_of(const PoolInProcess& pool, const std::string& id) {
-  const auto event = parse_trial_event(PoolInProcess::job_of(id),
-                                       *parse_json(pool.coordinator.board().tasks().at(id).report));
+  const auto event =
+      parse_trial_event(job_of(id), *parse_json(pool.coordinator.board().tasks().at(id).report));
   REQUIRE(event.has_value());
   return std::get<TrialFinished>(*event);
 }
@@ -52,7 +52,7 @@ TEST_CASE("worker tasks: a worker that was killed goes on with what runs") {
     REQUIRE(
         pool.run_until([&] { return pool.coordinator.board().tasks().at("e-t0-0").position > 0; }));
   pool.kill_worker("w");
-  go.open();
+  go.let(4);
   pool.start_worker("w");
   REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
   CHECK(pool.reports("e-t0-0") == Texts{"1", "2"});
@@ -69,9 +69,7 @@ TEST_CASE("worker tasks: what is said while nobody hears it is said again") {
   REQUIRE(pool.run_until(
       [&] { return pool.coordinator.board().tasks().at("e-t0-0").state == TaskState::running; }));
   pool.cut("w");
-  go.open();
-  // Until the trial has ended, as far as the worker knows.
-  pool.workers["w"].tasks->kill_all();
+  go.let(4);
   REQUIRE(pool.run_until([&] {
     return fs::exists(pool.folder.path / "experiment/trials/t0/spool.0") &&
            read_text(pool.folder.path / "experiment/trials/t0/spool.0").find("\nexit ") !=
@@ -79,7 +77,8 @@ TEST_CASE("worker tasks: what is said while nobody hears it is said again") {
   }));
   pool.connect("w");
   REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
-  CHECK(end_of(pool, "e-t0-0").how == Ending::stopped);
+  CHECK(pool.reports("e-t0-0") == Texts{"1", "2"});
+  CHECK(end_of(pool, "e-t0-0").how == Ending::succeeded);
   CHECK(pool.run_until([&] { return pool.workers["w"].tasks->idle(); }));
 }
 
@@ -122,7 +121,7 @@ TEST_CASE("worker tasks: a fenced attempt is killed, and the next one runs besid
     const Task& task = pool.coordinator.board().tasks().at("e-t0-0");
     return task.attempt == 1 && task.state == TaskState::running;
   }));
-  go.open();
+  go.let(4);
   REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
   CHECK(pool.coordinator.board().tasks().at("e-t0-0").attempt == 1);
   CHECK(end_of(pool, "e-t0-0").how == Ending::succeeded);
@@ -178,7 +177,7 @@ TEST_CASE("worker tasks: reports are not read while too many are not acknowledge
   REQUIRE_FALSE(pool.ended("e-t0-0"));
   CHECK(pool.reports("e-t0-0").size() < 2000);
   pool.acknowledge = true;
-  pool.coordinator.acknowledge("e-t0-0", UINT64_MAX, 0);
+  pool.coordinator.acknowledge("e-t0-0", INT64_MAX, 0);
   REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
   CHECK(pool.reports("e-t0-0").size() == 2000);
 }
@@ -197,7 +196,7 @@ TEST_CASE("worker tasks: a cancel reaches a trial of which nobody acknowledges a
   REQUIRE(pool.run_until([&] { return read_text(spool).find("\nexit ") != std::string::npos; }));
   CHECK_FALSE(pool.ended("e-t0-0"));
   pool.acknowledge = true;
-  pool.coordinator.acknowledge("e-t0-0", UINT64_MAX, 0);
+  pool.coordinator.acknowledge("e-t0-0", INT64_MAX, 0);
   REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
   CHECK(end_of(pool, "e-t0-0").how == Ending::stopped);
 }
@@ -229,4 +228,47 @@ TEST_CASE("worker tasks: nonsense is an error and changes nothing") {
   const bool unknown = text.find("\"x\", \"task\"") != std::string::npos;
   CHECK(handled.has_value() == unknown);  // a word about a task that is forgotten is no mistake
   CHECK(pool.workers["w"].tasks->idle());
+}
+
+TEST_CASE("worker tasks: the absent manager of one experiment does not hold up another one") {
+  PoolInProcess pool;
+  pool.command =
+      "[ $NNI_TRIAL_SEQ_ID = 1 ] || for i in $(seq 2000); do report PERIODICAL $i $i; done";
+  pool.acknowledge = false;
+  pool.start_worker("w");
+  pool.workers["w"].tasks->set_most_unacknowledged(100'000);
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
+  REQUIRE(pool.run_until([&] {
+    return !pool.reports("e-t0-0").empty() && read_text(spool).find("\nexit ") != std::string::npos;
+  }));
+  TaskSpec other = pool.trial(1);
+  std::ofstream(pool.folder.path / "other.json") << "{}";
+  json program = *parse_json(other.program);
+  program["experiment"] = (pool.folder.path / "other.json").string();
+  other.program = dump_json(program);
+  REQUIRE(pool.coordinator.submit(other, pool.now));
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t1-0"); }));
+  CHECK_FALSE(pool.ended("e-t0-0"));
+}
+
+TEST_CASE("worker tasks: what ran under a lost worker is ended by whoever comes under its name") {
+  PoolInProcess pool;
+  Gate never(pool.folder.path / "never");
+  pool.command = "report PERIODICAL 0 1; read x < never";
+  pool.start_worker("w");
+  TaskSpec spec = pool.trial(0);
+  spec.limits.attempts = 2;
+  REQUIRE(pool.coordinator.submit(spec, pool.now));
+  REQUIRE(pool.run_until([&] { return pool.reports("e-t0-0").size() == 1; }));
+  pool.kill_worker("w");
+  pool.now += 16;
+  pool.coordinator.tick(pool.now);  // it is given up
+  pool.start_worker("w", 0.5);      // too small for the next attempt
+  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
+  REQUIRE(pool.run_until([&] { return read_text(spool).find("\nexit ") != std::string::npos; }));
+  REQUIRE(pool.run_until([&] { return pool.workers["w"].tasks->idle(); }));
+  const Task& task = pool.coordinator.board().tasks().at("e-t0-0");
+  CHECK(task.state == TaskState::queued);
+  CHECK(task.attempt == 1);
 }

@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "coordinator/trial_event.h"
 #include "coordinator/worker/worker_tasks.h"
@@ -30,7 +31,7 @@ class Conversation {
         break;
       case 'a':
       case 'b':
-        static_cast<void>(hear_worker(coordinator, std::string(1, who), message, now_));
+        std::ignore = hear_worker(coordinator, std::string(1, who), message, now_);
         break;
       case 'l':
       case 'm':
@@ -38,8 +39,9 @@ class Conversation {
         break;
       case 'c':
       case 'd':
-        static_cast<void>(
-            hear_client(coordinator, std::string(1, who), message, FuzzedCoordinator::check, now_));
+        std::ignore = hear_client(
+            coordinator, std::string(1, who), message,
+            [&](const TaskSpec& task) { return world_.buffers.check(task); }, now_);
         break;
       case 'j':
         coordinator.client_joined("c");
@@ -47,7 +49,7 @@ class Conversation {
       case 'p':
       case 'q':
         if (const Task* task = oldest_that_runs())
-          static_cast<void>(world_.buffers.hear(who == 'p' ? 1 : 2, *task, message));
+          std::ignore = world_.buffers.hear(who == 'p' ? 1 : 2, *task, message);
         break;
       case 'g':
         world_.buffers.gone(1);
@@ -102,7 +104,7 @@ class Conversation {
       ATTUNE_CHECK(workers.contains(task.worker) && workers.at(task.worker).tasks.contains(id));
       ++leased[task.worker];
     }
-    ATTUNE_CHECK(world_.coordinator.queue().size() == queued);
+    ATTUNE_CHECK(world_.coordinator.queue().size() + world_.coordinator.pausing() == queued);
     for (const auto& [id, worker] : world_.coordinator.workers().workers())
       ATTUNE_CHECK(worker.tasks.size() == leased[id] && std::isfinite(worker.used.cpu));
   }

@@ -42,10 +42,6 @@ class FuzzedCoordinator final : public Effects {
   }
 
   // ---- as the server does
-  static Result<void> check(const TaskSpec& task) {
-    for (const OwnedBuffer& each : task.owns) TRY(BufferBoard::check(each));
-    return {};
-  }
   Result<void> load(const json& state) {
     TRY(coordinator.load(state));
     return buffers.load(state.contains("buffers") ? state["buffers"] : json::object());

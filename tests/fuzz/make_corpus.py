@@ -216,11 +216,12 @@ def coordinator_messages_seeds():
     yield lines(hello("a"), submit("x", owns=[{"id": "b", "settings": FIFO}], uses=["b", "q"]),
                 submit("y", owns=[{"id": "q", "settings": PRIORITISED}], worker="a", needs={"custom": {"k": 0}}),
                 worker("a", "started", "x", 1),
-                ("p", {"type": "sample", "buffer": "b", "size": 2}),
+                ("p", {"type": "sample", "buffer": "b", "seq": 1, "size": 2}),
                 ("q", {"type": "push", "buffer": "b", "seq": 1, "items": [{"meta": str(i)} for i in range(7)]}),
                 ("p", {"type": "push", "buffer": "q", "seq": 1,
                        "items": [{"meta": "m", "priority": 0.5, "collect_iter": 1}, {"meta": "n"}]}),
-                ("q", {"type": "sample", "buffer": "q", "size": 2}),
+                ("p", {"type": "sample", "buffer": "b", "seq": 1, "size": 2, "from": 1}),
+                ("q", {"type": "sample", "buffer": "q", "seq": 3, "size": 2}),
                 ("q", {"type": "update", "buffer": "q", "ids": [1, 2], "priorities": [1e3, 0.0]}),
                 ("q", {"type": "update", "buffer": "q", "ids": [-1, 1e300], "priorities": [1, 1]}),
                 ("p", {"type": "advance", "buffer": "q", "iteration": 4}), "g", end("a", "x", 1))
@@ -247,7 +248,7 @@ def coordinator_journal_seeds():
                journal_record("leased", "y", worker="v", number=LEASE + 2),
                {"call": "push", "producer": "y/0", "first": 1, "items": [{"meta": "m"}, {"meta": "n"}],
                 "buffer": "b"},
-               {"call": "sample", "n": 2, "buffer": "b"},
+               {"call": "sample", "consumer": "x/0", "number": 1, "n": 2, "buffer": "b"},
                journal_record("closing", "x", text="stop", cause="so", again=True),
                journal_record("requeued", "x", attempt=1, cause="so"),
                journal_record("ended", "y", state="failed", cause="so", text="report"),
@@ -261,7 +262,7 @@ def coordinator_journal_seeds():
              for id, state, order, lease in (("x", "running", 1, LEASE + 1), ("y", "queued", 3, 0),
                                              ("z", "succeeded", 2, LEASE))]
     board = {"epoch": 1, "created": 3, "lease": LEASE + 1, "latched": False, "tasks": tasks}
-    buffers = {"b": {"settings": PRIORITISED, "state": buffer_state()}}
+    buffers = {"b": {"owner": "x", "settings": PRIORITISED, "state": buffer_state()}}
     snapshot = {"board": board, "buffers": buffers}
     yield lines(("s", snapshot), texts[-2], json.dumps(journal_record("ended", "y", state="cancelled")))
     # What a commander has made of its run, and told to its tasks.
@@ -282,14 +283,14 @@ def buffer_state(ids=(2, 4), uses=(0, 1), weights=(0.5, 1.5)) -> dict:
     return {"rng": ["0123456789abcdef", "1", "2", "3"], "closed": False, "iteration": 3, "next_id": 5,
             "largest": doubles(2), "counts": doubles(4, 3, 2, 1, 1, 0, 0), "rate": doubles(4, 3),
             "producers": ["a", "b"], "taken": doubles(3, 1), "ids": doubles(*ids), "uses": doubles(*uses),
-            "collect_iters": doubles(math.nan, 2), "weights": doubles(*weights), "metas": ["m", "n"]}
+            "collect_iters": doubles(math.nan, 2), "weights": doubles(*weights), "metas": ["m", "n"],
+            "given": [{"consumer": "c", "number": 2, "ids": doubles(3), "weights": doubles(0.5), "metas": ["l"]}]}
 
 
 def buffer_state_seeds():
     push = {"call": "push", "producer": "a", "first": 4, "items": [{"meta": "k", "priority": 2.0}]}
-    calls = [push, {"call": "advance", "iteration": 4}, {"call": "sample", "n": 1},
-             {"call": "update", "ids": doubles(4), "priorities": doubles(3)},
-             {"call": "forget", "producer": "b"}, {"call": "close"}]
+    calls = [push, {"call": "advance", "iteration": 4}, {"call": "sample", "consumer": "c", "number": 3, "n": 1},
+             {"call": "update", "ids": doubles(4), "priorities": doubles(3)}]
     for policy, state in ((json.loads(PRIORITISED), buffer_state()),
                           ({"policy": "uniform", "capacity": 4, "max_use": 3, "replace": True,
                             "rate_limit": {"min": 0.5, "max": 8, "window": 4096}, "batch": 2},

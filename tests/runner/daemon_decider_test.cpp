@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "runner/daemon_program.h"
+#include "tests/support/run_until.h"
 
 namespace attune {
 namespace {
@@ -66,14 +67,7 @@ class Fixture : public Decider::Listener {
   void on_failure(Error error) override { failures.push_back(error.message); }
   void on_closed() override { closed = true; }
 
-  bool run_until(const std::function<bool()>& enough) {
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!enough() && std::chrono::steady_clock::now() < deadline) {
-      io.restart();
-      io.run_one_for(1s);
-    }
-    return enough();
-  }
+  bool run_until(const std::function<bool()>& enough) { return test::run_until(io, enough); }
   std::string failure() {
     REQUIRE(run_until([this] { return !failures.empty(); }));
     return failures[0];

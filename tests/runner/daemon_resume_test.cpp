@@ -8,6 +8,7 @@
 
 #include "runner/daemon_decider.h"
 #include "tests/runner/memory_outbox.h"
+#include "tests/support/run_until.h"
 #include "tests/support/temporary_folder.h"
 
 namespace attune {
@@ -64,13 +65,9 @@ class Manager : public Decider::Listener {
     committed_running_ = running;
   }
   bool run_until(const std::function<bool()>& enough, bool committing = true) {
-    const auto deadline = std::chrono::steady_clock::now() + 60s;
-    while (!enough() && std::chrono::steady_clock::now() < deadline) {
-      io.restart();
-      io.run_one_for(1s);
+    return test::run_until(io, enough, [&] {
       if (committing) commit();
-    }
-    return enough();
+    });
   }
   bool heard(std::size_t count) {
     return run_until([&] { return events.size() >= count || !failure.empty(); }) &&

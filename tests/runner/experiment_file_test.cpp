@@ -264,6 +264,11 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
        ":4: backend: \"cloud\" is none of local, pool, slurm, simulated"},
       {kLeast + "trainingService: {platform: local, gpuIndices: first}\n",
        "trainingService.gpuIndices: numbers of GPUs"},
+      {kLeast + "backend: pool\npool: {listen: abc}\n", ":5: pool.listen: address 'abc'"},
+      {kLeast + "backend: pool\npool: {listen: 'x:99999'}\n", ":5: pool.listen: "},
+      {kLeast + "pool: {listen: '0.0.0.0:7000'}\n", ":4: pool.listen: 0.0.0.0 is no address"},
+      {kLeast + "pool: {listen: '0.0.0.0:7000', advertise: head}\n", ":4: pool.advertise: "},
+      {kLeast + "pool: {advertise: 'head:7000'}\n", ":4: pool.advertise: "},
       {kLeast + "debug: yes\n", ":4: debug: true or false expected, not a string (\"yes\")"},
       {kLeast + "maxExperimentDuration: 10 minutes\n",
        ":4: maxExperimentDuration: a positive number of seconds"},
@@ -308,6 +313,32 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
   CAPTURE(e.error().message);
   CHECK(e.error().message.find(row.message) != std::string::npos);
   CHECK(e.error().message.find(folder.path.string()) != std::string::npos);
+}
+
+TEST_CASE("experiment file: a key without effect on the backend is a warning with its place") {
+  struct Row {
+    std::string text;
+    std::vector<std::string> warnings;  // what each contains; none: no warning
+  };
+  const auto row = GENERATE(values<Row>({
+      {"pool: {workers: 2}\n", {":4: pool: it has no effect with backend: local"}},
+      {"slurm: {mode: jobs}\nbackend: local\n", {":4: slurm: it has no effect"}},
+      {"backend: pool\nslurm: {mode: jobs}\n", {":5: slurm: it has no effect with backend: pool"}},
+      {"backend: slurm\npool: {workers: 2}\n", {":5: pool: it has no effect with backend: slurm"}},
+      {"backend: pool\nqueueTrials: true\n"
+       "trainingService: {platform: local, gpuIndices: [0]}\n",
+       {":6: trainingService.gpuIndices: it has no effect", ":5: queueTrials: it has no effect"}},
+      {"backend: pool\nqueueTrials: true\ncapacity: {cpu: 2}\npool: {workers: 2}\n", {}},
+      {"queueTrials: true\ntrainingService: {platform: local, gpuIndices: [0]}\n", {}},
+      {"backend: simulated\npool: {workers: 2}\n", {}},
+  }));
+  CAPTURE(row.text);
+  const Folder folder;
+  const auto e = folder.read(kLeast + row.text);
+  REQUIRE(e.has_value());
+  REQUIRE(e->warnings.size() == row.warnings.size());
+  for (std::size_t i = 0; i < row.warnings.size(); ++i)
+    CHECK_THAT(e->warnings[i], Catch::Contains(row.warnings[i]));
 }
 
 TEST_CASE("experiment file: what cannot be read is an error") {

@@ -94,7 +94,10 @@ TEST_CASE("attune resume: an experiment from before there were conversations goe
   REQUIRE(folder.run_experiment().code == 0);
   {
     Database database = open_for_writing(folder.path / "exp", schema_steps(), 1).value();
-    REQUIRE(database.execute("DROP TABLE outbox; DROP TABLE conversations; PRAGMA user_version = 1")
+    REQUIRE(database
+                .execute("DROP TABLE outbox; DROP TABLE conversations; "
+                         "ALTER TABLE attempts DROP COLUMN worker; "
+                         "ALTER TABLE attempts DROP COLUMN host; PRAGMA user_version = 1")
                 .has_value());
   }
   const Run old = folder.run({"status", "--dir", "exp"});

@@ -138,6 +138,9 @@ struct Notes final : TrialObserver {
     all[trial.job_id] = trial;
     if (has_ended(trial.status)) trials.push_back(trial);
   }
+  void on_place(const TrialRecord& trial, const TrialPlace& place) override {
+    places.push_back(trial.job_id + " on " + place.worker);
+  }
   void on_decision(const DecisionRecord& d) override {
     decisions.push_back(fmt::format("{} {} by {}: {}", d.action, d.job_id, d.by, d.reason));
   }
@@ -154,7 +157,7 @@ struct Notes final : TrialObserver {
   Tally tally;
   std::vector<TrialRecord> trials;  // in the order of their ends
   std::map<std::string, TrialRecord> all;
-  std::vector<std::string> warnings, notices, decisions, ignored;
+  std::vector<std::string> warnings, notices, decisions, places, ignored;
   std::optional<Outcome> outcome;
   std::string error, trouble;  // of whoever should remember
   RunnerState state;

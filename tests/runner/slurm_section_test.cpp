@@ -81,5 +81,31 @@ TEST_CASE("slurm settings: hostile ones are refused") {
   CHECK_FALSE(parse_slurm_settings(none));
 }
 
+Resources cpus(double count) {
+  Resources needs;
+  needs.cpu = count;
+  return needs;
+}
+
+TEST_CASE("slurm section: jobs that Slurm could never have are an error before any trial") {
+  const auto [text, needs, message] = GENERATE(table<std::string, Resources, std::string>({
+      {"slurm: {arguments: ['--wrap=x']}", Resources{},
+       ":1: slurm.arguments: \"--wrap=x\" cannot be given"},
+      {"slurm: {arguments: [x]}", Resources{}, ":1: slurm.arguments: \"x\" is no option"},
+      {"slurm: {timeLimit: 1e300}", Resources{},
+       ":1: slurm.timeLimit: a time above 0, and of at most"},
+      {"resources: {cpu: 1e300}", cpus(1e300), ":1: resources.cpu: not so many"},
+      {"slurm: {mode: pilots, pilot: {cpu: 1}}", cpus(2), ":1: slurm.pilot: no trial fits"},
+  }));
+  const auto document = parse_yaml(text, "e.yaml").value();
+  const Section top(document, "e.yaml");
+  const auto slurm = read_slurm_section(top.section("slurm").value());
+  REQUIRE(slurm);
+  const auto checked = check_slurm_jobs(top, slurm->settings, needs);
+  REQUIRE_FALSE(checked);
+  CHECK_THAT(checked.error().message, Catch::Contains("e.yaml" + message));
+  CHECK(check_slurm_jobs(top, SlurmSettings{}, cpus(2)));
+}
+
 }  // namespace
 }  // namespace attune

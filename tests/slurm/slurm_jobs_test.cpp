@@ -80,26 +80,6 @@ TEST_CASE("slurm: a job starts without the login shell of the user") {
   CHECK(text_of(job.output).starts_with("none "));
 }
 
-TEST_CASE(
-    "slurm: a signal reaches the processes of a running job and a pending one is left alone") {
-  SlurmWorld& world = slurm_world();
-  BatchJob job =
-      slurm_job("signal-running", "trap 'exit 0' USR2; echo ready; while :; do sleep 0.1; done");
-  job.output = world.path("signal-output");
-  BatchJob held = slurm_job("signal-held", "true");
-  held.arguments = {"--hold"};
-  REQUIRE(world.submit(job));
-  REQUIRE(world.submit(held));
-  world.wait_for("signal-running", [&](const BatchState&) {
-    return text_of(job.output).find("ready") != std::string::npos;
-  });
-  CHECK(world.signal("signal-running", "USR2"));
-  CHECK(world.signal("signal-held", "USR2"));
-  CHECK(world.wait_for_phase("signal-running", BatchPhase::ended).phase == BatchPhase::ended);
-  CHECK(world.wait_for_phase("signal-held", BatchPhase::pending).phase == BatchPhase::pending);
-  CHECK(world.cancel("signal-held"));
-}
-
 TEST_CASE("slurm: refusals say what to change") {
   SlurmWorld& world = slurm_world();
   const auto refused = [&](const std::string& about, const auto& change) {

@@ -91,12 +91,6 @@ Result<void> SlurmWorld::cancel(const std::string& name) {
   return turn_until(io_, answer);
 }
 
-Result<void> SlurmWorld::signal(const std::string& name, const std::string& signal) {
-  std::optional<Result<void>> answer;
-  system_->signal({name}, signal, [&](const Result<void>& each) { answer = each; });
-  return turn_until(io_, answer);
-}
-
 BatchState SlurmWorld::wait_for(const std::string& name,
                                 const std::function<bool(const BatchState&)>& wanted) {
   std::optional<BatchState> seen;

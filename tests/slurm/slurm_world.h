@@ -25,7 +25,6 @@ class SlurmWorld {
   BatchSubmission submit(const BatchJob& job);
   Result<BatchStates> list();
   Result<void> cancel(const std::string& name);
-  Result<void> signal(const std::string& name, const std::string& signal);
   // Lists until the job is as wanted; its last state, also when that takes too long. Throws when
   // there is no such job.
   BatchState wait_for(const std::string& name,

@@ -24,6 +24,8 @@ import sys
 import tempfile
 import time
 
+from pool_programs import processes_in
+
 TRIAL = r'''
 import json, os, pathlib, sys, time
 folder = pathlib.Path(os.environ['NNI_SYS_DIR'])
@@ -54,7 +56,7 @@ def make_experiment(options, folder):
         values = [{'x': i / options.trials} for i in range(options.trials)]
         space, arguments = {'combine_params': {'_type': 'choice', '_value': values}}, {}
     elif options.tuner == 'PPO':
-        space = {'x': {'_type': 'choice', '_value': [i / 8 for i in range(8)]}}
+        space = {'x': {'_type': 'choice', '_value': [i / 64 for i in range(64)]}}
     elif options.tuner == 'GridSearch':
         arguments = {}
     elif options.tuner == 'TPE':
@@ -83,18 +85,6 @@ def wait_for_starts(path, count, manager):
         if begun >= count:
             return
         time.sleep(0.005)
-
-
-def processes_in(folder):
-    """Pids of processes that have this folder in their command line, shims and trials."""
-    found = []
-    for entry in pathlib.Path('/proc').iterdir():
-        try:
-            if entry.name.isdigit() and str(folder).encode() in (entry / 'cmdline').read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            pass
-    return [pid for pid in found if pid != os.getpid()]
 
 
 def check_journal(journal, trials):

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <future>
 
-#include "tests/support/temporary_folder.h"
-#include "tests/trial/fake_coordinator.h"
+#include "tests/trial/buffer_client_world.h"
 #include "tests/trial/trial_folder.h"
 
 using namespace attune;
@@ -13,44 +12,7 @@ using namespace attune::test;
 using Catch::Contains;
 using Ids = std::vector<std::uint64_t>;
 using Numbers = std::vector<double>;
-
-namespace {
-
-struct World {
-  BufferClientOptions options(std::size_t unacknowledged = 0) const {
-    BufferClientOptions made;
-    made.address_file = file;
-    made.task = "run-collect-1";
-    made.attempt = 2;
-    made.unacknowledged = unacknowledged;
-    made.first_pause = std::chrono::milliseconds(1);
-    made.longest_pause = std::chrono::milliseconds(10);
-    return made;
-  }
-  // What the coordinator says, in a thread of its own; get() throws what went wrong there.
-  template <class Script>
-  static std::future<void> play(Script script) {
-    return std::async(std::launch::async, std::move(script));
-  }
-
-  TemporaryFolder folder;
-  std::string file = folder.path / "coordinator.json";
-};
-
-json batch(std::initializer_list<int> ids) {
-  json items = json::array();
-  for (const int id : ids)
-    items.push_back({{"id", id}, {"meta", fmt::format("m{}", id)}, {"weight", 0.5}});
-  return {{"type", "batch"}, {"buffer", "b"}, {"items", items}};
-}
-
-std::vector<DataItem> items(int count) {
-  std::vector<DataItem> made;
-  for (int i = 0; i < count; ++i) made.push_back({.meta = fmt::format("x{}", i)});
-  return made;
-}
-
-}  // namespace
+using World = ClientWorld;
 
 TEST_CASE("buffer client: says who it is and pushes with numbers") {
   World world;
@@ -148,73 +110,6 @@ TEST_CASE("buffer client: many items go in several messages") {
   CHECK(sizes == std::vector<std::size_t>{1000, 1000, 500});
 }
 
-TEST_CASE("buffer client: samples until the buffer is closed") {
-  World world;
-  FakeCoordinator there(world.file);
-  json asked;
-  auto script = World::play([&] {
-    FakePeer peer = there.greet();
-    asked = peer.hear();
-    peer.say({{"type", "something"}, {"new", true}});
-    peer.say(batch({3, 3, 8}));
-    peer.hear();
-    peer.say({{"type", "closed"}, {"buffer", "b"}});
-  });
-  BufferClient client(world.options());
-  const auto sampled = client.sample("b", 3);
-  REQUIRE(sampled);
-  REQUIRE(*sampled);
-  CHECK((**sampled)[2].id == 8);
-  CHECK((**sampled)[2].meta == "m8");
-  CHECK((**sampled)[2].weight == 0.5);
-  CHECK(asked == *parse_json(R"({"type": "sample", "buffer": "b", "size": 3})"));
-  CHECK(client.sample("b", 3).value() == std::nullopt);
-  script.get();
-  CHECK(client.closed("b"));
-  CHECK(client.push("b", items(1)) == false);
-  CHECK(client.sample("b", 1).value() == std::nullopt);
-  CHECK(client.flush("b") == false);
-  CHECK(client.update("b", Ids{1}, Numbers{1}));
-}
-
-TEST_CASE("buffer client: a batch is asked for again and priorities are said again") {
-  World world;
-  FakeCoordinator there(world.file);
-  std::vector<json> heard;
-  std::promise<void> settled;
-  auto script = World::play([&] {
-    for (int life = 0; life < 2; ++life) {  // both are lost
-      FakePeer peer = there.greet();
-      for (int i = 0; i < 3; ++i) heard.push_back(peer.hear());
-    }
-    {
-      FakePeer peer = there.greet();
-      for (int i = 0; i < 3; ++i) heard.push_back(peer.hear());
-      peer.say(batch({1}));
-      settled.get_future().get();
-    }
-    FakePeer peer = there.greet();
-    heard.push_back(peer.hear());
-    peer.say(batch({2}));
-  });
-  BufferClient client(world.options());
-  CHECK(client.update("b", Ids{4, 5}, Numbers{0.5, 2}));
-  CHECK(client.advance("b", 9));
-  CHECK(client.sample("b", 1).value()->at(0).id == 1);
-  settled.set_value();
-  CHECK(client.sample("b", 1).value()->at(0).id == 2);  // it was heard, and is not said again
-  script.get();
-  REQUIRE(heard.size() == 10);
-  for (std::size_t life = 0; life < 3; ++life) {
-    CHECK(heard[3 * life] == *parse_json(R"({"type": "update", "buffer": "b", "ids": [4, 5],
-        "priorities": [0.5, 2.0]})"));
-    CHECK(heard[3 * life + 1] == *parse_json(R"({"type": "advance", "buffer": "b",
-        "iteration": 9})"));
-    CHECK(heard[3 * life + 2]["type"] == "sample");
-  }
-  CHECK(heard[9]["type"] == "sample");
-}
-
 TEST_CASE("buffer client: answers pings and leaves who is silent") {
   World world;
   FakeCoordinator there(world.file);
@@ -232,8 +127,7 @@ TEST_CASE("buffer client: answers pings and leaves who is silent") {
       }
     }
     FakePeer peer = there.greet();
-    peer.hear();
-    peer.say(batch({1}));
+    peer.say(batch(peer.hear(), {1}));
   });
   BufferClient client(world.options());
   CHECK(client.sample("b", 1).value()->size() == 1);
@@ -274,6 +168,7 @@ TEST_CASE("buffer client: what the coordinator does not take is an error that st
       {R"({"type": "pushed", "buffer": "c", "seq": 1})", "nobody has asked"},
       {R"({"type": "pushed", "buffer": "b"})", "seq"},
       {R"({"type": "batch", "buffer": "b", "items": [{"id": 1}]})", "meta"},
+      {R"({"type": "batch", "buffer": "b", "seq": 1, "from": 0, "items": []})", "nobody has asked"},
       {R"({"type": 7})", "type"},
   }));
   auto script = World::play([&, text = said] {

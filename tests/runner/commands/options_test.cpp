@@ -169,6 +169,27 @@ TEST_CASE("options: bash completes commands, options, files and words") {
   CHECK(bash_offers(text, "attune completion f") == "fish\n");
 }
 
+TEST_CASE("options: numbers of a worker that are none") {
+  const auto [option, value] = GENERATE(table<std::string, std::string>({
+      {"--cpu", "-1"},
+      {"--cpu", "nan"},
+      {"--cpu", "inf"},
+      {"--cpu", "x"},
+      {"--gpu", "nan"},
+      {"--memory", "-1"},
+      {"--leave-after", "-1"},
+      {"--unreachable-after", "-1"},
+  }));
+  INFO(option << " " << value);
+  CHECK(contains(usage_error({"worker", "--join", "x", option, value}),
+                 option + ": a number from 0 to 1e18 expected, not " + value));
+  CHECK(contains(usage_error({"worker", "--join", "x", "--resource", "a=1e19"}),
+                 "NAME=AMOUNT is wanted"));
+  CHECK(contains(usage_error({"coordinator", "--worker-cpu", "nan"}), "--worker-cpu: a number"));
+  CHECK(contains(usage_error({"coordinator", "--lost-after", "-1"}), "--lost-after: a number"));
+  CHECK(parse_as<WorkerCommandOptions>({"worker", "--join", "x", "--memory", "2k"}).memory == 2048);
+}
+
 TEST_CASE("options: the scripts of the other shells name every command and option") {
   for (const char* shell : {"zsh", "fish"}) {
     const std::string text = parse({"completion", shell}).error().text;

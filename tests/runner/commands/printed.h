@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <catch2/catch.hpp>
 #include <string>
 
 #include "runner/commands/console.h"
+#include "runner/commands/views.h"
 
 namespace attune {
 
@@ -41,5 +43,21 @@ class Printed {
   char* err_ = nullptr;
   std::size_t out_size_ = 0, err_size_ = 0;
 };
+
+// What the view of these options prints.
+template <class Options>
+std::string printed(const Options& options) {
+  Printed printed;
+  const auto result = view(options, printed.console);
+  INFO((result ? "" : result.error().message));
+  REQUIRE(result.has_value());
+  CHECK(*result == kExitOk);
+  return printed.out();
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace attune

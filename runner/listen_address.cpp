@@ -1,0 +1,40 @@
+#include "runner/listen_address.h"
+
+#include <fmt/format.h>
+
+#include "base/host_port.h"
+
+namespace attune {
+namespace {
+
+bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
+
+}  // namespace
+
+Result<ListenAddress> read_listen_address(const Section& section) {
+  ListenAddress result;
+  const auto listen = TRY(section.text("listen"));
+  const auto advertise = TRY(section.text("advertise"));
+  if (listen) {
+    const auto parsed = parse_host_port(*listen);
+    if (!parsed) return section.error("listen", parsed.error().message);
+    if (is_any(parsed->host) && !advertise)
+      return section.error("listen",
+                           fmt::format("{} is no address that another machine can dial; say in "
+                                       "advertise how others know this host: HOST:PORT",
+                                       parsed->host));
+    result.listen = *listen;
+  }
+  if (advertise) {
+    const auto parsed = parse_host_port(*advertise);
+    if (!parsed) return section.error("advertise", parsed.error().message);
+    if (!listen || parsed->port == 0 || is_any(parsed->host))
+      return section.error("advertise",
+                           "the host and port that others dial; give listen the same port, as in "
+                           "listen: 0.0.0.0:7000, advertise: head:7000");
+    result.advertise = *advertise;
+  }
+  return result;
+}
+
+}  // namespace attune

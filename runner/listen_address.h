@@ -1,0 +1,19 @@
+#pragma once
+// Where a coordinator of the experiment's own listens, and what others dial, as an experiment file
+// says it: the keys `listen` and `advertise` of `pool` and of `slurm`.
+#include <string>
+
+#include "base/result.h"
+#include "runner/section.h"
+
+namespace attune {
+
+struct ListenAddress {
+  std::string listen = "127.0.0.1:0";  // HOST:PORT; good for workers of this machine only
+  std::string advertise;               // what others dial; empty: what it listens on
+};
+
+// Errors point into the file: what is no HOST:PORT, and what nobody can dial.
+Result<ListenAddress> read_listen_address(const Section& section);
+
+}  // namespace attune
