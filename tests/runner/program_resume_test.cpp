@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "runner/store/schema.h"
 #include "tests/runner/program_folder.h"
+#include "tests/support/run_until.h"
 
 namespace attune {
 namespace {
@@ -168,9 +169,7 @@ TEST_CASE("attune run: a disk that is full for a while costs no trial") {
   CHECK(refused.code != 0);
   CHECK(refused.err.find("the store cannot be written") != std::string::npos);
   REQUIRE(::prlimit(process->pid(), RLIMIT_FSIZE, &limit, nullptr) == 0);
-  io.restart();
-  io.run_for(std::chrono::seconds(60));
-  REQUIRE(exit.has_value());
+  REQUIRE(test::run_until(io, [&] { return exit.has_value(); }));
   CAPTURE(folder.text("err"));
   CHECK(exit->code == 0);
   CHECK(folder.text("err").find("the store can be written again") != std::string::npos);
