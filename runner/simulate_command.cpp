@@ -24,9 +24,9 @@ Result<SimulationSettings> settings_of(const SimulateOptions& options, const Exp
   if (options.epochs) section["epochs"] = *options.epochs;
   if (!options.curves.empty())
     section["curves"] = std::filesystem::absolute(options.curves).string();
-  auto settings =
-      read_simulation(section, {experiment.search_space, facts.objective().maximize, facts.seed,
-                                std::filesystem::absolute(options.file).parent_path()});
+  auto settings = read_simulation(
+      section, {experiment.search_space, facts.objective().metric, facts.objective().maximize,
+                facts.seed, std::filesystem::absolute(options.file).parent_path()});
   if (!settings) return fail(options.file + ": simulation: " + settings.error().message);
   // As many workers as run at once, and whatever the file says that there is.
   settings->backend.capacity = experiment.capacity;

@@ -20,10 +20,18 @@ std::string number_text(double value) {
   return text;
 }
 
+std::string within_text(const json& value) {
+  const std::string text = dump_json(dump_json(value));
+  return text.substr(1, text.size() - 2);
+}
+
 }  // namespace
 
-MetricWriter::MetricWriter(const ParameterId& parameter_id, const std::string& job_id, bool plain)
+MetricWriter::MetricWriter(const ParameterId& parameter_id, const std::string& job_id, bool plain,
+                           std::string metric)
     : plain_(plain),
+      name_(std::move(metric)),
+      name_text_(within_text(name_)),
       head_(fmt::format(R"({{"parameter_id":{},"trial_job_id":{},"type":")",
                         dump_json(to_json(parameter_id)), dump_json(job_id))) {
   metric_.parameter_id = parameter_id;
@@ -52,8 +60,9 @@ TrialReport MetricWriter::report(ReportMetricData::Type type, std::int64_t seque
     metric.value = value;
     text += number_text(value);
   } else {
-    metric.value = json{{"default", value}, {"training_iteration", epoch}};
-    fmt::format_to(out, R"({{\"default\":{},\"training_iteration\":{})", number_text(value), epoch);
+    metric.value = json{{name_, value}, {"training_iteration", epoch}};
+    fmt::format_to(out, R"({{{}:{},\"training_iteration\":{})", name_text_, number_text(value),
+                   epoch);
     if (seconds) {
       metric.value["time_this_iter_s"] = *seconds;
       fmt::format_to(out, R"(,\"time_this_iter_s\":{})", number_text(*seconds));

@@ -13,10 +13,11 @@ namespace attune {
 class MetricWriter {
  public:
   MetricWriter() = default;
-  // plain: the value alone instead of an object around it.
-  MetricWriter(const ParameterId& parameter_id, const std::string& job_id, bool plain);
+  // plain: the value alone instead of an object around it, in which it has the name `metric`.
+  MetricWriter(const ParameterId& parameter_id, const std::string& job_id, bool plain,
+               std::string metric);
 
-  // PERIODICAL: the value, or {"default", "training_iteration": epoch, "time_this_iter_s":
+  // PERIODICAL: the value, or {metric, "training_iteration": epoch, "time_this_iter_s":
   // seconds}. FINAL: without the seconds; whoever adds them up must not see those of an epoch
   // twice.
   TrialReport periodical(double value, int epoch, double seconds);
@@ -27,9 +28,10 @@ class MetricWriter {
                      std::optional<double> seconds);
 
   bool plain_ = false;
-  ReportMetricData metric_;    // without what differs
-  std::string head_;           // the same as text
-  std::int64_t sequence_ = 0;  // of the next PERIODICAL one
+  std::string name_, name_text_;  // of the value; as JSON within a JSON text
+  ReportMetricData metric_;       // without what differs
+  std::string head_;              // the same as text
+  std::int64_t sequence_ = 0;     // of the next PERIODICAL one
   std::uint64_t position_ = 0;
 };
 

@@ -92,7 +92,8 @@ Result<void> SimulatedBackend::start(const TrialStart& start) {
   trial.checkpoint = start.checkpoint;
   const auto from = checkpoints_.find(start.checkpoint);
   trial.done = trial.first = from == checkpoints_.end() ? 0 : from->second;
-  trial.metrics = MetricWriter(trial_job.parameter_id, start.job_id, options_.plain_metrics);
+  trial.metrics =
+      MetricWriter(trial_job.parameter_id, start.job_id, options_.plain_metrics, options_.metric);
   draw_fate(start, trial);
   queue_.push(clock_.now() + options_.delays.start, start.sequence, Kind::start);
   return {};

@@ -92,6 +92,7 @@ Result<SimulationSettings> read_simulation(const json& section,
   backend.plain_metrics = given["plainMetrics"].get<bool>();
   if (given["final"] == "best") backend.final_metric = SimulatedBackendOptions::Final::best;
   backend.maximize = experiment.maximize;
+  backend.metric = experiment.objective;
   return settings;
 }
 

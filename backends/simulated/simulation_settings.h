@@ -20,6 +20,7 @@ struct SimulationSettings {
 // What the rest of the experiment file says.
 struct SimulatedExperiment {
   json search_space;
+  std::string objective = "default";  // the metric that trials report
   bool maximize = false;
   std::uint64_t seed = 0;           // used where the section has none of its own
   std::filesystem::path directory;  // that paths are relative to

@@ -86,6 +86,22 @@ TEST_CASE("simulated backend: events of several trials come in the order of time
   CHECK(f.clock.now() == 10);
 }
 
+TEST_CASE("simulated backend: the metric may have any name") {
+  SimulatedBackendOptions options;
+  options.metric = GENERATE(as<std::string>(), "loss", "a \"quoted\" \\ one", "größe");
+  Fixture f(options);
+  f.start(0, "", {{"x", 1}});
+  f.run();
+  for (const TrialReport& report : f.reports) {
+    const auto text = parse_json(report.text);
+    REQUIRE(text.has_value());
+    const auto value = parse_json((*text)["value"].get<std::string>());
+    REQUIRE(value.has_value());
+    CHECK(*value == report.metric.value);
+    CHECK(value->contains(options.metric));
+  }
+}
+
 TEST_CASE("simulated backend: the budget ends a trial, the final metric may be the best") {
   SimulatedBackendOptions options;
   options.final_metric = SimulatedBackendOptions::Final::best;

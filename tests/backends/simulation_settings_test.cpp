@@ -12,6 +12,7 @@ namespace fs = std::filesystem;
 
 const SimulatedExperiment kExperiment = {
     .search_space = json{{"x", {{"_type", "uniform"}, {"_value", {0, 1}}}}},
+    .objective = "accuracy",
     .maximize = true,
     .seed = 9,
     .directory = "/experiment"};
@@ -23,6 +24,7 @@ TEST_CASE("simulation settings: without a section everything has its default") {
   CHECK(settings->generated.search_space == kExperiment.search_space);
   CHECK(settings->generated.seed == 9);
   CHECK(settings->generated.maximize);
+  CHECK(settings->backend.metric == "accuracy");
   CHECK(settings->generated.epochs == GeneratedCurvesOptions().epochs);
   CHECK(settings->generated.noise == GeneratedCurvesOptions().noise);
   CHECK(settings->generated.epoch_seconds == GeneratedCurvesOptions().epoch_seconds);
