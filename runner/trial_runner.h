@@ -210,6 +210,7 @@ class TrialRunner final : public Decider::Listener {
   void give_up_if_hopeless(const TrialRecord& last);
   static bool saves_after(const LiveTrial& trial, const Metrics& metrics, bool stop);
   Result<bool> meets_criterion(const TrialRules& rules, const Metrics& metrics) const;
+  bool reaches_goal(double value) const;  // `stop`, of the objective
 
   // trial_runner_checkpoints.cpp
   std::string save(LiveTrial& trial);  // the new checkpoint's id

@@ -97,7 +97,11 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
   const bool waits = !place.waits_for.empty();
   table_.set_waits(trial, waits);
   trial.record.reason = place.waits_for;
-  if (!waits) trial.last_result = std::max(trial.last_result, place.since);
+  if (!waits) {
+    trial.last_result = std::max(trial.last_result, place.since);
+    if (trial.record.attempts == 1)
+      trial.record.start_time = std::max(trial.record.start_time, place.since);
+  }
   if (options_.max_trial_seconds && !trial.asked) {
     const double ran = std::max(clock_.wall() - place.since, 0.0);
     const double left = std::max(*options_.max_trial_seconds - ran, 1e-3);
@@ -173,7 +177,8 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
     ++record.reports;
     record.last_metric = report.metric.value;
     ++trial.attempt_reports;
-    complete = *met;
+    // What the experiment was for is not thrown away with its end.
+    complete = *met || (flaw.empty() && reaches_goal(*number));
     if (complete) record.final_metric = report.metric.value;
   } else {
     record.final_metric = report.metric.value;
@@ -222,6 +227,14 @@ Result<bool> TrialRunner::meets_criterion(const TrialRules& rules, const Metrics
     met = met || *value >= threshold;
   }
   return met;
+}
+
+bool TrialRunner::reaches_goal(double value) const {
+  const Objective& objective = options_.objective();
+  const auto& goals = objective.maximize ? options_.stop.reach_up : options_.stop.reach_down;
+  const auto goal = goals.find(objective.metric);
+  if (goal == goals.end()) return false;
+  return objective.maximize ? value >= goal->second : value <= goal->second;
 }
 
 }  // namespace attune

@@ -42,7 +42,8 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
            "started_at) VALUES (?, ?, ?, ?, ?)"),
       .set_place =
           // A coordinator that has begun again does not know the hosts of all its workers.
-      make("UPDATE attempts SET worker = ?4, host = iif(?5 = '' AND worker = ?4, host, ?5) "
+      make("UPDATE attempts SET worker = ?4, host = iif(?5 = '' AND worker = ?4, host, ?5), "
+           "started_at = max(started_at, ?6) "
            "WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
       .end_attempt =
           make("UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "

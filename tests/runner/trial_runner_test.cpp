@@ -165,6 +165,7 @@ TEST_CASE("runner: time in which a trial waits for the backend is none of its ow
   w.backend.events.push_back(TrialPlace{"t0000", "", w.clock.wall() - 5, "w7", "node3"});
   w.pump();
   CHECK(w.notes.places == Calls{"t0000 on w7"});
+  CHECK(w.notes.all["t0000"].start_time == w.clock.wall() - 5);
   CHECK(w.notes.all["t0000"].reason.empty());
   CHECK(w.notes.tally.waiting == 0);
   CHECK(w.runner.next_deadline().value() == Approx(w.clock.now() + 25));
