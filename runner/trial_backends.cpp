@@ -101,9 +101,9 @@ struct Pool {
 // never be.
 Result<void> await_coordinator(boost::asio::io_context& io, const Pool& pool) {
   boost::asio::steady_timer patience(io, pool.own ? kStart : kFirstTry);
-  bool over = false;
-  patience.async_wait([&](const boost::system::error_code&) { over = true; });
-  while (!over && !pool.backend->connected()) {
+  const auto over = std::make_shared<bool>(false);  // the handler is called after the return, too
+  patience.async_wait([over](const boost::system::error_code&) { *over = true; });
+  while (!*over && !pool.backend->connected()) {
     if (pool.own && !pool.own->end().empty()) return fail(pool.own->end());
     if (!pool.own && pool.state != DialState::connecting) break;
     io.run_one();
