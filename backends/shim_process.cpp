@@ -59,6 +59,7 @@ ProcessSpec shim_process(const LocalBackendOptions& options, const ShimStart& st
   add("--files", std::to_string(options.file_limit));
   add("--gpus", start.gpus);
   add("--restore", start.checkpoint.string());
+  add("--keep-checkpoint", start.trial.keep_checkpoint && start.checkpoint.empty() ? "1" : "");
   add("--memory-events", options.memory_events.string());
   for (const LinePattern& pattern : options.report.patterns) {
     add(pattern.stream == OutputStream::out   ? "--regex-out"

@@ -23,12 +23,13 @@
 namespace attune {
 
 struct TrialStart {
-  std::string job_id;          // letters and digits, unique in the experiment, names the folder
-  std::int64_t sequence = 0;   // counts trials from 0
-  int attempt = 0;             // counts the starts of this trial from 0
-  std::string parameter_text;  // the NewTrialJob payload, given to the trial byte for byte
-  Resources resources;         // what the trial may use; GPUs are assigned by the backend
-  std::string checkpoint;      // what the attempt starts from; empty: from scratch
+  std::string job_id;            // letters and digits, unique in the experiment, names the folder
+  std::int64_t sequence = 0;     // counts trials from 0
+  int attempt = 0;               // counts the starts of this trial from 0
+  std::string parameter_text;    // the NewTrialJob payload, given to the trial byte for byte
+  Resources resources;           // what the trial may use; GPUs are assigned by the backend
+  std::string checkpoint;        // what the attempt starts from; empty: from scratch
+  bool keep_checkpoint = false;  // without one: from what the former attempt has saved
 };
 
 // A metric that the trial reported.

@@ -15,6 +15,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.folder = value;
     } else if (name == "--restore") {
       options.restore = value;
+    } else if (name == "--keep-checkpoint") {
+      options.keep_checkpoint = true;
     } else if (name == "--gpus") {
       options.gpus = value;
     } else if (name == "--memory-events") {

@@ -10,10 +10,11 @@
 namespace attune::shim {
 
 struct Options {
-  std::string folder;         // --folder: of the trial, absolute
-  std::string restore;        // --restore: the folder whose content the checkpoint folder gets
-  std::string gpus;           // --gpus: goes into the spool
-  std::string memory_events;  // --memory-events: instead of the file of our cgroup
+  std::string folder;            // --folder: of the trial, absolute
+  std::string restore;           // --restore: the folder whose content the checkpoint folder gets
+  bool keep_checkpoint = false;  // --keep-checkpoint 1: the folder stays as it is
+  std::string gpus;              // --gpus: goes into the spool
+  std::string memory_events;     // --memory-events: instead of the file of our cgroup
   std::uint64_t output_limit = 64 << 20;  // --output-limit: bytes of stdout, and of stderr
   std::uint64_t grace_ms = 5000;          // --grace-ms: between SIGTERM and SIGKILL
   std::uint64_t files = 0;                // --files: soft RLIMIT_NOFILE of the trial; 0: as it is

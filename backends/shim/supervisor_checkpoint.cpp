@@ -27,6 +27,9 @@ rm -rf -- "$1")";
 
 void Supervisor::prepare_checkpoint() {
   const std::string folder = options_.folder + "/checkpoint";
+  struct stat there = {};
+  if (options_.keep_checkpoint && ::lstat(folder.c_str(), &there) == 0 && S_ISDIR(there.st_mode))
+    return run_command();
   ::rmdir(folder.c_str());  // an empty one of an earlier attempt
   if (::mkdir(folder.c_str(), 0700) == 0) {
     restore_or_run();

@@ -37,6 +37,22 @@ TEST_CASE("local checkpoints: a trial goes on from what was saved, and others ma
   CHECK(read_text(f.trial() / "checkpoint/state") == "0.1\n");
 }
 
+TEST_CASE("local checkpoints: where nobody else keeps them what an attempt has saved stays") {
+  LocalFixture f(kSaves);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    TrialStart start = trial_start(0, attempt);
+    start.keep_checkpoint = true;
+    REQUIRE(f.backend->start(start));
+    REQUIRE(f.run_to_end(attempt + 1));
+    if (attempt == 1) {  // what is no folder is not kept
+      fs::rename(f.trial() / "checkpoint", f.directory / "elsewhere");
+      fs::create_directory_symlink(f.directory / "elsewhere", f.trial() / "checkpoint");
+    }
+  }
+  CHECK(output(f) == "found:\nfound: 0.0\nfound:\n");
+  CHECK(read_text(f.directory / "elsewhere/state") == "0.1\n");
+}
+
 TEST_CASE("local checkpoints: from scratch means without what an earlier attempt left") {
   LocalFixture f(kSaves);
   f.start(0, 0);
