@@ -18,11 +18,16 @@ constexpr std::size_t kLook = 100;
 std::optional<BatchRefusal> check_folder(const BatchJob& job) {
   if (job.output.empty()) return std::nullopt;
   std::error_code error;
-  if (job.output.is_absolute() && std::filesystem::is_directory(job.output.parent_path(), error))
-    return std::nullopt;
-  return BatchRefusal{true, "output",
-                      fmt::format("job {}: its output cannot be {}: there is no such folder",
-                                  job.name, job.output.string())};
+  const std::filesystem::path folder = job.output.parent_path();
+  if (job.output.is_absolute()) {
+    std::filesystem::create_directories(folder, error);  // somebody may have taken it away
+    if (std::filesystem::is_directory(folder, error)) return std::nullopt;
+  }
+  return BatchRefusal{
+      !job.output.is_absolute(), "output",
+      fmt::format(
+          "job {}: its output cannot be {}: there is no such folder, and none can be made{}",
+          job.name, job.output.string(), error ? ": " + error.message() : "")};
 }
 
 }  // namespace

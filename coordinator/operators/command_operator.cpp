@@ -59,15 +59,19 @@ CommandOperator::Situation CommandOperator::situation(const OperatorView& view) 
 // less.
 bool CommandOperator::fewer() const { return told_ ? now_.wanted < *told_ : now_.waiting == 0; }
 
+// That none are wanted any more is said again, if need be, but not for ever.
+bool CommandOperator::farewell_is_due() const {
+  return ending_ && told_ != now_.wanted && pause_ < 4 * options_.first_pause;
+}
+
 void CommandOperator::look(const OperatorView& view, double now) {
   now_ = situation(view);
+  ending_ = view.ending;
   // Between two trials fewer are busy for a moment.
   if (!fewer()) {
     shrink_at_.reset();
-  } else if (view.ending) {
-    shrink_at_ = now;
-  } else if (!shrink_at_) {
-    shrink_at_ = now + options_.shrink_after;
+  } else if (ending_ || !shrink_at_) {
+    shrink_at_ = shrink_time(now);
   }
   tick(now);
 }
@@ -107,7 +111,7 @@ void CommandOperator::run() {
                  end.errors);
     }
     // What has changed since it was started.
-    if (fewer()) shrink_at_ = port_.now() + options_.shrink_after;
+    if (fewer()) shrink_at_ = shrink_time(port_.now());
     tick(port_.now());
     port_.changed();
   });

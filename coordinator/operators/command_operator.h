@@ -38,7 +38,7 @@ class CommandOperator final : public Operator {
   void look(const OperatorView& view, double now) override;
   void tick(double now) override;
   std::optional<double> next_time() const override;
-  bool busy() const override { return running_; }
+  bool busy() const override { return running_ || farewell_is_due(); }
 
  private:
   struct Situation {
@@ -47,6 +47,8 @@ class CommandOperator final : public Operator {
   };
   Situation situation(const OperatorView& view) const;
   bool fewer() const;
+  double shrink_time(double now) const { return now + (ending_ ? 0 : options_.shrink_after); }
+  bool farewell_is_due() const;
   void run();
 
   const CommandOperatorOptions options_;
@@ -54,7 +56,7 @@ class CommandOperator final : public Operator {
   const Log log_;
   Situation now_;
   std::optional<int> told_;  // the number that the last good run of this life has heard
-  bool running_ = false;
+  bool running_ = false, ending_ = false;
   double pause_ = 0, next_try_ = 0, tried_ = 0;
   std::optional<double> shrink_at_;
   CommandRunner runner_;

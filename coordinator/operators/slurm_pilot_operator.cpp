@@ -144,7 +144,8 @@ std::vector<SlurmPilotOperator::Demand> SlurmPilotOperator::missing(Names& comin
 
 void SlurmPilotOperator::decide(double now) {
   decided_ = now;
-  if (!jobs_.listed()) return;  // there may be some
+  decided_upon_list_ = jobs_.listed();
+  if (!decided_upon_list_) return;  // there may be some
   Names coming;
   for (const std::string& name : jobs_.wanted()) {
     if (!pilots_[name].came) coming.push_back(name);
@@ -191,6 +192,7 @@ void SlurmPilotOperator::tick(double now) {
 }
 
 std::optional<double> SlurmPilotOperator::next_time() const {
+  if (jobs_.listed() && !decided_upon_list_) return port_.now();
   auto next = jobs_.next_time();
   if (surplus_at_) next = std::min(next.value_or(*surplus_at_), *surplus_at_);
   if (not_before_ > decided_ && !view_.waiting.empty())

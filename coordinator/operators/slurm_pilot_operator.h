@@ -65,6 +65,7 @@ class SlurmPilotOperator final : public Operator {
   int fruitless_ = 0;                    // pilots in a row that have ended without having come
   std::string failure_;                  // why, of the last of them
   double not_before_ = 0, decided_ = 0;  // the next one; the last decide()
+  bool decided_upon_list_ = false;       // that was not before it was known which there are
   std::optional<double> surplus_at_;     // when pending pilots are cancelled
   BatchJobs jobs_;
 };

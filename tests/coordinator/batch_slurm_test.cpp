@@ -182,13 +182,13 @@ TEST_CASE("batch: every end has its cause, and only ends have one") {
 TEST_CASE("batch: a pending job is stuck for reasons that do not pass") {
   for (const std::string stuck :
        {"DependencyNeverSatisfied", "launch failed requeued held", "JobHeldAdmin", "JobHeldUser",
-        "PartitionNodeLimit", "PartitionTimeLimit", "AccountNotAllowed", "JobHoldMaxRequeue",
-        "QOSMaxCpuPerJobLimit", "AssocMaxWallDurationPerJobLimit"}) {
+        "PartitionNodeLimit", "PartitionTimeLimit", "PartitionDown", "AccountNotAllowed",
+        "JobHoldMaxRequeue", "QOSMaxCpuPerJobLimit", "AssocMaxWallDurationPerJobLimit"}) {
     INFO(stuck);
     CHECK(slurm_stuck(stuck).find(stuck) != std::string::npos);
   }
   for (const std::string passes :
-       {"None", "Resources", "Priority", "BeginTime", "Dependency", "Licenses", "PartitionDown",
+       {"None", "Resources", "Priority", "BeginTime", "Dependency", "Licenses",
         "ReqNodeNotAvail, UnavailableNodes:n4", "AssocGrpCpuLimit", "QOSGrpCpuLimit",
         "QOSMaxJobsPerUserLimit", "QOSMaxCpuPerUserLimit", "AssocMaxJobsLimit"}) {
     INFO(passes);

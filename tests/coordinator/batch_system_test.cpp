@@ -144,16 +144,30 @@ TEST_CASE("batch: what cannot be is refused before anything is run") {
   CHECK(world.run_one().error().about == "name");
   BatchJob job;
   job.name = "a";
-  job.output = world.folder.path / "nowhere" / "out";
+  std::ofstream(world.folder.path / "file") << "";
+  job.output = world.folder.path / "file" / "out";
   world.submit(job);
   const BatchSubmission answer = world.run_one();
   REQUIRE_FALSE(answer);
-  CHECK(answer.error().permanent);
+  CHECK_FALSE(answer.error().permanent);  // somebody may put it right
   CHECK(answer.error().about == "output");
   job.output = "relative";
   world.submit(job);
-  CHECK(world.run_one().error().about == "output");
+  const BatchSubmission refused = world.run_one();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().permanent);
+  CHECK(refused.error().about == "output");
   CHECK(world.text("jobs.looks").empty());
+}
+
+TEST_CASE("batch: the folder of the output is made when somebody has taken it away") {
+  World world;
+  BatchJob job;
+  job.name = "a";
+  job.output = world.folder.path / "jobs-of-ours" / "out";
+  world.submit(job);
+  CHECK(world.run_one());
+  CHECK(std::filesystem::is_directory(job.output.parent_path()));
 }
 
 TEST_CASE("batch: a cancel has one answer and that is the first error") {

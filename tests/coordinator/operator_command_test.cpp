@@ -38,8 +38,23 @@ struct CommandWorld final : OperatorPort {
   std::string settle() {
     op->look(view_of(world.coordinator), now());
     REQUIRE(run_until(io, [this] { return !op->busy(); }));
+    return heard();
+  }
+  std::string heard() const {
     std::ifstream file(folder.path / "heard");
     return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // Until it may be left alone for good.
+  std::string settle_at_end() {
+    op->look(view_of(world.coordinator), now());
+    while (op->busy()) {
+      REQUIRE(run_until(io, [this] { return op->next_time() || !op->busy(); }));
+      if (const auto next = op->next_time(); next && op->busy()) {
+        world.now = std::max(now(), *next);
+        op->tick(now());
+      }
+    }
+    return heard();
   }
   void submit(int count) {
     for (int i = 0; i < count; ++i)
@@ -89,6 +104,17 @@ TEST_CASE("fewer workers are wanted only after a while") {
   REQUIRE(world.op->next_time() == world.now() + 30);
   world.world.now += 30;
   CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n1 0 1 /shared/coordinator.json\n");
+}
+
+TEST_CASE("none are wanted with the end whatever runs then") {
+  const bool fails = GENERATE(false, true);
+  CommandWorld world(fails ? "echo $ATTUNE_WORKERS_WANTED >> heard; false"
+                           : "echo $ATTUNE_WORKERS_WANTED >> heard");
+  world.submit(3);
+  world.op->look(view_of(world.world.coordinator), world.now());
+  world.world.coordinator.finish_all("enough", world.now());
+  const std::string heard = world.settle_at_end();
+  CHECK(heard == (fails ? "3\n0\n0\n" : "3\n0\n"));
 }
 
 TEST_CASE("a worker that is large is enough for several tasks") {

@@ -34,6 +34,20 @@ TEST_CASE("pilots: as many as the waiting tasks need and no more") {
   CHECK(world.batch->cancelled.empty());
 }
 
+TEST_CASE("pilots: tasks that come before it is known which there are wait for no longer") {
+  Pilots world;
+  world.start();
+  REQUIRE(world.world->coordinator.submit(trial_task("e-t0-0"), world.now()));
+  world.op->look(view_of(world.world->coordinator), world.now());
+  world.op->tick(world.now());
+  CHECK(world.batch->submitted.empty());
+  world.batch->answer();
+  REQUIRE(world.op->next_time() <= world.now());
+  world.op->tick(world.now());
+  CHECK(world.batch->names() == Names{"e-pilot-1-1"});
+  CHECK(world.op->next_time() > world.now());
+}
+
 TEST_CASE("pilots: no more than the maximum") {
   Pilots world(1, 2);
   for (int i = 0; i < 5; ++i) world.submit(fmt::format("e-t{}-0", i));
