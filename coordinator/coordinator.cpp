@@ -235,6 +235,8 @@ void Coordinator::begin(double now) {
       append({.edge = Edge::gone, .at = now, .task = std::string(task->spec.id)});
     }
   }
+  // The former one may have been killed before it had told all of them.
+  if (board_.latched()) finish_all("the run is over", now);
   go_on(now);
 }
 
@@ -242,8 +244,7 @@ void Coordinator::begin(double now) {
 
 void Coordinator::client_joined(const std::string& client) {
   for (const Task* task : in_order()) {
-    if (task->spec.client != client || task->state == TaskState::queued) continue;
-    is_end(task->state) ? effects_.state_changed(*task) : effects_.say_again(*task);
+    if (task->spec.client == client && is_end(task->state)) effects_.state_changed(*task);
   }
 }
 
@@ -252,6 +253,7 @@ Result<void> Coordinator::submit(const TaskSpec& spec, double now) {
     if (known->spec.client != spec.client)
       return fail(fmt::format("task {} is {}'s; ids are unique", spec.id, known->spec.client));
     effects_.state_changed(*known);
+    if (known->state != TaskState::queued && !is_end(known->state)) effects_.say_again(*known);
     return {};
   }
   if (board_.latched()) return {};  // its client says it again, to the next coordinator
@@ -277,7 +279,7 @@ void Coordinator::acknowledge(const std::string& id, std::uint64_t seq, std::uin
   Task* task = board_.find(id);
   if (task == nullptr || task->state == TaskState::queued || is_end(task->state)) return;
   task->position = std::max(task->position, position);
-  effects_.acknowledge_info(*task, seq);
+  effects_.acknowledge_info(task->worker, {id, task->lease}, seq);
 }
 
 void Coordinator::forget(const std::string& id, double now) {
@@ -325,7 +327,10 @@ double Coordinator::deadline_of(const Task& task) const {
       const auto worker = workers_.workers().find(task.worker);
       const bool cut =
           worker != workers_.workers().end() && worker->second.state == WorkerState::lost;
-      const double silent = cut ? std::numeric_limits<double>::infinity() : limits.silent;
+      const bool runs = task.state == TaskState::running;
+      const double silent = cut    ? std::numeric_limits<double>::infinity()
+                            : runs ? limits.silent
+                                   : std::max(limits.silent, options_.start_within);
       return std::min(task.leased + limits.run, task.heard + silent);
     }
     case TaskState::closing:
@@ -358,9 +363,9 @@ void Coordinator::overdue(Task& task, double now) {
     return attempt_over(task, TaskState::lost, cause, "", now);
   }
   const bool too_long = task.leased + limits.run <= now;
-  const std::string cause = too_long
-                                ? fmt::format("it ran longer than {} s", limits.run)
-                                : fmt::format("nothing was heard of it for {} s", limits.silent);
+  const std::string cause =
+      too_long ? fmt::format("it ran longer than {} s", limits.run)
+               : fmt::format("nothing was heard of it for {:.0f} s", now - task.heard);
   close(task, "stop", cause, true, now);
 }
 

@@ -24,10 +24,11 @@ namespace attune {
 inline constexpr char kFinish[] = "finish";
 
 struct CoordinatorOptions {
-  double lost_after = 15;  // seconds for which the tasks of a worker that cannot be heard wait
-  double end_within = 60;  // seconds that a task may take to end when it was told to
-  double patience = 30;    // seconds that a task waits before a worker is kept free for it
-  double tell_after = 5;   // seconds after which a client hears that no worker may have a task
+  double lost_after = 15;     // seconds for which the tasks of a worker that cannot be heard wait
+  double start_within = 660;  // seconds without a word before it runs: workers try for 600
+  double end_within = 60;     // seconds that a task may take to end when it was told to
+  double patience = 30;       // seconds that a task waits before a worker is kept free for it
+  double tell_after = 5;      // seconds after which a client hears that no worker may have a task
 };
 
 // What the coordinator wants to be done. Whoever does it does it in this order, what is said to
@@ -45,7 +46,8 @@ class Effects {
                       const std::string& how) = 0;
   virtual void tell(const Task& task, const json& message) = 0;
   virtual void say_again(const Task& task) = 0;  // the infos that were not acknowledged
-  virtual void acknowledge_info(const Task& task, std::uint64_t seq) = 0;
+  virtual void acknowledge_info(const std::string& worker, const HeldLease& lease,
+                                std::uint64_t seq) = 0;
   virtual void acknowledge_end(const std::string& worker, const HeldLease& lease) = 0;
   virtual void dismiss(const std::string& worker) = 0;  // it was draining and has nothing left
 
@@ -93,9 +95,10 @@ class Coordinator {
   void worker_unavailable(const std::string& worker, const std::string& cause, double now);
 
   // ---- clients
-  // It is here, perhaps again: hears the ends that it has not acknowledged, and the infos.
+  // It is here, perhaps again: hears the ends that it has not acknowledged.
   void client_joined(const std::string& client);
-  // A task that is known already is left as it is, which is said again. Ignored when nothing new
+  // A task that is known already is left as it is, which is said again; so are the infos that were
+  // not acknowledged: only now is its client sure to listen for them. Ignored when nothing new
   // begins any more. Error: the task is somebody else's.
   Result<void> submit(const TaskSpec& spec, double now);
   // `how` ("stop", "pause", "kill") is for the worker. Ignored when it has ended.

@@ -22,6 +22,7 @@ double Coordinator::keep_room(double now) {
   });
   double next = std::numeric_limits<double>::infinity();
   queue_.for_each_line([&](const TaskSpec& spec, std::size_t) {
+    if (!spec.worker.empty()) return;  // that one is for it alone
     const double due = board_.find(spec.id)->since + options_.patience;
     if (due > now) {
       next = std::min(next, due);

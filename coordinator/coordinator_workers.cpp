@@ -140,7 +140,10 @@ void Coordinator::started(const std::string& worker, const HeldLease& lease, dou
 void Coordinator::info(const std::string& worker, const HeldLease& lease, std::uint64_t seq,
                        std::uint64_t position, const json& event, double now) {
   Task* task = leased_to(worker, lease);
-  if (task == nullptr) return effects_.cancel(worker, lease, "kill");
+  if (task == nullptr) {
+    effects_.cancel(worker, lease, "kill");
+    return effects_.acknowledge_info(worker, lease, seq);  // nobody else will
+  }
   task->heard = now;
   if (!owns(*task)) return effects_.info(*task, seq, event);
   if (position == 0 || position > task->position) {
@@ -151,7 +154,7 @@ void Coordinator::info(const std::string& worker, const HeldLease& lease, std::u
             .text = dump_json(event)});
     if (commander_) commander_->on_info(*task, with_value(event));
   }
-  effects_.acknowledge_info(*task, seq);
+  effects_.acknowledge_info(worker, lease, seq);
   go_on(now);
 }
 

@@ -85,8 +85,8 @@ json tell_message(const Task& task, const json& told) {
 
 json say_again_message(const Task& task) { return about("say_again", task); }
 
-json info_ack_message(const Task& task, std::uint64_t seq) {
-  json message = about("info_ack", task);
+json info_ack_message(const HeldLease& lease, std::uint64_t seq) {
+  json message = about("info_ack", lease);
   message["seq"] = seq;
   return message;
 }
@@ -103,7 +103,7 @@ json state_message(const Task& task) {
                   {"attempt", task.attempt},
                   {"state", to_text(task.state)},
                   {"worker", task.worker},
-                  {"since", task.since},
+                  {"since", task.state == TaskState::closing ? task.leased : task.since},
                   {"cause", queued && !waits.empty() ? waits : task.cause}};
   if (is_end(task.state)) message["report"] = task.report;
   return message;

@@ -14,7 +14,7 @@ json lease_message(const Task& task, bool again);
 json cancel_message(const HeldLease& lease, const std::string& how);
 json tell_message(const Task& task, const json& message);
 json say_again_message(const Task& task);
-json info_ack_message(const Task& task, std::uint64_t seq);
+json info_ack_message(const HeldLease& lease, std::uint64_t seq);
 json finished_ack_message(const HeldLease& lease);
 
 // ---- to clients

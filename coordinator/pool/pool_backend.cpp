@@ -312,7 +312,8 @@ void PoolBackend::take_end(Attempt& attempt, const json& message) {
   TrialFinished end;
   if (told) {
     end = std::move(told->finished);
-    if (told->position > attempt.position) read_spool(attempt, &end, true);
+    if (told->position > attempt.position || end.how == Ending::lost)
+      read_spool(attempt, &end, true);
   } else {
     // Of one that no worker has ended there is no report. What cannot be understood is as good as
     // none: how it ended nobody knows but the spool.
@@ -320,7 +321,7 @@ void PoolBackend::take_end(Attempt& attempt, const json& message) {
     end.job_id = attempt.start.job_id;
     end.detail = text_at(message, "cause").value_or("");
     if (end.detail.empty()) end.detail = text;
-    end.how = state == "lost" || !said.empty() ? Ending::lost : Ending::failed;
+    end.how = state == to_text(TaskState::failed) && said.empty() ? Ending::failed : Ending::lost;
     if (attempt.wanted && state == "cancelled") end.how = *attempt.wanted;
     read_spool(attempt, end.how == Ending::lost ? &end : nullptr, true);
   }

@@ -53,11 +53,31 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
                             options_.directory.string()));
   live_ = true;
   coordinator_.begin(now());
-  TRY(write_address_file(address_path, {address(), listening.token}));
+  here_ = {address(), listening.token};
+  TRY(write_address_file(address_path, here_));
   log_.info("coordinator {} listens on {}", coordinator_.board().epoch(), listens_on());
   if (make_operator) seat_.take(make_operator(seat_));
+  keep_address();
   settle();
   return {};
+}
+
+// Where somebody has taken the folder away nobody could come any more. Another one's file stays,
+// who may be at home there now.
+void CoordinatorServer::Impl::keep_address() {
+  look_.expires_after(options_.look);
+  look_.async_wait(while_alive([this](const boost::system::error_code& error) {
+    if (error) return;
+    const std::filesystem::path path = options_.directory / kAddressFile;
+    std::error_code none;
+    if (!std::filesystem::exists(path, none) && !none && ledger_->trouble().empty()) {
+      std::filesystem::create_directories(options_.directory, none);
+      const auto written = write_address_file(path.string(), here_);
+      log_.warning("{} was gone, and {}", path.string(),
+                   written ? "is written again" : "cannot be written: " + written.error().message);
+    }
+    keep_address();
+  }));
 }
 
 Result<void> CoordinatorServer::Impl::replay(const json& record) {
@@ -73,6 +93,14 @@ json CoordinatorServer::Impl::save() const {
 }
 
 // ---- what is said to them
+
+// As a manager would hear; of tasks that wait for the same once.
+void CoordinatorServer::Impl::tell_waiting(const Task& task) {
+  if (task.state != TaskState::queued || !options_.on_task_event) return;
+  const std::string why = task.waits_for.empty() ? task.obstacle : task.waits_for;
+  if (why.empty() || why == std::exchange(told_waiting_, why)) return;
+  options_.on_task_event(fmt::format("{} waits: {}", task.spec.id, why), {});
+}
 
 void CoordinatorServer::Impl::to(Role role, const std::string& name, json message) {
   when_durable(

@@ -39,6 +39,7 @@ struct ServerOptions {
   // empty. `record` is why.
   std::function<void(const std::string& text, const Record& record)> on_task_event;
   std::chrono::milliseconds ping{2'000}, silence{10'000};  // of connections
+  std::chrono::milliseconds look{5'000};  // after so long the file of the address is looked for
 };
 
 // `seed`: of all lives of the coordinator. An error: it does not begin.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/address_file.h"
 #include "base/saved_numbers.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/buffer_board.h"
@@ -44,7 +45,8 @@ class CoordinatorServer::Impl final : public Effects {
         sessions_(log_),
         alarm_(io),
         second_(io),
-        patience_(io) {}
+        patience_(io),
+        look_(io) {}
 
   static Ledger::Options ledger_options(const ServerOptions& options) {
     Ledger::Options ledger;
@@ -81,8 +83,9 @@ class CoordinatorServer::Impl final : public Effects {
   void say_again(const Task& task) override {
     to(Role::worker, task.worker, say_again_message(task));
   }
-  void acknowledge_info(const Task& task, std::uint64_t seq) override {
-    to(Role::worker, task.worker, info_ack_message(task, seq));
+  void acknowledge_info(const std::string& worker, const HeldLease& held,
+                        std::uint64_t seq) override {
+    to(Role::worker, worker, info_ack_message(held, seq));
   }
   void acknowledge_end(const std::string& worker, const HeldLease& held) override {
     to(Role::worker, worker, finished_ack_message(held));
@@ -93,7 +96,7 @@ class CoordinatorServer::Impl final : public Effects {
   void state_changed(const Task& task) override {
     log_.debug("task {} attempt {} {}{}", task.spec.id, task.attempt, to_text(task.state),
                task.cause.empty() ? "" : ": " + task.cause);
-    if (task.spec.client.empty()) return;
+    if (task.spec.client.empty()) return tell_waiting(task);
     json message = state_message(task);
     const auto& workers = coordinator_.workers().workers();
     if (const auto worker = workers.find(task.worker); worker != workers.end())
@@ -132,6 +135,7 @@ class CoordinatorServer::Impl final : public Effects {
   const Task* task_of(const Session& program) const;
   static void fence(const Session& program, Connection& connection);
   void fence_former(const std::string& task);
+  void tell_waiting(const Task& task);
   void start(SessionId id);
   void heard(SessionId id, const json& message);
   Result<void> hear(SessionId id, const Session& session, const json& message);
@@ -155,6 +159,7 @@ class CoordinatorServer::Impl final : public Effects {
   void await_farewell(int more);
   void await_deadline();
   void await_second();
+  void keep_address();
 
   boost::asio::io_context& io_;
   const Clock& clock_;
@@ -168,11 +173,13 @@ class CoordinatorServer::Impl final : public Effects {
   OperatorSeat seat_;
   HeldBack held_back_;
   std::unique_ptr<Listener> listener_;
+  WireAddress here_;
   Sessions sessions_;
-  boost::asio::steady_timer alarm_, second_, patience_;
+  boost::asio::steady_timer alarm_, second_, patience_, look_;
   const double began_ = clock_.now(), began_wall_ = clock_.wall();
   std::optional<double> armed_;
-  bool live_ = false;  // what happens is not replayed
+  std::string told_waiting_;  // the last reason, of any task of the commander
+  bool live_ = false;         // what happens is not replayed
   bool settling_ = false, ticking_ = false, parting_ = false;
   // Whoever is called by the event loop looks whether it is still there: a timer that has expired
   // cannot be cancelled.

@@ -18,6 +18,9 @@ std::string task_event(const Record& record, const Task& task) {
   if (record.edge == Edge::running && learner)
     return fmt::format("{} runs on worker {}", id, task.worker);
   if (record.edge == Edge::requeued) return fmt::format("{} is tried again: {}", id, record.cause);
+  if (record.edge == Edge::ended && task.spec.kind == "evaluate" &&
+      record.state == TaskState::succeeded && task.position == 0)
+    return fmt::format("{} has reported nothing", id);
   const bool bad = record.state == TaskState::failed || record.state == TaskState::lost;
   if (record.edge == Edge::ended && (learner || bad))
     return fmt::format("{} {}{}", id, to_text(record.state),

@@ -44,6 +44,7 @@ Result<WhatToRun> parse_program(const std::string& text) {
   start.attempt = TRY(attempt_at(program));
   start.parameter_text = TRY(text_at(program, "parameters"));
   if (program.contains("checkpoint")) start.checkpoint = TRY(text_at(program, "checkpoint"));
+  start.keep_checkpoint = program.value("keep_checkpoint", json()) == true;
   if (program.contains("resources"))
     start.resources = TRY(parse_resources(TRY(object_at(program, "resources"))));
   return what;
@@ -238,6 +239,7 @@ Result<void> WorkerTasks::cancel(Task& task, const std::string& how) {
   } else {
     task.program->backend->stop(task.start.job_id);
   }
+  fetch_soon();  // it may have ended while nobody listened
   return {};
 }
 
@@ -253,10 +255,17 @@ Result<void> WorkerTasks::tell(Task& task, const json& message) {
 void WorkerTasks::fetch() {
   for (const auto& [experiment, program] : programs_) {
     // What is not fetched waits in the spools.
-    program->waits_for_room = program->unacknowledged > most_unacknowledged_;
+    program->waits_for_room = program->unacknowledged > most_unacknowledged_ && !all_end(*program);
     if (program->waits_for_room) continue;
     for (TrialEvent& event : program->backend->fetch_status_results()) take(*program, event);
   }
+}
+
+// Their ends are to be heard, whoever is away.
+bool WorkerTasks::all_end(const Program& program) const {
+  return std::ranges::all_of(program.running, [](const auto& each) {
+    return each.second->cancelled || each.second->vacated;
+  });
 }
 
 void WorkerTasks::take(Program& program, const TrialEvent& event) {
@@ -280,6 +289,8 @@ void WorkerTasks::info(Task& task, const TrialEvent& event) {
   if (const auto* report = std::get_if<TrialReport>(&event)) {
     message["event"]["after"] = task.position;  // nothing was reported between the two
     task.position = std::max(task.position, report->position);
+    // It has a place in the spool, which whoever hears of a later position reads.
+    if (task.program->unacknowledged > most_unacknowledged_ && all_end(*task.program)) return;
   }
   say(message);
   const std::size_t bytes = memory_of(message);
@@ -328,6 +339,7 @@ void WorkerTasks::vacate(const std::string& why) {
       never_ran(*task, Ending::lost, why);
     }
   }
+  fetch_soon();
 }
 
 // ---- ending

@@ -73,6 +73,7 @@ class WorkerTasks {
   void info(Task& task, const TrialEvent& event);
   void acknowledge(Task& task, std::uint64_t seq);
   void fetch_soon();
+  bool all_end(const Program& program) const;  // which were told to
   void ended(Task& task, const TrialFinished& end);
   void finish(Task& task, TrialFinished end);
   void forget(Task& task);

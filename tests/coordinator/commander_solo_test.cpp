@@ -195,6 +195,21 @@ TEST_CASE("commander solo: a collector that is being repeated can still be told 
   CHECK(w.commander.failure().empty());
 }
 
+TEST_CASE("commander solo: a coordinator that was killed while it told all to end is no rescue") {
+  CommandedWorld w("solo", solo_settings());
+  w.coordinator.finish_all("enough", w.now);
+  const auto latched = std::ranges::find(w.effects.records, Edge::latched, &Record::edge);
+  REQUIRE(latched != w.effects.records.end());
+  w.effects.records.erase(latched + 1, w.effects.records.end());
+  const auto next = w.restarted(test_commander("solo", solo_settings()));
+  REQUIRE(next);
+  for (const std::string& id : live_tasks(*next)) {
+    CHECK(next->task(id).state == TaskState::closing);
+    next->finish(id);
+  }
+  CHECK(next->coordinator.finished());
+}
+
 TEST_CASE("commander solo: a task that somebody has stopped is not told again") {
   CommandedWorld w("solo", solo_settings());
   w.coordinator.cancel("run-collect-1", "stop", "so", w.now);

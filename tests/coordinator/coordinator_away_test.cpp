@@ -174,6 +174,31 @@ TEST_CASE("away: what has run, and is refused then, was an attempt") {
   }
 }
 
+TEST_CASE("away: what is said under a lease that is over is acknowledged as nobody else will") {
+  Running w({});
+  const HeldLease held = w.held("a");
+  w.coordinator.worker_lost("w", w.now);
+  w.pass(15);
+  REQUIRE(w.task("a").state == TaskState::lost);
+  w.effects.take();
+  w.coordinator.info("w", held, 7, 1, 1, w.now);
+  CHECK(w.effects.take() == Lines{"w: cancel a kill", "w: info_ack a 7"});
+}
+
+TEST_CASE("away: a worker has time to begin before a task counts as silent") {
+  World w;
+  w.coordinator.begin(w.now);
+  TaskSpec spec = trial_task("a");
+  spec.limits = {.silent = 10, .attempts = 2};
+  REQUIRE(w.coordinator.worker_joined(worker_hello("w"), w.now));
+  REQUIRE(w.coordinator.submit(spec, w.now));
+  w.pass(659);  // such as for an attempt that runs elsewhere
+  CHECK(w.task("a").state == TaskState::leased);
+  w.pass(1);
+  CHECK(w.task("a").state == TaskState::closing);
+  CHECK(w.task("a").cause == "nothing was heard of it for 660 s");
+}
+
 TEST_CASE("away: a task that fails again and again is begun later and later") {
   Running w({.attempts = 20});
   const double begun = w.now;

@@ -59,7 +59,7 @@ class Crowd final : public Effects {
   }
   void tell(const Task&, const json&) override {}
   void say_again(const Task&) override {}
-  void acknowledge_info(const Task&, std::uint64_t) override {}
+  void acknowledge_info(const std::string&, const HeldLease&, std::uint64_t) override {}
   void acknowledge_end(const std::string&, const HeldLease&) override {}
   void dismiss(const std::string& id) override { dismissed_.push_back(id); }
   void state_changed(const Task&) override {}

@@ -105,7 +105,7 @@ TEST_CASE(
   CHECK(w.effects.take() == Lines{"w: cancel a kill"});
   w.coordinator.info("w", first, 1, 1, {}, w.now);
   w.coordinator.finished("w", first, TaskState::succeeded, "", "stale", w.now);
-  CHECK(w.effects.take() == Lines{"w: cancel a kill", "w: end_ack a"});
+  CHECK(w.effects.take() == Lines{"w: cancel a kill", "w: info_ack a 1", "w: end_ack a"});
   CHECK(w.coordinator.fenced() == 3);
   w.coordinator.worker_lost("v", w.now);
   w.pass(15);
@@ -220,6 +220,13 @@ TEST_CASE("coordinator: a task is submitted as often as its client likes") {
   other.client = "d";
   CHECK(!w.coordinator.submit(other, w.now));
   CHECK(w.coordinator.queue().size() == 1);
+  REQUIRE(w.coordinator.worker_joined(worker_hello("w"), w.now));
+  w.start("a");
+  w.effects.take();
+  w.coordinator.client_joined("c");
+  CHECK(w.effects.take(true).empty());  // it may not listen for it yet
+  REQUIRE(w.coordinator.submit(trial_task("a"), w.now));
+  CHECK(w.effects.take(true) == Lines{"client: a running", "w: say again a"});
 }
 
 TEST_CASE("coordinator: cancelling") {

@@ -26,8 +26,9 @@ class WrittenEffects final : public Effects {
     say("{}: tell {} {}", task.worker, task.spec.id, dump_json(message));
   }
   void say_again(const Task& task) override { say("{}: say again {}", task.worker, task.spec.id); }
-  void acknowledge_info(const Task& task, std::uint64_t seq) override {
-    say("{}: info_ack {} {}", task.worker, task.spec.id, seq);
+  void acknowledge_info(const std::string& worker, const HeldLease& lease,
+                        std::uint64_t seq) override {
+    say("{}: info_ack {} {}", worker, lease.task, seq);
   }
   void acknowledge_end(const std::string& worker, const HeldLease& lease) override {
     say("{}: end_ack {}", worker, lease.task);

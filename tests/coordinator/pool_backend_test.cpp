@@ -158,6 +158,51 @@ TEST_CASE("pool backend: a manager that was killed has every report once") {
   CHECK(f.forgotten());
 }
 
+TEST_CASE("pool backend: what was reported while there was no manager is heard with adoption") {
+  PoolFixture f;
+  Gate go(f.folder.path / "go");
+  f.command = "report PERIODICAL 0 1; read x < go; report PERIODICAL 1 2; read x < go";
+  f.start_server();
+  f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  f.backend.reset();
+  go.let(1);
+  const fs::path spool = f.folder.path / "experiment/trials/t0/spool.0";
+  REQUIRE(f.run_until(
+      [&] { return read_text(spool).rfind("\nmetric ") != read_text(spool).find("\nmetric "); }));
+  f.start_backend();
+  // It looks at its journal, and starts its tuner, before it adopts trials.
+  REQUIRE(f.run_until([&] { return f.backend->connected(); }));
+  auto& other = f.start_client({{"role", "client"}, {"client", "d"}});
+  REQUIRE(f.run_until([&] { return other.has("welcome"); }));
+  REQUIRE(f.backend->adopt(trial_start(0), f.reports[0].position));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 2; }));
+  CHECK(f.values() == Texts{"1", "2"});
+  go.let(1);
+  REQUIRE(f.run_to_end());
+  CHECK(f.values() == Texts{"1", "2"});
+}
+
+TEST_CASE("pool backend: what a coordinator ends of its own accord is lost not failed") {
+  PoolFixture f;
+  make_fifo(f.folder.path / "never");
+  f.command = "report PERIODICAL 0 1; read x < never";
+  f.start_server();
+  const bool begun = GENERATE(false, true);
+  if (begun) f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] {
+    return begun ? f.reports.size() == 1 : !f.server->coordinator().board().tasks().empty();
+  }));
+  f.server->finish("it was told to end");
+  REQUIRE(f.run_to_end());
+  CHECK(f.ends[0].how == Ending::lost);
+  CHECK_THAT(f.ends[0].detail, Catch::Contains("it was told to end"));
+}
+
 TEST_CASE("pool backend: of a trial whose worker is lost, what it has reported is there") {
   PoolFixture f;
   f.lost_after = 0.05;

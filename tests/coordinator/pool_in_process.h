@@ -11,7 +11,7 @@
 
 namespace attune::test {
 
-class PoolInProcess final : public Effects {
+class PoolInProcess : public Effects {
  public:
   PoolInProcess() { coordinator.begin(now); }
 
@@ -28,8 +28,9 @@ class PoolInProcess final : public Effects {
     to_worker(task.worker, tell_message(task, message));
   }
   void say_again(const Task& task) override { to_worker(task.worker, say_again_message(task)); }
-  void acknowledge_info(const Task& task, std::uint64_t seq) override {
-    to_worker(task.worker, info_ack_message(task, seq));
+  void acknowledge_info(const std::string& worker, const HeldLease& held,
+                        std::uint64_t seq) override {
+    to_worker(worker, info_ack_message(held, seq));
   }
   void acknowledge_end(const std::string& worker, const HeldLease& held) override {
     to_worker(worker, finished_ack_message(held));

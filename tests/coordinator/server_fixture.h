@@ -42,6 +42,7 @@ class ServerFixture {
     options.coordinator.lost_after = lost_after;
     options.silence = silence;
     options.ping = silence / 4;
+    options.look = std::chrono::milliseconds(20);
     return CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(),
                                      [this] { finished = true; });
   }

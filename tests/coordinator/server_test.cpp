@@ -104,6 +104,17 @@ TEST_CASE("server: a worker drains when it is told to") {
   CHECK(f.run_until([&] { return f.server->coordinator().workers().workers().empty(); }));
 }
 
+TEST_CASE("server: it can be found again when its folder was taken away") {
+  ServerFixture f;
+  f.start_server();
+  fs::remove_all(f.folder.path / "coordinator");
+  auto& client = f.start_client();
+  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  client.say(f.trial(0));
+  f.start_worker("w");
+  REQUIRE(f.run_until([&] { return client.has("finished"); }));
+}
+
 TEST_CASE("server: nonsense cuts off who says it, and nobody else") {
   ServerFixture f;
   f.start_server();

@@ -21,6 +21,24 @@ TrialFinished end_of(const PoolInProcess& pool, const std::string& id) {
   return std::get<TrialFinished>(*event);
 }
 
+// A worker and one trial, t0, whose manager is away: little has room until somebody acknowledges.
+struct Unheard : PoolInProcess {
+  explicit Unheard(const std::string& what, int attempts = 1) {
+    command = what;
+    acknowledge = false;
+    start_worker("w");
+    workers["w"].tasks->set_most_unacknowledged(100'000);
+    TaskSpec spec = trial(0);
+    spec.limits.attempts = attempts;
+    REQUIRE(coordinator.submit(spec, now));
+  }
+  std::string spool() const { return read_text(folder.path / "experiment/trials/t0/spool.0"); }
+  bool until_written(const std::string& words) {
+    return run_until(
+        [&] { return !reports("e-t0-0").empty() && spool().find(words) != std::string::npos; });
+  }
+};
+
 }  // namespace
 
 TEST_CASE("worker tasks: trials run, report and end") {
@@ -164,16 +182,8 @@ TEST_CASE("worker tasks: what this machine cannot run is refused") {
 }
 
 TEST_CASE("worker tasks: reports are not read while too many are not acknowledged") {
-  PoolInProcess pool;
-  pool.command = "for i in $(seq 2000); do report PERIODICAL $i $i; done";
-  pool.acknowledge = false;
-  pool.start_worker("w");
-  pool.workers["w"].tasks->set_most_unacknowledged(100'000);
-  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
-  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
-  REQUIRE(pool.run_until([&] {
-    return !pool.reports("e-t0-0").empty() && read_text(spool).find("\nexit ") != std::string::npos;
-  }));
+  Unheard pool("for i in $(seq 2000); do report PERIODICAL $i $i; done");
+  REQUIRE(pool.until_written("\nexit "));
   REQUIRE_FALSE(pool.ended("e-t0-0"));
   CHECK(pool.reports("e-t0-0").size() < 2000);
   pool.acknowledge = true;
@@ -183,22 +193,42 @@ TEST_CASE("worker tasks: reports are not read while too many are not acknowledge
 }
 
 TEST_CASE("worker tasks: a cancel reaches a trial of which nobody acknowledges anything") {
-  PoolInProcess pool;
-  make_fifo(pool.folder.path / "never");
-  pool.command = "for i in $(seq 2000); do report PERIODICAL $i $i; done; read x < never";
-  pool.acknowledge = false;
-  pool.start_worker("w");
-  pool.workers["w"].tasks->set_most_unacknowledged(100'000);
-  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
-  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
-  REQUIRE(pool.run_until([&] { return !pool.reports("e-t0-0").empty(); }));
+  Unheard pool(
+      "mkfifo never; for i in $(seq 2000); do report PERIODICAL $i $i; done; read x < never");
+  REQUIRE(pool.until_written("\"sequence\": 2000,"));
   pool.coordinator.cancel("e-t0-0", "stop", "", pool.now);
-  REQUIRE(pool.run_until([&] { return read_text(spool).find("\nexit ") != std::string::npos; }));
-  CHECK_FALSE(pool.ended("e-t0-0"));
-  pool.acknowledge = true;
-  pool.coordinator.acknowledge("e-t0-0", INT64_MAX, 0);
   REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
   CHECK(end_of(pool, "e-t0-0").how == Ending::stopped);
+  CHECK(pool.spool().find("\nexit ") != std::string::npos);
+  // Whoever comes back learns from it how much there is to be read in the spool.
+  CHECK(pool.reports("e-t0-0").size() < 2000);
+  CHECK((*parse_json(pool.coordinator.board().tasks().at("e-t0-0").report))["position"] > 10'000);
+}
+
+TEST_CASE("worker tasks: an attempt that was lost while nobody acknowledged it makes room") {
+  Unheard pool(
+      "[ $ATTUNE_ATTEMPT = 1 ] && exit; mkfifo never; "
+      "for i in $(seq 2000); do report PERIODICAL $i $i; done; read x < never",
+      2);
+  REQUIRE(pool.until_written("\"sequence\": 2000,"));
+  pool.cut("w");
+  pool.now += 20;
+  pool.coordinator.tick(pool.now);
+  CHECK(pool.coordinator.board().tasks().at("e-t0-0").state == TaskState::queued);
+  pool.connect("w");
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(end_of(pool, "e-t0-0").how == Ending::succeeded);
+  CHECK(pool.run_until([&] { return pool.workers["w"].tasks->idle(); }));
+}
+
+TEST_CASE("worker tasks: one that is to go does not wait for who is away") {
+  Unheard pool("for i in $(seq 2000); do report PERIODICAL $i $i; done");
+  REQUIRE(pool.until_written("\nexit "));
+  CHECK_FALSE(pool.workers["w"].tasks->resting());
+  pool.workers["w"].tasks->vacate("its worker was stopped");
+  REQUIRE(pool.run_until([&] { return pool.workers["w"].tasks->resting(); }));
+  REQUIRE(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+  CHECK(end_of(pool, "e-t0-0").how == Ending::lost);  // but for its spool, which managers read
 }
 
 TEST_CASE("worker tasks: a program that cannot be understood is refused and nobody is cut off") {
@@ -231,17 +261,9 @@ TEST_CASE("worker tasks: nonsense is an error and changes nothing") {
 }
 
 TEST_CASE("worker tasks: the absent manager of one experiment does not hold up another one") {
-  PoolInProcess pool;
-  pool.command =
-      "[ $NNI_TRIAL_SEQ_ID = 1 ] || for i in $(seq 2000); do report PERIODICAL $i $i; done";
-  pool.acknowledge = false;
-  pool.start_worker("w");
-  pool.workers["w"].tasks->set_most_unacknowledged(100'000);
-  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
-  const fs::path spool = pool.folder.path / "experiment/trials/t0/spool.0";
-  REQUIRE(pool.run_until([&] {
-    return !pool.reports("e-t0-0").empty() && read_text(spool).find("\nexit ") != std::string::npos;
-  }));
+  Unheard pool(
+      "[ $NNI_TRIAL_SEQ_ID = 1 ] || for i in $(seq 2000); do report PERIODICAL $i $i; done");
+  REQUIRE(pool.until_written("\nexit "));
   TaskSpec other = pool.trial(1);
   std::ofstream(pool.folder.path / "other.json") << "{}";
   json program = *parse_json(other.program);

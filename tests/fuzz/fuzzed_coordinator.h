@@ -29,8 +29,8 @@ class FuzzedCoordinator final : public Effects {
   }
   void tell(const Task& task, const json& message) override { frame(tell_message(task, message)); }
   void say_again(const Task& task) override { frame(say_again_message(task)); }
-  void acknowledge_info(const Task& task, std::uint64_t seq) override {
-    frame(info_ack_message(task, seq));
+  void acknowledge_info(const std::string&, const HeldLease& held, std::uint64_t seq) override {
+    frame(info_ack_message(held, seq));
   }
   void acknowledge_end(const std::string&, const HeldLease& held) override {
     frame(finished_ack_message(held));
