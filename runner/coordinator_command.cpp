@@ -6,12 +6,14 @@
 #include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 
+#include "base/host_port.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "coordinator/server/server.h"
 #include "coordinator/wire/token.h"
 #include "runner/experiment_session.h"
 #include "runner/files.h"
+#include "runner/listen_address.h"
 #include "runner/local_workers.h"
 #include "runner/pool_commands.h"
 #include "runner/slurm_coordinator.h"
@@ -122,6 +124,12 @@ void say_if_another_runs(const fs::path& directory) {
 Result<int> run_coordinator(const CoordinatorCommandOptions& options,
                             const Surroundings& surroundings) {
   unblock_signals();
+  const HostPort listen = TRY(parse_host_port(options.listen));
+  if (options.advertise.empty() && is_any_host(listen.host))
+    return fail(
+        fmt::format("--listen {}: nobody can dial that; say with --advertise HOST:PORT how "
+                    "others know this host",
+                    options.listen));
   const fs::path directory = fs::absolute(options.directory).lexically_normal();
   TRY(make_directories(directory));
   const Log log = TRY(Log::to_file((directory / "coordinator.log").string(),
@@ -144,7 +152,7 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.advertise = options.advertise;
   server_options.token = make_token(token_bytes(surroundings.entropy, surroundings.more_entropy));
   server_options.seed = options.seed;
-  server_options.entropy = surroundings.entropy;
+  server_options.entropy = surroundings.entropy >> 11;  // one that --seed takes, too
   server_options.on_task_event = [&](const std::string& text, const Record& record) {
     put_text(stderr, terminal_text(text + last_words(directory, record)) + "\n");
   };

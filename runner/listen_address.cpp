@@ -5,11 +5,8 @@
 #include "base/host_port.h"
 
 namespace attune {
-namespace {
 
-bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
-
-}  // namespace
+bool is_any_host(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
 
 Result<ListenAddress> read_listen_address(const Section& section) {
   ListenAddress result;
@@ -18,7 +15,7 @@ Result<ListenAddress> read_listen_address(const Section& section) {
   if (listen) {
     const auto parsed = parse_host_port(*listen);
     if (!parsed) return section.error("listen", parsed.error().message);
-    if (is_any(parsed->host) && !advertise)
+    if (is_any_host(parsed->host) && !advertise)
       return section.error("listen",
                            fmt::format("{} is no address that another machine can dial; say in "
                                        "advertise how others know this host: HOST:PORT",
@@ -28,7 +25,7 @@ Result<ListenAddress> read_listen_address(const Section& section) {
   if (advertise) {
     const auto parsed = parse_host_port(*advertise);
     if (!parsed) return section.error("advertise", parsed.error().message);
-    if (!listen || parsed->port == 0 || is_any(parsed->host))
+    if (!listen || parsed->port == 0 || is_any_host(parsed->host))
       return section.error("advertise",
                            "the host and port that others dial; give listen the same port, as in "
                            "listen: 0.0.0.0:7000, advertise: head:7000");

@@ -102,7 +102,7 @@ void add_pool(CLI::App& app, Found& found) {
       ->check(amount())
       ->type_name("N");
   worker->add_option("--memory", w.memory, "Bytes (default: what the machine has)")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::AsSizeValue(true))
       ->check(amount())
       ->type_name("BYTES");
   worker->add_option("--resource", found.amounts, "Of the user's own kinds")

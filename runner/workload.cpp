@@ -75,7 +75,9 @@ Result<json> program_of(const Section& role, const Place& place) {
   if (!experiment) return misplaced(role, place, experiment.error().message);
   const BackendSetup setup{*experiment, "coordinator", place.directory, {}, {}, {}, 0, {}};
   const fs::path written = TRY(write_worker_file(setup));
-  return json{{"experiment", written.string()}, {"sequence", 0}, {"attempt", 0}};
+  // Nobody else keeps what a task saves.
+  return json{
+      {"experiment", written.string()}, {"sequence", 0}, {"attempt", 0}, {"keep_checkpoint", true}};
 }
 
 // {command, ...} -> {program, ...}; what else a role has is looked at by the commander.

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "base/saved_numbers.h"
@@ -13,6 +15,10 @@ namespace attune {
 namespace {
 
 using enum Argument::Type;
+
+// What tasks are given, of one kind or another.
+constexpr std::array<std::string_view, 8> kOwnParameters = {
+    "task", "learner", "buffer", "policy", "seed", "coordinator", "evaluate", "opponent"};
 
 std::vector<Argument> common_arguments() {
   return {{.name = "run", .type = text, .fallback = "run", .help = "the ids of tasks begin so"},
@@ -144,6 +150,13 @@ Result<TaskRole> parse_role(const std::string& place, const json& given) {
   role.parameters = resolved["parameters"].is_null() ? json::object() : resolved["parameters"];
   if (!role.parameters.is_object())
     return fail(fmt::format("{}.parameters: an object expected", place));
+  for (const auto& [key, value] : role.parameters.items()) {
+    if (std::ranges::find(kOwnParameters, key) != kOwnParameters.end())
+      return fail(
+          fmt::format("{}.parameters.{}: written by the commander, as are {}; take another "
+                      "name",
+                      place, key, fmt::join(kOwnParameters, ", ")));
+  }
   role.common.needs = TRY(parse_needs(place + ".needs", resolved["needs"]));
   role.common.limits = TRY(parse_limits(place + ".limits", resolved["limits"]));
   role.common.labels = TRY(parse_labels(place + ".labels", resolved["labels"]));

@@ -39,6 +39,8 @@ TEST_CASE("commander settings: errors name the key") {
       {R"({"learner": {}})", "one_vs_one.learner.program: an object expected"},
       {R"({"collector": {"program": {}, "need": {}}})", R"(did you mean "needs"?)"},
       {R"({"collector": {"program": {"job": 1}}})", R"(one_vs_one.collector.program: "job")"},
+      {R"({"collector": {"program": {}, "parameters": {"lr": 1, "seed": 5}}})",
+       "one_vs_one.collector.parameters.seed: written by the commander"},
       {R"({"collector": {"program": {}, "needs": {"cpu": -1}}})",
        "one_vs_one.collector.needs.cpu: a number in [0, "},
       {R"({"collector": {"program": {}, "needs": {"cpus": 1}}})",

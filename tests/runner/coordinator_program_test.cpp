@@ -92,6 +92,38 @@ TEST_CASE("coordinator program: a task that fails shows what it said") {
                                    ":\n  no module named gym\n"));
 }
 
+TEST_CASE("coordinator program: what a task has saved is there for its next attempt") {
+  Programs p;
+  p.write("w.yaml", workload("echo $ATTUNE_ATTEMPT: $(cat $ATTUNE_CHECKPOINT_DIR/s); "
+                             "echo 7 > $ATTUNE_CHECKPOINT_DIR/s; [ $ATTUNE_ATTEMPT = 1 ]\n"
+                             "  limits: {attempts: 2}"));
+  p.start("c", {"coordinator", "w.yaml", "--dir", "pool", "--workers", "1"});
+  REQUIRE(p.until_ended("c"));
+  CHECK(p.ended["c"].code == 0);
+  std::ifstream file(p.folder.path / "pool/trials/run-learn-1/stdout");
+  std::stringstream text;
+  text << file.rdbuf();
+  CHECK(text.str() == "0:\n1: 7\n");
+}
+
+TEST_CASE("coordinator program: a task that no worker may have is told of") {
+  Programs p;
+  p.write("w.yaml", workload("true\n  needs: {gpu: 1}"));
+  p.environment = {"CUDA_VISIBLE_DEVICES=-1"};
+  p.start("c", {"coordinator", "w.yaml", "--dir", "pool", "--workers", "1"});
+  CHECK(p.until_said("c", "run-learn-1 waits: no worker may have it: local-0 has 0 of 1 gpu"));
+  p.signal("c", SIGINT);
+  CHECK(p.until_ended("c"));
+}
+
+TEST_CASE("coordinator program: an address that nobody can dial is refused") {
+  Programs p;
+  p.start("c", {"coordinator", "--dir", "pool", "--listen", "0.0.0.0:0"});
+  REQUIRE(p.until_ended("c"));
+  CHECK(p.ended["c"].code != 0);
+  CHECK_THAT(p.said("c"), Contains("--advertise"));
+}
+
 TEST_CASE("coordinator program: the second SIGTERM of a worker ends its trials with grace") {
   Programs p;
   p.write("w.yaml", workload("trap 'touch got; exit 0' TERM; touch begun; "

@@ -187,7 +187,11 @@ TEST_CASE("options: numbers of a worker that are none") {
                  "NAME=AMOUNT is wanted"));
   CHECK(contains(usage_error({"coordinator", "--worker-cpu", "nan"}), "--worker-cpu: a number"));
   CHECK(contains(usage_error({"coordinator", "--lost-after", "-1"}), "--lost-after: a number"));
-  CHECK(parse_as<WorkerCommandOptions>({"worker", "--join", "x", "--memory", "2k"}).memory == 2048);
+  // As in experiment files.
+  CHECK(parse_as<WorkerCommandOptions>({"worker", "--join", "x", "--memory", "2kB"}).memory ==
+        2000);
+  CHECK(parse_as<WorkerCommandOptions>({"worker", "--join", "x", "--memory", "2KiB"}).memory ==
+        2048);
 }
 
 TEST_CASE("options: the scripts of the other shells name every command and option") {
