@@ -95,22 +95,27 @@ void TrialRunner::handle_event(const TrialEvent& event) {
 // Time in which it waits is none of its own.
 void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
   const bool waits = !place.waits_for.empty();
+  // Another machine's clock may be ahead of ours. Where its end was asked for already the attempt
+  // must not begin behind that: a later manager would take the request for that of another one.
+  const double began = trial.asked ? 0 : std::min(place.since, clock_.wall());
   table_.set_waits(trial, waits);
   trial.record.reason = place.waits_for;
   if (!waits) {
-    trial.last_result = std::max(trial.last_result, place.since);
+    trial.last_result = std::max(trial.last_result, began);
     if (trial.record.attempts == 1)
-      trial.record.start_time = std::max(trial.record.start_time, place.since);
+      trial.record.start_time = std::max(trial.record.start_time, began);
   }
   if (options_.max_trial_seconds && !trial.asked) {
-    const double ran = std::max(clock_.wall() - place.since, 0.0);
+    const double ran = clock_.wall() - began;
     const double left = std::max(*options_.max_trial_seconds - ran, 1e-3);
     table_.set_deadline(trial, waits ? 0 : clock_.now() + left);
   }
   if (!place.worker.empty()) {
     log_.info("trial={} attempt={} runs on worker={} host={}", trial.record.job_id,
               trial.record.attempts - 1, place.worker, place.host);
-    observer_.on_place(trial.record, place);
+    TrialPlace known = place;
+    known.since = began;
+    observer_.on_place(trial.record, known);
   }
   observer_.on_trial_changed(trial.record);
   update_tally();

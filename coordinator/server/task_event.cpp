@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "coordinator/coordinator.h"
 #include "coordinator/trial_event.h"
 
 namespace attune {
@@ -19,7 +20,7 @@ std::string task_event(const Record& record, const Task& task) {
     return fmt::format("{} runs on worker {}", id, task.worker);
   if (record.edge == Edge::requeued) return fmt::format("{} is tried again: {}", id, record.cause);
   if (record.edge == Edge::ended && task.spec.kind == "evaluate" &&
-      record.state == TaskState::succeeded && task.position == 0)
+      record.state == TaskState::succeeded && task.how != kFinish && task.position == 0)
     return fmt::format("{} has reported nothing", id);
   const bool bad = record.state == TaskState::failed || record.state == TaskState::lost;
   if (record.edge == Edge::ended && (learner || bad))

@@ -239,7 +239,7 @@ Result<void> WorkerTasks::cancel(Task& task, const std::string& how) {
   } else {
     task.program->backend->stop(task.start.job_id);
   }
-  fetch_soon();  // it may have ended while nobody listened
+  if (task.program->waits_for_room) fetch_soon();  // it may have ended meanwhile
   return {};
 }
 

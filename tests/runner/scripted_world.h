@@ -140,6 +140,7 @@ struct Notes final : TrialObserver {
   }
   void on_place(const TrialRecord& trial, const TrialPlace& place) override {
     places.push_back(trial.job_id + " on " + place.worker);
+    began.push_back(place.since);
   }
   void on_decision(const DecisionRecord& d) override {
     decisions.push_back(fmt::format("{} {} by {}: {}", d.action, d.job_id, d.by, d.reason));
@@ -158,6 +159,7 @@ struct Notes final : TrialObserver {
   std::vector<TrialRecord> trials;  // in the order of their ends
   std::map<std::string, TrialRecord> all;
   std::vector<std::string> warnings, notices, decisions, places, ignored;
+  std::vector<double> began;  // of places
   std::optional<Outcome> outcome;
   std::string error, trouble;  // of whoever should remember
   RunnerState state;

@@ -144,41 +144,6 @@ TEST_CASE("runner: more proposals than slots wait, and say why") {
   CHECK(w.decider.calls.back() == "close");
 }
 
-TEST_CASE("runner: time in which a trial waits for the backend is none of its own") {
-  RunnerOptions options = World::limits(2, 10);
-  options.max_trial_seconds = 30;
-  World w(options);
-  w.clock.advance(1000);
-  w.ready();
-  w.propose();
-  w.propose();
-  w.backend.events.push_back(TrialPlace{"t0000", "waits for a worker", 0});
-  w.pump();
-  CHECK(w.notes.all["t0000"].status == TrialStatus::running);
-  CHECK(w.notes.all["t0000"].reason == "waits for a worker");
-  CHECK(w.notes.tally.running == 2);
-  CHECK(w.notes.tally.waiting == 1);
-  w.clock.advance(40);
-  w.pump();
-  CHECK(w.backend.stopped == Calls{"t0001"});
-
-  w.backend.events.push_back(TrialPlace{"t0000", "", w.clock.wall() - 5, "w7", "node3"});
-  w.pump();
-  CHECK(w.notes.places == Calls{"t0000 on w7"});
-  CHECK(w.notes.all["t0000"].start_time == w.clock.wall() - 5);
-  CHECK(w.notes.all["t0000"].reason.empty());
-  CHECK(w.notes.tally.waiting == 0);
-  CHECK(w.runner.next_deadline().value() == Approx(w.clock.now() + 25));
-
-  // It is lost, and waits again.
-  w.backend.events.push_back(TrialPlace{"t0000", "waits for a worker", 0});
-  w.pump();
-  CHECK_FALSE(w.runner.next_deadline().has_value());
-  w.end("t0000");
-  w.pump();
-  CHECK(w.notes.tally.waiting == 0);
-}
-
 TEST_CASE("runner: time limits") {
   RunnerOptions options = World::limits(2, 10);
   options.max_seconds = 100;

@@ -217,15 +217,16 @@ TEST_CASE("views: show tells where an attempt runs") {
   CHECK_FALSE(contains(printed(options), "WORKER"));
   TrialRecord trial = pending_trial(2);
   trial.attempts = 1;
-  world.store.set_place(trial, {"t0002", "", 1030, "w7", "node3"}).value();
-  world.store.set_place(trial, {"t0002", "", 1030, "w7", ""}).value();  // the host is not forgotten
+  world.store.set_place(trial, {"t0002", "", 1090, "w7", "node3"}).value();
+  world.store.set_place(trial, {"t0002", "", 1090, "w7", ""}).value();  // the host is not forgotten
   world.store.commit().value();
   CHECK(contains(printed(options), "w7 on node3  "));
   options.which.json = true;
   json attempt = parse_json(printed(options)).value()["attempt_list"][0];
   CHECK(attempt["worker"] == "w7");
   CHECK(attempt["host"] == "node3");
-  world.store.set_place(trial, {"t0002", "", 1031, "w8", ""}).value();
+  CHECK(attempt["started"] == 1090);  // not when it began to wait for a worker
+  world.store.set_place(trial, {"t0002", "", 1091, "w8", ""}).value();
   world.store.commit().value();
   attempt = parse_json(printed(options)).value()["attempt_list"][0];
   CHECK(attempt["worker"] == "w8");
