@@ -43,8 +43,8 @@ struct SimulatedBackendOptions {
   } failures;
   std::uint64_t seed = 0;
 
-  bool checkpoints = true;         // false: trials save nothing, every attempt starts from scratch
-  bool plain_metrics = false;      // 0.5 instead of {metric: 0.5, "training_iteration": 3, ...}
+  bool checkpoints = true;     // false: trials save nothing, every attempt starts from scratch
+  bool plain_metrics = false;  // 0.5 instead of {metric: 0.5, "training_iteration": 3, ...}
   enum class Final { last, best } final_metric = Final::last;
   bool maximize = false;  // which of the attempt's results is the best
 };
