@@ -20,6 +20,8 @@ struct ClientWorld {
     made.unacknowledged = unacknowledged;
     made.first_pause = std::chrono::milliseconds(1);
     made.longest_pause = std::chrono::milliseconds(10);
+    made.try_for = std::chrono::hours(1);  // a busy machine may need long for its answer
+    made.refused = 3600;
     return made;
   }
   // What the coordinator says, in a thread of its own; get() throws what went wrong there.

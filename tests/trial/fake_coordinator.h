@@ -32,7 +32,7 @@ class FakePeer {
       must(next.has_value(), "it speaks no frames");
       if (*next) return **next;
       pollfd ready = {fd_.get(), POLLIN, 0};
-      must(::poll(&ready, 1, 60'000) == 1, "it says nothing");
+      must(::poll(&ready, 1, 600'000) == 1, "it says nothing");
       const ssize_t n = ::recv(fd_.get(), piece, sizeof(piece), 0);
       must(n > 0, "it has closed");
       decoder_.feed({piece, static_cast<std::size_t>(n)});
@@ -70,11 +70,11 @@ class FakeCoordinator {
 
   FakePeer accept() {
     pollfd ready = {fd_.get(), POLLIN, 0};
-    must(::poll(&ready, 1, 60'000) == 1, "nobody connects");
+    must(::poll(&ready, 1, 600'000) == 1, "nobody connects");
     return FakePeer(UniqueFd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC)));
   }
-  // One that is welcome.
-  FakePeer greet(double ping = 10, double silence = 30) {
+  // One that is welcome. No stall of a busy machine is as long as the silence that it may keep.
+  FakePeer greet(double ping = 10, double silence = 3600) {
     FakePeer peer = accept();
     hello = peer.hear();
     peer.say({{"type", "welcome"}, {"epoch", 1}, {"ping", ping}, {"silence", silence}});

@@ -38,7 +38,7 @@ TEST_CASE("a function that never reports again is left behind, and hurts nobody"
     CHECK_FALSE(runner.train());
   }
   release->set_value();
-  REQUIRE(done->get_future().wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+  REQUIRE(done->get_future().wait_for(std::chrono::seconds(200)) == std::future_status::ready);
 }
 
 TEST_CASE("a function that was left behind touches no checkpoint of its successor") {
