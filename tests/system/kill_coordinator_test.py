@@ -226,7 +226,7 @@ def workload(pool):
     kill(pool.coordinator)
     pool.allow('run-collect-1.0')  # nobody is there any more to end it
     (pool.folder / 'stubborn').touch()
-    pool.begin_coordinator(lost_after='60')
+    pool.begin_coordinator(lost_after='3600')
     pool.worker('w2')
     wait_for(lambda: {'run-learn-1.1', 'run-collect-2.0'} <= {*pool.lines('starts')}, 'the others')
     pool.allow('run-learn-1.1')
@@ -236,15 +236,17 @@ def workload(pool):
     pool.allow()
     wait_for(lambda: pool.coordinator.poll() is not None, 'the end of the run')
     problems = []
+    killed = ended_by_grace(pool, 'run-collect-2.0')
     if pool.coordinator.returncode != 0:
         problems.append(f'the coordinator ends with {pool.coordinator.returncode}')
     starts = ['run-collect-1.0', 'run-collect-2.0', 'run-learn-1.0', 'run-learn-1.1']
     if sorted(pool.lines('starts')) != starts:
         problems.append(f'starts of {pool.lines("starts")}')
-    if sorted(pool.lines('ends')) != [each for each in starts if each != 'run-learn-1.0']:
+    lost = {'run-learn-1.0', *(['run-collect-2.0'] if killed else [])}
+    if sorted(pool.lines('ends')) != [each for each in starts if each not in lost]:
         problems.append(f'ends of {pool.lines("ends")}')
     ends = sorted((e['task'], e['state']) for e in pool.edges() if e['edge'] == 'ended')
-    if ends != [('run-collect-1', 'lost'), ('run-collect-2', 'succeeded'),
+    if ends != [('run-collect-1', 'lost'), ('run-collect-2', 'cancelled' if killed else 'succeeded'),
                 ('run-learn-1', 'succeeded')]:
         problems.append(f'tasks have ended as {ends}')
     for edge, count in (('latched', 1), ('gone', 3), ('created', 3), ('began', 5)):
@@ -259,18 +261,27 @@ EDGES = {'created': created, 'leased': leased, 'running': running, 'closing': cl
 OTHERS = {'interrupted': interrupted, 'resumed': resumed, 'workload': workload}
 
 
+def ended_by_grace(pool, attempt):
+    """On a busy machine the five seconds of a trial that was told to end may be over before this
+    test lets it go."""
+    return (pool.folder / 'stubborn').exists() and attempt not in pool.lines('ends')
+
+
 def check(pool, manager, trials=2):
     pool.allow()
     wait_for(lambda: manager.poll() is not None, 'the manager')
     problems = [f'the manager ends with {manager.returncode}'] if manager.returncode != 0 else []
     attempts = [f't{i:04}.0' for i in range(trials)]
-    for name in ('starts', 'ends'):
-        if sorted(pool.lines(name)) != attempts:
+    killed = [FIRST] if ended_by_grace(pool, FIRST) else []
+    for name, wanted in (('starts', attempts), ('ends', [a for a in attempts if a not in killed])):
+        if sorted(pool.lines(name)) != wanted:
             problems.append(f'{name} of {pool.lines(name)}')
     found = [(r['trial_job_id'], r['status'], r['attempts'], r['reports']) for r in pool.export()]
-    if found != [(f't{i:04}', 'SUCCEEDED', 1, 1) for i in range(trials)]:
+    if found != [(a.split('.')[0], 'USER_CANCELED' if a in killed else 'SUCCEEDED', 1, 1)
+                 for a in attempts]:
         problems.append(f'trials, their status, attempts and reports are {found}')
-    if pool.query("SELECT count(*) FROM reports WHERE type = 'final'") != trials:
+    finals = pool.query("SELECT count(*) FROM reports WHERE type = 'final'")
+    if finals != trials - len(killed):
         problems.append('not one final result of each trial')
     edges = collections.Counter((e['edge'], e['task']) for e in pool.edges() if 'task' in e)
     once = {(edge, task): 1 for _, task in edges
@@ -293,7 +304,7 @@ def main():
     parser.add_argument('edge', choices=[*EDGES, *OTHERS])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix='attune-coordinator-') as folder:
-        pool = Pool(options.attune, pathlib.Path(folder), lost_after='60',
+        pool = Pool(options.attune, pathlib.Path(folder), lost_after='3600',
                     workload=WORKLOAD if options.edge == 'workload' else None)
 
         def play():

@@ -235,7 +235,7 @@ def check(options, folder):
         twice = sorted({s for s in starts if starts.count(s) > 1})
         problems.append(f'{len(starts)} starts of {trials} trials; more than once: {twice[:5]}')
     left = processes_in(folder)
-    for _ in range(1000 if options.pool else 0):  # the coordinator ends behind its manager
+    for _ in range(20_000 if options.pool else 0):  # the coordinator ends behind its manager
         if not left:
             break
         time.sleep(0.01)
@@ -299,7 +299,7 @@ def main():
             if not (folder / 'exp/attune.sqlite').exists():
                 command = begin
         last = run(folder, arguments.attune, command)
-        _, errors = last.communicate(timeout=300)
+        _, errors = last.communicate(timeout=1000)
         problems = check(arguments, folder)
         if arguments.fake:
             problems += check_journal(folder / 'journal', arguments.trials)

@@ -200,8 +200,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix='attune-cut-') as name:
         folder = pathlib.Path(name)
         half_open = options.cut == 'half-open'  # the trial is adopted: it must be seen
-        pool = CutPool(options.attune, folder, '3' if half_open else '1',
-                    '60' if waits else '1', own_processes=not half_open)
+        # The silence is longer than a busy machine keeps anybody from speaking, and for `half-open`
+        # than it needs to look at the dead connection. A worker that is to come back has an hour.
+        pool = CutPool(options.attune, folder, '30' if half_open else '10',
+                       '3600' if waits else '1', own_processes=not half_open)
 
         def play():
             first = pool.machine(1)

@@ -40,7 +40,7 @@ note('ends')
 
 
 def wait_for(condition, what, pause=0.01):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 200
     while not condition():
         if time.monotonic() > deadline:
             raise RuntimeError(f'in vain waited for {what}')
@@ -138,7 +138,7 @@ class Pool:
         """Workers and tasks, as the coordinator says."""
         address = json.loads((self.folder / 'pool/coordinator.json').read_text())
         host, port = address['address'].rsplit(':', 1)
-        with socket.create_connection((host, int(port)), timeout=30) as connection:
+        with socket.create_connection((host, int(port)), timeout=200) as connection:
             stream = connection.makefile('rb')
             connection.sendall(frame({'type': 'hello', 'version': 1, 'role': 'client',
                                       'client': 'watch', 'token': address['token']}))
