@@ -1,5 +1,6 @@
 #include "backends/checkpoint_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@
 
 #include "backends/trial_folder.h"
 #include "base/directory_entries.h"
+#include "base/trust.h"
 #include "base/unique_fd.h"
 
 namespace attune {
@@ -193,12 +195,16 @@ bool CheckpointFiles::start(Task& task) {
     if (task.arguments.empty()) return end(task, "the trial was started again", 0), false;
     if (!task.refused.empty()) return end(task, task.refused, 0), false;
     const std::filesystem::path from = task.arguments[0];
-    if (!std::filesystem::is_directory(std::filesystem::symlink_status(from, none)) ||
-        std::filesystem::is_empty(from, none)) {
+    const UniqueFd folder(::open(from.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder || std::filesystem::is_empty(from, none)) {
       return end(task, task.job_id.empty() ? from.string() + " is not there" : "nothing saved", 0),
              false;
     }
     if (auto made = make_private_directories(path_); !made) {
+    // A program is about to load it.
+    if (auto ours = check_owner(folder.get(), from.string()); !ours) {
+      return end(task, ours.error().message, 0), false;
+    }
       return end(task, made.error().message, 0), false;
     }
   }

@@ -1,5 +1,6 @@
 #include "backends/local_backend.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -26,6 +27,7 @@ extern "C" {
 #include "backends/trial_folder.h"
 #include "backends/trial_inputs.h"
 #include "base/clock.h"
+#include "base/trust.h"
 
 namespace attune {
 namespace {
@@ -33,6 +35,13 @@ namespace {
 constexpr std::size_t kBytesPerTrial = 256
                                        << 10;  // of one trial in turn, so that none starves others
 constexpr int kPiecesPerFetch = 8;
+
+// The trial is about to load it, and a program that loads a checkpoint may execute what is in it.
+Result<void> check_checkpoint(const std::filesystem::path& checkpoint) {
+  const UniqueFd folder(::open(checkpoint.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder) return {};  // the shim says why
+  return check_owner(folder.get(), checkpoint.string());
+}
 
 }  // namespace
 
@@ -98,6 +107,7 @@ Result<void> LocalBackend::start(const TrialStart& start) {
     return fail("a checkpoint is named by letters, digits, '-' and '_'");
   }
   TRY(make_private_directories(path_ / "trials"));  // somebody may have taken it away
+  if (!start.checkpoint.empty()) TRY(check_checkpoint(checkpoints_.folder(start.checkpoint)));
   const TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
   TRY(end_unknown_attempts(files, start.job_id));
   checkpoints_.cancel(start.job_id);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/directory_entries.h"
+#include "base/trust.h"
 
 namespace attune {
 namespace {
@@ -54,6 +55,7 @@ Result<TrialFolder> TrialFolder::make(const std::filesystem::path& path) {
 Result<TrialFolder> TrialFolder::open(const std::filesystem::path& path) {
   UniqueFd fd(::open(path.c_str(), kFolderFlags));
   if (!fd) return cannot("open", path);
+  TRY(check_owner(fd.get(), path.string()));
   return TrialFolder(path, std::move(fd));
 }
 
@@ -166,6 +168,7 @@ Result<UniqueFd> TrialFolder::open_spool(int attempt) const {
   UniqueFd fd(::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd && errno != ENOENT) return cannot("open", path_ / name);
   if (fd && !is_file(fd.get())) return no_file(path_ / name);
+  if (fd) TRY(check_owner(fd.get(), (path_ / name).string()));
   return fd;
 }
 

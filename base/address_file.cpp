@@ -7,13 +7,14 @@
 #include "base/atomic_file.h"
 #include "base/host_port.h"
 #include "base/json.h"
+#include "base/trust.h"
 
 namespace attune {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 
-Result<void> check_owner(int fd, const std::string& path) {
+Result<void> check_secret(int fd, const std::string& path) {
   struct stat status = {};
   if (::fstat(fd, &status) != 0) return fail("cannot look at " + path);
   if (status.st_uid != ::geteuid()) {
@@ -53,9 +54,10 @@ Result<void> write_address_file(const std::string& path, const WireAddress& addr
 }
 
 Result<WireAddress> read_address_file(const std::string& path) {
+  TRY(check_trusted(std::filesystem::path(path)));
   FileSystem& files = real_files();
   const UniqueFd file = TRY(files.open(path, {}));
-  TRY(check_owner(file.get(), path));
+  TRY(check_secret(file.get(), path));
   const std::uint64_t size = TRY(files.size(file.get(), path));
   if (size > kMostBytes) return fail(fmt::format("{} is larger than {} bytes", path, kMostBytes));
   const std::string text = TRY(read_all(files, file.get(), path));

@@ -42,10 +42,14 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return failed("cannot open", path);
+  return read_to_end(file.get(), path, limit);
+}
+
+Result<std::string> read_to_end(int fd, const std::string& path, std::size_t limit) {
   std::string bytes;
   std::string buffer(1 << 16, '\0');
   while (true) {
-    const ssize_t n = ::read(file.get(), buffer.data(), buffer.size());
+    const ssize_t n = ::read(fd, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return failed("cannot read", path);
     if (n == 0) return bytes;

@@ -9,6 +9,7 @@
 #include "base/host_port.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "base/trust.h"
 #include "coordinator/server/server.h"
 #include "coordinator/wire/token.h"
 #include "runner/experiment_session.h"
@@ -132,6 +133,7 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
                     options.listen));
   const fs::path directory = fs::absolute(options.directory).lexically_normal();
   TRY(make_directories(directory));
+  TRY(check_trusted(directory));
   const Log log = TRY(Log::to_file((directory / "coordinator.log").string(),
                                    TRY(parse_log_level(options.log_level)), true))
                       .named("coordinator");

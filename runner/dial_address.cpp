@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/atomic_file.h"
+#include "base/trust.h"
 #include "coordinator/server/server.h"
 
 namespace attune {
@@ -27,7 +27,7 @@ Result<DialerOptions> dial_options(const std::string& join, const std::string& t
         "--join HOST:PORT needs --token-file; or give --join the file coordinator.json of "
         "the coordinator's folder, which holds both");
   dial.address = join;
-  dial.token = TRY(read_file(token_file, 4096));
+  dial.token = TRY(read_trusted_file(token_file, 4096));
   while (!dial.token.empty() && (dial.token.back() == '\n' || dial.token.back() == '\r'))
     dial.token.pop_back();
   if (dial.token.empty())

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/objective_json.h"
+#include "base/trust.h"
 #include "runner/experiment_rules.h"
 #include "runner/section.h"
 #include "runner/yaml.h"
@@ -71,7 +71,7 @@ std::size_t first_invalid_utf8(const std::string& text) {
 constexpr std::size_t kMaxText = 64 << 20;
 
 Result<std::string> read_text(const fs::path& path) {
-  std::string content = TRY(read_file(path.string(), kMaxText));
+  std::string content = TRY(read_trusted_file(path, kMaxText));
   if (const auto at = first_invalid_utf8(content); at != std::string::npos) {
     const auto line =
         std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n');

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <string_view>
 
 #include "backends/shell_script.h"
 #include "base/base64.h"
+#include "base/trust.h"
 #include "runner/experiment_report.h"
 
 namespace attune {
@@ -93,9 +93,9 @@ Result<TemplateFile> read_template(const Section& section, const fs::path& code)
   if (fs::file_size(path, error) > kMaxTemplate)
     return section.error("template",
                          fmt::format("{} is larger than {} bytes", path.string(), kMaxTemplate));
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return section.error("template", fmt::format("cannot read {}", path.string()));
-  file.text.assign(std::istreambuf_iterator<char>(stream), {});
+  auto text = read_trusted_file(path, kMaxTemplate);
+  if (!text) return section.error("template", text.error().message);
+  file.text = *std::move(text);
   file.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
   return file;
 }

@@ -36,29 +36,6 @@ Result<UniqueFd> open_private(const std::filesystem::path& path, int flags) {
   return fd;
 }
 
-std::string why_untrusted(const struct stat& status, uid_t user, gid_t group) {
-  if (status.st_uid != user && status.st_uid != 0)
-    return fmt::format("belongs to another user ({})", status.st_uid);
-  // A sticky folder, such as /tmp, too: an attune.sqlite-wal that somebody puts there is believed.
-  const bool others = (status.st_mode & S_IWOTH) != 0;
-  const bool strangers = (status.st_mode & S_IWGRP) != 0 && status.st_gid != group;
-  if (others || strangers)
-    return fmt::format("can be written by other users (mode {:04o})", status.st_mode & 07777);
-  return "";
-}
-
-Result<void> check_trusted(int fd, const std::filesystem::path& path) {
-  struct stat status{};
-  if (::fstat(fd, &status) != 0)
-    return fail(fmt::format("cannot look at {}: {}", path.string(), strerror(errno)));
-  const std::string why = why_untrusted(status, ::geteuid(), ::getegid());
-  if (why.empty()) return {};
-  return fail(
-      fmt::format("{} {}, who could have commands executed in your name; make it your own (chown, "
-                  "chmod go-w), or choose another --dir",
-                  path.string(), why));
-}
-
 Result<void> check_file_name(std::string_view what, std::string_view name) {
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

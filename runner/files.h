@@ -1,7 +1,5 @@
 #pragma once
 // The few things that the runner does with files. What it makes is for its user alone.
-#include <sys/stat.h>
-
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -17,14 +15,6 @@ Result<void> make_directories(const std::filesystem::path& path);
 // open(2), close-on-exec, mode 0600 when it is made. A symbolic link, a FIFO, or whatever else is
 // no regular file in its place is refused: somebody else may have put it there.
 Result<UniqueFd> open_private(const std::filesystem::path& path, int flags);
-
-// Why files of this state cannot be trusted by that user: somebody else owns them, or may write
-// there. Empty when only the user and root do. `group` is the user's own, which may write, as it
-// does with umask 002.
-std::string why_untrusted(const struct stat& status, uid_t user, gid_t group);
-// The same of an open file or folder and of who runs this program; the error names `path` and the
-// cure. What is read there may be executed, such as the command of a trial.
-Result<void> check_trusted(int fd, const std::filesystem::path& path);
 
 // Whether a text that comes from outside (a file, the command line, the daemon, a trial) can name a
 // file or a folder, and nothing but that: no part of a path, no option, no hidden file. 1 to 100

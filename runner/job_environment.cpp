@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/atomic_file.h"
+#include "base/trust.h"
 
 namespace attune {
 namespace {
@@ -38,7 +39,7 @@ Result<void> write_environment(const std::filesystem::path& file,
 Result<std::vector<std::string>> job_environment(const std::string& file,
                                                  const std::vector<std::string>& own) {
   if (file.empty()) return own;
-  const std::string text = TRY(read_file(file));
+  const std::string text = TRY(read_trusted_file(file));
   std::vector<std::string> environment;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\0', at), text.size());

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/atomic_file.h"
+#include "base/trust.h"
 #include "coordinator/batch/command_batch_system.h"
 #include "coordinator/batch/slurm_commands.h"
 #include "coordinator/operators/command_operator.h"
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 Result<MakeOperator> choose_slurm(boost::asio::io_context& io, const OperatorChoice& choice,
                                   const Log& log) {
   SlurmOperatorOptions options;
-  auto settings = parse_slurm_settings(TRY(parse_json(TRY(read_file(choice.slurm)))));
+  auto settings = parse_slurm_settings(TRY(parse_json(TRY(read_trusted_file(choice.slurm)))));
   if (!settings) return fail(choice.slurm + ": " + settings.error().message);
   options.settings = *std::move(settings);
   options.program = choice.program;

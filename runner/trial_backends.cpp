@@ -11,6 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/crc32c.h"
 #include "base/saved_numbers.h"
+#include "base/trust.h"
 #include "coordinator/batch/slurm_commands.h"
 #include "coordinator/pool/pool_backend.h"
 #include "coordinator/server/server.h"
@@ -219,7 +220,7 @@ Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_con
                                                              const fs::path& file,
                                                              const WorkerMachine& machine,
                                                              std::function<void()> wake) {
-  const auto text = read_file(file.string());
+  const auto text = read_trusted_file(file);
   if (!text)
     return fail(
         fmt::format("{}; workers and the manager need a directory that they share, at the "
@@ -239,3 +240,4 @@ Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_con
 }
 
 }  // namespace attune
+  TRY(check_trusted(directory));

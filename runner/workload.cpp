@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/atomic_file.h"
+#include "base/trust.h"
 #include "coordinator/commanders/commanders.h"
 #include "coordinator/server/server.h"
 #include "runner/experiment_file.h"
@@ -120,7 +120,7 @@ Result<json> read_settings(const Section& top, const Place& place) {
 
 Result<std::unique_ptr<Commander>> read_workload(const fs::path& file, const fs::path& directory,
                                                  std::uint64_t seed) {
-  const YamlDocument document = TRY(parse_yaml(TRY(read_file(file.string())), file.string()));
+  const YamlDocument document = TRY(parse_yaml(TRY(read_trusted_file(file)), file.string()));
   if (!document.value.is_object())
     return fail(fmt::format("{}: an object of keys expected (commander, learner, collector, ...)",
                             file.string()));

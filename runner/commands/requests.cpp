@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/standard_output.h"
+#include "base/trust.h"
 #include "runner/commands/import_file.h"
 #include "runner/control_client.h"
 #include "runner/store/experiment_lock.h"
@@ -138,7 +139,7 @@ Result<int> request(const UpdateOptions& options, const Console& console) {
   UpdateRequest update;
   if (!options.search_space.empty())
     update.search_space =
-        TRY(parse_yaml(TRY(read_file(options.search_space)), options.search_space)).value;
+        TRY(parse_yaml(TRY(read_trusted_file(options.search_space)), options.search_space)).value;
   update.concurrency = options.concurrency;
   update.max_seconds = options.max_seconds;
   update.max_trials = options.max_trials;

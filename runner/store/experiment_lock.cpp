@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/file_system.h"
+#include "base/trust.h"
 #include "runner/files.h"
 
 namespace attune {
@@ -28,9 +29,7 @@ struct flock whole_file() {
 
 Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "lock";
-  const UniqueFd folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) return fail(fmt::format("cannot open {}: {}", directory.string(), strerror(errno)));
-  TRY(check_trusted(folder.get(), directory));
+  TRY(open_trusted(directory, O_PATH | O_DIRECTORY));
   // Close-on-exec: trials outlive their manager and must not hold its lock.
   UniqueFd fd = TRY(open_private(file, O_RDWR | O_CREAT));
   // A manager that was killed while it started a process lives on in that one until it executes its

@@ -6,7 +6,10 @@
 #include <sys/file.h>
 
 #include <array>
+#include <chrono>
+#include <thread>
 
+#include "base/trust.h"
 #include "base/unique_fd.h"
 #include "runner/files.h"
 
@@ -176,12 +179,20 @@ ALTER TABLE attempts ADD COLUMN host TEXT NOT NULL DEFAULT '';
 constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
-Result<UniqueFd> hold(const std::filesystem::path& folder) {
-  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return fail(fmt::format("cannot open {}: {}", folder.string(), strerror(errno)));
-  while (::flock(fd.get(), LOCK_EX) != 0) {
-    if (errno != EINTR)
+// A lock tells nobody of its end, and waiting for it has no limit: it is asked for again.
+Result<UniqueFd> hold(const std::filesystem::path& folder, double busy_seconds) {
+  constexpr std::chrono::milliseconds kPause{20};
+  UniqueFd fd = TRY(open_trusted(folder, O_RDONLY | O_DIRECTORY));
+  for (double waited = 0; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0;
+       waited += std::chrono::duration<double>(kPause).count()) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
       return fail(fmt::format("cannot lock {}: {}", folder.string(), strerror(errno)));
+    if (waited >= busy_seconds)
+      return fail(
+          fmt::format("{}: another process sets up the store in it; see who with fuser, "
+                      "and wait for it or end it",
+                      folder.string()));
+    std::this_thread::sleep_for(kPause);
   }
   return fd;
 }
@@ -237,8 +248,7 @@ std::span<const std::string_view> schema_steps() { return kSteps; }
 Result<Database> open_for_writing(const std::filesystem::path& working_directory,
                                   std::span<const std::string_view> steps, double busy_seconds) {
   TRY(make_directories(working_directory));
-  const UniqueFd held = TRY(hold(working_directory));
-  TRY(check_trusted(held.get(), working_directory));
+  const UniqueFd held = TRY(hold(working_directory, busy_seconds));
   const std::filesystem::path file = working_directory / kStoreFile;
   // SQLite gives the files beside it the same permissions.
   TRY(make_file(file));

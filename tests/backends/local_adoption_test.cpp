@@ -312,6 +312,20 @@ TEST_CASE("local adoption: a trial whose spool cannot be read does not run on") 
   CHECK(line.wait_for_end());
 }
 
+TEST_CASE("local adoption: what another user says of a trial is not believed") {
+  if (::geteuid() != 0) return;  // only root can give files away
+  constexpr uid_t kNobody = 65534;
+  LocalFixture f("report FINAL 0 0.5");
+  f.start();
+  REQUIRE(f.run_to_end());
+  const fs::path path = GENERATE(false, true) ? f.trial() : f.trial() / "spool.0";
+  REQUIRE(::chown(path.c_str(), kNobody, kNobody) == 0);
+  LocalFixture next(f.own, "true");
+  const auto adopted = next.backend->adopt(trial_start(0), 0);
+  REQUIRE_FALSE(adopted);
+  CHECK(adopted.error().message.find(path.string() + " belongs to another user") == 0);
+}
+
 TEST_CASE("local adoption: GPUs stay with the trials that have them") {
   TemporaryFolder folder;
   make_fifo(folder.path / "never");

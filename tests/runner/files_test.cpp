@@ -67,35 +67,6 @@ TEST_CASE("files: the last lines of a file, and of what is none") {
   }
 }
 
-TEST_CASE("files: who else may write there") {
-  struct Row {
-    mode_t mode;
-    uid_t owner;
-    gid_t group;
-    const char* why;
-  };
-  const Row row = GENERATE(values<Row>({
-      {S_IFDIR | 0700, 1000, 1000, ""},
-      {S_IFDIR | 0755, 0, 0, ""},
-      {S_IFDIR | 0775, 1000, 1000, ""},  // umask 002
-      {S_IFREG | 0664, 1000, 1000, ""},
-      {S_IFDIR | 0775, 1000, 50, "can be written by other users (mode 0775)"},
-      {S_IFDIR | 02775, 0, 50, "can be written by other users (mode 2775)"},
-      {S_IFDIR | 0777, 1000, 1000, "can be written by other users (mode 0777)"},
-      {S_IFREG | 01666, 1000, 1000, "can be written by other users (mode 1666)"},
-      {S_IFDIR | 01777, 0, 0, "can be written by other users (mode 1777)"},  // /tmp
-      {S_IFDIR | 01777, 1001, 1000, "belongs to another user (1001)"},
-      {S_IFDIR | 0700, 1001, 1000, "belongs to another user (1001)"},
-      {S_IFREG | 0600, 1001, 1000, "belongs to another user (1001)"},
-  }));
-  struct stat status{};
-  status.st_mode = row.mode;
-  status.st_uid = row.owner;
-  status.st_gid = row.group;
-  CAPTURE(row.mode, row.owner);
-  CHECK(why_untrusted(status, 1000, 1000) == row.why);
-}
-
 TEST_CASE("files: names that may become paths") {
   for (const char* good : {"t0012", "t0012-3", "abcd2345", "a.b", "_x", "7"}) {
     CAPTURE(good);
