@@ -4,19 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace attune {
 namespace {
 
-void add_new(std::vector<int>& devices, int device) {
+void add_new(std::vector<GpuName>& devices, const GpuName& device) {
   if (std::ranges::find(devices, device) == devices.end()) devices.push_back(device);
 }
 
 }  // namespace
 
-Result<std::vector<int>> devices_for(std::optional<double> count, std::vector<int> found) {
+Result<std::vector<GpuName>> devices_for(std::optional<double> count, std::vector<GpuName> found) {
   constexpr double kMost = 1000;
   if (!count) return found;
   const double wanted = std::ceil(*count);
@@ -24,8 +23,7 @@ Result<std::vector<int>> devices_for(std::optional<double> count, std::vector<in
     return fail(fmt::format("{} GPUs: 0 to {} are possible", *count, kMost));
   const auto size = static_cast<std::size_t>(wanted);
   if (found.empty()) {
-    found.resize(size);
-    std::iota(found.begin(), found.end(), 0);
+    for (std::size_t i = 0; i < size; ++i) found.push_back(fmt::format("{}", i));
   }
   if (size > found.size())
     return fail(
@@ -34,36 +32,38 @@ Result<std::vector<int>> devices_for(std::optional<double> count, std::vector<in
   return found;
 }
 
-GpuRotation::GpuRotation(std::vector<int> devices, std::optional<double> per_device)
+GpuRotation::GpuRotation(std::vector<GpuName> devices, std::optional<double> per_device)
     : devices_(std::move(devices)), per_device_(per_device) {
-  for (const int device : devices_) state_[device];
+  for (const GpuName& device : devices_) state_[device];
 }
 
-std::vector<int> GpuRotation::assign(const std::string& trial, double count) {
+std::vector<GpuName> GpuRotation::assign(const std::string& trial, double count) {
   for (const Assignment& assignment : assigned_) {
     if (assignment.trial == trial) return assignment.devices;
   }
   const double share = std::min(count, 1.0);
   const auto wanted = std::min(static_cast<std::size_t>(std::ceil(count)), devices_.size());
-  std::vector<int> free, with_room, others;
-  for (const int device : devices_) {
+  std::vector<GpuName> free, with_room, others;
+  for (const GpuName& device : devices_) {
     if (state_[device].load == 0) free.push_back(device);
   }
   // The one that was assigned longest ago is the likeliest to become free.
   for (const Assignment& assignment : assigned_) {
-    for (const int device : assignment.devices) {
+    for (const GpuName& device : assignment.devices) {
       const bool room = !per_device_ || state_[device].load + share <= *per_device_ + 1e-9;
       add_new(room ? with_room : others, device);
     }
   }
-  const auto less_used = [this](int a, int b) { return state_[a].times < state_[b].times; };
+  const auto less_used = [this](const GpuName& a, const GpuName& b) {
+    return state_[a].times < state_[b].times;
+  };
   std::ranges::stable_sort(free, less_used);
   // Shares fill a device before they take the next one, which a whole-device trial may want.
-  std::vector<std::vector<int>*> order = {&free, &with_room, &others};
+  std::vector<std::vector<GpuName>*> order = {&free, &with_room, &others};
   if (share < 1) std::swap(order[0], order[1]);
 
   Assignment assignment{trial, {}, share};
-  for (std::vector<int>* group : order) {
+  for (std::vector<GpuName>* group : order) {
     const std::size_t size = std::min(group->size(), wanted - assignment.devices.size());
     group->resize(size);
     std::ranges::stable_sort(*group, less_used);
@@ -73,16 +73,17 @@ std::vector<int> GpuRotation::assign(const std::string& trial, double count) {
   return assignment.devices;
 }
 
-void GpuRotation::adopt(const std::string& trial, const std::vector<int>& devices, double count) {
+void GpuRotation::adopt(const std::string& trial, const std::vector<GpuName>& devices,
+                        double count) {
   Assignment assignment{trial, {}, std::min(count, 1.0)};
-  for (const int device : devices) {
+  for (const GpuName& device : devices) {
     if (state_.contains(device)) assignment.devices.push_back(device);
   }
   take(std::move(assignment));
 }
 
 void GpuRotation::take(Assignment assignment) {
-  for (const int device : assignment.devices) {
+  for (const GpuName& device : assignment.devices) {
     state_[device].load += assignment.share;
     ++state_[device].times;
   }
@@ -92,7 +93,7 @@ void GpuRotation::take(Assignment assignment) {
 void GpuRotation::release(const std::string& trial) {
   const auto found = std::ranges::find(assigned_, trial, &Assignment::trial);
   if (found == assigned_.end()) return;
-  for (const int device : found->devices) {
+  for (const GpuName& device : found->devices) {
     double& load = state_[device].load;
     load = std::max(0.0, load - found->share);
     if (load < 1e-9) load = 0;
@@ -100,7 +101,7 @@ void GpuRotation::release(const std::string& trial) {
   assigned_.erase(found);
 }
 
-int GpuRotation::times_assigned(int device) const {
+int GpuRotation::times_assigned(const GpuName& device) const {
   const auto found = state_.find(device);
   return found == state_.end() ? 0 : found->second.times;
 }

@@ -10,26 +10,29 @@
 
 namespace attune {
 
+// As CUDA_VISIBLE_DEVICES names it: a number ("0"), or a unique name ("GPU-<uuid>", "MIG-<uuid>").
+using GpuName = std::string;
+
 // Those that a worker may give to its trials, of the devices that were found: as many as it says
 // that it has, the first ones; all, when it does not say. Where none was found, which not every
 // kind of GPU is, those from 0 on. Errors: fewer were found; more than 1000.
-Result<std::vector<int>> devices_for(std::optional<double> count, std::vector<int> found);
+Result<std::vector<GpuName>> devices_for(std::optional<double> count, std::vector<GpuName> found);
 
 class GpuRotation {
  public:
   // `devices` in the order of preference. A device has room for `per_device` trials (at least 1;
   // nothing: any number); more than that share it only when nothing else is left.
-  GpuRotation(std::vector<int> devices, std::optional<double> per_device);
+  GpuRotation(std::vector<GpuName> devices, std::optional<double> per_device);
 
   // `count` devices, at most as many as there are; below 1 a share of one. A trial that has some
   // keeps them until release().
-  std::vector<int> assign(const std::string& trial, double count);
+  std::vector<GpuName> assign(const std::string& trial, double count);
   // The same for a trial that has them already, from an earlier manager.
-  void adopt(const std::string& trial, const std::vector<int>& devices, double count);
+  void adopt(const std::string& trial, const std::vector<GpuName>& devices, double count);
   void release(const std::string& trial);  // one that has none is ignored
 
-  const std::vector<int>& devices() const { return devices_; }
-  int times_assigned(int device) const;
+  const std::vector<GpuName>& devices() const { return devices_; }
+  int times_assigned(const GpuName& device) const;
 
  private:
   struct Device {
@@ -38,15 +41,15 @@ class GpuRotation {
   };
   struct Assignment {
     std::string trial;
-    std::vector<int> devices;
+    std::vector<GpuName> devices;
     double share = 1;
   };
 
   void take(Assignment assignment);
 
-  std::vector<int> devices_;
+  std::vector<GpuName> devices_;
   std::optional<double> per_device_;
-  std::map<int, Device> state_;
+  std::map<GpuName, Device> state_;
   std::vector<Assignment> assigned_;  // in the order of assignment; about as many as devices
 };
 

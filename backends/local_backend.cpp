@@ -59,7 +59,8 @@ Result<std::unique_ptr<LocalBackend>> LocalBackend::create(boost::asio::io_conte
   }
   std::shared_ptr<GpuRotation> gpus = options.shared_gpus;
   if (!gpus || !options.gpu_indices.empty()) {
-    std::vector<int> devices = options.gpu_indices;
+    std::vector<GpuName> devices;
+    for (const int index : options.gpu_indices) devices.push_back(fmt::format("{}", index));
     if (options.gpus == GpuUse::assign && devices.empty())
       devices = TRY(find_gpus(options.environment, options.gpu_lister));
     gpus = std::make_shared<GpuRotation>(std::move(devices), options.trials_per_gpu);

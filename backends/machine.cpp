@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cctype>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -55,23 +55,50 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-std::optional<std::vector<int>> listed_devices(const std::vector<std::string>& environment) {
+enum class DeviceKind { none, number, name };
+
+DeviceKind kind_of(std::string_view device) {
+  const auto all = [device](std::string_view more) {
+    return std::ranges::all_of(device, [more](unsigned char c) {
+      return std::isdigit(c) != 0 ||
+             (!more.empty() && (std::isalpha(c) != 0 || more.find(c) != more.npos));
+    });
+  };
+  if (device.empty()) return DeviceKind::none;
+  if (all("")) return DeviceKind::number;
+  // "MIG-GPU-<uuid>/1/0" was the name of a part before R470.
+  const bool name = device.starts_with("GPU-") || device.starts_with("MIG-");
+  return name && all("-/") ? DeviceKind::name : DeviceKind::none;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t first = std::min(text.find_first_not_of(kBlank), text.size());
+  return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
+}
+
+// As CUDA reads it: the first entry that is none, such as -1, hides itself and all that follow. So
+// does one of another kind than the first: rather a device too few than another user's.
+std::vector<GpuName> devices_of(std::string_view list) {
+  std::vector<GpuName> devices;
+  DeviceKind first = DeviceKind::none;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    const std::string_view device = trimmed(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+    const DeviceKind kind = kind_of(device);
+    if (devices.empty()) first = kind;
+    if (kind == DeviceKind::none || kind != first) break;
+    if (std::ranges::find(devices, device) == devices.end()) devices.emplace_back(device);
+  }
+  return devices;
+}
+
+std::optional<std::vector<GpuName>> listed_devices(const std::vector<std::string>& environment) {
   constexpr std::string_view kName = "CUDA_VISIBLE_DEVICES=";
   for (const std::string& variable : environment) {
-    if (!variable.starts_with(kName)) continue;
-    std::vector<int> devices;
-    std::string_view rest = std::string_view(variable).substr(kName.size());
-    while (!rest.empty()) {
-      int device = -1;
-      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), device);
-      if (error != std::errc()) return std::nullopt;  // "GPU-5a1c...": names, not numbers
-      if (device < 0) break;                          // as CUDA does: what follows is hidden
-      devices.push_back(device);
-      rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-      if (!rest.empty() && rest.front() != ',') return std::nullopt;
-      if (!rest.empty()) rest.remove_prefix(1);
-    }
-    return devices;
+    if (variable.starts_with(kName))
+      return devices_of(std::string_view(variable).substr(kName.size()));
   }
   return std::nullopt;
 }
@@ -127,16 +154,16 @@ double usable_memory() {
   return limit ? std::min(all, *limit) : all;
 }
 
-Result<std::vector<int>> find_gpus(const std::vector<std::string>& environment,
-                                   const std::string& program) {
+Result<std::vector<GpuName>> find_gpus(const std::vector<std::string>& environment,
+                                       const std::string& program) {
   if (auto listed = listed_devices(environment)) return *listed;
   const std::optional<std::string> output = TRY(output_of(program, environment));
-  std::vector<int> devices;
+  std::vector<GpuName> devices;
   if (!output) return devices;
   for (std::size_t at = 0; at < output->size();) {
     const std::size_t end = std::min(output->find('\n', at), output->size());
     // "GPU 0: NVIDIA A100 (UUID: ...)"; parts of a device (MIG) are indented.
-    if (output->compare(at, 4, "GPU ") == 0) devices.push_back(static_cast<int>(devices.size()));
+    if (output->compare(at, 4, "GPU ") == 0) devices.push_back(fmt::format("{}", devices.size()));
     at = end + 1;
   }
   return devices;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/gpu_rotation.h"
 #include "base/result.h"
 
 namespace attune {
@@ -14,13 +15,14 @@ double usable_cores();
 // Bytes of main memory, or the limit of our cgroup where that is less.
 double usable_memory();
 
-// The numbers of the NVIDIA GPUs: those of $CUDA_VISIBLE_DEVICES in `environment` ("NAME=value")
-// where it lists numbers, else all that `program` (nvidia-smi) lists. Blocks, for at most ten
-// seconds. None is not an error; a program that does not answer is.
-Result<std::vector<int>> find_gpus(const std::vector<std::string>& environment,
-                                   const std::string& program = "nvidia-smi");
+// The NVIDIA GPUs that we may use: those of $CUDA_VISIBLE_DEVICES in `environment` ("NAME=value"),
+// which may be numbers or names (GPU-<uuid>, MIG-<uuid>), where it is set; else the numbers of all
+// that `program` (nvidia-smi) lists. Blocks, for at most ten seconds. None is not an error; a
+// program that does not answer is.
+Result<std::vector<GpuName>> find_gpus(const std::vector<std::string>& environment,
+                                       const std::string& program = "nvidia-smi");
 
-// The manager needs two descriptors for each trial that runs: raises RLIMIT_NOFILE to what the
+// The manager needs three descriptors for each trial that runs: raises RLIMIT_NOFILE to what the
 // system allows. Returns the limit that there was, which trials get: select() and programs that
 // close all descriptors suffer from a large one.
 rlim_t raise_file_limit();

@@ -55,11 +55,11 @@ AttemptFacts::Process process(std::string_view body) {
   return {field_number<pid_t>(body, "pid"), field_number<std::uint64_t>(body, "start")};
 }
 
-std::vector<int> numbers(std::string_view list) {
-  std::vector<int> result;
+std::vector<std::string> parts(std::string_view list) {
+  std::vector<std::string> result;
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(','), list.size());
-    if (const auto value = number<int>(list.substr(0, end))) result.push_back(*value);
+    result.emplace_back(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
   }
   return result;
@@ -118,7 +118,7 @@ void AttemptFacts::take(const SpoolRecord& record) {
   if (record.type == spool::kShim) {
     shim = process(record.body);
     boot = field(record.body, "boot");
-    gpus = numbers(field(record.body, "gpus"));
+    gpus = parts(field(record.body, "gpus"));
   } else if (record.type == spool::kStart) {
     command = process(record.body);
   } else if (record.type == spool::kStop) {

@@ -54,7 +54,7 @@ struct AttemptFacts {
   };
   std::optional<Process> shim, command;
   std::string boot;
-  std::vector<int> gpus;
+  std::vector<std::string> gpus;
   bool told_to_stop = false, told_to_pause = false;
   std::optional<std::string> restore_error;
   std::optional<Exit> exit;

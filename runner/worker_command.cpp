@@ -43,9 +43,9 @@ std::string job_number(const std::vector<std::string>& environment) {
 }
 
 // Those of which it may give some to its trials.
-Result<std::vector<int>> gpus_of(const WorkerCommandOptions& options,
-                                 const Surroundings& surroundings) {
-  if (options.gpu == 0.0) return std::vector<int>();
+Result<std::vector<GpuName>> gpus_of(const WorkerCommandOptions& options,
+                                     const Surroundings& surroundings) {
+  if (options.gpu == 0.0) return std::vector<GpuName>();
   auto gpus = devices_for(options.gpu, TRY(find_gpus(surroundings.environment)));
   if (!gpus) return fail("--gpu: " + gpus.error().message);
   return gpus;

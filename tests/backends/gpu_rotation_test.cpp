@@ -9,21 +9,23 @@
 namespace attune {
 namespace {
 
-std::string joined(const std::vector<int>& devices) {
+using Devices = std::vector<GpuName>;
+
+std::string joined(const Devices& devices) {
   std::string text;
-  for (const int device : devices) text += (text.empty() ? "" : ",") + std::to_string(device);
+  for (const GpuName& device : devices) text += (text.empty() ? "" : ",") + device;
   return text;
 }
 
 TEST_CASE("gpu rotation: the devices of a worker") {
-  using Devices = std::vector<int>;
-  CHECK(devices_for(std::nullopt, {2, 3}) == Devices{2, 3});
+  CHECK(devices_for(std::nullopt, Devices{"2", "3"}) == Devices{"2", "3"});
   CHECK(devices_for(std::nullopt, {}) == Devices{});
-  CHECK(devices_for(2, {}) == Devices{0, 1});
-  CHECK(devices_for(0.5, {}) == Devices{0});
-  CHECK(devices_for(1.5, {4, 5, 6}) == Devices{4, 5});
-  CHECK(devices_for(0, {4, 5}) == Devices{});
-  CHECK(devices_for(4, {0, 1}).error().message == "4 GPUs are asked for, and this machine has 2");
+  CHECK(devices_for(2, {}) == Devices{"0", "1"});
+  CHECK(devices_for(0.5, {}) == Devices{"0"});
+  CHECK(devices_for(1.5, Devices{"4", "5", "6"}) == Devices{"4", "5"});
+  CHECK(devices_for(0, Devices{"4", "5"}) == Devices{});
+  CHECK(devices_for(4, Devices{"0", "1"}).error().message ==
+        "4 GPUs are asked for, and this machine has 2");
   CHECK_FALSE(devices_for(1e18, {}));
   CHECK_FALSE(devices_for(std::nan(""), {}));
 }
@@ -34,11 +36,11 @@ TEST_CASE("gpu rotation: the sequences of Syne Tune's local backend") {
   REQUIRE(runs.size() == 4);
   for (const json& run : runs) {
     CAPTURE(run.dump());
-    std::vector<int> devices;
+    Devices devices;
     if (run["gpus_to_use"].is_null()) {
-      for (int i = 0; i < run["num_gpus"]; ++i) devices.push_back(i);
+      for (int i = 0; i < run["num_gpus"]; ++i) devices.push_back(std::to_string(i));
     } else {
-      devices = run["gpus_to_use"].get<std::vector<int>>();
+      for (const int i : run["gpus_to_use"]) devices.push_back(std::to_string(i));
     }
     GpuRotation rotation(devices, std::nullopt);
     for (const json& step : run["steps"]) {
@@ -57,41 +59,41 @@ TEST_CASE("gpu rotation: the sequences of Syne Tune's local backend") {
 }
 
 TEST_CASE("gpu rotation: a device takes so many trials, and more only when all are full") {
-  GpuRotation rotation({0, 1}, 2);
-  CHECK(rotation.assign("a", 1) == std::vector{0});
-  CHECK(rotation.assign("b", 1) == std::vector{1});
-  CHECK(rotation.assign("c", 1) == std::vector{0});
-  CHECK(rotation.assign("d", 1) == std::vector{1});
-  CHECK(rotation.assign("e", 1) == std::vector{0});
+  GpuRotation rotation(Devices{"0", "1"}, 2);
+  CHECK(rotation.assign("a", 1) == Devices{"0"});
+  CHECK(rotation.assign("b", 1) == Devices{"1"});
+  CHECK(rotation.assign("c", 1) == Devices{"0"});
+  CHECK(rotation.assign("d", 1) == Devices{"1"});
+  CHECK(rotation.assign("e", 1) == Devices{"0"});
   rotation.release("b");
-  CHECK(rotation.assign("f", 1) == std::vector{1});
+  CHECK(rotation.assign("f", 1) == Devices{"1"});
 }
 
 TEST_CASE("gpu rotation: shares fill a device before they take the next one") {
-  GpuRotation rotation({0, 1}, 1);
-  CHECK(rotation.assign("a", 0.5) == std::vector{0});
-  CHECK(rotation.assign("b", 0.5) == std::vector{0});
-  CHECK(rotation.assign("c", 0.5) == std::vector{1});
+  GpuRotation rotation(Devices{"0", "1"}, 1);
+  CHECK(rotation.assign("a", 0.5) == Devices{"0"});
+  CHECK(rotation.assign("b", 0.5) == Devices{"0"});
+  CHECK(rotation.assign("c", 0.5) == Devices{"1"});
   rotation.release("a");
   rotation.release("b");
-  CHECK(rotation.assign("d", 1) == std::vector{0});
+  CHECK(rotation.assign("d", 1) == Devices{"0"});
 }
 
 TEST_CASE("gpu rotation: a trial gets no device twice, no more than there are, and keeps its own") {
-  GpuRotation rotation({3, 4}, 1);
-  CHECK(rotation.assign("a", 5) == std::vector{3, 4});
-  CHECK(rotation.assign("b", 2) == std::vector{3, 4});
-  CHECK(rotation.assign("a", 1) == std::vector{3, 4});
+  GpuRotation rotation(Devices{"3", "4"}, 1);
+  CHECK(rotation.assign("a", 5) == Devices{"3", "4"});
+  CHECK(rotation.assign("b", 2) == Devices{"3", "4"});
+  CHECK(rotation.assign("a", 1) == Devices{"3", "4"});
   CHECK(GpuRotation({}, 1).assign("a", 1).empty());
 }
 
 TEST_CASE("gpu rotation: what an earlier manager assigned counts") {
-  GpuRotation rotation({0, 1, 2}, 1);
-  rotation.adopt("a", {1, 7}, 1);  // 7 is no longer there
-  CHECK(rotation.assign("b", 2) == std::vector{0, 2});
+  GpuRotation rotation(Devices{"0", "1", "2"}, 1);
+  rotation.adopt("a", Devices{"1", "7"}, 1);  // 7 is no longer there
+  CHECK(rotation.assign("b", 2) == Devices{"0", "2"});
   rotation.release("a");
   rotation.release("unknown");
-  CHECK(rotation.assign("c", 1) == std::vector{1});
+  CHECK(rotation.assign("c", 1) == Devices{"1"});
 }
 
 }  // namespace

@@ -279,7 +279,7 @@ TEST_CASE("local backend: GPUs are hidden, or assigned and given back") {
 }
 
 TEST_CASE("local backend: backends of one machine share its GPUs") {
-  const auto gpus = std::make_shared<GpuRotation>(std::vector{4, 2}, 1);
+  const auto gpus = std::make_shared<GpuRotation>(std::vector<GpuName>{"4", "2"}, 1);
   const auto options_of = [&](const std::string& experiment) {
     return [&gpus, experiment](LocalBackendOptions& options) {
       options.experiment_id = experiment;

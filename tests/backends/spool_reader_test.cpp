@@ -60,9 +60,10 @@ Read read_all(const std::string& text, std::uint64_t position = 0, std::size_t p
 }
 
 const std::string kWhole =
-    record("shim", "pid=12 start=345 boot=ab-cd gpus=0,2") + record("start", "pid=13 start=346") +
-    record("metric", metric(0) + metric(1).substr(0, 30)) + record("problem", "something\nlong") +
-    record("metric", metric(1).substr(30)) + record("stop", "pause") + record("metric", metric(2)) +
+    record("shim", "pid=12 start=345 boot=ab-cd gpus=0,GPU-5a1c-2") +
+    record("start", "pid=13 start=346") + record("metric", metric(0) + metric(1).substr(0, 30)) +
+    record("problem", "something\nlong") + record("metric", metric(1).substr(30)) +
+    record("stop", "pause") + record("metric", metric(2)) +
     record("exit", "code=3 signal=0 oom=0 cpu=1.5 rss=4096", 9.25);
 
 TEST_CASE("spool: however it is cut, the same comes out") {
@@ -75,7 +76,7 @@ TEST_CASE("spool: however it is cut, the same comes out") {
     REQUIRE(read.facts.shim->pid == 12);
     REQUIRE(read.facts.shim->start == 345);
     REQUIRE(read.facts.boot == "ab-cd");
-    REQUIRE(read.facts.gpus == std::vector{0, 2});
+    REQUIRE(read.facts.gpus == std::vector<std::string>{"0", "GPU-5a1c-2"});
     REQUIRE(read.facts.command->pid == 13);
     REQUIRE(read.facts.told_to_pause);
     REQUIRE_FALSE(read.facts.told_to_stop);
