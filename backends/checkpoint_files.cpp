@@ -24,7 +24,8 @@ namespace {
 
 constexpr int kAtOnce = 4;  // copies; more would only fight for the disk
 
-// $1: from, $2: to. The sum of the sizes goes to standard output. A trial that runs may remove a
+// $1: from, $2: to. What it takes of the disk goes to standard output: the blocks of each file and
+// folder, so that holes count as nothing, and 4096 bytes for itself. A trial that runs may remove a
 // file between cp's listing and its reading; then the copy is begun again. An id is given out once:
 // what lies there already was saved by a manager that was killed before it had kept that.
 constexpr char kCopy[] = R"(
@@ -35,7 +36,7 @@ for last in false false true; do
   ! $last || { rm -rf -- "$2.new"; exit 1; }
 done
 mv -T -- "$2.new" "$2" || exit 1
-find "$2" -type f -printf '%s\n' | awk '{ sum += $1 } END { printf "%.0f", sum }')";
+find "$2" -printf '%i %b\n' | awk '!known[$1]++ { sum += $2 * 512 + 4096 } END { printf "%.0f", sum }')";
 
 // Renamed first: there is never half a checkpoint under the name of a whole one.
 constexpr char kRemove[] = R"(
@@ -200,11 +201,11 @@ bool CheckpointFiles::start(Task& task) {
       return end(task, task.job_id.empty() ? from.string() + " is not there" : "nothing saved", 0),
              false;
     }
-    if (auto made = make_private_directories(path_); !made) {
     // A program is about to load it.
     if (auto ours = check_owner(folder.get(), from.string()); !ours) {
       return end(task, ours.error().message, 0), false;
     }
+    if (auto made = make_private_directories(path_); !made) {
       return end(task, made.error().message, 0), false;
     }
   }

@@ -5,6 +5,10 @@
 //
 // A save always copies (--reflink=auto: at no cost where the file system can). Moving the folder of
 // a trial that has ended would be quicker, but then a second checkpoint of it would be empty.
+//
+// The bytes of a checkpoint are what it takes of the disk: the blocks of its files and folders, and
+// 4096 for each of them, as they take inodes of which a disk has only so many. A hole takes
+// nothing, what has two names counts once.
 #include <filesystem>
 #include <functional>
 #include <list>
