@@ -24,9 +24,9 @@ constexpr int kLastOwnCode = 125;
 constexpr std::uint64_t kMaxFileSteps = 5'000'000;  // of a regular expression: some 100 ms
 constexpr std::size_t kShown = 60;                  // of a text in a message
 
-Result<std::string> read_result(const std::filesystem::path& path) {
-  const UniqueFd fd(
-      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+Result<std::string> read_result(const TrialFolder& folder, const std::string& file) {
+  const UniqueFd fd(::openat(folder.fd(), file.c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status{};
   if (!fd || ::fstat(fd.get(), &status) != 0)
     return fail(errno == ELOOP ? "it is a symbolic link" : strerror(errno));
@@ -78,8 +78,8 @@ Result<json> last_match(const ReportRules& rules, const std::string& text) {
   return fail("no line of it matches the regular expression");
 }
 
-Result<json> read_and_parse(const ReportRules& rules, const std::filesystem::path& path) {
-  const std::string text = TRY(read_result(path));
+Result<json> read_and_parse(const ReportRules& rules, const TrialFolder& folder) {
+  const std::string text = TRY(read_result(folder, rules.file));
   if (!rules.file_regex.empty()) return last_match(rules, text);
   auto value = TRY(parse_json(text));
   if (is_result(value, rules.objective)) return value;
@@ -108,7 +108,7 @@ std::string why_none(const ReportRules& rules, const SpoolReader& spool) {
 }  // namespace
 
 std::optional<TrialEvent> final_result(const ReportRules& rules, const SpoolReader& spool,
-                                       const std::filesystem::path& folder, TrialFinished& end) {
+                                       const TrialFolder& folder, TrialFinished& end) {
   using How = ReportRules::How;
   if (rules.how == How::metrics_file) return std::nullopt;
   if (rules.how == How::exit_code) {
@@ -120,7 +120,7 @@ std::optional<TrialEvent> final_result(const ReportRules& rules, const SpoolRead
   }
   if (end.how != Ending::succeeded || !spool.final_wanted()) return std::nullopt;
   if (rules.how == How::result_file) {
-    auto value = read_and_parse(rules, folder / rules.file);
+    auto value = read_and_parse(rules, folder);
     if (value) return spool.final_report(*std::move(value), end.time);
     end.how = Ending::failed;
     end.detail = fmt::format("the result file {}: {}", rules.file, value.error().message);

@@ -1,15 +1,15 @@
 #pragma once
 // The final result of an attempt that has ended and does not call any result its final one.
-#include <filesystem>
 #include <optional>
 
 #include "backends/report_rules.h"
 #include "backends/spool_reader.h"
 #include "backends/trial_backend.h"
+#include "backends/trial_folder.h"
 
 namespace attune {
 
-// `folder`: of the trial. May change `end`: with How::exit_code an exit is a success, and an
+// May change `end`: with How::exit_code an exit is a success, and an
 // attempt whose result file cannot be read has failed, for the reason in `end.detail`.
 //
 // Lines: the last one that has a number for the objective, of an attempt that succeeded; a problem
@@ -20,7 +20,7 @@ namespace attune {
 //
 // Nothing for How::metrics_file, and where an earlier manager has had the final result already.
 std::optional<TrialEvent> final_result(const ReportRules& rules, const SpoolReader& spool,
-                                       const std::filesystem::path& folder, TrialFinished& end);
+                                       const TrialFolder& folder, TrialFinished& end);
 
 inline constexpr std::size_t kMaxResultFile = 1 << 20;
 

@@ -22,11 +22,16 @@ constexpr std::size_t kFirstRecord = 4096;  // is within so many bytes of a spoo
 // How often an attempt is looked at whose shim has not written its first record.
 constexpr std::chrono::milliseconds kAttach{20};
 
-// Invalid when there is none, or not even its folder.
-Result<UniqueFd> find_spool(const std::filesystem::path& folder, int attempt) {
-  if (std::error_code none; !std::filesystem::exists(folder, none)) return UniqueFd();
-  const TrialFolder files = TRY(TrialFolder::open(folder));
-  return files.open_spool(attempt);
+// Nothing when it is not there.
+Result<std::optional<TrialFolder>> find_folder(const std::filesystem::path& folder) {
+  if (std::error_code none; !std::filesystem::exists(folder, none)) return std::nullopt;
+  return TRY(TrialFolder::open(folder));
+}
+
+// Invalid when there is none.
+Result<UniqueFd> find_spool(const Result<std::optional<TrialFolder>>& folder, int attempt) {
+  if (!folder) return std::unexpected(folder.error());
+  return *folder ? (*folder)->open_spool(attempt) : UniqueFd();
 }
 
 }  // namespace
@@ -36,7 +41,8 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   if (by_job_.contains(start.job_id)) return fail("trial " + start.job_id + " runs already");
   if (!is_job_id(start.job_id)) return fail("a job id consists of letters and digits");
   const auto path = folder(start.job_id);
-  Result<UniqueFd> spool = find_spool(path, start.attempt);
+  auto files = find_folder(path);
+  Result<UniqueFd> spool = find_spool(files, start.attempt);
   if (!spool) {
     kill_leftovers(path, start.attempt, {});  // whoever calls takes it for dead
     return std::unexpected(spool.error());
@@ -49,6 +55,7 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
 
   auto attempt =
       std::make_unique<Attempt>(io_, start, std::move(*spool), position, options_.report.objective);
+  attempt->folder = *std::move(files);
   attempt->watch_key = TRY(watch_->add(path / fmt::format("spool.{}", start.attempt)));
   if (facts.told_to_stop || facts.told_to_pause) {
     attempt->wanted = facts.told_to_stop ? Ending::stopped : Ending::paused;

@@ -10,6 +10,7 @@
 
 #include "backends/local_backend.h"
 #include "backends/spool_reader.h"
+#include "backends/trial_folder.h"
 #include "backends/trial_inputs.h"
 
 namespace attune {
@@ -35,6 +36,9 @@ struct LocalBackend::Attempt {
   double gpus;  // how many it asked for
   std::uint64_t order = 0;
   SpoolReader spool;
+  // Who moves the folder of the experiment takes the results of what runs along. Nothing: it was
+  // gone when the attempt was adopted.
+  std::optional<TrialFolder> folder;
   int watch_key = -1;
   // Readable when the shim has ended; not open while it is not known which process that is.
   boost::asio::posix::stream_descriptor shim_end;

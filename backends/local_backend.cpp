@@ -107,9 +107,9 @@ Result<void> LocalBackend::start(const TrialStart& start) {
   if (!start.checkpoint.empty() && !is_checkpoint_id(start.checkpoint)) {
     return fail("a checkpoint is named by letters, digits, '-' and '_'");
   }
-  TRY(make_private_directories(path_ / "trials"));  // somebody may have taken it away
   if (!start.checkpoint.empty()) TRY(check_checkpoint(checkpoints_.folder(start.checkpoint)));
-  const TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
+  TRY(make_private_directories(path_ / "trials"));  // somebody may have taken it away
+  TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
   TRY(end_unknown_attempts(files, start.job_id));
   checkpoints_.cancel(start.job_id);
   const UniqueFd spool = TRY(files.create_spool(start.attempt));
@@ -134,6 +134,7 @@ Result<void> LocalBackend::start(const TrialStart& start) {
     watch_->remove(attempt->watch_key);
     return std::unexpected(process.error());
   }
+  attempt->folder = std::move(files);
   watch_end(keep(std::move(attempt)), std::move(process->pidfd));
   return {};
 }
@@ -244,6 +245,9 @@ void LocalBackend::force_end_later(Attempt& attempt) {
 Result<void> LocalBackend::give_parameter(const std::string& job_id, std::int64_t index,
                                           const std::string& text) {
   if (!is_job_id(job_id)) return fail("a job id consists of letters and digits");
+  const auto found = by_job_.find(job_id);
+  if (found != by_job_.end() && found->second->folder)
+    return found->second->folder->write(fmt::format("parameter_{}.cfg", index), text);
   const TrialFolder files = TRY(TrialFolder::open(folder(job_id)));
   return files.write(fmt::format("parameter_{}.cfg", index), text);
 }
@@ -308,8 +312,10 @@ std::vector<TrialEvent> LocalBackend::fetch_status_results() {
     } else if (gone) {
       attempt.spool.finish(late, events);
       TrialFinished end = finish(attempt);
-      const auto last = final_result(options_.report, attempt.spool, folder(attempt.job_id), end);
-      if (last) events.push_back(*last);
+      if (attempt.folder) {
+        auto last = final_result(options_.report, attempt.spool, *attempt.folder, end);
+        if (last) events.push_back(*std::move(last));
+      }
       events.emplace_back(std::move(end));
       forget(attempt);
     }

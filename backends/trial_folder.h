@@ -40,6 +40,8 @@ class TrialFolder {
   std::vector<int> attempts() const;  // those that have a spool, in no order
   // For reading. Invalid when there is none.
   Result<UniqueFd> open_spool(int attempt) const;
+  // The folder itself, wherever it may have been moved since.
+  int fd() const { return fd_.get(); }
 
  private:
   TrialFolder(std::filesystem::path path, UniqueFd fd)

@@ -34,8 +34,7 @@ std::vector<TrialEvent> read_rest(const KnownAttempt& attempt, const ReportRules
     auto told = end_of_attempt(reader.facts(), attempt.wanted);
     told.job_id = job;
     if (end->how == Ending::lost && told.how == Ending::succeeded) *end = std::move(told);
-    if (auto last = final_result(rules, reader, attempt.folder, *end))
-      events.push_back(*std::move(last));
+    if (auto last = final_result(rules, reader, *files, *end)) events.push_back(*std::move(last));
   }
   return events;
 }

@@ -1,6 +1,7 @@
 // Trials that report without a library: lines of the output, result files, exit codes.
 #include <sys/stat.h>
 
+#include "tests/backends/gate.h"
 #include "tests/backends/local_fixture.h"
 
 namespace attune::test {
@@ -225,6 +226,26 @@ TEST_CASE("result file: JSON, a number, or what a regular expression finds last"
   REQUIRE(local.run_to_end());
   CHECK(shown(local) == Lines{expected});
   CHECK(local.finished[0].how == Ending::succeeded);
+}
+
+TEST_CASE("result file: one in a folder that was moved away meanwhile counts") {
+  LocalFixture f("echo ready > $GATES/line; read x < $GATES/go; echo 0.25 > result",
+                 [](LocalBackendOptions& options) {
+                   options.report.how = ReportRules::How::result_file;
+                   options.report.file = "result";
+                   options.run_in_trial_folder = true;
+                   options.environment.push_back("GATES=" + options.code_directory.string());
+                 });
+  Lifeline line(f.directory / "line");
+  Gate go(f.directory / "go");
+  f.start();
+  REQUIRE(line.wait_for_byte());
+  fs::rename(f.directory / "experiment", f.directory / "elsewhere");
+  go.let(1);
+  REQUIRE(f.run_to_end());
+  INFO(f.finished[0].detail);
+  CHECK(f.finished[0].how == Ending::succeeded);
+  CHECK(shown(f) == Lines{"F0 0.25"});
 }
 
 TEST_CASE("result file: one that cannot be read fails the trial, with the reason") {
