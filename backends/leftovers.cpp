@@ -22,6 +22,7 @@ namespace {
 
 // A process that forks while /proc is read may be missed; a second look finds its child.
 constexpr int kRounds = 10;
+constexpr int kLooks = 500;  // a millisecond each
 
 bool has_variable(const std::string& environment, const std::string& variable) {
   const std::string bounded = '\0' + variable + '\0';
@@ -45,12 +46,12 @@ std::uint64_t field_of(const std::string& stat, StatField wanted) {
 
 // Nothing for a process that really has none (kernel threads, zombies, `env -i`). Between execve()
 // and the start of the new program the kernel shows an empty environment, and nothing tells when
-// that is over: the program may have to be read from a disk first. Hence the looks again.
-std::string environment_of(pid_t pid) {
-  constexpr int kLooks = 1000;
+// that is over: the program may have to be read from a disk first. Hence the looks again, of which
+// there are `looks` for all processes together: the event loop waits meanwhile.
+std::string environment_of(pid_t pid, int& looks) {
   constexpr timespec kPause{0, 1'000'000};
   const std::string path = fmt::format("/proc/{}/environ", pid);
-  for (int look = 0; look < kLooks; ++look) {
+  while (true) {
     const Result<std::string> text = read_file(path);
     if (!text) return "";
     if (!text->empty()) return *text;
@@ -58,9 +59,9 @@ std::string environment_of(pid_t pid) {
     if (field_of(stat, kVirtualSize) == 0) return "";
     const std::uint64_t end = field_of(stat, kEnvironmentEnd);
     if (end != 0 && end == field_of(stat, kEnvironmentStart)) return "";
+    if (looks-- <= 0) return "";
     if (end == 0) ::nanosleep(&kPause, nullptr);
   }
-  return "";
 }
 
 }  // namespace
@@ -78,6 +79,7 @@ bool kill_leftovers(const std::filesystem::path& folder, int attempt, const Atte
   }
   const std::string where = "NNI_SYS_DIR=" + folder.string();
   const std::string which = fmt::format("ATTUNE_ATTEMPT={}", attempt);
+  int looks = kLooks;
   for (int round = 0; round < kRounds; ++round) {
     bool found = false;
     for (const auto& entry : entries_of("/proc")) {
@@ -87,7 +89,7 @@ bool kill_leftovers(const std::filesystem::path& folder, int attempt, const Atte
       if (pid <= 1 || pid == ::getpid()) continue;
       // Opened first: what is read and what is killed is then the same process, or none.
       const UniqueFd process(::pidfd_open(pid, 0));
-      const std::string environment = environment_of(pid);
+      const std::string environment = environment_of(pid, looks);
       if (!process || !has_variable(environment, where) || !has_variable(environment, which)) {
         continue;
       }

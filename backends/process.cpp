@@ -29,7 +29,7 @@ std::vector<char*> c_strings(const std::vector<std::string>& texts) {
 // The list of what happens in the child between fork and exec.
 class FileActions {
  public:
-  FileActions() { posix_spawn_file_actions_init(&actions_); }
+  FileActions() { note(posix_spawn_file_actions_init(&actions_)); }
   ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
   FileActions(const FileActions&) = delete;
   FileActions& operator=(const FileActions&) = delete;
@@ -37,11 +37,11 @@ class FileActions {
   const posix_spawn_file_actions_t* get() const { return &actions_; }
 
   Result<void> add(const ProcessSpec& spec) {
-    posix_spawn_file_actions_addchdir_np(&actions_, spec.directory.c_str());
+    note(posix_spawn_file_actions_addchdir_np(&actions_, spec.directory.c_str()));
     int last = 2;
     for (int fd = 0; fd <= 2; ++fd) {
-      posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY,
-                                       0);
+      note(posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null",
+                                            fd == 0 ? O_RDONLY : O_WRONLY, 0));
     }
     for (const auto& [target, source] : spec.descriptors) {
       last = std::max(last, target);
@@ -52,14 +52,23 @@ class FileActions {
     }
     ATTUNE_CHECK(last < 20);
     for (std::size_t i = 0; i < copies_.size(); ++i) {
-      posix_spawn_file_actions_adddup2(&actions_, copies_[i].get(), spec.descriptors[i].first);
+      note(
+          posix_spawn_file_actions_adddup2(&actions_, copies_[i].get(), spec.descriptors[i].first));
     }
-    posix_spawn_file_actions_addclosefrom_np(&actions_, last + 1);
-    return {};
+    note(posix_spawn_file_actions_addclosefrom_np(&actions_, last + 1));
+    if (error_ == 0) return {};
+    return fail(
+        fmt::format("cannot prepare the start of {}: {}", spec.arguments.at(0), strerror(error_)));
   }
 
  private:
+  // One that is missing would have the child run elsewhere, or with our descriptors.
+  void note(int error) {
+    if (error_ == 0) error_ = error;
+  }
+
   posix_spawn_file_actions_t actions_;
+  int error_ = 0;  // the first one
   std::vector<UniqueFd> copies_;
 };
 

@@ -98,13 +98,25 @@ struct Pool {
   bool awaited = false;  // what goes wrong is no error of the start any more
 };
 
+// A time that runs while the loop does. Its handler is called after the end of this, too.
+class Patience {
+ public:
+  Patience(boost::asio::io_context& io, std::chrono::steady_clock::duration time)
+      : timer_(io, time) {
+    timer_.async_wait([over = over_](const boost::system::error_code&) { *over = true; });
+  }
+  bool over() const { return *over_; }
+
+ private:
+  std::shared_ptr<bool> over_ = std::make_shared<bool>(false);
+  boost::asio::steady_timer timer_;
+};
+
 // Until it is reached, or it is known that it will not be for now: that is an error where it will
 // never be.
 Result<void> await_coordinator(boost::asio::io_context& io, const Pool& pool) {
-  boost::asio::steady_timer patience(io, pool.own ? kStart : kFirstTry);
-  const auto over = std::make_shared<bool>(false);  // the handler is called after the return, too
-  patience.async_wait([over](const boost::system::error_code&) { *over = true; });
-  while (!*over && !pool.backend->connected()) {
+  const Patience patience(io, pool.own ? kStart : kFirstTry);
+  while (!patience.over() && !pool.backend->connected()) {
     if (pool.own && !pool.own->end().empty()) return fail(pool.own->end());
     if (!pool.own && pool.state != DialState::connecting) break;
     io.run_one();
@@ -115,13 +127,13 @@ Result<void> await_coordinator(boost::asio::io_context& io, const Pool& pool) {
 }
 
 void say_goodbye(boost::asio::io_context& io, Pool& pool, bool hurry) {
-  boost::asio::steady_timer patience(io, kFarewell);
-  bool over = hurry && !pool.backend->connected();
-  patience.async_wait([&](const boost::system::error_code&) { over = true; });
-  while (!over && !pool.backend->connected()) io.run_one();  // it may only just have begun
+  const Patience patience(io, kFarewell);
+  const bool hopeless = hurry && !pool.backend->connected();
+  const auto waits = [&] { return !hopeless && !patience.over(); };
+  while (waits() && !pool.backend->connected()) io.run_one();  // it may only just have begun
   if (pool.own) pool.own->dismiss();
   pool.backend->finish(pool.own != nullptr);
-  while (!over && pool.backend->connected()) io.run_one();
+  while (waits() && pool.backend->connected()) io.run_one();
 }
 
 Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup& setup,
@@ -228,6 +240,7 @@ Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_con
                     text.error().message));
   const json object = TRY(parse_json(*text));
   const fs::path directory = TRY(text_at(object, "directory"));
+  TRY(check_trusted(directory));
   const Experiment experiment =
       TRY(read_stored_experiment(TRY(object_at(object, "document")), directory));
   const std::string id = TRY(text_at(object, "experiment"));
@@ -240,4 +253,3 @@ Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_con
 }
 
 }  // namespace attune
-  TRY(check_trusted(directory));

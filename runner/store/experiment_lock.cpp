@@ -37,11 +37,10 @@ Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directo
   for (int tries = 0; tries < kTries; ++tries) {
     struct flock lock = whole_file();
     if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return ExperimentLock(std::move(fd));
-    if (errno != EAGAIN && errno != EACCES) break;
+    if (errno != EAGAIN && errno != EACCES)
+      return fail(fmt::format("cannot lock {}: {}", file.string(), strerror(errno)));
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  if (errno != EAGAIN && errno != EACCES)
-    return fail(fmt::format("cannot lock {}: {}", file.string(), strerror(errno)));
   return fail(
       fmt::format("{}: a manager runs this experiment already; attune status shows it, "
                   "attune stop ends it",
