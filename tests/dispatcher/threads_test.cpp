@@ -19,7 +19,7 @@ class Bell {
   }
   void wait_past(int seen) {
     std::unique_lock lock(mutex_);
-    REQUIRE(changed_.wait_for(lock, std::chrono::seconds(30), [&] { return rung_ > seen; }));
+    REQUIRE(changed_.wait_for(lock, std::chrono::seconds(200), [&] { return rung_ > seen; }));
   }
   int count() {
     const std::lock_guard lock(mutex_);

@@ -32,6 +32,24 @@ def curve(lr, momentum):
     return values
 
 
+# The example, which waits in the middle until there is a file `go`.
+HELD = f'''
+import importlib.util, os, time
+spec = importlib.util.spec_from_file_location('trial', {str(EXAMPLE / 'trial.py')!r})
+trial = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(trial)
+train = trial.train_epoch
+
+def train_when_allowed(state, *others):
+    while state['epoch'] == 3 and not os.path.exists('go'):
+        time.sleep(0.01)
+    train(state, *others)
+
+trial.train_epoch = train_when_allowed
+trial.main()
+'''
+
+
 class CheckpointingTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -39,7 +57,7 @@ class CheckpointingTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def attune(self, *arguments):
-        return subprocess.run([os.environ['ATTUNE'], *arguments], cwd=self.folder, timeout=100,
+        return subprocess.run([os.environ['ATTUNE'], *arguments], cwd=self.folder, timeout=200,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
     def shown(self, job):
@@ -88,7 +106,9 @@ class CheckpointingTest(unittest.TestCase):
         self.assertGreater(paused, 1)
 
     def test_experiment_that_is_stopped_and_resumed(self):
+        (self.folder / 'held.py').write_text(HELD)
         file = self.experiment(
+            trialCommand=f'PYTHONPATH={ROOT}/python exec {sys.executable} -B held.py',
             searchSpace={'lr': {'_type': 'choice', '_value': [0.05]},
                          'momentum': {'_type': 'choice', '_value': [0.5]}},
             maxTrialNumber=1, trialConcurrency=1,
@@ -100,7 +120,8 @@ class CheckpointingTest(unittest.TestCase):
         while not saved.exists() and manager.poll() is None:
             time.sleep(0.002)
         self.attune('stop', '--dir', 'exp')
-        self.assertEqual(manager.wait(timeout=60), 130)
+        self.assertEqual(manager.wait(timeout=200), 130)
+        (self.folder / 'go').touch()
         done = self.attune('resume', '--dir', 'exp', '--quiet')
         self.assertEqual(done.returncode, 0, done.stderr)
         shown = self.shown('t0000')

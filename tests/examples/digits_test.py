@@ -27,7 +27,7 @@ class Run:
             environment.update(NNI_PLATFORM='local', NNI_SYS_DIR=str(sys_dir),
                                NNI_TRIAL_JOB_ID='k3vLZ')
         done = subprocess.run([str(word) for word in command], env=environment, cwd=cwd,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200)
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
         metrics = pathlib.Path(sys_dir or '/nowhere') / '.nni/metrics'
         self.metrics = metrics.read_bytes() if metrics.exists() else b''

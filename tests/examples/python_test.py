@@ -22,7 +22,7 @@ def environment(**named):
 def python(script, *words, path=('python',), cwd=None, **named):
     named['PYTHONPATH'] = ':'.join(str(ROOT / folder) for folder in path)
     return subprocess.run([sys.executable, EXAMPLES / script, *map(str, words)], cwd=cwd,
-                          env=environment(**named), capture_output=True, text=True, timeout=120)
+                          env=environment(**named), capture_output=True, text=True, timeout=200)
 
 
 class Case(unittest.TestCase):
@@ -36,7 +36,7 @@ class Case(unittest.TestCase):
             [os.environ['ATTUNE'], 'run', EXAMPLES / name / 'experiment.yaml', '--dir',
              self.folder / 'experiment', '--max-trials', str(trials), '--seed', '1', '--quiet',
              '--json', '--daemon', os.environ['ATTUNED']],
-            env=environment(), capture_output=True, text=True, timeout=120)
+            env=environment(), capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         ended = result['trials']['succeeded'] + result['trials']['early_stopped']

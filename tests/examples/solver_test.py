@@ -41,7 +41,7 @@ class ForeignTest(unittest.TestCase):
 
     def attune(self, *words):
         return subprocess.run([ATTUNE, *map(str, words)], cwd=self.dir, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=200)
 
     def run_file(self, file, *more):
         done = self.attune('run', file, '--dir', self.dir / 'exp', '--json', '--seed', 1, *more)

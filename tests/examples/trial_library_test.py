@@ -20,7 +20,7 @@ def run(command, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(('NNI_', 'ATTUNE_'))}
     environment.update({k: str(v) for k, v in variables.items()})
     return subprocess.run([str(word) for word in command], env=environment, text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=200)
 
 
 def reports(folder):

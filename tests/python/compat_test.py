@@ -16,7 +16,7 @@ def run(code, environment=None):
     clean = {name: value for name, value in os.environ.items() if not name.startswith('NNI_')}
     clean.update(environment or {}, PYTHONPATH=f'{PYTHON}:{PYTHON / "compat"}')
     return subprocess.run([sys.executable, '-B', '-c', code], env=clean, capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=200)
 
 
 class Nni(TrialCase):

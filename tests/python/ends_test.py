@@ -120,7 +120,7 @@ class Ends(StudyCase):
             thread.start()
         os.kill(study._daemon.pid, signal.SIGKILL)
         for thread in threads:
-            thread.join(60)
+            thread.join(200)
         self.assertEqual(len(errors), 3)
 
     def test_killed_while_it_optimizes(self):
@@ -145,10 +145,10 @@ class Ends(StudyCase):
 
         def function(config):
             if not first.acquire(blocking=False):
-                killed.wait(60)
+                killed.wait(200)
                 return 1
             for _ in range(2):
-                waiting.acquire(timeout=60)
+                waiting.acquire(timeout=200)
             with study.changed:  # two wait: they have let go of this
                 os.kill(study._daemon.pid, signal.SIGKILL)
                 os.waitid(os.P_PID, study._daemon.pid, os.WEXITED | os.WNOWAIT)
@@ -252,7 +252,7 @@ class Ends(StudyCase):
             before = f'import attune, os, sys\nSPACE = {UNIFORM!r}\n'
             done = subprocess.run(
                 [sys.executable, '-B', '-c', before + code],
-                capture_output=True, text=True, timeout=60, env={**os.environ, 'TMPDIR': folder})
+                capture_output=True, text=True, timeout=200, env={**os.environ, 'TMPDIR': folder})
             self.assertEqual(os.listdir(folder), [])
         return done
 

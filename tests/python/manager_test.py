@@ -77,7 +77,7 @@ class Manager(unittest.TestCase):
     def attune(self, *words):
         return subprocess.run(
             [os.environ['ATTUNE'], *words], cwd=self.folder, capture_output=True, text=True,
-            timeout=60, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
+            timeout=200, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
 
     def run_trial(self, text, trials=1, before='', **more):
         (self.folder / 'trial.py').write_text(text)
@@ -115,7 +115,7 @@ class Manager(unittest.TestCase):
         self.assertEqual(json.loads(done.stdout)['best']['metric'], 0.5 / 20)
         by_hand = subprocess.run(
             [sys.executable, '-B', 'trial.py'], cwd=self.folder, capture_output=True, text=True,
-            timeout=60, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
+            timeout=200, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
         self.assertEqual(by_hand.returncode, 0, by_hand.stderr)
         self.assertIn('Final result: {"loss": 0.005, "epoch": 19}', by_hand.stdout)
 

@@ -95,7 +95,7 @@ class Optimizing(StudyCase):
             study.tell(study.ask(), 1)  # it is as usable as before
 
     def test_workers_run_at_the_same_time(self):
-        together = threading.Barrier(4, timeout=60)
+        together = threading.Barrier(4, timeout=200)
 
         def function(config):
             together.wait()

@@ -36,7 +36,7 @@ class Package(unittest.TestCase):
         done = subprocess.run(
             [python, '-m', 'pip', 'install', '--no-build-isolation', '--no-deps',
              '--no-index', '--disable-pip-version-check', '--target', target, source],
-            capture_output=True, text=True, timeout=120, env=environment)
+            capture_output=True, text=True, timeout=200, env=environment)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         names = {path.name for path in target.iterdir() if not path.name.endswith('-info')}
         self.assertEqual(names, {'attune'})

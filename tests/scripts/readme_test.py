@@ -45,7 +45,7 @@ class Daemon:
     def close(self):
         os.close(self.out_fd)
         self.reader.close()
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=200)
 
 
 class Readme(unittest.TestCase):

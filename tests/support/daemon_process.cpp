@@ -22,7 +22,7 @@ namespace attune {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds kDeadline{30'000};  // generous: sanitizers on a busy machine
+constexpr milliseconds kDeadline{200'000};  // generous: sanitizers on a busy machine
 
 bool wait_for(int fd, short events, milliseconds timeout) {
   pollfd entry{fd, events, 0};

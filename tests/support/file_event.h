@@ -33,7 +33,7 @@ class FileEvent {
  private:
   void read_events() {
     pollfd waiting{fd_, POLLIN, 0};
-    if (::poll(&waiting, 1, 30'000) <= 0) throw std::runtime_error(name_ + " is not written");
+    if (::poll(&waiting, 1, 200'000) <= 0) throw std::runtime_error(name_ + " is not written");
     alignas(inotify_event) std::array<char, 4096> buffer{};
     const ssize_t size = ::read(fd_, buffer.data(), buffer.size());
     for (ssize_t at = 0; at < size;) {

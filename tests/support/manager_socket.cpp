@@ -18,7 +18,7 @@ namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
 using Code = boost::system::error_code;
 
-constexpr std::chrono::seconds kDeadline{30};  // generous: sanitizers on a busy machine
+constexpr std::chrono::seconds kDeadline{200};  // generous: sanitizers on a busy machine
 
 }  // namespace
 
