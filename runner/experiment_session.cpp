@@ -277,12 +277,17 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   if (chosen.at_end && !runner.left_trials()) chosen.at_end(runner.interrupted());
   SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
                        reporter.summary_text()};
-  if (const auto& written = memory.end_result(); !written) {
+  if (const auto& written = memory.stored(); !written) {
     // No mistake in what was given, which is what an error of this function means.
     if (result.exit_code != kExitInterrupted) result.exit_code = kExitFailed;
     if (result.outcome.kind == Outcome::Kind::completed)
       result.outcome = {Outcome::Kind::failed, result.outcome.reason};
     result.outcome.reason += "; that could not be written: " + written.error().message;
+  } else if (const auto& ended = memory.end_result(); !ended) {
+    progress.message(
+        fmt::format("warning: all results are stored, but not that the experiment has "
+                    "ended: {}; attune resume writes it when that is possible",
+                    ended.error().message));
   }
   return result;
 }

@@ -58,7 +58,10 @@ void TrialRunner::pump() {
     }
   }
   if (over_) wind_down();
-  if (phase_ != Phase::done) keep();
+  if (phase_ != Phase::done && (!stalled_since_ || clock_.now() >= retry_at_)) keep();
+  // What has happened is waited for, unless nobody wants to wait any more.
+  const bool waits = stalled_since_ && !detached_ && !interrupted_;
+  if (phase_ == Phase::closing && closed_ && !waits) finish();
 }
 
 // ---- what is remembered
@@ -263,7 +266,7 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
 }
 
 std::optional<double> TrialRunner::next_deadline() const {
-  if (stalled_since_ && !over_) return retry_at_;
+  if (stalled_since_ && phase_ != Phase::done) return retry_at_;
   if (phase_ != Phase::running || over_) return std::nullopt;
   std::optional<double> next = table_.next_deadline();
   const auto consider = [&](double time) { next = std::min(next.value_or(time), time); };
@@ -349,7 +352,6 @@ void TrialRunner::wind_down() {
     keep();
     if (!closed_) decider_.close();
   }
-  if (phase_ == Phase::closing && closed_) finish();
 }
 
 void TrialRunner::interrupt(const std::string& reason) {

@@ -14,7 +14,7 @@ std::string cure(int code) {
       return "make room; a manager that runs goes on by itself, and attune resume starts one";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "another process holds it without end; see who with fuser";
+      return "another process holds it; see who with fuser, and wait for it or end it";
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
@@ -148,6 +148,8 @@ bool SqlStatement::failure_may_pass() const {
     case SQLITE_IOERR:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:  // the files beside it
+    case SQLITE_BUSY:      // another writer: a user's, or a manager that writes a lost store anew
+    case SQLITE_LOCKED:
       return true;
     default:
       return false;
@@ -207,6 +209,10 @@ Result<std::int64_t> Database::integer(const std::string& sql) {
   } catch (const SQLite::Exception& error) {
     return failed(handle_->file, error.getErrorCode(), error.what());
   }
+}
+
+void Database::wait_at_most(double busy_seconds) {
+  handle_->database.setBusyTimeout(static_cast<int>(busy_seconds * 1000));
 }
 
 std::int64_t Database::last_row() const { return handle_->database.getLastInsertRowid(); }

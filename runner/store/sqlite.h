@@ -110,6 +110,7 @@ class Database {
   Result<SqlStatement> prepare(const std::string& sql);
   Result<std::int64_t> integer(const std::string& sql);  // the first column of the only row
   std::int64_t last_row() const;                         // the rowid of the last INSERT
+  void wait_at_most(double busy_seconds);                // from now on
   // Its path no longer names the open file: that was deleted, moved or replaced.
   bool has_moved() const;
 

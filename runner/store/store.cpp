@@ -388,7 +388,11 @@ void Store::keep_folder(std::function<Result<void>()> keep) {
 bool Store::was_rewritten() { return std::exchange(state_->rewritten, false); }
 
 Result<void> Store::commit() { return state_->commit(); }
-void Store::be_patient() { state_->transaction.be_patient(); }
+void Store::be_patient(double busy_seconds) {
+  state_->transaction.be_patient();
+  state_->busy_seconds = busy_seconds;
+  state_->database.wait_at_most(busy_seconds);
+}
 bool Store::stalled() const { return state_->transaction.stalled(); }
 
 }  // namespace attune

@@ -92,7 +92,10 @@ class Store {
   // Nothing when nothing changed. Else the file is touched when others can read what is new, so
   // that a FileWatch of the working directory misses none.
   Result<void> commit();
-  void be_patient();
+  // From now on: what cannot be written for a reason that may pass, as a full disk or another
+  // process that writes, waits in memory, and each commit() tries again. A call waits for at most
+  // `busy_seconds` for another process: meanwhile the manager does nothing else.
+  void be_patient(double busy_seconds = 1);
   // What the manager has in the folder of the experiment, which may be taken away alone. Called by
   // commit() once a second, and when the file was written anew; the folder exists then. An error is
   // one of commit(), which may pass.

@@ -35,7 +35,9 @@ class StoreObserver final : public TrialObserver {
   Result<Kept> on_idle() override;
   void on_done(const Outcome& outcome) override;
 
-  // Of on_done(), which cannot return one.
+  // After on_done(), which cannot return them: whether all that happened is stored; and whether it
+  // is with how the experiment ended, the last thing that is written.
+  const Result<void>& stored() const { return failure_; }
   const Result<void>& end_result() const { return end_result_; }
 
  private:

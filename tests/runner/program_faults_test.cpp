@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "backends/file_watch.h"
+#include "runner/store/schema.h"
 #include "tests/runner/program_folder.h"
 
 namespace attune {
@@ -77,6 +78,22 @@ TEST_CASE("attune run: its folder is moved away meanwhile") {
   const auto trials = run.folder.trials();
   REQUIRE(trials.size() == 3);
   CHECK(trials[2].trial.status == TrialStatus::succeeded);
+}
+
+TEST_CASE("attune run: another program that writes to the store is waited for") {
+  Waiting run;
+  {
+    Database other = open_for_writing(run.folder.path / "exp", schema_steps(), 60).value();
+    REQUIRE(other.execute("BEGIN IMMEDIATE"));
+    run.go();
+    run.wait_for("nothing is started until this can be written");
+    CHECK(run.folder.text("err").find("another process holds it") != std::string::npos);
+    REQUIRE(other.execute("ROLLBACK"));
+  }
+  CHECK(run.code() == 0);
+  const auto trials = run.folder.trials();
+  REQUIRE(trials.size() == 3);
+  for (const StoredTrial& trial : trials) CHECK(trial.trial.status == TrialStatus::succeeded);
 }
 
 TEST_CASE("attune run: a signal while the store cannot be written ends with 130") {

@@ -64,6 +64,33 @@ TEST_CASE("stall: one that lasts ends the experiment, and stops no trial") {
   CHECK_FALSE(w.backend.killed);
 }
 
+TEST_CASE("stall: an experiment that is over ends when it is kept how its trials have ended") {
+  World w(World::limits(1, 1));
+  w.ready();
+  w.propose();
+  w.report("t0000", 1);
+  w.notes.trouble = "another process writes";
+  w.end("t0000");
+  w.pump();
+  w.closed();
+  CHECK_FALSE(w.runner.done());
+  CHECK(w.runner.next_deadline().value() == Approx(w.clock.now() + 1));
+  SECTION("when that can be written") {
+    w.notes.trouble.clear();
+    w.clock.advance_to(w.clock.now() + 1);
+  }
+  SECTION("or when it has waited for long enough") {
+    for (int i = 0; i < 601; ++i) {
+      w.clock.advance_to(w.clock.now() + 1);
+      w.pump();
+    }
+  }
+  SECTION("or when nobody wants to wait") { w.runner.interrupt("SIGINT"); }
+  w.pump();
+  CHECK(w.runner.done());
+  CHECK(w.notes.outcome->kind == Outcome::Kind::completed);
+}
+
 TEST_CASE("stall: an interrupted experiment leaves its trials, which nobody could remember") {
   World w(World::limits(1, 10));
   w.ready();

@@ -210,6 +210,49 @@ TEST_CASE("store: with patience nothing is lost while the disk is full") {
   CHECK(reader.events(experiment, 9)->size() == 1);
 }
 
+TEST_CASE("store: with patience nothing is lost while another process writes") {
+  const TemporaryFolder folder;
+  Store store = begin_experiment(folder.path, "abcd2345");
+  store.be_patient(0);
+  const ManualClock clock(2000);
+  StoreObserver observer(store, clock);
+  Database other = open_for_writing(folder.path, schema_steps(), 0).value();
+  REQUIRE(other.execute("BEGIN IMMEDIATE"));
+  observer.on_trial_added(pending_trial(0));
+  observer.on_trial_added(pending_trial(1));
+  for (int i = 0; i < 3; ++i) {
+    const auto kept = observer.on_idle();
+    REQUIRE(kept.has_value());
+    CHECK(kept->trouble.find("another process holds it") != std::string::npos);
+    CHECK(store.stalled());
+  }
+  observer.on_trial_added(pending_trial(2));
+  REQUIRE(other.execute("COMMIT"));
+  const auto kept = observer.on_idle();
+  REQUIRE(kept.has_value());
+  CHECK(kept->trouble.empty());
+  StoreReader reader = StoreReader::open(folder.path).value();
+  CHECK(reader.tally(reader.find("").value())->pending == 3);
+}
+
+TEST_CASE("store: how it ended may be missing where all that happened is stored") {
+  const TemporaryFolder folder;
+  Store store = begin_experiment(folder.path, "abcd2345");
+  store.be_patient();
+  const ManualClock clock(2000);
+  StoreObserver observer(store, clock);
+  TrialRecord trial = pending_trial(0);
+  observer.on_trial_added(trial);
+  const bool all = GENERATE(true, false);
+  if (all) REQUIRE(observer.on_idle()->trouble.empty());
+  {
+    const FullDisk full(8 << 10);
+    observer.on_done({Outcome::Kind::completed, "all done"});
+  }
+  CHECK(observer.stored().has_value() == all);
+  CHECK_FALSE(observer.end_result().has_value());
+}
+
 TEST_CASE("store: without patience the first failure is for good") {
   const TemporaryFolder folder;
   Store store = begin_experiment(folder.path, "abcd2345");
