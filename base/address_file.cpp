@@ -54,10 +54,10 @@ Result<void> write_address_file(const std::string& path, const WireAddress& addr
 }
 
 Result<WireAddress> read_address_file(const std::string& path) {
-  TRY(check_trusted(std::filesystem::path(path)));
   FileSystem& files = real_files();
   const UniqueFd file = TRY(files.open(path, {}));
   TRY(check_secret(file.get(), path));
+  TRY(check_trusted(std::filesystem::path(path)));  // nobody can put another one in its place
   const std::uint64_t size = TRY(files.size(file.get(), path));
   if (size > kMostBytes) return fail(fmt::format("{} is larger than {} bytes", path, kMostBytes));
   const std::string text = TRY(read_all(files, file.get(), path));

@@ -23,12 +23,12 @@ Result<void> lock(FileSystem& files, int fd, const std::string& path) {
 
 Result<UniqueFd> open_locked(FileSystem& files, const std::string& path, bool create,
                              std::chrono::milliseconds patience) {
-  // What it says is done again.
-  TRY(check_trusted(std::filesystem::path(directory_of(path))));
   // Whoever had the lock may have put another file in the place before it let go.
   for (int tries = 0; tries < 10; ++tries) {
     UniqueFd fd = TRY(files.open(path, {.write = true, .create = create}));
+    // What it says is done again.
     TRY(check_trusted(fd.get(), path));
+    TRY(check_trusted(std::filesystem::path(directory_of(path))));
     auto locked = lock(files, fd.get(), path);
     for (; !locked && patience > kPause; patience -= kPause) {  // a lock tells nobody of its end
       std::this_thread::sleep_for(kPause);

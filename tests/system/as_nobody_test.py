@@ -151,6 +151,10 @@ class AsNobody(unittest.TestCase):
         (self.home / 'coordinator.json').chmod(0o600)
         pool = self.attune('pool', '--join', self.home)
         self.assertNotEqual(pool.returncode, 0)
+        self.assertIn(f'coordinator.json belongs to user {NOBODY}', pool.stderr)
+        os.chown(self.home / 'coordinator.json', 0, 0)  # which does not make the folder root's
+        pool = self.attune('pool', '--join', self.home)
+        self.assertNotEqual(pool.returncode, 0)
         self.assertIn(f'{self.home} {THEIRS}', pool.stderr)
         # A worker tries until there is a coordinator.
         log = self.mine / 'worker.log'
@@ -195,6 +199,7 @@ class AsNobody(unittest.TestCase):
         checkpoint.mkdir(mode=0o777)
         checkpoint.chmod(0o777)
         self.check_daemon_refuses(checkpoint, checkpoint, 'can be written by other users')
+        (checkpoint / 'attuned.journal').unlink()  # root's
         self.nobody_writes(checkpoint / 'attuned.journal', '')
         checkpoint.chmod(0o755)
         self.check_daemon_refuses(checkpoint, checkpoint / 'attuned.journal', THEIRS)
