@@ -36,7 +36,7 @@ struct Programs {
   ~Programs() {
     for (const auto& [name, process] : running)
       if (process->running()) process->kill();
-    io.run_for(std::chrono::seconds(5));
+    io.run_for(std::chrono::seconds(200));
   }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder.path / name) << text;
@@ -64,7 +64,7 @@ struct Programs {
     return text.str();
   }
   bool until(const std::function<bool()>& happened) {
-    for (int turn = 0; turn < 3000; ++turn) {
+    for (int turn = 0; turn < 10'000; ++turn) {
       if (happened()) return true;
       io.restart();
       io.run_for(std::chrono::milliseconds(20));

@@ -77,7 +77,7 @@ class ProgramFolder {
     boost::asio::io_context io;
     std::optional<ExitStatus> exit;
     const auto process = spawn(io, arguments, [&](ExitStatus status) { exit = status; });
-    io.run_for(std::chrono::seconds(60));
+    io.run_for(std::chrono::seconds(200));
     REQUIRE(exit.has_value());
     return exit->signal == 0 ? exit->code : -exit->signal;
   }

@@ -14,6 +14,7 @@
 #include "backends/process.h"
 #include "base/json.h"
 #include "base/unique_fd.h"
+#include "runner/control_client.h"
 #include "runner/store/store_reader.h"
 #include "tests/runner/program_folder.h"
 
@@ -116,13 +117,31 @@ TEST_CASE("attune run: failures end with 1 and say what to look at") {
 
 TEST_CASE("attune run: maxExperimentDuration stops what runs") {
   const ProgramFolder folder;
-  ::mkfifo((folder.path / "never").c_str(), 0600);
-  folder.write("[ $NNI_TRIAL_SEQ_ID = 0 ] && report FINAL 1 || read x < never",
-               "trialConcurrency: 2\nmaxExperimentDuration: 1s\n");
-  const Run run = folder.run_experiment({"--json"});
-  CAPTURE(run.err);
-  CHECK(run.code == 0);
-  const json summary = parse_json(run.out).value();
+  for (const char* name : {"never", "line"}) ::mkfifo((folder.path / name).c_str(), 0600);
+  const UniqueFd line(::open((folder.path / "line").c_str(), O_RDWR | O_CLOEXEC));
+  folder.write(
+      "[ $NNI_TRIAL_SEQ_ID = 0 ] && report FINAL 1 || { printf x > line; read x < never; }",
+      "trialConcurrency: 2\nmaxExperimentDuration: 1h\n");
+  boost::asio::io_context io;
+  std::optional<ExitStatus> exit;
+  const auto process =
+      folder.spawn(io, {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON, "--json"},
+                   [&](ExitStatus status) { exit = status; });
+  // It is over when two hang, however long it took to come so far.
+  for (int hanging = 0; hanging < 2; ++hanging) {
+    pollfd waited{line.get(), POLLIN, 0};
+    REQUIRE(::poll(&waited, 1, 200'000) == 1);
+    char byte = 0;
+    REQUIRE(::read(line.get(), &byte, 1) == 1);
+  }
+  UpdateRequest over;
+  over.max_seconds = 1e-3;
+  REQUIRE(ask_manager(folder.path / "exp", over).has_value());
+  io.run_for(std::chrono::seconds(200));
+  REQUIRE(exit.has_value());
+  CAPTURE(folder.text("err"));
+  CHECK(exit->code == 0);
+  const json summary = parse_json(folder.text("out")).value();
   CHECK(summary["reason"] == "maxExperimentDuration is over");
   CHECK(summary["trials"]["user_canceled"] == 2);
 }
@@ -188,7 +207,7 @@ TEST_CASE("attune run: SIGINT stops the trials and ends with 130") {
   const auto process = folder.spawn(io, {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON},
                                     [&](ExitStatus status) { exit = status; });
   pollfd waited{line.get(), POLLIN, 0};
-  REQUIRE(::poll(&waited, 1, 60'000) == 1);
+  REQUIRE(::poll(&waited, 1, 200'000) == 1);
   char buffer[64];
   REQUIRE(::read(line.get(), buffer, sizeof buffer) == 6);
   ::kill(process->pid(), SIGINT);
@@ -197,16 +216,16 @@ TEST_CASE("attune run: SIGINT stops the trials and ends with 130") {
     const auto watch = FileWatch::create(io, [](int) {}).value();
     REQUIRE(watch->add(folder.path / "err").has_value());
     while (folder.text("err").find("once more to kill") == std::string::npos) {
-      REQUIRE(io.run_one_for(std::chrono::seconds(60)) == 1);
+      REQUIRE(io.run_one_for(std::chrono::seconds(200)) == 1);
     }
     ::kill(process->pid(), SIGINT);
   }
   io.restart();
-  io.run_for(std::chrono::seconds(60));
+  io.run_for(std::chrono::seconds(200));
   REQUIRE(exit.has_value());
   CHECK(exit->code == 130);
   // Nothing of the trial is left: the last writer of the FIFO is gone.
-  REQUIRE(::poll(&waited, 1, 60'000) == 1);
+  REQUIRE(::poll(&waited, 1, 200'000) == 1);
   CHECK(::read(line.get(), buffer, sizeof buffer) == 0);
   // It waits for the resume.
   CHECK(folder.trials().at(0).trial.status == TrialStatus::pending);
