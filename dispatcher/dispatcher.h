@@ -70,9 +70,9 @@ class Dispatcher {
   Result<InFlight> load(const json& state);
 
   // The manager starts anew: what it has asked is forgotten, and counts begin again. What a worker
-  // has said and nobody will hear any more is to be given to put_aside() before. Of it
-  // configurations come back that go to the next requests: the tune worker's restart() takes them.
-  std::optional<Offer> put_aside(WorkerMessage message);
+  // has said and nobody will hear any more is to be given to put_aside() before. Configurations
+  // among it are in doubt, as all that run, and offered again.
+  void put_aside(const WorkerMessage& message);
   void restart();
 
   // As docs/protocol.md, "Exactly once", counts them.

@@ -5,7 +5,6 @@
 #include "dispatcher/dispatcher.h"
 
 namespace attune {
-namespace {}  // namespace
 
 void Dispatcher::carry_out(const Decision& decision) {
   const Capabilities& can = options_.capabilities;
@@ -68,7 +67,7 @@ void Dispatcher::answer(Offer& m) {
     }
   }
   job.parameters = std::move(m.parameters);
-  quotas_.offered(m.instead_of.value_or(m.asked), m.trial);
+  quotas_.offered(m.asked, m.trial);
   send(job);
 }
 

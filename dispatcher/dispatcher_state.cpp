@@ -95,12 +95,8 @@ Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
   return said;
 }
 
-std::optional<Offer> Dispatcher::put_aside(WorkerMessage message) {
+void Dispatcher::put_aside(const WorkerMessage& message) {
   if (const auto* decided = std::get_if<Decided>(&message)) end_early(*decided);
-  auto* offer = std::get_if<Offer>(&message);
-  // A paused trial that was to go on is taken care of by the session.
-  if (!offer || offer->trial != offer->asked) return std::nullopt;
-  return std::move(*offer);
 }
 
 void Dispatcher::restart() {

@@ -83,7 +83,6 @@ json save_offer(const Offer& offer) {
   json state = {
       {"asked", offer.asked}, {"trial", offer.trial}, {"parameters", save_json(offer.parameters)}};
   if (offer.checkpoint_from) state["checkpoint_from"] = *offer.checkpoint_from;
-  if (offer.instead_of) state["instead_of"] = *offer.instead_of;
   return state;
 }
 
@@ -95,7 +94,6 @@ Result<Offer> load_offer(const json& state) {
   if (state.contains("checkpoint_from")) {
     offer.checkpoint_from = TRY(integer_at(state, "checkpoint_from"));
   }
-  if (state.contains("instead_of")) offer.instead_of = TRY(integer_at(state, "instead_of"));
   return offer;
 }
 

@@ -191,19 +191,14 @@ std::vector<Replay::Leftover> Replay::take_leftovers() {
 }
 
 Result<void> Replay::restart() {
-  std::vector<Offer> spare;
   do {
     settle();
     if (!trouble_.empty()) return fail(trouble_);
-    for (Leftover& left : take_leftovers()) {
-      if (auto offer = dispatcher_.put_aside(std::move(left.message))) {
-        spare.push_back(*std::move(offer));
-      }
-    }
+    for (const Leftover& left : take_leftovers()) dispatcher_.put_aside(left.message);
     settle();
   } while (!tune_said_.empty() || !assess_said_.empty());
   dispatcher_.restart();
-  workers_.tune().restart(dispatcher_.options().capabilities.pause, std::move(spare));
+  workers_.tune().restart(dispatcher_.options().capabilities.pause);
   workers_.assess().restart();
   kept_.clear();
   first_kept_ = 1;

@@ -7,6 +7,13 @@
 #include "dispatcher/metrics.h"
 
 namespace attune {
+namespace {
+
+// Requests that a trial which completed without a result is waited for. The first may come with the
+// end itself.
+constexpr std::uint64_t kPatience = 2;
+
+}  // namespace
 
 void append(Replies& all, Replies more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -39,6 +46,8 @@ Result<Effects> Session::set_space(Space space) {
       trial.point = point ? std::optional(*std::move(point)) : std::nullopt;
       if (trial.point && !trial.told) tuner_->adopt(id, *trial.point);
     }
+    drop_unfit();
+    find_resultless();
     effects.decisions = move_paused();
   }
   effects.replies = answer_pending();
@@ -46,7 +55,10 @@ Result<Effects> Session::set_space(Space space) {
 }
 
 Replies Session::request(TrialId first, std::int64_t count, TrialId request) {
-  Replies replies = end_doubtful();
+  Replies replies = settle_doubts();
+  if (first == request && ++requests_ >= kPatience) {
+    append(replies, tell_finished(requests_ - kPatience));
+  }
   if (pending_.empty() && !announced_.contains(request)) announced_.clear();
   std::vector<Ask> asks;
   for (std::int64_t i = 0; i < count; ++i) asks.push_back({first + i, request});
@@ -55,7 +67,7 @@ Replies Session::request(TrialId first, std::int64_t count, TrialId request) {
 }
 
 Replies Session::request_for_job(TrialId id) {
-  Replies replies = end_doubtful();
+  Replies replies = settle_doubts();
   append(replies, answer({{id, id, true}}));
   return replies;
 }
@@ -72,24 +84,34 @@ Replies Session::answer(std::vector<Ask> asks) {
     pending_.insert(pending_.end(), asks.begin(), asks.end());
     return replies;
   }
-  asks = resume_held(std::move(asks), replies);
+  asks = resume_held(offer_again(std::move(asks), replies), replies);
   std::vector<Ask> waiting;
-  std::string reason = "the tuner waits although no trial is running";
-  for (std::size_t draws = 1; !asks.empty(); ++draws) {
-    asks = ask_tuner(asks, waiting, replies);
-    if (asks.empty() || draws < most_draws()) continue;
-    reason = "none of the last " + std::to_string(draws) + " proposals could be carried out";
-    log_.error("{}: the constraints leave too little of the search space", reason);
-    waiting.insert(waiting.end(), asks.begin(), asks.end());
-    break;
+  std::string reason = draw(std::move(asks), waiting, replies);
+  if (!waiting.empty() && idle() && !finished_.empty()) {
+    append(replies, tell_finished(requests_));
+    reason = draw(std::exchange(waiting, {}), waiting, replies);
   }
-  if (!waiting.empty() && untold_ == paused_) {
+  if (!waiting.empty() && idle()) {
     log_.error("{}: taken as no more trials", reason);
     for (const Ask& ask : waiting) announce_no_more(ask, reason, replies);
     waiting.clear();
   }
   pending_.insert(pending_.end(), waiting.begin(), waiting.end());
   return replies;
+}
+
+// Asks the tuner until all its proposals can be carried out. Why `waiting` would have to wait.
+std::string Session::draw(std::vector<Ask> asks, std::vector<Ask>& waiting, Replies& replies) {
+  for (std::size_t draws = 1; !asks.empty(); ++draws) {
+    asks = ask_tuner(asks, waiting, replies);
+    if (asks.empty() || draws < most_draws()) continue;
+    waiting.insert(waiting.end(), asks.begin(), asks.end());
+    std::string reason =
+        "none of the last " + std::to_string(draws) + " proposals could be carried out";
+    log_.error("{}: the constraints leave too little of the search space", reason);
+    return reason;
+  }
+  return "the tuner waits although no trial is running";
 }
 
 // Returns the asks whose proposals could not be carried out.
@@ -128,13 +150,18 @@ bool Session::carry_out(const Ask& ask, Proposal proposal, Replies& replies) {
 }
 
 Offer Session::offer(const Ask& ask, TrialId id, const Proposal& proposal) {
-  Offer offer{ask.id, id, tuner_->parameters(*space_, proposal.point), proposal.checkpoint_from};
-  if (proposal.budget) offer.parameters["TRIAL_BUDGET"] = *proposal.budget;
   auto [at, is_new] = trials_.try_emplace(id);
   at->second.point = proposal.point;
   at->second.budget = proposal.budget;
+  at->second.checkpoint_from = proposal.checkpoint_from;
   set_state(at->second, State::running);
   if (is_new) ++untold_;
+  return offer_of(ask, id, proposal);
+}
+
+Offer Session::offer_of(const Ask& ask, TrialId id, const Proposal& proposal) const {
+  Offer offer{ask.id, id, tuner_->parameters(*space_, proposal.point), proposal.checkpoint_from};
+  if (proposal.budget) offer.parameters["TRIAL_BUDGET"] = *proposal.budget;
   return offer;
 }
 
@@ -148,10 +175,13 @@ Session::Trial* Session::live(TrialId id) {
   const auto found = trials_.find(id);
   if (found == trials_.end()) return nullptr;
   found->second.in_doubt = false;
+  again_.erase(id);
   return &found->second;
 }
 
 Replies Session::final_result(TrialId id, const json& value) {
+  const bool ended = finished_.contains(id) || resultless_.contains(id);
+  if (resultless_.contains(id)) revive(id);
   Trial* const known = live(id);
   if (!known) {
     log_.warning(
@@ -174,7 +204,10 @@ Replies Session::final_result(TrialId id, const json& value) {
     outcome.end = End::diverged;
     log_.warning("trial {} is told as diverged: no finite \"{}\"", id, objective_.metric);
   }
-  return conclude(trial, std::move(outcome));
+  finished_.erase(id);
+  Replies replies = conclude(trial, std::move(outcome));
+  if (ended) forget(trials_.find(id));
+  return replies;
 }
 
 Replies Session::trial_end(TrialId id, End end) {
@@ -184,12 +217,53 @@ Replies Session::trial_end(TrialId id, End end) {
     return {};
   }
   Replies replies;
+  if (!found->second.told && end == End::completed) {
+    live(id);
+    set_state(found->second, State::running);
+    release_held(id);
+    finished_.emplace(id, requests_);
+    return answer_pending();
+  }
   if (!found->second.told) {
+    finished_.erase(id);
     replies =
         conclude(found->second, Outcome{.trial = id, .end = end, .budget = found->second.budget});
   }
-  trials_.erase(id);
+  forget(found);
   return replies;
+}
+
+// Those whose end was followed by no request beyond that number.
+Replies Session::tell_finished(std::uint64_t until) {
+  std::vector<TrialId> due;
+  for (const auto& [id, at] : finished_) {
+    if (at <= until) due.push_back(id);
+  }
+  Replies replies;
+  for (const TrialId id : due) {
+    if (finished_.erase(id) == 0) continue;
+    const auto trial = trials_.find(id);
+    if (trial->second.point) resultless_.insert(id);
+    log_.info("trial {} completed without a final result", id);
+    append(replies,
+           conclude(trial->second,
+                    Outcome{.trial = id, .end = End::completed, .budget = trial->second.budget}));
+    forget(trial);
+  }
+  return replies;
+}
+
+// As history_ has them.
+void Session::find_resultless() {
+  resultless_.clear();
+  for (const Outcome& outcome : history_) {
+    if (outcome.end == End::completed && !outcome.loss) resultless_.insert(outcome.trial);
+  }
+}
+
+void Session::forget(Trials::iterator trial) {
+  again_.erase(trial->first);
+  trials_.erase(trial);
 }
 
 Replies Session::conclude(Trial& trial, Outcome outcome) {

@@ -22,12 +22,9 @@ namespace attune {
 // What the session answers to asks, at once or later.
 struct Offer {
   TrialId asked = 0;  // the id that was asked for
-  TrialId trial = 0;  // the same, unless a paused trial is continued
+  TrialId trial = 0;  // the same, unless a paused trial goes on, or one is offered again
   json parameters;    // as the trial reads them; with TRIAL_BUDGET when the tuner set a budget
   std::optional<TrialId> checkpoint_from = {};
-  // The id that was asked for, when the answer is one that was given before a restart and never
-  // left.
-  std::optional<TrialId> instead_of = {};
 };
 struct NoMore {
   TrialId asked = 0;  // the first id of the request; one NoMore a request
@@ -68,7 +65,8 @@ class Session {
   Replies request_for_job(TrialId id);
 
   // The final result, once a trial: later ones, and those of unknown or ended trials, are logged
-  // and ignored. A value that is not usable (not a number, not finite) is told as diverged.
+  // and ignored. It may come behind a good end, see trial_end(). A value that is not usable (not a
+  // number, not finite) is told as diverged.
   Replies final_result(TrialId trial, const json& value);
 
   // One intermediate result, for tuners that want reports.
@@ -80,7 +78,10 @@ class Session {
   // It could not be paused, and runs on.
   Replies pause_failed(TrialId trial);
 
-  // The trial is over. Without a final result before it, the tuner is told so with no loss.
+  // The trial is over. Without a final result before it, the tuner is told so with no loss; of a
+  // trial that completed with the second request after its end, or as soon as the tuner waits and
+  // no other trial runs, as a manager may send the result behind the end. One that comes later
+  // still is told, too: the trial is adopted for it.
   Replies trial_end(TrialId trial, End end);
 
   // Results from elsewhere. A record that does not fit the space or has no usable value is left out
@@ -100,7 +101,8 @@ class Session {
   // paused still. Not one that has a result.
   Result<Effects> adopt(TrialId trial, const json& parameters, bool is_paused = false);
 
-  // The trial was ended by mistake, without a result: it runs on. Does nothing for any other trial.
+  // The trial was ended without a result, and not for good: it runs on. Does nothing for any other
+  // trial.
   void revive(TrialId trial);
 
   // What was proposed after the state was saved is lost: other proposals are to follow.
@@ -113,16 +115,18 @@ class Session {
   Result<void> load(std::optional<Space> space, const json& state);
 
   // The manager has started anew. Live trials are in doubt: those that are neither imported nor
-  // adopted, and report nothing, are told as failed at the next request; not those in `kept`, which
-  // the manager has yet to hear of. Paused ones only if the manager pauses trials, and so knows of
-  // them. Asks that wait are forgotten: the manager asks again.
-  void restart(bool manager_pauses, std::span<const TrialId> kept);
+  // adopted, and report nothing until the next request, answer that one and the following before
+  // anything new does, under the ids that are asked for. In doubt are paused ones only if the
+  // manager pauses trials, and so knows of them: then they are told as failed. Asks that wait are
+  // forgotten: the manager asks again.
+  void restart(bool manager_pauses);
 
  private:
   enum class State { running, pausing, paused };
   struct Trial {
     std::optional<Point> point = {};  // nothing: not expressible in the present space
     std::optional<double> budget = {};
+    std::optional<TrialId> checkpoint_from = {};  // that it started from, of another trial
     bool told = false;
     bool in_doubt = false;  // ran before a restart, and nothing was heard of it since
     State state = State::running;
@@ -141,6 +145,8 @@ class Session {
   using Trials = std::map<TrialId, Trial>;  // ordered, for the order of re-adoption
 
   Replies answer(std::vector<Ask> asks);
+  std::string draw(std::vector<Ask> asks, std::vector<Ask>& waiting, Replies& replies);
+  bool idle() const { return untold_ == paused_ + finished_.size(); }  // no trial runs
   Replies answer_pending();
   std::vector<Ask> ask_tuner(const std::vector<Ask>& asks, std::vector<Ask>& waiting,
                              Replies& replies);
@@ -148,18 +154,25 @@ class Session {
   bool carry_out_resume(const Ask& ask, Proposal proposal, Replies& replies);
   std::vector<Ask> resume_held(std::vector<Ask> asks, Replies& replies);
   Offer offer(const Ask& ask, TrialId id, const Proposal& proposal);
+  Offer offer_of(const Ask& ask, TrialId id, const Proposal& proposal) const;
+  void drop_unfit();
+  std::vector<Ask> offer_again(std::vector<Ask> asks, Replies& replies);
   void hold(TrialId id, const Trial& trial);
   void release_held(TrialId id);
   void set_state(Trial& trial, State state);
   std::size_t most_draws() const;
   std::vector<Decision> move_paused();
   Replies conclude(Trial& trial, Outcome outcome);
-  Replies end_doubtful();
+  Replies tell_finished(std::uint64_t until);
+  void find_resultless();
+  Replies settle_doubts();
+  void forget(Trials::iterator trial);
   Trial* live(TrialId trial);
   std::optional<double> loss_of(const Metrics& metrics) const;
   void announce_no_more(const Ask& ask, const std::string& reason, Replies& replies);
   json save_trials() const;
   Result<void> load_trials(const json& state);
+  Result<void> load_finished(const json& state);
   json save_held() const;
   Result<void> load_held(const json& state);
   static json save_asks(std::span<const Ask> asks);
@@ -174,9 +187,14 @@ class Session {
   std::vector<Ask> pending_;      // answered NotYet, or asked before the first space
   std::set<TrialId> announced_;   // requests that NoMore was said for
   std::vector<Held> held_;
-  std::size_t untold_ = 0;  // trials in the table that the tuner waits for
-  std::size_t paused_ = 0;  // of those
-  bool doubts_ = false;     // trials in the table may be in doubt
+  std::size_t untold_ = 0;   // trials in the table that the tuner waits for
+  std::size_t paused_ = 0;   // of those
+  bool doubts_ = false;      // trials in the table may be in doubt, and no request has come since
+  std::set<TrialId> again_;  // in doubt, untold and with a point: to be offered again
+  std::uint64_t requests_ = 0;
+  // Completed without a result, which may still come: with requests_ at their end.
+  std::map<TrialId, std::uint64_t> finished_;
+  std::set<TrialId> resultless_;  // in history_: completed, and told so without a result
 };
 
 }  // namespace attune

@@ -82,8 +82,10 @@ Replies Session::import(const std::vector<Imported>& records) {
     }
     auto own = record.trial ? trials_.find(*record.trial) : take_doubtful(*point);
     if (own != trials_.end() && !own->second.told) {
-      append(replies, final_result(own->first, record.value));
-      trials_.erase(own);  // the manager has no more to say of it
+      const TrialId id = own->first;
+      append(replies, final_result(id, record.value));
+      // The manager has no more to say of it.
+      if (const auto told = trials_.find(id); told != trials_.end()) forget(told);
       ++known;
       continue;
     }
@@ -112,8 +114,13 @@ Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_pause
   Effects effects;
   if (const auto found = trials_.find(id); found != trials_.end()) {
     Trial& trial = found->second;
+    if (finished_.contains(id)) {
+      revive(id);
+      return effects;
+    }
     if (!trial.in_doubt) return fail("trial " + std::to_string(id) + " runs already");
     trial.in_doubt = false;
+    again_.erase(id);
     if (is_paused) return paused(id);
     if (trial.state == State::pausing) {
       effects.decisions.push_back({id, Action::pause, "decided before the restart"});
@@ -136,10 +143,12 @@ Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_pause
 }
 
 void Session::revive(TrialId id) {
+  if (finished_.erase(id) > 0) return;  // the tuner takes it to run
   const auto last = std::ranges::find(history_.rbegin(), history_.rend(), id, &Outcome::trial);
   if (last == history_.rend() || last->loss || trials_.contains(id)) return;
   const Outcome outcome = std::move(*last);
   history_.erase(std::next(last).base());
+  resultless_.erase(id);
   tuner_->adopt(id, outcome.point);
   trials_.emplace(id, Trial{.point = outcome.point, .budget = outcome.budget});
   ++untold_;

@@ -11,8 +11,8 @@ namespace attune {
 namespace {
 
 constexpr int kEnds = static_cast<int>(End::imported) + 1;
-// A live trial in one number: bits, then its state.
-constexpr int kHasPoint = 1, kTold = 2, kInDoubt = 4, kStateUnit = 8;
+// A live trial in one number: bits, then its state (2 bits), then bits that came later.
+constexpr int kHasPoint = 1, kTold = 2, kInDoubt = 4, kStateUnit = 8, kAgain = 32, kFlags = 64;
 
 double or_nan(const std::optional<double>& x) { return x.value_or(Point::kInactive); }
 
@@ -127,18 +127,24 @@ Result<std::vector<Session::Ask>> Session::load_asks(const json& state) {
 }
 
 json Session::save_trials() const {
-  std::vector<double> ids, flags, budgets;
+  std::vector<double> ids, flags, budgets, from;
   std::vector<const Point*> points;
   for (const auto& [id, trial] : trials_) {
     ids.push_back(static_cast<double>(id));
     flags.push_back((trial.point ? kHasPoint : 0) + (trial.told ? kTold : 0) +
-                    (trial.in_doubt ? kInDoubt : 0) + kStateUnit * static_cast<int>(trial.state));
+                    (trial.in_doubt ? kInDoubt : 0) + kStateUnit * static_cast<int>(trial.state) +
+                    (again_.contains(id) ? kAgain : 0));
     budgets.push_back(or_nan(trial.budget));
+    if (trial.checkpoint_from) {
+      from.insert(from.end(),
+                  {static_cast<double>(id), static_cast<double>(*trial.checkpoint_from)});
+    }
     if (trial.point) points.push_back(&*trial.point);
   }
   return {{"ids", save_numbers(ids)},
           {"flags", save_numbers(flags)},
           {"budgets", save_numbers(budgets)},
+          {"checkpoints_from", save_numbers(from)},  // pairs
           {"points", save_points(points)}};
 }
 
@@ -152,7 +158,7 @@ Result<void> Session::load_trials(const json& state) {
   std::size_t count = 0;
   for (const double flag : flags) {
     constexpr int kStates = static_cast<int>(State::paused) + 1;
-    if (!is_index(flag, kStateUnit * kStates)) {
+    if (!is_index(flag, kFlags) || static_cast<int>(flag) % kAgain >= kStateUnit * kStates) {
       return fail("saved state: an impossible state of a trial");
     }
     count += (static_cast<int>(flag) & kHasPoint) != 0 ? 1 : 0;
@@ -166,14 +172,49 @@ Result<void> Session::load_trials(const json& state) {
     trial.budget = or_nothing(budgets[i]);
     trial.told = (flag & kTold) != 0;
     trial.in_doubt = (flag & kInDoubt) != 0;
-    set_state(trial, static_cast<State>(flag / kStateUnit));
+    set_state(trial, static_cast<State>(flag % kAgain / kStateUnit));
     if (trial.told && trial.state != State::running) {
       return fail("saved state: a trial that is paused has a result");
+    }
+    if (flag >= kAgain) {
+      if (!trial.in_doubt || !trial.point || trial.told) {
+        return fail("saved state: a trial that is offered again was not in doubt");
+      }
+      again_.insert(static_cast<TrialId>(ids[i]));
     }
     if (!trial.told) ++untold_;
     const bool is_new =
         is_whole(ids[i]) && trials_.emplace(static_cast<TrialId>(ids[i]), std::move(trial)).second;
     if (!is_new) return fail("saved state: a trial stands twice");
+  }
+  if (!state.contains("checkpoints_from")) return {};  // of an earlier attuned
+  const auto from = TRY(numbers_at(state, "checkpoints_from"));
+  if (from.size() % 2 != 0) return fail("saved state: half of a pair in \"checkpoints_from\"");
+  for (std::size_t i = 0; i < from.size(); i += 2) {
+    const auto trial = is_whole(from[i]) && is_whole(from[i + 1])
+                           ? trials_.find(static_cast<TrialId>(from[i]))
+                           : trials_.end();
+    if (trial == trials_.end()) return fail("saved state: a checkpoint of an unknown trial");
+    trial->second.checkpoint_from = static_cast<TrialId>(from[i + 1]);
+  }
+  return {};
+}
+
+// An earlier attuned waited for no results.
+Result<void> Session::load_finished(const json& state) {
+  if (!state.contains("finished")) return {};
+  const auto pairs = TRY(numbers_at(state, "finished"));
+  if (pairs.size() % 2 != 0) return fail("saved state: half of a pair in \"finished\"");
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    const auto trial =
+        is_whole(pairs[i]) ? trials_.find(static_cast<TrialId>(pairs[i])) : trials_.end();
+    const bool possible = trial != trials_.end() && !trial->second.told &&
+                          trial->second.state == State::running && is_whole(pairs[i + 1]) &&
+                          pairs[i + 1] >= 0;
+    if (!possible ||
+        !finished_.emplace(trial->first, static_cast<std::uint64_t>(pairs[i + 1])).second) {
+      return fail("saved state: a trial that waits for its result does not run");
+    }
   }
   return {};
 }
@@ -185,10 +226,16 @@ json Session::save() const {
   state["pending"] = save_asks(pending_);
   state["announced"] = save_numbers(announced);
   state["doubts"] = doubts_;
+  state["requests"] = requests_;
   if (!space_) return state;  // then there is nothing else, and the tuner has yet to begin
   state["tuner"] = tuner_->save();
   state["trials"] = save_trials();
   state["held"] = save_held();
+  std::vector<double> finished;
+  for (const auto& [id, at] : finished_) {
+    finished.insert(finished.end(), {static_cast<double>(id), static_cast<double>(at)});
+  }
+  state["finished"] = save_numbers(finished);  // pairs
   state["history"] = save_history(history_);
   return state;
 }
@@ -202,49 +249,18 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   const json doubts = TRY(value_at(state, "doubts"));
   if (!doubts.is_boolean()) return fail("saved state: \"doubts\" is neither true nor false");
   doubts_ = doubts.get<bool>();
+  if (state.contains("requests")) {  // of an earlier attuned: it counted none
+    requests_ = static_cast<std::uint64_t>(TRY(integer_at(state, "requests")));
+  }
   if (!space) return {};
   TRY(tuner_->set_space(*space));
   space_ = std::move(space);
   TRY(tuner_->load(TRY(value_at(state, "tuner"))));
   history_ = TRY(load_history(*space_, TRY(object_at(state, "history"))));
+  find_resultless();
   TRY(load_trials(TRY(object_at(state, "trials"))));
+  TRY(load_finished(state));
   return load_held(TRY(array_at(state, "held")));
-}
-
-void Session::restart(bool manager_pauses, std::span<const TrialId> kept) {
-  for (auto& [id, trial] : trials_) {
-    trial.in_doubt = trial.state != State::paused || manager_pauses;
-  }
-  for (const TrialId id : kept) {
-    if (const auto trial = trials_.find(id); trial != trials_.end()) {
-      trial->second.in_doubt = false;
-    }
-  }
-  for (Held& held : held_) held.ask.reset();
-  pending_.clear();
-  announced_.clear();
-  doubts_ = true;
-}
-
-Replies Session::end_doubtful() {
-  Replies replies;
-  if (!std::exchange(doubts_, false)) return replies;
-  std::size_t failed = 0;
-  for (auto at = trials_.begin(); at != trials_.end();) {
-    auto& [id, trial] = *at;
-    if (!trial.in_doubt) {
-      ++at;
-      continue;
-    }
-    if (!trial.told) {
-      ++failed;
-      append(replies,
-             conclude(trial, Outcome{.trial = id, .end = End::failed, .budget = trial.budget}));
-    }
-    at = trials_.erase(at);
-  }
-  if (failed > 0) log_.warning("{} trials did not survive the restart: told as failed", failed);
-  return replies;
 }
 
 }  // namespace attune

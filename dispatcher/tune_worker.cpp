@@ -1,8 +1,5 @@
 #include "dispatcher/tune_worker.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include <utility>
 
 #include "base/saved_numbers.h"
@@ -76,17 +73,7 @@ WorkerMessages TuneWorker::on(SetSpace& m) {
 }
 
 WorkerMessages TuneWorker::on(AskTrials& m) {
-  WorkerMessages messages;
-  for (; m.count > 0 && !spare_.empty(); ++m.first, --m.count) {
-    spare_.back().instead_of = m.first;
-    messages.emplace_back(std::move(spare_.back()));
-    spare_.pop_back();
-  }
-  if (m.count == 0) return messages;
-  for (WorkerMessage& message : address(session_.request(m.first, m.count, m.request))) {
-    messages.push_back(std::move(message));
-  }
-  return messages;
+  return address(session_.request(m.first, m.count, m.request));
 }
 
 WorkerMessages TuneWorker::on(AskForJob& m) {
@@ -154,10 +141,7 @@ WorkerMessages TuneWorker::on(SaveState& m) {
     for_job.push_back(
         {{"id", id}, {"trial_job_id", ask.trial_job_id}, {"parameter_index", ask.parameter_index}});
   }
-  json spare = json::array();
-  for (const Offer& offer : spare_) spare.push_back(save_offer(offer));
   json state;
-  state["spare"] = std::move(spare);
   state["search_space"] = save_json(search_space_);
   state["for_job"] = std::move(for_job);
   state["skipped"] = skipped_;
@@ -178,22 +162,14 @@ Result<void> TuneWorker::load(const json& state) {
     ask.parameter_index = TRY(integer_at(one, "parameter_index"));
     for_job_.insert_or_assign(ask.id, std::move(ask));
   }
-  for (const json& offer : TRY(array_at(state, "spare"))) {
-    spare_.push_back(TRY(load_offer(offer)));
-  }
   const json skipped = TRY(value_at(state, "skipped"));
   if (!skipped.is_boolean()) return fail("saved state: \"skipped\" is neither true nor false");
   skipped_ = skipped.get<bool>();
   return session_.load(std::move(space), TRY(object_at(state, "session")));
 }
 
-void TuneWorker::restart(bool manager_pauses, std::vector<Offer> spare) {
-  std::ranges::reverse(spare);
-  spare_.insert(spare_.end(), std::make_move_iterator(spare.begin()),
-                std::make_move_iterator(spare.end()));
-  std::vector<TrialId> kept;
-  for (const Offer& offer : spare_) kept.push_back(offer.trial);
-  session_.restart(manager_pauses, kept);
+void TuneWorker::restart(bool manager_pauses) {
+  session_.restart(manager_pauses);
   for_job_.clear();
   skipped_ = false;
 }

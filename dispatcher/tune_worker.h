@@ -19,9 +19,8 @@ class TuneWorker {
   // Exactly: goes on from what a TunerState message carried. Before any other message; on an error
   // the worker cannot be used any further.
   Result<void> load(const json& state);
-  // The manager has started anew: as Session::restart, and running jobs ask again. `spare` has what
-  // was proposed and never left: it answers the first requests.
-  void restart(bool manager_pauses, std::vector<Offer> spare);
+  // The manager has started anew: as Session::restart, and running jobs ask again.
+  void restart(bool manager_pauses);
 
  private:
   WorkerMessages on(SetSpace& m);
@@ -46,7 +45,6 @@ class TuneWorker {
   std::vector<std::string> constraints_;
   json search_space_;                     // as the manager wrote it; null before the first
   std::map<TrialId, AskForJob> for_job_;  // asks of running jobs that are not answered yet
-  std::vector<Offer> spare_;              // the next one last
   bool skipped_ = false;                  // ahead, for trials of which the memory was lost
 };
 

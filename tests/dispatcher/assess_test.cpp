@@ -160,9 +160,9 @@ TEST_CASE("TrialEnd binds a job only if no metric has") {
   Fixture f;
   f.report("A", 1, 0, "1");
   SECTION("NNI 3.0 names another trial's parameter") {
-    f.end("A", 0);
+    f.end("A", 0, "FAILED");
     f.daemon->settle();
-    CHECK(f.tuner->told == Lines{"1 completed -"});
+    CHECK(f.tuner->told == Lines{"1 failed -"});
   }
   SECTION("one that a metric has bound elsewhere is not ended") {
     f.end("B", 1, "FAILED");

@@ -82,9 +82,9 @@ TEST_CASE("results nobody waits for are ignored") {
   f.daemon->send("ME", metric("FINAL", nullptr, "C", "0.5"));  // the manager's own trial
   f.daemon->send("ME", metric("FINAL", "0-1_2", "D", "0.5"));  // an advisor's id
   f.daemon->send("EN", end("C", nullptr, "FAILED"));
-  f.daemon->send("EN", end("A", 0));                     // succeeded without a result
+  f.daemon->send("EN", end("A", 0, "EARLY_STOPPED"));
   f.daemon->send("ME", metric("FINAL", 0, "A", "0.5"));  // after its end
-  CHECK(f.tuner->told == std::vector<std::string>{"0 completed -"});
+  CHECK(f.tuner->told == std::vector<std::string>{"0 stopped -"});
 }
 
 TEST_CASE("NotYet is answered later, Exhausted once a request") {
@@ -227,8 +227,8 @@ TEST_CASE("a running job may ask for more parameters") {
   CHECK(parse_json(frames[0].payload)->at("parameters").is_null());
   SECTION("its end ends all of its trials") {
     f.daemon->send("ME", metric("PERIODICAL", 0, "A", "1"));
-    f.daemon->send("EN", end("A", 0));
-    CHECK(f.tuner->told == std::vector<std::string>{"1 completed -", "0 completed -"});
+    f.daemon->send("EN", end("A", 0, "FAILED"));
+    CHECK(f.tuner->told == std::vector<std::string>{"1 failed -", "0 failed -"});
   }
 }
 

@@ -37,7 +37,10 @@ TEST_CASE("restart: a paused trial is still paused, and goes on in its job") {
   SECTION("the manager has lost it") {
     f.daemon->send("AD", "[]");
     f.daemon->send("GE", "1");
-    CHECK(f.tuner->told == Lines{"0 failed -", "1 failed -"});
+    CHECK(f.tuner->told == Lines{"0 failed -"});
+    CHECK(f.said() == "TR 2");  // trial 1 again
+    f.metric("FINAL", 2, "B2", "2");
+    CHECK(f.tuner->told.back() == "1 completed 2");
   }
 }
 
@@ -49,7 +52,10 @@ TEST_CASE("restart: a trial that goes on under a fresh id is known by it, and by
   CAPTURE(lost);
   if (lost) f.restart();  // what follows is not in the state that is gone on from
   json state = f.daemon->save();
-  if (lost) f.daemon->send("AD", "[" + resumed_trial(0, "A", true, "c1") + "]");
+  if (lost) {
+    f.daemon->send(
+        "AD", "[" + resumed_trial(0, "A", true, "c1") + "," + resumed_trial(1, "B", false) + "]");
+  }
   f.tuner->script = {"resume 0"};
   f.daemon->send("GE", "1");
   CHECK(f.said().ends_with("TR 2 resume A"));
@@ -90,7 +96,8 @@ TEST_CASE("restart: a pause that the tuner does not know of any more does not la
   PausingWorld f;
   f.restart();
   f.daemon->send("AD", "[" + resumed_trial(0, "A", true, "c1") + "," +
-                           resumed_trial(7, "N", true, "c2") + "]");
+                           resumed_trial(1, "B", false) + "," + resumed_trial(7, "N", true, "c2") +
+                           "]");
   CHECK(f.tuner->adopted == std::vector<TrialId>{7});  // 0 is known
   f.daemon->send("GE", "3");
   CHECK(f.said() == "TR 8 resume A, TR 9 resume N, TR 10");

@@ -2,79 +2,30 @@
 // is lost.
 #include <catch2/catch.hpp>
 
+#include "tests/support/restart_world.h"
 #include "tests/support/scripted_assessor.h"
-#include "tests/support/scripted_tuner.h"
-#include "tests/support/stepped.h"
-#include "tests/support/transcript_text.h"
 
 namespace attune {
 namespace {
 
-using Lines = std::vector<std::string>;
+using namespace restart_world;
 
-const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
-
-std::string metric(const std::string& type, const json& id, const std::string& job,
-                   const std::string& value, int sequence = 0) {
-  return dump_json({{"parameter_id", id},
-                    {"trial_job_id", job},
-                    {"type", type},
-                    {"sequence", sequence},
-                    {"value", value}});
-}
-
-std::string end(const std::string& job, const json& id, const std::string& event = "SUCCEEDED") {
-  return dump_json({{"trial_job_id", job},
-                    {"event", event},
-                    {"hyper_params", dump_json({{"parameter_id", id}})}});
-}
-
-// As a checkpoint goes through a file.
-json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
-
-// A daemon before and after a restart, with a tuner that writes down what it hears.
-struct Restart {
-  Restart() : before(start(first)) {
-    before->send("IN", kSpace);
-    first->next = 0.25;
-    before->send("GE", "1");  // trial 0, A
-    first->next = 0.5;
-    before->send("GE", "1");  // trial 1, B
-    first->next = 0.75;
-    before->send("GE", "1");  // trial 2, C
-    before->send("ME", metric("FINAL", 0, "A", "0.1"));
-    before->send("EN", end("A", 0));
-    before->send("ME", metric("PERIODICAL", 1, "B", "0.3"));
-  }
-
-  void restart() {
-    after = start(second);
-    REQUIRE(after->restart(through_text(before->save())));
-    after->send("IN", kSpace);
-    CHECK(outlines(after->take()) == "ID");
-  }
-
-  static std::unique_ptr<Stepped> start(ScriptedTuner*& tuner) {
-    auto owned = std::make_unique<ScriptedTuner>();
-    tuner = owned.get();
-    return std::make_unique<Stepped>(std::move(owned), false, nullptr);
-  }
-
-  ScriptedTuner* first = nullptr;
-  ScriptedTuner* second = nullptr;
-  std::unique_ptr<Stepped> before, after;
-};
-
-TEST_CASE("resume: ids go on, known results are not told again, unheard trials failed") {
+TEST_CASE("resume: ids go on, known results are not told again, unheard trials are offered again") {
   Restart r;
   r.restart();
   r.after->send("FD", R"([{"parameter":{"x":0.25},"value":"0.1","trialJobId":"A"}])");
   CHECK(r.second->told.empty());
   r.after->send("GE", "1");
-  CHECK(outlines(r.after->take()) == "TR 3");
-  CHECK(r.second->told == Lines{"1 failed -", "2 failed -"});
+  CHECK(points(r.after->take()) == "3: 0.5");
+  CHECK(r.second->told.empty());
   r.after->send("ME", metric("FINAL", 3, "D", "0.4"));
-  CHECK(r.second->told.back() == "3 completed 0.4");
+  CHECK(r.second->told == Lines{"1 completed 0.4"});
+  r.second->next = 0.875;
+  r.after->send("GE", "2");
+  CHECK(points(r.after->take()) == "4: 0.75, 5: 0.875");
+  r.after->send("EN", end("E", 4, "FAILED"));
+  r.after->send("ME", metric("FINAL", 5, "F", "0.5"));
+  CHECK(r.second->told == Lines{"1 completed 0.4", "2 failed -", "5 completed 0.5"});
 }
 
 TEST_CASE("resume: results that the checkpoint lacks come back through ImportData") {
@@ -109,12 +60,12 @@ TEST_CASE("resume: trials that the manager runs again keep their ids, under new 
                           {"parameter_id":7,"parameter_source":"resumed","parameters":{"x":0.9}}])");
   CHECK(r.second->adopted == std::vector<TrialId>{7});  // 1 is known
   r.after->send("GE", "1");
-  CHECK(outlines(r.after->take()) == "TR 8");
-  CHECK(r.second->told == Lines{"2 failed -"});
+  CHECK(points(r.after->take()) == "8: 0.75");
   r.after->send("ME", metric("FINAL", 1, "new", "0.6"));
   r.after->send("EN", end("new", 1));
   r.after->send("EN", end("newer", 7, "FAILED"));
-  CHECK(r.second->told == Lines{"2 failed -", "1 completed 0.6", "7 failed -"});
+  r.after->send("ME", metric("FINAL", 8, "newest", "0.7"));
+  CHECK(r.second->told == Lines{"1 completed 0.6", "7 failed -", "2 completed 0.7"});
 }
 
 TEST_CASE("resume: a job that goes on under its own id can still be killed") {
@@ -274,21 +225,6 @@ TEST_CASE("resume: requests from before the first search space are answered, or 
     after->send("GE", "1");
     CHECK(outlines(after->take()) == "ID, TR 2");
   }
-}
-
-TEST_CASE(
-    "resume: configurations that never left answer the first requests, and are not in doubt") {
-  Restart r;
-  r.after = Restart::start(r.second);
-  REQUIRE(r.after->restart(through_text(r.before->save()), {{2, 2, {{"x", 0.25}}, {}}}));
-  r.after->send("IN", kSpace);
-  r.after->send("GE", "2");
-  const auto frames = r.after->take();
-  REQUIRE(outlines(frames) == "ID, TR 2, TR 4");
-  CHECK(parse_json(frames[1].payload)->at("parameters").at("x") == 0.25);
-  CHECK(r.second->told == Lines{"1 failed -"});
-  r.after->send("ME", metric("FINAL", 2, "C", "0.5"));
-  CHECK(r.second->told.back() == "2 completed 0.5");
 }
 
 TEST_CASE("resume: a trial of the manager's own goes on in its job") {

@@ -51,7 +51,7 @@ TEST_CASE("tune worker: after a trial that nobody remembers other proposals foll
   CHECK(expected == proposal(two));
   CHECK(expected == proposal(loaded));
 
-  later.restart(false, {});  // and the memory is lost again
+  later.restart(false);  // and the memory is lost again
   adopt(later, 7, true);
   CHECK(expected != proposal(later));
 }

@@ -71,10 +71,19 @@ class Stepped : private Queues, private Sink {
     return std::exchange(saved, {});
   }
   // In a fresh one: goes on from what another saved, exactly.
-  Result<void> load(const json& state) { return load(state, std::nullopt); }
-  // As load(), but the manager has started anew; `kept` as in TuneWorker::restart.
-  Result<void> restart(const json& state, const std::vector<Offer>& kept = {}) {
-    return load(state, kept);
+  Result<void> load(const json& state) {
+    const auto said = TRY(dispatcher_->load(state));
+    ATTUNE_CHECK(said.tune.empty() && said.assess.empty());  // save() settles
+    TRY(tune_.load(state.at("tuner")));
+    return assess_.load(state.at("assessor"));
+  }
+  // As load(), but the manager has started anew.
+  Result<void> restart(const json& state) {
+    TRY(load(state));
+    dispatcher_->restart();
+    tune_.restart(options_.capabilities.pause);
+    assess_.restart();
+    return {};
   }
 
   json saved;
@@ -83,18 +92,6 @@ class Stepped : private Queues, private Sink {
   std::string failure;
 
  private:
-  Result<void> load(const json& state, const std::optional<std::vector<Offer>>& restart_keeps) {
-    const auto said = TRY(dispatcher_->load(state));
-    ATTUNE_CHECK(said.tune.empty() && said.assess.empty());  // save() settles
-    TRY(tune_.load(state.at("tuner")));
-    TRY(assess_.load(state.at("assessor")));
-    if (!restart_keeps) return {};
-    dispatcher_->restart();
-    tune_.restart(options_.capabilities.pause, *restart_keeps);
-    assess_.restart();
-    return {};
-  }
-
   static DispatcherOptions with_assessor(DispatcherOptions options, bool has) {
     options.has_assessor = has;
     return options;

@@ -1,0 +1,102 @@
+// The real daemon under NNI's manager as it is, without our capabilities: an experiment over twelve
+// points that is stopped or killed, and resumed.
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <optional>
+#include <set>
+
+#include "base/base64.h"
+#include "tests/support/daemon_process.h"
+#include "tests/support/manager_socket.h"
+#include "tests/support/nni_manager.h"
+#include "tests/support/temporary_folder.h"
+
+namespace attune {
+namespace {
+
+constexpr int kConcurrency = 3;
+constexpr std::size_t kPoints = 12;
+
+const std::string kGrid = R"({"a":{"_type":"choice","_value":[1,2,3,4]},
+                              "b":{"_type":"choice","_value":["x","y","z"]}})";
+const std::string kBatch = R"({"all":{"_type":"choice","_value":[
+    {"n":0},{"n":1},{"n":2},{"n":3},{"n":4},{"n":5},
+    {"n":6},{"n":7},{"n":8},{"n":9},{"n":10},{"n":11}]}})";
+
+enum class Wire { pipes, websocket };
+
+// One life of the daemon after the other, over the same checkpoint directory.
+struct Lives {
+  Lives(std::string tuner_, Wire wire_) : tuner(std::move(tuner_)), wire(wire_) {}
+
+  void begin(const std::string& mode) {
+    const json params = {{"tuner", {{"name", tuner}, {"classArgs", {{"seed", 3}}}}}};
+    std::map<std::string, std::string> environment = {
+        {"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}};
+    if (wire == Wire::websocket) {
+      socket.emplace(Dialect::v3);
+      socket->listen();
+      environment["NNI_TUNER_COMMAND_CHANNEL"] = socket->url();
+    }
+    process.emplace(std::vector<std::string>{"--exp_params", base64_encode(dump_json(params))},
+                    environment);
+    if (socket) socket->accept();
+  }
+  void end(bool kill) {
+    if (kill) {
+      process->signal(SIGKILL);
+    } else {
+      send("TE");
+    }
+    process->wait();
+    process.reset();
+    socket.reset();
+  }
+
+  void send(const std::string& code, const std::string& payload = "") {
+    if (socket) {
+      socket->send(code, payload);
+    } else {
+      process->send(code, payload);
+    }
+  }
+  std::optional<Frame> receive() { return socket ? socket->receive() : process->receive(); }
+
+  const std::string tuner;
+  const Wire wire;
+  TemporaryFolder folder;
+  std::optional<ManagerSocket> socket;
+  std::optional<DaemonProcess> process;
+};
+
+TEST_CASE("a finite search that is stopped or killed and resumed visits every point, each once") {
+  const std::string tuner = GENERATE("GridSearch", "Batch", "TPE", "Random", "auto");
+  const auto wire = GENERATE(Wire::pipes, Wire::websocket);
+  const bool kill = GENERATE(true, false);
+  CAPTURE(tuner, wire == Wire::pipes, kill);
+  Lives daemon(tuner, wire);
+  NniManager manager(tuner == "Batch" ? kBatch : kGrid, kConcurrency,
+                     /*runs_again=*/wire == Wire::websocket);
+  daemon.begin("start");
+  manager.create(daemon);
+  int value = 0;
+  for (int life = 0; life < 3; ++life) {
+    for (int i = 0; i < life + 1; ++i) {
+      REQUIRE(manager.finish_one(daemon, std::to_string(++value)));
+    }
+    daemon.end(kill);
+    daemon.begin("resume");
+    manager.resume(daemon);
+  }
+  while (manager.finish_one(daemon, std::to_string(++value))) {
+    REQUIRE(value < 40);
+  }
+  CHECK(manager.no_more);
+  const auto evaluated = manager.evaluated();
+  const std::set<std::string> different(evaluated.begin(), evaluated.end());
+  CHECK(different.size() == kPoints);
+  CHECK(evaluated.size() == kPoints);
+}
+
+}  // namespace
+}  // namespace attune
