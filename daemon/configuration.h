@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/trial.h"
+#include "daemon/when_exhausted.h"
 #include "journal/file.h"
 #include "protocol/capabilities.h"
 #include "protocol/frame.h"
@@ -33,7 +34,8 @@ struct Configuration {
   AlgorithmChoice tuner;
   std::optional<AlgorithmChoice> assessor;
   Context context;
-  std::vector<std::string> constraints;  // of the search space
+  std::vector<std::string> constraints;         // of the search space
+  std::optional<WhenExhausted> when_exhausted;  // nothing: the default
   Capabilities capabilities;
   std::uint64_t fallback_seed = 0;  // for a tuner without a seed of its own
   std::vector<std::string> notes;   // what the user should know of how the parameters were read

@@ -3,6 +3,7 @@
 #include "base/objective_json.h"
 #include "daemon/version.h"
 #include "dispatcher/journal_frames.h"
+#include "dispatcher/repeating_tuner.h"
 
 namespace attune {
 namespace {
@@ -15,7 +16,8 @@ json to_json(const Capabilities& can) {
           {"error", can.error}};
 }
 
-json make_header(const Configuration& configuration, const MadeTuner& made, bool has_assessor) {
+json make_header(const Configuration& configuration, const MadeTuner& made, bool has_assessor,
+                 WhenExhausted when_exhausted) {
   json header = {{"format", kJournalFormat},
                  {"attuned", std::string(kVersion)},
                  {"tuner",
@@ -29,6 +31,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
                  {"objectives", to_json(configuration.context.objectives)},
                  {"constraints", configuration.constraints},
                  {"capabilities", to_json(configuration.capabilities)},
+                 {"when_exhausted", std::string(name_of(when_exhausted))},
                  {"include_intermediate_results", configuration.include_intermediate},
                  {"limits", to_json(configuration.limits)},
                  {"search_space", nullptr}};
@@ -64,7 +67,13 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
                                   .limits = configuration.limits};
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;
-  json header = make_header(configuration, made, assessor != nullptr);
+  const WhenExhausted when_exhausted = configuration.when_exhausted.value_or(
+      default_when_exhausted(configuration.capabilities, made.name, configuration.tuner.arguments));
+  json header = make_header(configuration, made, assessor != nullptr, when_exhausted);
+  if (when_exhausted == WhenExhausted::repeat) {
+    made.tuner = make_repeating(std::move(made.tuner));
+    log.info("{} repeats its best points once it has proposed all (--when-exhausted)", made.name);
+  }
   Session session(std::move(made.tuner), Objective{metric, made.maximize}, log.named("tuner"));
   Crew crew;
   crew.workers = std::make_unique<WorkerThreads>(

@@ -176,6 +176,14 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   configuration.context.objectives = TRY(read_objectives(experiment));
   configuration.constraints = TRY(read_constraints(experiment));
   configuration.capabilities = parse_capabilities(experiment);
+  if (const json* name = find(experiment, "whenExhausted")) {
+    configuration.when_exhausted =
+        name->is_string() ? parse_when_exhausted(name->get<std::string>()) : std::nullopt;
+    if (!configuration.when_exhausted) {
+      return fail(
+          fmt::format("whenExhausted: \"repeat\" or \"stop\" expected, not {}", dump_json(*name)));
+    }
+  }
   configuration.shared = TRY(read_shared(experiment));
   if (configuration.shared && !configuration.capabilities.sync) {
     return fail("resume.received needs the capability \"sync\"");

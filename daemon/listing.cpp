@@ -113,6 +113,7 @@ json print_config(const Configuration& c) {
                  {"constraints", c.constraints},
                  {"seed", c.fallback_seed},
                  {"capabilities", std::move(capabilities)},
+                 {"when_exhausted", c.when_exhausted ? json(name_of(*c.when_exhausted)) : json()},
                  {"framing", c.length_digits},
                  {"channel", c.websocket_url.empty() ? json() : json(c.websocket_url)},
                  {"in_fd", c.in_fd},

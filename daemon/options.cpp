@@ -15,6 +15,7 @@ struct Arguments {
   std::optional<std::uint64_t> seed;
   std::string log_level;
   std::vector<std::string> capabilities;
+  std::string when_exhausted;
   bool list = false, print_config = false;
 };
 
@@ -39,6 +40,11 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_option("--capabilities", arguments.capabilities,
                  "What the manager understands beyond NNI: sync, pause, checkpoint, reason, error")
       ->delimiter(',');
+  app.add_option("--when-exhausted", arguments.when_exhausted,
+                 "Once a tuner has proposed every point: stop, and say so, or repeat the points "
+                 "with the best results. Default: repeat where NNI's tuner of that name does, for "
+                 "managers without capabilities; else stop")
+      ->check(CLI::IsMember({"repeat", "stop"}));
   app.add_option("--in-fd", configuration.in_fd, "Descriptor that commands are read from")
       ->capture_default_str();
   app.add_option("--out-fd", configuration.out_fd, "Descriptor that answers are written to")
@@ -152,6 +158,9 @@ Result<void> apply(const Arguments& arguments, Configuration& configuration) {
     json names = json::array();
     for (const auto& name : arguments.capabilities) names.push_back(name);
     configuration.capabilities = parse_capabilities({{"capabilities", names}});
+  }
+  if (!arguments.when_exhausted.empty()) {
+    configuration.when_exhausted = parse_when_exhausted(arguments.when_exhausted);
   }
   return apply_objectives(configuration);
 }

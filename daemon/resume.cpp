@@ -26,7 +26,8 @@ Result<void> compare(const json& header, const json& present) {
     // The version may be another one, whether the answers are the replay will tell; the seed and
     // how many trials were planned are taken from the header.
     const bool free = key == "attuned" || key == "seed" || key == "max_trials" ||
-                      key == "concurrency" || key == "search_space" || key == "limits";
+                      key == "concurrency" || key == "search_space" || key == "limits" ||
+                      key == "when_exhausted";
     const auto former = header.find(key);
     if (!free && (former == header.end() || *former != value)) {
       return fail(fmt::format("it is of another experiment: its {} was {}, now it is {}", key,
@@ -59,6 +60,11 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
   configuration.limits.payload = present.payload;
   configuration.limits.queue = present.queue;
   warn_of_other_limits(configuration.limits, present, log);
+  // An earlier attuned knew of no repetitions.
+  const json when = header.value("when_exhausted", json("stop"));
+  configuration.when_exhausted =
+      when.is_string() ? parse_when_exhausted(when.get<std::string>()) : std::nullopt;
+  if (!configuration.when_exhausted) return fail("its \"when_exhausted\" is unknown");
   if (header.contains("seed") && header["seed"].is_number_integer()) {
     configuration.fallback_seed = header["seed"].get<std::uint64_t>();
   }

@@ -1,5 +1,5 @@
 // The real daemon under NNI's manager as it is, without our capabilities: an experiment over twelve
-// points that is stopped or killed, and resumed.
+// points that is stopped or killed, and resumed, or goes on when there is no new one.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <optional>
@@ -68,6 +68,35 @@ struct Lives {
   std::optional<ManagerSocket> socket;
   std::optional<DaemonProcess> process;
 };
+
+// Trials until the manager is told that there is no more, or has so many.
+std::size_t run_alone(const std::string& tuner, std::vector<std::string> more, json params = {}) {
+  params["tuner"] = {{"name", tuner}, {"classArgs", {{"seed", 3}}}};
+  more.insert(more.end(), {"--exp_params", base64_encode(dump_json(params))});
+  DaemonProcess daemon(more);
+  NniManager manager(kGrid, kConcurrency, /*runs_again=*/false);
+  manager.create(daemon);
+  while (manager.evaluated().size() < 2 * kPoints) {
+    if (!manager.finish_one(daemon, std::to_string(manager.trials.size() % 7))) break;
+  }
+  return manager.evaluated().size();
+}
+
+TEST_CASE("a finite space does not end under NNI's manager where NNI's tuner repeats itself") {
+  const std::string tuner = GENERATE("Evolution", "GP", "Anneal", "SMAC");
+  CAPTURE(tuner);
+  CHECK(run_alone(tuner, {}) == 2 * kPoints);
+  CHECK(run_alone(tuner, {"--when-exhausted", "stop"}) == kPoints);
+  CHECK(run_alone(tuner, {}, {{"whenExhausted", "stop"}}) == kPoints);
+  CHECK(run_alone(tuner, {}, {{"capabilities", {"reason"}}}) == kPoints);
+}
+
+TEST_CASE("a finite space ends under NNI's manager where it ends with NNI's tuner") {
+  const std::string tuner = GENERATE("GridSearch", "Random", "TPE", "auto");
+  CAPTURE(tuner);
+  CHECK(run_alone(tuner, {}) == kPoints);
+  CHECK(run_alone(tuner, {"--when-exhausted", "repeat"}) == 2 * kPoints);
+}
 
 TEST_CASE("a finite search that is stopped or killed and resumed visits every point, each once") {
   const std::string tuner = GENERATE("GridSearch", "Batch", "TPE", "Random", "auto");

@@ -1,0 +1,161 @@
+#include "dispatcher/repeating_tuner.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/saved_numbers.h"
+#include "space/saved_point.h"
+
+namespace attune {
+namespace {
+
+class RepeatingTuner final : public Tuner {
+ public:
+  explicit RepeatingTuner(std::unique_ptr<Tuner> tuner) : tuner_(std::move(tuner)) {}
+
+  Result<void> set_space(const Space& space) override {
+    TRY(tuner_->set_space(space));
+    space_ = space;
+    forget();
+    return {};
+  }
+
+  std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    std::vector<Answer> answers = tuner_->ask(ids);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (std::holds_alternative<Exhausted>(answers[i])) answers[i] = repeat(ids[i]);
+      if (std::holds_alternative<Proposal>(answers[i])) running_.insert(ids[i]);
+    }
+    return answers;
+  }
+
+  void withdraw(TrialId id) override {
+    running_.erase(id);
+    tuner_->withdraw(id);
+  }
+
+  void tell(std::span<const Outcome> outcomes) override {
+    for (const Outcome& outcome : outcomes) {
+      running_.erase(outcome.trial);
+      if (outcome.usable()) learn(outcome.point, *outcome.loss, 1);
+    }
+    tuner_->tell(outcomes);
+  }
+
+  void adopt(TrialId id, const Point& point) override {
+    running_.insert(id);
+    tuner_->adopt(id, point);
+  }
+
+  json parameters(const Space& space, const Point& point) const override {
+    return tuner_->parameters(space, point);
+  }
+  Result<Point> point_from(const Space& space, const json& parameters) const override {
+    return tuner_->point_from(space, parameters);
+  }
+  std::vector<Decision> on_report(const Report& report) override {
+    return tuner_->on_report(report);
+  }
+  void skip_ahead() override { tuner_->skip_ahead(); }
+
+  json save() const override {
+    std::vector<const Point*> points;
+    std::vector<double> losses, counts;
+    for (const Known& known : known_) {
+      points.push_back(&known.point);
+      losses.push_back(known.loss);
+      counts.push_back(static_cast<double>(known.count));
+    }
+    return {{"tuner", tuner_->save()},
+            {"points", save_points(points)},
+            {"losses", save_numbers(losses)},
+            {"counts", save_numbers(counts)},
+            {"round", save_numbers(std::vector<double>(round_.begin(), round_.end()))},
+            {"running", running_}};
+  }
+
+  Result<void> load(const json& state) override {
+    const auto losses = TRY(numbers_at(state, "losses"));
+    const auto counts = TRY(numbers_at(state, "counts"));
+    const auto round = TRY(numbers_at(state, "round"));
+    const auto points = TRY(load_points(space_, TRY(value_at(state, "points")), losses.size()));
+    if (counts.size() != losses.size()) return fail("saved state: columns of different length");
+    for (const double i : round) {
+      if (!is_index(i, static_cast<double>(points.size()))) {
+        return fail("saved state: no such point to repeat");
+      }
+    }
+    const json running = TRY(array_at(state, "running"));
+    for (const json& id : running) {
+      if (!id.is_number_integer()) return fail("saved state: running trials must be integers");
+    }
+    TRY(tuner_->load(TRY(value_at(state, "tuner"))));
+    forget();
+    for (std::size_t i = 0; i < points.size(); ++i) learn(points[i], losses[i], counts[i]);
+    for (const double i : round) round_.push_back(static_cast<std::size_t>(i));
+    for (const json& id : running) running_.insert(id.get<TrialId>());
+    return {};
+  }
+
+ private:
+  struct Known {
+    Point point;
+    double loss = 0;   // the mean of its results
+    double count = 0;  // of them
+  };
+
+  void forget() {
+    known_.clear();
+    index_.clear();
+    round_.clear();
+    running_.clear();
+  }
+
+  void learn(const Point& point, double loss, double count) {
+    std::vector<double> key = point.values;
+    for (double& x : key) {
+      if (x != x) x = std::numeric_limits<double>::infinity();  // a map needs an order
+    }
+    const auto [at, is_new] = index_.try_emplace(std::move(key), known_.size());
+    if (is_new) known_.push_back({.point = point});
+    Known& known = known_[at->second];
+    known.count += count;
+    known.loss += (loss - known.loss) * (count / known.count);
+  }
+
+  Answer repeat(TrialId id) {
+    if (round_.empty()) begin_round();
+    if (round_.empty()) return running_.empty() ? Answer(Exhausted{}) : Answer(NotYet{});
+    const Point& point = known_[round_.back()].point;
+    round_.pop_back();
+    tuner_->adopt(id, point);
+    return Proposal{.point = point};
+  }
+
+  // Points that were imported need not obey the constraints.
+  void begin_round() {
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (space_.feasible(known_[i].point)) round_.push_back(i);
+    }
+    std::ranges::sort(round_, std::ranges::greater{},
+                      [this](std::size_t i) { return std::pair(known_[i].loss, i); });
+  }
+
+  const std::unique_ptr<Tuner> tuner_;
+  Space space_;
+  std::vector<Known> known_;                          // in the order of their first results
+  std::map<std::vector<double>, std::size_t> index_;  // of known_, by the values of the point
+  std::vector<std::size_t> round_;                    // into known_; the next one last
+  std::set<TrialId> running_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tuner> make_repeating(std::unique_ptr<Tuner> tuner) {
+  return std::make_unique<RepeatingTuner>(std::move(tuner));
+}
+
+}  // namespace attune
