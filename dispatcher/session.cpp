@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "dispatcher/carry_over.h"
 #include "dispatcher/metrics.h"
 
 namespace attune {
@@ -28,7 +29,7 @@ Result<Effects> Session::set_space(Space space) {
   const std::optional<Space> old = std::exchange(space_, std::move(space));
   if (old) {
     auto moved = [&](const Point& point) {
-      return tuner_->point_from(*space_, tuner_->parameters(*old, point));
+      return carried_point(*tuner_, *space_, tuner_->parameters(*old, point));
     };
     std::vector<Outcome> kept;
     for (Outcome& outcome : history_) {

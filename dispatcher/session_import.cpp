@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "dispatcher/carry_over.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/session.h"
 
@@ -70,7 +71,7 @@ Replies Session::import(const std::vector<Imported>& records) {
       ++known;
       continue;
     }
-    auto point = tuner_->point_from(*space_, record.parameters);
+    auto point = carried_point(*tuner_, *space_, record.parameters);
     auto metrics = to_metrics(record.value, objective_.metric);
     const auto loss = metrics ? loss_of(*metrics) : std::nullopt;
     if (!point || !metrics || !loss) {
@@ -134,7 +135,7 @@ Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_pause
   const bool has_result = std::ranges::any_of(
       history_, [id](const Outcome& outcome) { return outcome.trial == id && outcome.loss; });
   if (has_result) return fail("trial " + std::to_string(id) + " has a result already");
-  Point point = TRY(tuner_->point_from(*space_, parameters));
+  Point point = TRY(carried_point(*tuner_, *space_, parameters));
   tuner_->adopt(id, point);
   trials_.emplace(id, Trial{.point = std::move(point)});
   ++untold_;
