@@ -232,7 +232,9 @@ Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_con
                                                              const fs::path& file,
                                                              const WorkerMachine& machine,
                                                              std::function<void()> wake) {
+  std::error_code none;
   const auto text = read_trusted_file(file);
+  if (!text && fs::exists(file, none)) return std::unexpected(text.error());
   if (!text)
     return fail(
         fmt::format("{}; workers and the manager need a directory that they share, at the "
