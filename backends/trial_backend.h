@@ -51,7 +51,8 @@ struct TrialProblem {
 struct TrialPlace {
   std::string job_id;
   std::string waits_for;               // why it does not run yet, a sentence; empty: it runs,
-  double since = 0;                    // since then; as TrialReport::time
+  // For so many seconds, when it is fetched: counted, not the difference of two machines' clocks.
+  double ran = 0;
   std::string worker = {}, host = {};  // where it runs, if that is elsewhere; for people
 
   bool operator==(const TrialPlace&) const = default;

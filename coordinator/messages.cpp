@@ -28,6 +28,9 @@ json about(std::string_view type, const Task& task) {
   return about(type, {task.spec.id, task.lease});
 }
 
+// What a journal says may lie ahead, of a life whose clock did.
+double seconds_since(double time, double now) { return std::max(now - time, 0.0); }
+
 json worker_status(const Worker& worker) {
   return {{"worker", worker.hello.id},      {"host", worker.hello.host},
           {"state", to_text(worker.state)}, {"capacity", to_json(worker.hello.capacity)},
@@ -35,10 +38,10 @@ json worker_status(const Worker& worker) {
           {"tasks", worker.tasks}};
 }
 
-json task_status(const Coordinator& coordinator, const Task& task) {
+json task_status(const Coordinator& coordinator, const Task& task, double now) {
   json status = {{"task", task.spec.id},       {"kind", task.spec.kind},
                  {"client", task.spec.client}, {"state", to_text(task.state)},
-                 {"attempt", task.attempt},    {"since", task.since}};
+                 {"attempt", task.attempt},    {"seconds", seconds_since(task.since, now)}};
   if (task.state == TaskState::queued)
     status["waits"] = coordinator.why_waiting(task);
   else
@@ -95,15 +98,16 @@ json finished_ack_message(const HeldLease& lease) { return about("finished_ack",
 
 // ---- to clients
 
-json state_message(const Task& task) {
+json state_message(const Task& task, double now) {
   const std::string& waits = task.waits_for.empty() ? task.obstacle : task.waits_for;
   const bool queued = task.state == TaskState::queued;
+  const double began = task.state == TaskState::closing ? task.leased : task.since;
   json message = {{"type", is_end(task.state) ? "finished" : "state"},
                   {"task", task.spec.id},
                   {"attempt", task.attempt},
                   {"state", to_text(task.state)},
                   {"worker", task.worker},
-                  {"since", task.state == TaskState::closing ? task.leased : task.since},
+                  {"seconds", seconds_since(began, now)},
                   {"cause", queued && !waits.empty() ? waits : task.cause}};
   if (is_end(task.state)) message["report"] = task.report;
   return message;
@@ -117,7 +121,7 @@ json info_message(const Task& task, std::uint64_t seq, const json& event) {
           {"event", event}};
 }
 
-json status_message(const Coordinator& coordinator) {
+json status_message(const Coordinator& coordinator, double now) {
   json workers = json::array();
   for (const auto& [id, worker] : coordinator.workers().workers())
     workers.push_back(worker_status(worker));
@@ -129,7 +133,7 @@ json status_message(const Coordinator& coordinator) {
   const std::size_t count = ordered.size();
   ordered.resize(std::min(count, kShownTasks));
   json tasks = json::array();
-  for (const Task* task : ordered) tasks.push_back(task_status(coordinator, *task));
+  for (const Task* task : ordered) tasks.push_back(task_status(coordinator, *task, now));
   return {{"type", "status"},
           {"epoch", coordinator.board().epoch()},
           {"ending", coordinator.board().latched()},
@@ -199,7 +203,7 @@ Result<void> hear_worker(Coordinator& coordinator, const std::string& worker, co
 Result<json> hear_client(Coordinator& coordinator, const std::string& client, const json& message,
                          const std::function<Result<void>(const TaskSpec&)>& check, double now) {
   const std::string type = TRY(text_at(message, "type"));
-  if (type == "status") return status_message(coordinator);
+  if (type == "status") return status_message(coordinator, now);
   if (type == "shutdown") {
     coordinator.finish_all("client " + client + " said so", now);
     return json();

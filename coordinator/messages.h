@@ -18,12 +18,13 @@ json info_ack_message(const HeldLease& lease, std::uint64_t seq);
 json finished_ack_message(const HeldLease& lease);
 
 // ---- to clients
-json state_message(const Task& task);  // `finished` when it has ended
+// Since when is said in seconds until `now`: two machines' clocks may differ.
+json state_message(const Task& task, double now);  // `finished` when it has ended
 json info_message(const Task& task, std::uint64_t seq, const json& event);
 // For people: workers, the oldest kShownTasks tasks that nobody has forgotten, why those that wait
 // do.
 inline constexpr std::size_t kShownTasks = 1000;
-json status_message(const Coordinator& coordinator);
+json status_message(const Coordinator& coordinator, double now);
 
 // ---- from workers. Errors name what is wrong with the message; the sender is to be cut off.
 json to_json(const WorkerHello& hello);

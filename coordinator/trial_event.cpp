@@ -97,7 +97,7 @@ json to_json(const TrialEvent& event) {
                                [](const TrialPlace& place) -> json {
                                  return {{"event", "place"},
                                          {"waits_for", place.waits_for},
-                                         {"since", place.since}};
+                                         {"ran", place.ran}};
                                },
                                [](const CheckpointStored& stored) -> json {
                                  return {{"event", "checkpoint"},
@@ -129,8 +129,7 @@ Result<TrialEvent> parse_trial_event(const std::string& job_id, const json& obje
   }
   if (event == "place") {
     std::string waits_for = TRY(text_at(object, "waits_for"));
-    const double since = TRY(number_at(object, "since"));
-    return TrialPlace{job_id, std::move(waits_for), since};
+    return TrialPlace{job_id, std::move(waits_for), TRY(number_at(object, "ran"))};
   }
   return fail(fmt::format("event: \"{}\" is none", event));
 }

@@ -26,8 +26,8 @@ class ObserverList final : public TrialObserver {
   void on_decision(const DecisionRecord& decision) override {
     for (auto* o : observers_) o->on_decision(decision);
   }
-  void on_place(const TrialRecord& t, const TrialPlace& place) override {
-    for (auto* o : observers_) o->on_place(t, place);
+  void on_place(const TrialRecord& t, const TrialPlace& place, double since) override {
+    for (auto* o : observers_) o->on_place(t, place, since);
   }
   void on_parameter(const TrialRecord& t, std::int64_t index, const ProposedTrial& p) override {
     for (auto* o : observers_) o->on_parameter(t, index, p);

@@ -47,9 +47,9 @@ class TrialObserver {
   virtual void on_report(const TrialRecord&, const TrialReport&, const std::string& /*ignored*/) {}
   virtual void on_attempt_end(const TrialRecord&, const TrialFinished&) {}
   virtual void on_decision(const DecisionRecord&) {}
-  // Where the newest attempt runs, as soon as that is known, perhaps said again; and since when, 0
-  // where that does not matter any more.
-  virtual void on_place(const TrialRecord&, const TrialPlace&) {}
+  // Where the newest attempt runs, as soon as that is known, perhaps said again; and since when, in
+  // seconds since 1970-01-01 UTC, 0 where that does not matter any more.
+  virtual void on_place(const TrialRecord&, const TrialPlace&, double /*since*/) {}
   // One more configuration of a running trial (multi-phase).
   virtual void on_parameter(const TrialRecord&, std::int64_t /*index*/, const ProposedTrial&) {}
   virtual void on_checkpoint(const CheckpointStored&) {}

@@ -95,9 +95,9 @@ void TrialRunner::handle_event(const TrialEvent& event) {
 // Time in which it waits is none of its own.
 void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
   const bool waits = !place.waits_for.empty();
-  // Another machine's clock may be ahead of ours. Where its end was asked for already the attempt
-  // must not begin behind that: a later manager would take the request for that of another one.
-  const double began = trial.asked ? 0 : std::min(place.since, clock_.wall());
+  // Where its end was asked for already the attempt must not begin behind that: a later manager
+  // would take the request for that of another one.
+  const double began = trial.asked || waits ? 0 : clock_.wall() - place.ran;
   table_.set_waits(trial, waits);
   trial.record.reason = place.waits_for;
   if (!waits) {
@@ -106,16 +106,13 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
       trial.record.start_time = std::max(trial.record.start_time, began);
   }
   if (options_.max_trial_seconds && !trial.asked) {
-    const double ran = clock_.wall() - began;
-    const double left = std::max(*options_.max_trial_seconds - ran, 1e-3);
+    const double left = std::max(*options_.max_trial_seconds - place.ran, 1e-3);
     table_.set_deadline(trial, waits ? 0 : clock_.now() + left);
   }
   if (!place.worker.empty()) {
     log_.info("trial={} attempt={} runs on worker={} host={}", trial.record.job_id,
               trial.record.attempts - 1, place.worker, place.host);
-    TrialPlace known = place;
-    known.since = began;
-    observer_.on_place(trial.record, known);
+    observer_.on_place(trial.record, place, began);
   }
   observer_.on_trial_changed(trial.record);
   update_tally();

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include "backends/trial_folder.h"
+#include "base/clock.h"
 #include "base/saved_numbers.h"
 #include "coordinator/pool/spool_rest.h"
 #include "coordinator/pool/trial_task.h"
@@ -31,6 +33,7 @@ struct PoolBackend::Attempt {
   std::string how;               // that the coordinator was told
   std::string cause;             // the newest that was shown
   std::optional<TrialPlace> place, told_place;
+  double place_known = 0;  // since when, on SystemClock::now(): its `ran` is as of then
   bool told = false;  // the coordinator may know it
   bool ended = false;
 };
@@ -278,7 +281,9 @@ Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
     place(attempt, {{}, cause.empty() ? kWaits : fmt::format("{}: {}", kWaits, cause), 0});
   } else {
     TrialPlace where;
-    where.since = TRY(number_at(message, "since"));
+    where.ran = TRY(number_at(message, "seconds"));
+    if (!(where.ran >= 0) || std::isinf(where.ran))
+      return fail("seconds: it is no length of time");
     where.worker = TRY(text_at(message, "worker"));
     if (message.contains("host")) where.host = TRY(text_at(message, "host"));
     place(attempt, std::move(where));
@@ -293,6 +298,7 @@ Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
 void PoolBackend::place(Attempt& attempt, TrialPlace where) {
   where.job_id = attempt.start.job_id;
   attempt.place = std::move(where);
+  attempt.place_known = SystemClock().now();
   moved_.push_back(attempt.order);
   wake();
 }
@@ -369,13 +375,16 @@ std::vector<TrialEvent> PoolBackend::fetch_status_results() {
   fetched_ = std::exchange(to_say_, {});
   if (!fetched_.empty()) wake();
   std::vector<TrialEvent> events;
+  const double now = SystemClock().now();
   for (const std::uint64_t order : std::exchange(moved_, {})) {
     const auto found = attempts_.find(order);
     if (found == attempts_.end()) continue;
     Attempt& attempt = *found->second;
     if (attempt.told_place == attempt.place) continue;
     attempt.told_place = attempt.place;
-    events.emplace_back(*attempt.place);
+    TrialPlace place = *attempt.place;
+    if (place.waits_for.empty()) place.ran += now - attempt.place_known;
+    events.emplace_back(std::move(place));
   }
   events.insert(events.end(), std::make_move_iterator(events_.begin()),
                 std::make_move_iterator(events_.end()));

@@ -97,7 +97,7 @@ class CoordinatorServer::Impl final : public Effects {
     log_.debug("task {} attempt {} {}{}", task.spec.id, task.attempt, to_text(task.state),
                task.cause.empty() ? "" : ": " + task.cause);
     if (task.spec.client.empty()) return tell_waiting(task);
-    json message = state_message(task);
+    json message = state_message(task, now());
     const auto& workers = coordinator_.workers().workers();
     if (const auto worker = workers.find(task.worker); worker != workers.end())
       message["host"] = worker->second.hello.host;

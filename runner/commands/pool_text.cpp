@@ -37,7 +37,7 @@ std::string tasks_text(const json& tasks, const Console& console) {
   TextTable table({"TASK", "KIND", "STATE", "FOR", "ATTEMPT", "WORKER", "REASON"});
   for (const json& each : tasks) {
     table.add({each["task"], each["kind"], each["state"],
-               duration_text(std::max(console.now - each["since"].get<double>(), 0.0)),
+               duration_text(each["seconds"].get<double>()),
                std::to_string(each["attempt"].get<int>()), each.value("worker", ""),
                each.value("waits", each.value("cause", ""))});
   }

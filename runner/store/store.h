@@ -67,7 +67,7 @@ class Store {
   // Attempt `trial.attempts - 1` with the configuration trial.proposed.
   Result<void> add_attempt(const TrialRecord& trial, const std::string& from_checkpoint,
                            double time);
-  Result<void> set_place(const TrialRecord& trial, const TrialPlace& place);
+  Result<void> set_place(const TrialRecord& trial, const TrialPlace& place, double since);
   Result<void> end_attempt(const TrialRecord& trial, const TrialFinished& end);
   // `index` of a multi-phase trial, from 1.
   Result<void> add_parameter(const TrialRecord& trial, std::int64_t index,

@@ -32,8 +32,8 @@ void StoreObserver::on_decision(const DecisionRecord& decision) {
   note(store_.add_decision(decision, clock_.wall()));
 }
 
-void StoreObserver::on_place(const TrialRecord& trial, const TrialPlace& place) {
-  note(store_.set_place(trial, place));
+void StoreObserver::on_place(const TrialRecord& trial, const TrialPlace& place, double since) {
+  note(store_.set_place(trial, place, since));
 }
 
 void StoreObserver::on_parameter(const TrialRecord& trial, std::int64_t index,

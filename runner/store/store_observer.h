@@ -23,7 +23,7 @@ class StoreObserver final : public TrialObserver {
                  const std::string& ignored) override;
   void on_attempt_end(const TrialRecord& trial, const TrialFinished& end) override;
   void on_decision(const DecisionRecord& decision) override;
-  void on_place(const TrialRecord& trial, const TrialPlace& place) override;
+  void on_place(const TrialRecord& trial, const TrialPlace& place, double since) override;
   void on_parameter(const TrialRecord& trial, std::int64_t index,
                     const ProposedTrial& proposal) override;
   void on_checkpoint(const CheckpointStored& saved) override;

@@ -11,7 +11,7 @@ using namespace attune::test;
 namespace {
 
 std::string cause(const World& w, const std::string& id) {
-  return state_message(w.task(id))["cause"];
+  return state_message(w.task(id), w.now)["cause"];
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST_CASE("pool backend: a word of a worker that cannot be understood is told an
       {R"({"event": "finished", "how": "succeeded", "detail": "", "time": 1, "cpu_seconds": 0,
            "max_rss": 0})",
        "finished"},
-      {R"({"event": "place", "waits_for": "", "since": 1})", "place"},
+      {R"({"event": "place", "waits_for": "", "ran": 1})", "place"},
       {R"({"event": "checkpoint", "checkpoint": "c", "bytes": 1, "error": ""})", "checkpoint"},
   }));
   PoolLiar f;

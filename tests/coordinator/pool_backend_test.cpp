@@ -67,11 +67,37 @@ TEST_CASE("pool backend: it says of each trial whether it waits or runs") {
   f.start_worker("w");
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
   CHECK(f.places.back().waits_for.empty());
-  CHECK(f.places.back().since == tasks.at("e-t0-0").since);
   CHECK(f.places.back().worker == "w");
   CHECK(f.places.back().host == f.server->coordinator().workers().workers().at("w").hello.host);
   f.backend->stop("t0");
   REQUIRE(f.run_to_end(2));
+}
+
+TEST_CASE("pool backend: how long a trial has run does not depend on the other machine's clock") {
+  PoolFixture f;
+  ManualClock behind(SystemClock().wall() - 300);
+  f.server_clock = &behind;
+  make_fifo(f.folder.path / "never");
+  f.command = "report PERIODICAL 0 1; read x < never";
+  f.start_server();
+  f.start_worker("w");
+  f.start_backend();
+  REQUIRE(f.backend->start(trial_start(0)));
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  REQUIRE(f.places.back().waits_for.empty());
+  CHECK(f.places.back().ran >= 0);
+  CHECK(f.places.back().ran < 300);
+  // Another manager comes, after some time.
+  f.backend.reset();
+  f.places.clear();
+  behind.advance(1000);
+  f.start_backend();
+  REQUIRE(f.backend->adopt(trial_start(0), 0));
+  REQUIRE(f.run_until([&] { return !f.places.empty() && f.places.back().waits_for.empty(); }));
+  CHECK(f.places.back().ran >= 1000);
+  CHECK(f.places.back().ran < 1300);
+  f.backend->stop("t0");
+  REQUIRE(f.run_to_end());
 }
 
 TEST_CASE("pool backend: stop and pause reach a trial, also one that has not begun") {

@@ -36,7 +36,7 @@ class PoolInProcess : public Effects {
     to_worker(worker, finished_ack_message(held));
   }
   void dismiss(const std::string&) override {}
-  void state_changed(const Task& task) override { heard.push_back(state_message(task)); }
+  void state_changed(const Task& task) override { heard.push_back(state_message(task, now)); }
   void info(const Task& task, std::uint64_t seq, const json& event) override {
     heard.push_back(info_message(task, seq, event));
     if (acknowledge) acknowledged.push_back({task.spec.id, seq, event.value("position", 0u)});

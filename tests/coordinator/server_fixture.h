@@ -43,7 +43,7 @@ class ServerFixture {
     options.silence = silence;
     options.ping = silence / 4;
     options.look = std::chrono::milliseconds(20);
-    return CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(),
+    return CoordinatorServer::create(io, real_files(), *server_clock, options, nullptr, Log(),
                                      [this] { finished = true; });
   }
   DialerOptions dial() const {
@@ -103,6 +103,7 @@ class ServerFixture {
 
   TemporaryFolder folder;
   SystemClock clock;
+  const Clock* server_clock = &clock;
   boost::asio::io_context io;
   std::string command = "true";
   double lost_after = 15;

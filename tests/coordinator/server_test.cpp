@@ -274,7 +274,7 @@ TEST_CASE("server: programs push and sample") {
   }
   client.say({{"type", "shutdown"}});
   const bool over = f.run_until([&] { return !client.connection || f.finished; });
-  if (f.server) UNSCOPED_INFO(dump_json(status_message(f.server->coordinator())));
+  if (f.server) UNSCOPED_INFO(dump_json(status_message(f.server->coordinator(), 0)));
   for (const char* job : {"t0", "t1"})
     UNSCOPED_INFO(read_text(f.folder.path / "experiment/trials" / job / "spool.0"));
   REQUIRE(over);

@@ -36,7 +36,7 @@ class FuzzedCoordinator final : public Effects {
     frame(finished_ack_message(held));
   }
   void dismiss(const std::string&) override {}
-  void state_changed(const Task& task) override { frame(state_message(task)); }
+  void state_changed(const Task& task) override { frame(state_message(task, task.since)); }
   void info(const Task& task, std::uint64_t seq, const json& event) override {
     frame(info_message(task, seq, event));
   }

@@ -138,9 +138,9 @@ struct Notes final : TrialObserver {
     all[trial.job_id] = trial;
     if (has_ended(trial.status)) trials.push_back(trial);
   }
-  void on_place(const TrialRecord& trial, const TrialPlace& place) override {
+  void on_place(const TrialRecord& trial, const TrialPlace& place, double since) override {
     places.push_back(trial.job_id + " on " + place.worker);
-    began.push_back(place.since);
+    began.push_back(since);
   }
   void on_decision(const DecisionRecord& d) override {
     decisions.push_back(fmt::format("{} {} by {}: {}", d.action, d.job_id, d.by, d.reason));

@@ -13,9 +13,9 @@ TEST_CASE("pool: workers and tasks and buffers in tables") {
                        {"used", {{"cpu", 2.5}}}, {"labels", {"fast", "big"}},
                        {"tasks", {"a", "b"}}};
   const json runs = {{"task", "a"},  {"kind", "trial"}, {"state", "running"},
-                     {"attempt", 1}, {"since", 1040},   {"worker", "w1"}};
+                     {"attempt", 1}, {"seconds", 60},   {"worker", "w1"}};
   const json waits = {{"task", "c"},  {"kind", "learn"}, {"state", "queued"},
-                      {"attempt", 0}, {"since", 1100},   {"waits", "no worker may have it"}};
+                      {"attempt", 0}, {"seconds", 0},   {"waits", "no worker may have it"}};
   const json buffer = {{"size", 7},     {"capacity", 10},      {"pushed", 9},
                        {"sampled", 20}, {"waiting_pushes", 0}, {"waiting_samples", 1}};
   const json status = {{"workers", {worker}},

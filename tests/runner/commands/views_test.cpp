@@ -217,8 +217,8 @@ TEST_CASE("views: show tells where an attempt runs") {
   CHECK_FALSE(contains(printed(options), "WORKER"));
   TrialRecord trial = pending_trial(2);
   trial.attempts = 1;
-  world.store.set_place(trial, {"t0002", "", 1090, "w7", "node3"}).value();
-  world.store.set_place(trial, {"t0002", "", 1090, "w7", ""}).value();  // the host is not forgotten
+  world.store.set_place(trial, {"t0002", "", 0, "w7", "node3"}, 1090).value();
+  world.store.set_place(trial, {"t0002", "", 0, "w7", ""}, 1090).value();  // the host is not forgotten
   world.store.commit().value();
   CHECK(contains(printed(options), "w7 on node3  "));
   options.which.json = true;
@@ -226,7 +226,7 @@ TEST_CASE("views: show tells where an attempt runs") {
   CHECK(attempt["worker"] == "w7");
   CHECK(attempt["host"] == "node3");
   CHECK(attempt["started"] == 1090);  // not when it began to wait for a worker
-  world.store.set_place(trial, {"t0002", "", 1091, "w8", ""}).value();
+  world.store.set_place(trial, {"t0002", "", 0, "w8", ""}, 1091).value();
   world.store.commit().value();
   attempt = parse_json(printed(options)).value()["attempt_list"][0];
   CHECK(attempt["worker"] == "w8");
