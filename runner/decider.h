@@ -100,7 +100,7 @@ class Decider {
     ProposedTrial trial;
     bool paused = false;
     std::string checkpoint;  // with paused
-    json result = nullptr;   // that it had reported as its final one
+    json result = nullptr;   // that counts already
   };
   virtual void readopt(const std::vector<Resumed>& trials) = 0;
   // The same where the decider knows of them (on_resumed): nothing is told.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "protocol/codec.h"
 #include "protocol/frame.h"
@@ -24,23 +25,46 @@ bool needs_reports(const StopRules& rules) {
          !rules.reach_down.empty();
 }
 
-// As the runner counted when it happened.
+std::optional<ReportMetricData> metric_of(const StoredReport& report) {
+  const auto command = decode(Frame{"ME", report.text});
+  const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
+  return metric == nullptr ? std::nullopt : std::optional(*metric);
+}
+
+bool asks_for_more(const StoredReport& report) {
+  return report.type == "request_parameter" && report.ignored.empty();
+}
+
+// As the runner counted when it happened: a final result when its attempt had ended well, or had
+// asked for the next configuration.
 void replay(TuningStatus& status, const StoredTrial& trial) {
   const std::string& job = trial.trial.job_id;
   auto report = trial.reports.begin();
   for (const StoredAttempt& attempt : trial.attempts) {
     double last = attempt.started;
-    for (; report != trial.reports.end() && report->attempt <= attempt.attempt; ++report) {
-      if (!counts(*report)) continue;
-      const auto command = decode(Frame{"ME", report->text});
-      const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
-      if (metric == nullptr) continue;
+    std::vector<const StoredReport*> held;
+    const auto count = [&](const StoredReport& counted) {
+      const auto metric = metric_of(counted);
+      if (!metric) return;
       const Metrics metrics = metrics_of(metric->value);
       const auto said = std::ranges::find(metrics, "time_this_iter_s", &Metrics::value_type::first);
       status.on_report(job, metrics,
-                       said != metrics.end() ? said->second : std::max(report->time - last, 0.0));
-      last = report->time;
+                       said != metrics.end() ? said->second : std::max(counted.time - last, 0.0));
+      last = std::max(last, counted.time);
+    };
+    const auto count_held = [&] {
+      for (const StoredReport* each : std::exchange(held, {})) count(*each);
+    };
+    for (; report != trial.reports.end() && report->attempt <= attempt.attempt; ++report) {
+      if (asks_for_more(*report)) count_held();
+      if (!counts(*report)) continue;
+      if (report->type == "final") {
+        held.push_back(&*report);
+      } else {
+        count(*report);
+      }
     }
+    if (attempt.ending == Ending::succeeded || attempt.ending == Ending::stopped) count_held();
     if (attempt.ended) status.on_attempt_end(std::max(*attempt.ended - last, 0.0));
   }
   if (has_ended(trial.trial.status)) status.on_end(job);
@@ -110,6 +134,27 @@ std::string next_start(const TrialRecord& record, const std::optional<StoredAtte
   return record.checkpoint;
 }
 
+// What its attempts have called final: held, of the one that runs, and told.
+void add_results(TrialRunner::Restored::Trial& trial, const StoredTrial& whole, bool runs) {
+  int attempt = -1;
+  for (const StoredReport& report : whole.reports) {
+    if (report.attempt != attempt) trial.finals.clear();
+    attempt = report.attempt;
+    if (asks_for_more(report)) {
+      for (const HeldResult& held : std::exchange(trial.finals, {}))
+        trial.told.push_back(held.parameter_id);
+    }
+    if (report.type != "final" || !counts(report)) continue;
+    if (auto metric = metric_of(report))
+      trial.finals.push_back(
+          {metric->parameter_id, report.text, std::move(metric->value), report.time});
+  }
+  if (!runs || attempt != trial.record.attempts - 1) trial.finals.clear();
+  // An earlier version has written it before the end of the attempt.
+  const bool complete = trial.asked && trial.asked->kind == EndAsked::Kind::complete;
+  if (trial.told.empty() && !complete) trial.record.final_metric = nullptr;
+}
+
 TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
                                         bool knows_saving) {
   TrialRunner::Restored::Trial trial;
@@ -133,18 +178,14 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
       !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
   trial.started = trial.last_result = attempt.started;
   if (runs) trial.asked = asked_of(whole, attempt.started);
+  add_results(trial, whole, runs);
   const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint);
   if (from != nullptr) trial.reports_before = from->reports;
   for (const StoredReport& report : whole.reports) {
     if (report.attempt != attempt.attempt || !counts(report)) continue;
+    if (report.type != "periodical") continue;
     trial.last_result = report.time;
-    if (report.type == "periodical") ++trial.attempt_reports;
-    if (report.type != "final") continue;
-    trial.final_text = report.text;
-    const auto command = decode(Frame{"ME", report.text});
-    if (const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr)
-      trial.finals.push_back(metric->parameter_id);
-    trial.final_after_ask = trial.final_after_ask || report.late;
+    ++trial.attempt_reports;
   }
   return trial;
 }

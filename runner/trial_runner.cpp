@@ -176,9 +176,7 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   const int attempt = record.attempts++;
   if (record.start_time == 0) record.start_time = clock_.wall();
   trial.asked.reset();
-  trial.final_after_ask = false;
   trial.last_result = clock_.wall();
-  record.final_metric = nullptr;  // of an earlier attempt
   trial.finals.clear();
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
   trial.reports_before = goes_on ? trial.reports_saved : 0;

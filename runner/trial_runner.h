@@ -71,12 +71,11 @@ class TrialRunner final : public Decider::Listener {
       std::uint64_t position = 0;       // of the last report that was kept
       std::string start_from;           // the checkpoint of the attempt that runs, or of the next
       std::optional<EndAsked> asked;    // what was decided, and perhaps not carried out
-      std::vector<ParameterId> finals;  // as in LiveTrial
-      std::string final_text;           // of the FINAL that counted, if there was one
+      std::vector<HeldResult> finals;   // as in LiveTrial,
+      std::vector<ParameterId> told;    // and this
       std::int64_t reports_before = 0, attempt_reports = 0;  // as in LiveTrial
       std::int64_t reports_saved = 0;                        // before the newest checkpoint
       bool save_first = false;  // its last attempt has ended, and what it saved was not kept yet
-      bool final_after_ask = false;
       double started = 0, last_result = 0;  // of its last attempt, as TrialReport::time; 0: unknown
       std::vector<std::string> checkpoints;  // all that it ever had
     };
@@ -124,7 +123,7 @@ class TrialRunner final : public Decider::Listener {
   // A trial of the user's own; its job id. Any time before the end. `checkpoint` to start from.
   Result<std::string> add_trial(json parameters, TrialSource source,
                                 std::optional<TrialRules> rules = {}, std::string checkpoint = "");
-  // In any state. What a running trial still reports as FINAL counts.
+  // In any state. What a running trial has reported as FINAL counts, and what it still does.
   Result<void> stop_trial(const std::string& job_id, const std::string& reason);
   Result<void> import(const std::vector<ImportData::Record>& records);
   void set_concurrency(int concurrency);
@@ -197,6 +196,10 @@ class TrialRunner final : public Decider::Listener {
   void handle(LiveTrial& trial, const TrialPlace& place);
   void handle(LiveTrial& trial, const TrialReport& report);
   void judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics);
+  void hold(LiveTrial& trial, TrialReport report);
+  void tell_results(LiveTrial& trial);
+  void count(LiveTrial& trial, const Metrics& metrics, double time);
+  std::string flaw_of(const Metrics& metrics) const;
   void handle(LiveTrial& trial, const TrialFinished& finished);
   // Where a trial that ended so starts again; nothing: it does not.
   static std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failure);
@@ -226,6 +229,7 @@ class TrialRunner final : public Decider::Listener {
   void adopt(LiveTrial& trial, const Restored::Trial& old);
   void save_anew(const RunnerState& state, bool known);
   void tell_again();
+  void readopt(const std::vector<Decider::Resumed>& trials);
 
   // trial_runner_requests.cpp: what others want of trials
   LiveTrial& add(TrialRecord record, std::shared_ptr<const TrialRules> rules);

@@ -29,7 +29,6 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
   using Kind = EndAsked::Kind;
   TrialRecord& record = trial.record;
   record.end_time = finished.time;
-  status_.on_attempt_end(std::max(finished.time - trial.last_result, 0.0));
   TrialFinished end = finished;
   const auto asked = trial.asked;
   const bool cannot_judge = asked && asked->kind == Kind::fail;
@@ -41,11 +40,18 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
   const bool by_itself = end.how != Ending::stopped && end.how != Ending::paused;
   if (failure && by_itself && (!asked || cannot_judge || asked->kind == Kind::by_user))
     ++record.failures;
+  // A pause goes before a result: the decider lets the trial go on, and it reports another one.
+  const bool well = end.how == Ending::succeeded || end.how == Ending::stopped;
+  const bool has_said = well && !trial.finals.empty();
+  if (well) tell_results(trial);
+  trial.finals.clear();
+  status_.on_attempt_end(std::max(finished.time - trial.last_result, 0.0));
   observer_.on_attempt_end(record, end);
-  // What has its final result has it, whatever ended it.
-  const bool has_result = asked && !record.final_metric.is_null() &&
-                          (asked->kind == Kind::early_stop || asked->kind == Kind::interrupt);
-  if (has_result) return conclude(trial, TrialStatus::succeeded, "");
+  // What has its final result has it, whoever stopped it.
+  const bool by_user = asked && asked->kind == Kind::by_user;
+  const bool cut_off = end.how == Ending::stopped || (asked && asked->kind == Kind::early_stop);
+  const bool has_result = well && !record.final_metric.is_null() && (has_said || !by_user);
+  if (cut_off && has_result) return conclude(trial, TrialStatus::succeeded, "");
   if (asked && !cannot_judge) {
     switch (asked->kind) {
       case Kind::complete:
@@ -61,9 +67,8 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
         if (over_ && failure && retry_from(trial, *failure)) return give_back(trial);
         break;
       case Kind::by_user:
-        if (end.how == Ending::stopped && !trial.final_after_ask)
+        if (end.how == Ending::stopped)
           return conclude(trial, TrialStatus::user_canceled, asked->reason);
-        if (end.how == Ending::stopped) return conclude(trial, TrialStatus::succeeded, "");
         if (failure && by_itself) return conclude(trial, TrialStatus::failed, end.detail);
         break;
       case Kind::fail:

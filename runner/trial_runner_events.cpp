@@ -125,16 +125,23 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
   TrialRecord& record = trial.record;
   const ReportMetricData& metric = report.metric;
   const auto ignore = [&](const std::string& why) { observer_.on_report(record, report, why); };
-  if (decider_lost_) return ignore("the decider has gone");
+  const bool final = metric.type == Type::final;
+  if (decider_lost_ && !final) return ignore("the decider has gone");
   if (trial.asked) {
-    const bool last_word =
-        trial.asked->kind == EndAsked::Kind::by_user && metric.type == Type::final;
+    // Nobody has decided anything about its results.
+    const bool last_word = final && (trial.asked->kind == EndAsked::Kind::by_user ||
+                                     trial.asked->kind == EndAsked::Kind::interrupt);
     if (!last_word) return ignore("after the decision: " + trial.asked->reason);
   } else if (report.late) {
     return ignore("after the trial was stopped");
   }
   if (metric.type == Type::request_parameter) {
-    observer_.on_report(record, report, "a request for a configuration");
+    // It asks because of them: it is done with that configuration, whatever comes later.
+    if (!trial.finals.empty()) {
+      tell_results(trial);
+      observer_.on_trial_changed(record);
+    }
+    observer_.on_report(record, report, "");
     decider_.on_result(record.job_id, report.text);
     return;
   }
@@ -147,55 +154,77 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
     warn(fmt::format("trial {}: {}", record.job_id, why));
     return ignore(why);
   }
-  const bool second = metric.type == Type::final &&
-                      std::ranges::find(trial.finals, metric.parameter_id) != trial.finals.end();
-  if (second) return ignore("the trial has had its final result before");
+  if (final) return hold(trial, report);
   const Metrics metrics = metrics_of(metric.value);
-  const double since = std::max(report.time - trial.last_result, 0.0);
-  trial.last_result = report.time;
-  status_.on_report(record.job_id, metrics, value_of(metrics, "time_this_iter_s").value_or(since));
-  if (!trial.asked) return judge(trial, report, metrics);
-  TrialReport last_word = report;  // it may have been on its way when the trial was stopped
-  last_word.late = true;
-  judge(trial, last_word, metrics);
+  count(trial, metrics, report.time);
+  judge(trial, report, metrics);
+}
+
+void TrialRunner::count(LiveTrial& trial, const Metrics& metrics, double time) {
+  const double since = std::max(time - trial.last_result, 0.0);
+  trial.last_result = std::max(trial.last_result, time);
+  status_.on_report(trial.record.job_id, metrics,
+                    value_of(metrics, "time_this_iter_s").value_or(since));
+}
+
+// Why it is no score; empty: it is one.
+std::string TrialRunner::flaw_of(const Metrics& metrics) const {
+  const auto number = value_of(metrics, options_.objective().metric);
+  if (number && std::isfinite(*number)) return "";
+  return fmt::format("it has no finite \"{}\"", options_.objective().metric);
+}
+
+// The attempt may still fail, and another one report something else.
+void TrialRunner::hold(LiveTrial& trial, TrialReport report) {
+  const ReportMetricData& metric = report.metric;
+  const bool second =
+      std::ranges::find(trial.told, metric.parameter_id) != trial.told.end() ||
+      std::ranges::find(trial.finals, metric.parameter_id, &HeldResult::parameter_id) !=
+          trial.finals.end();
+  if (second)
+    return observer_.on_report(trial.record, report, "the trial has had its final result before");
+  const std::string lack = lack_text(metric.value, options_.objectives);
+  if (!lack.empty())
+    warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack));
+  if (trial.asked) report.late = true;  // it may have been on its way
+  observer_.on_report(trial.record, report, flaw_of(metrics_of(metric.value)));
+  trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time});
+}
+
+void TrialRunner::tell_results(LiveTrial& trial) {
+  for (HeldResult& result : std::exchange(trial.finals, {})) {
+    count(trial, metrics_of(result.value), result.time);
+    trial.told.push_back(result.parameter_id);
+    trial.record.final_metric = std::move(result.value);
+    if (!decider_lost_) decider_.on_result(trial.record.job_id, result.text);
+  }
 }
 
 void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics) {
   TrialRecord& record = trial.record;
-  const bool final = report.metric.type == ReportMetricData::Type::final;
-  const auto number = value_of(metrics, options_.objective().metric);
-  const std::string flaw =
-      number && std::isfinite(*number)
-          ? ""
-          : fmt::format("it has no finite \"{}\"", options_.objective().metric);
-  bool complete = false;  // the trial, with this result
-  if (!final) {
-    const auto met = meets_criterion(*trial.rules, metrics);
-    if (!met) {
-      observer_.on_report(record, report, met.error().message);
-      ask_end(trial, EndAsked::Kind::fail, met.error().message, "runner");
-      return;
-    }
-    ++record.reports;
-    record.last_metric = report.metric.value;
-    ++trial.attempt_reports;
-    // What the experiment was for is not thrown away with its end.
-    complete = *met || (flaw.empty() && reaches_goal(*number));
-    if (complete) record.final_metric = report.metric.value;
-  } else {
+  const auto met = meets_criterion(*trial.rules, metrics);
+  if (!met) {
+    observer_.on_report(record, report, met.error().message);
+    ask_end(trial, EndAsked::Kind::fail, met.error().message, "runner");
+    return;
+  }
+  ++record.reports;
+  record.last_metric = report.metric.value;
+  ++trial.attempt_reports;
+  const std::string flaw = flaw_of(metrics);
+  // The trial, with this result. What the experiment was for is not thrown away with its end.
+  const bool complete =
+      *met || (flaw.empty() && reaches_goal(*value_of(metrics, options_.objective().metric)));
+  if (complete) {  // however it ends now
     record.final_metric = report.metric.value;
-    trial.finals.push_back(report.metric.parameter_id);
-    if (trial.asked) trial.final_after_ask = true;
-    const std::string lack = lack_text(record.final_metric, options_.objectives);
-    if (!lack.empty()) warn(fmt::format("trial {}: the final metric {}", record.job_id, lack));
+    trial.told.push_back(report.metric.parameter_id);
+    trial.finals.clear();
   }
   observer_.on_report(record, report, flaw);
-  const Action action =
-      decider_.on_result(record.job_id, complete ? final_text(report.metric)
-                                        : final  ? report.text
-                                                 : intermediate_text(report, trial.reports_before));
+  const Action action = decider_.on_result(
+      record.job_id,
+      complete ? final_text(report.metric) : intermediate_text(report, trial.reports_before));
   observer_.on_trial_changed(record);
-  if (final) return;  // it ends by itself
   const bool stop = complete || action == Action::stop;
   const bool due = saves_after(trial, metrics, stop);
   if (stop) {

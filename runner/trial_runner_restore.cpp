@@ -15,12 +15,12 @@ std::string job_of(const std::string& checkpoint) {
 }
 
 // As the trial may have reported it.
-std::string final_text(const TrialRecord& trial) {
+std::string final_text(const Decider::Resumed& resumed) {
   ReportMetricData metric;
   metric.type = ReportMetricData::Type::final;
-  metric.parameter_id = trial.proposed.parameter_id;
-  metric.trial_job_id = trial.job_id;
-  metric.value = trial.final_metric;
+  metric.parameter_id = resumed.trial.parameter_id;
+  metric.trial_job_id = resumed.job_id;
+  metric.value = resumed.result;
   return encode(metric).payload;
 }
 
@@ -55,12 +55,7 @@ void TrialRunner::go_on(bool known) {
     if (old.save_first) added.pausing = save(added);
   }
   if (known) decider_.recall(resumed);
-  if (!known && !resumed.empty()) decider_.readopt(resumed);
-  // The decider may have died before it read them; a second final result changes nothing there.
-  for (std::size_t i = 0; !known && i < resumed.size(); ++i) {
-    const std::string& text = restored_.live[i].final_text;
-    if (!text.empty()) decider_.on_result(resumed[i].job_id, text);
-  }
+  if (!known) readopt(resumed);
   update_tally();
   for (const auto& [trial, old] : running) adopt(*trial, *old);
   if (restored_.state) save_anew(*restored_.state, known);
@@ -73,6 +68,7 @@ LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
   trial.ids = std::move(old.ids);
   trial.ids.push_back(trial.record.proposed.parameter_id);
   trial.finals = std::move(old.finals);
+  trial.told = std::move(old.told);
   trial.rules = rules_;
   trial.last_result = old.last_result > 0 ? old.last_result : clock_.wall();
   trial.reports_before = old.reports_before;
@@ -116,7 +112,6 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
     return;
   }
   trial.asked = old.asked;
-  trial.final_after_ask = old.final_after_ask;
   if (old.asked->kind == EndAsked::Kind::complete)
     trial.save_at_end = saves_after(trial, metrics_of(record.last_metric), true);
   if (old.asked->kind == EndAsked::Kind::pause) {
@@ -177,10 +172,15 @@ void TrialRunner::tell_again() {
                       record.checkpoint, record.final_metric});
     }
   }
-  if (!live.empty()) decider_.readopt(live);
-  for (const auto& [sequence, trial] : table_.in(TrialStatus::running)) {
-    if (!trial->record.final_metric.is_null())
-      decider_.on_result(trial->record.job_id, final_text(trial->record));
+  readopt(live);
+}
+
+// By a decider that knows nothing of them; some have results that count already.
+void TrialRunner::readopt(const std::vector<Decider::Resumed>& trials) {
+  if (trials.empty()) return;
+  decider_.readopt(trials);
+  for (const Decider::Resumed& each : trials) {
+    if (!each.result.is_null()) decider_.on_result(each.job_id, final_text(each));
   }
 }
 

@@ -22,13 +22,21 @@ struct EndAsked {
   enum class Kind {
     complete,    // it is done, or has met its own stop criterion: its last result is its final one
     early_stop,  // the decider, or a time limit
-    by_user,     // a FINAL that it still reports counts
+    by_user,
     pause,
     fail,       // its result cannot be judged
-    interrupt,  // the experiment ends
+    interrupt,  // the experiment ends; of this and by_user a FINAL that it still reports counts
   };
   Kind kind;
   std::string reason;
+};
+
+// A FINAL of the attempt that runs. It becomes the trial's result when that has ended well.
+struct HeldResult {
+  ParameterId parameter_id;
+  std::string text;  // as the trial reported it
+  json value;
+  double time = 0;  // as TrialReport::time
 };
 
 struct LiveTrial {
@@ -36,10 +44,10 @@ struct LiveTrial {
   std::shared_ptr<const TrialRules> rules;
   std::vector<ParameterId> ids;  // that its metrics may carry; several when it is multi-phase
   std::string start_from;        // checkpoint of the next start; empty: from scratch
-  // Configurations that have had their final result in this attempt: a second one does not count.
-  std::vector<ParameterId> finals;
+  std::vector<HeldResult> finals;
+  // Configurations whose results the decider has: another one, of any attempt, does not count.
+  std::vector<ParameterId> told;
   std::optional<EndAsked> asked;
-  bool final_after_ask = false;  // a FINAL has come after EndAsked::by_user
   bool save_at_end = false;
   std::string pausing;      // the checkpoint that its pause waits for
   std::int64_t saving = 0;  // checkpoints under way

@@ -99,15 +99,37 @@ TEST_CASE("restore: what was decided about the attempt that runs") {
   }
 }
 
-TEST_CASE("restore: the last word of a trial that the user has stopped") {
+TEST_CASE("restore: the final results of the attempt that runs") {
+  using Type = ReportMetricData::Type;
   Left left;
+  left.report(0, Type::final, true, "after the decision");
+  CHECK(left.restore().finals.empty());
+  left.report(0, Type::final, true);
+  CHECK(left.restore().finals.size() == 1);
+  CHECK(left.restore().finals.at(0).value == 1.0);
+  CHECK(left.restore().told.empty());
+  // It asks for its next configuration: the decider has heard the result of the first.
+  left.report(0, Type::request_parameter, false, "after the decision");
+  CHECK(left.restore().finals.size() == 1);
+  left.report(0, Type::request_parameter);
+  CHECK(left.restore().finals.empty());
+  CHECK(left.restore().told.size() == 1);
+}
+
+TEST_CASE("restore: a final result counts when its attempt has ended well") {
+  Left left;
+  left.experiment.stop.max_evaluations = 100;
+  left.report(0, ReportMetricData::Type::periodical);
   left.report(0, ReportMetricData::Type::final);
-  left.decide("stop", "user", "attune kill");
-  CHECK_FALSE(left.restore().final_after_ask);
-  left.report(1, ReportMetricData::Type::final, true, "after the decision");
-  CHECK_FALSE(left.restore().final_after_ask);
-  left.report(2, ReportMetricData::Type::final, true);
-  CHECK(left.restore().final_after_ask);
+  left.trial.final_metric = 1.0;  // as an earlier version wrote it
+  left.change(TrialStatus::running);
+  CHECK(left.try_restore()->status.evaluations() == 1);
+  CHECK(left.restore().record.final_metric.is_null());
+  const bool well = GENERATE(false, true);
+  left.end_attempt(well ? Ending::succeeded : Ending::signalled, TrialStatus::running);
+  CHECK(left.try_restore()->status.evaluations() == (well ? 2 : 1));
+  left.begin_attempt();
+  CHECK(left.restore().finals.empty());
 }
 
 TEST_CASE("restore: what the next attempt starts from") {

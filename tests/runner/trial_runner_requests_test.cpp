@@ -174,8 +174,9 @@ TEST_CASE("runner: a multi-phase trial gets more configurations") {
   w.decider.listener->on_parameter("t0000", 1, ProposedTrial{std::int64_t{8}, {}, "more", "", ""});
   CHECK(w.backend.given == Calls{"t0000 1 more"});
   w.report("t0000", 1, true, "ok", ParameterId(std::int64_t{8}));
+  w.end("t0000");
   w.pump();
-  CHECK(w.decider.take() == Calls{"result t0000 ok"});
+  CHECK(w.decider.take().at(0) == "result t0000 ok");
 }
 
 TEST_CASE("runner: a retried attempt starts anew, whatever an earlier one had reported") {
@@ -313,14 +314,16 @@ TEST_CASE("runner: a restart goes on with what an earlier manager left") {
     CHECK(w.notes.all["t0001"].status == TrialStatus::running);
     CHECK(w.backend.started.back().job_id == "t0001");
   }
-  SECTION("its final result is told again, and its reports are counted on") {
-    state.live[0].final_text = "the last word";
+  SECTION("its result that counts is told again, and its reports are counted on") {
+    state.live[0].record.final_metric = 3;
     state.live[0].reports_before = 4;
     state.live[0].attempt_reports = 2;
     w.runner.restore(state);
     w.ready();
-    CHECK(w.decider.take() ==
-          Calls{"import 1", "readopt t0001", "readopt t0002", "result t0001 the last word"});
+    const Calls told = w.decider.take();
+    REQUIRE(told.size() == 4);
+    CHECK(told[1] == "readopt t0001");
+    CHECK_THAT(told[3], Contains("result t0001") && Contains("\"value\":\"3\""));
     w.report("t0001", 0.5, false);
     w.backend.events.back() = TrialReport{
         "t0001", "", std::get<TrialReport>(w.backend.events.back()).metric, 0, 0, false};

@@ -37,7 +37,6 @@ void resume(World& w, TrialRunner::Restored state) {
 TEST_CASE("restore: a decider that goes on exactly is told nothing, and asked for nothing twice") {
   World w(World::limits(3, 10));
   auto state = restored({live_trial(0, TrialStatus::running)});
-  state.live[0].final_text = "the last word";
   state.ended = {{{{"x", 1}}, 0.5, "t0009"}};
   state.state->requests = {1, 1};
   resume(w, state);
@@ -151,13 +150,15 @@ TEST_CASE("restore: a decision that was not carried out is, with what belongs to
     CHECK(w.backend.saves == Calls{"t0000-1"});
   }
   SECTION("stopped by the user, with its last word") {
+    const bool said = GENERATE(false, true);
+    state.live[0].record.final_metric = nullptr;
     state.live[0].asked = EndAsked{EndAsked::Kind::by_user, "attune kill"};
-    state.live[0].final_after_ask = GENERATE(false, true);
+    if (said) state.live[0].finals = {{std::int64_t{0}, "ok", 3, 0}};
     resume(w, state);
     w.end("t0000", Ending::stopped);
     w.pump();
     CHECK(w.notes.all["t0000"].status ==
-          (state.live[0].final_after_ask ? TrialStatus::succeeded : TrialStatus::user_canceled));
+          (said ? TrialStatus::succeeded : TrialStatus::user_canceled));
   }
 }
 
@@ -184,17 +185,13 @@ TEST_CASE("restore: a decider that loses its memory meanwhile is told everything
   World w(options);
   w.ready();
   w.propose();
-  w.report("t0000", 7);  // its final result; it runs on
+  w.report("t0000", 7);  // its final result; it runs on, and may still fail
   w.pump();
   w.decider.take();
   w.runner.on_ready();
   w.pump();
   const Calls calls = w.decider.take();
-  REQUIRE(calls.size() == 4);
-  CHECK(calls[0] == "import 1");
-  CHECK(calls[1] == "readopt t0000");
-  CHECK_THAT(calls[2], Contains("\"value\":\"7\""));
-  CHECK(calls[3] == "next 2");
+  CHECK(calls == Calls{"import 1", "readopt t0000", "next 2"});
 }
 
 TEST_CASE("restore: it is told later when nothing can be remembered") {
