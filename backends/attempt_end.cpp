@@ -27,6 +27,7 @@ TrialFinished end_of_attempt(const AttemptFacts& facts, std::optional<Ending> wa
   }
   const AttemptFacts::Exit& exit = *facts.exit;
   end.time = exit.time;
+  end.ran = facts.ran(exit.time);
   end.cpu_seconds = exit.cpu_seconds;
   end.max_rss = exit.max_rss;
   end.detail = exit_text(exit);

@@ -8,12 +8,14 @@ extern "C" {
 #include <sys/pidfd.h>  // glibc 2.36 forgets to say so itself
 }
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <string>
 
 #include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/directory_entries.h"
 #include "base/unique_fd.h"
 
@@ -64,14 +66,25 @@ std::string environment_of(pid_t pid, int& looks) {
   }
 }
 
+std::string boot_id() {
+  const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("\n");
+  return boot.substr(0, boot.find('\n'));
+}
+
 }  // namespace
 
 std::uint64_t process_start_time(pid_t pid) { return field_of(stat_of(pid), kStartTime); }
 
+std::optional<double> seconds_since_start(const AttemptFacts& facts) {
+  if (!facts.shim || facts.shim->start == 0 || facts.boot != boot_id()) return std::nullopt;
+  const double started =
+      static_cast<double>(facts.shim->start) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return std::max(SystemClock().now() - started, 0.0);
+}
+
 bool kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts) {
-  const std::string boot = read_file("/proc/sys/kernel/random/boot_id").value_or("\n");
   // Nothing survives a reboot. A spool that is gone does not say which one it was.
-  if (!facts.boot.empty() && facts.boot != boot.substr(0, boot.find('\n'))) return false;
+  if (!facts.boot.empty() && facts.boot != boot_id()) return false;
   bool any = false;
   if (facts.command && facts.command->pid > 1 &&
       process_start_time(facts.command->pid) == facts.command->start) {

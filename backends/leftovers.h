@@ -1,6 +1,7 @@
 #pragma once
 // What is left of a trial whose shim was killed, or is to be.
 #include <filesystem>
+#include <optional>
 
 #include "backends/spool_reader.h"
 
@@ -15,5 +16,9 @@ bool kill_leftovers(const std::filesystem::path& folder, int attempt, const Atte
 
 // When the process was started, in ticks since the boot (/proc/PID/stat); 0: there is none.
 std::uint64_t process_start_time(pid_t pid);
+
+// For how many seconds the shim of an attempt runs, or would run; nothing: unknown, as of one that
+// was started before this boot.
+std::optional<double> seconds_since_start(const AttemptFacts& facts);
 
 }  // namespace attune

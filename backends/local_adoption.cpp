@@ -63,6 +63,9 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   }
   attempt->gpus_known = false;
   learn_gpus(*attempt, facts);
+  // Nobody has counted while there was no manager.
+  if (const auto ran = seconds_since_start(facts); ran && lives)
+    events_.emplace_back(TrialPlace{.job_id = start.job_id, .waits_for = "", .ran = *ran});
   Attempt& kept = keep(std::move(attempt));
   attach(kept);
   mark(kept);

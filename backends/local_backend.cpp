@@ -341,6 +341,7 @@ TrialFinished LocalBackend::finish(Attempt& attempt) {
   end.job_id = attempt.job_id;
   if (!facts.exit) {
     end.time = SystemClock().wall();
+    end.ran = seconds_since_start(facts);
     end.detail = attempt.forced            ? "its shim did not end, and was killed"
                  : attempt.spool.damaged() ? std::string(kSpoolDamaged)
                                            : why_lost(info);

@@ -3,7 +3,10 @@
 // The file <trial folder>/spool.<attempt> is only appended to, by the shim alone, and outlives
 // both.
 //
-//   record := type ' ' time ' ' length '\n' body '\n'     time: seconds since 1970-01-01 UTC
+//   record := type ' ' time ' ' length '\n' body '\n'
+//
+// time: seconds since 1970-01-01 UTC as the clock was when the shim began, and counted from there:
+// the difference of two is the time between them, whoever sets the clock.
 //
 // | type    | body                                                                            |
 // |---------|---------------------------------------------------------------------------------|

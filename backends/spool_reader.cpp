@@ -114,7 +114,13 @@ std::optional<SpoolRecord> SpoolParser::next() {
   return SpoolRecord{header.substr(0, first), *time, behind.substr(0, *length)};
 }
 
+std::optional<double> AttemptFacts::ran(double time) const {
+  if (!begun) return std::nullopt;
+  return std::max(time - *begun, 0.0);
+}
+
 void AttemptFacts::take(const SpoolRecord& record) {
+  if (!begun) begun = record.time;
   if (record.type == spool::kShim) {
     shim = process(record.body);
     boot = field(record.body, "boot");
@@ -227,7 +233,7 @@ TrialReport SpoolReader::make_report(ReportMetricData::Type type, std::int64_t s
                                      double time, std::uint64_t position, bool late) const {
   ReportMetricData metric{type, parameter_id_, job_id_, sequence, std::move(value)};
   std::string text = encode(metric).payload;
-  return {job_id_, std::move(text), std::move(metric), time, position, late};
+  return {job_id_, std::move(text), std::move(metric), time, position, late, facts_.ran(time)};
 }
 
 std::optional<TrialReport> SpoolReader::final_report(json value, double time) const {
@@ -257,7 +263,7 @@ void SpoolReader::take_reports(bool late, std::vector<TrialEvent>& events) {
       continue;
     }
     events.push_back(TrialReport{job_id_, std::move(record->text), std::move(record->metric), time_,
-                                 metrics_.offset(), late});
+                                 metrics_.offset(), late, facts_.ran(time_)});
   }
 }
 

@@ -52,6 +52,8 @@ struct AttemptFacts {
     bool out_of_memory = false;
     double cpu_seconds = 0, max_rss = 0, time = 0;
   };
+  std::optional<double> begun;  // the time of its first record
+
   std::optional<Process> shim, command;
   std::string boot;
   std::vector<std::string> gpus;
@@ -60,6 +62,8 @@ struct AttemptFacts {
   std::optional<Exit> exit;
 
   void take(const SpoolRecord& record);
+  // Seconds from its begin to a record of this time.
+  std::optional<double> ran(double time) const;
 };
 
 // What is written in a spool now, in its first `limit` bytes.

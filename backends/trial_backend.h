@@ -12,6 +12,7 @@
 // under an id of its own, which outlives the trial and may start another one.
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -40,6 +41,9 @@ struct TrialReport {
   double time = 0;             // when it was reported: seconds since 1970-01-01 UTC, or virtual
   std::uint64_t position = 0;  // of what follows it in the attempt's stream; for adopt()
   bool late = false;           // reported after stop() or pause(): no decision has seen it
+  // How long the attempt had run then, in seconds that were counted where it ran; nothing: unknown.
+  // `time` is for people: somebody may have set a clock, and two machines have two.
+  std::optional<double> ran = {};
 };
 // Something that the user should know: what is wrong and where. The trial goes on.
 struct TrialProblem {
@@ -50,7 +54,7 @@ struct TrialProblem {
 // to wait for room. Without a word an attempt runs since then.
 struct TrialPlace {
   std::string job_id;
-  std::string waits_for;               // why it does not run yet, a sentence; empty: it runs,
+  std::string waits_for;  // why it does not run yet, a sentence; empty: it runs,
   // For so many seconds, when it is fetched: counted, not the difference of two machines' clocks.
   double ran = 0;
   std::string worker = {}, host = {};  // where it runs, if that is elsewhere; for people
@@ -87,6 +91,7 @@ struct TrialFinished {
   // Lost because its machine is taken away, and told so in time: what it has saved is worth a
   // checkpoint.
   bool with_grace = false;
+  std::optional<double> ran = {};  // as TrialReport::ran
 };
 using TrialEvent =
     std::variant<TrialReport, TrialProblem, TrialPlace, CheckpointStored, TrialFinished>;
@@ -111,7 +116,8 @@ class TrialBackend {
   // What has become of an attempt that an earlier manager started; `position` is that of the last
   // report that the earlier one kept, 0 for none.
   enum class Adoption {
-    taken,        // it runs or has ended: events follow, reports from `position` on
+    taken,        // it runs or has ended: events follow, reports from `position` on; where it was
+                  // not counted meanwhile how long it runs, a TrialPlace says so first
     not_started,  // start() had not got that far: nothing ran
     lost,         // it ran, and how it ended is unknown; reports from `position` on follow, and
                   // TrialFinished{lost}

@@ -7,7 +7,9 @@ namespace attune {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual double now() const = 0;   // seconds since an arbitrary start, never goes back
+  // Seconds since an arbitrary start, never goes back. Of the system: since the boot, the time in
+  // which it slept included, so that processes of one boot can compare them.
+  virtual double now() const = 0;
   virtual double wall() const = 0;  // seconds since 1970-01-01 UTC; for records, not for intervals
 };
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "backends/ending_text.h"
@@ -24,6 +26,17 @@ bool flag_at(const json& object, const char* key) {
   return found != object.end() && *found == true;
 }
 
+// Null: unknown.
+Result<std::optional<double>> ran_at(const json& object) {
+  const auto found = object.find("ran");
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  const double ran = TRY(number_at(object, "ran"));
+  if (!(ran >= 0) || std::isinf(ran)) return fail("ran: it is no length of time");
+  return ran;
+}
+
+json to_json(const std::optional<double>& ran) { return ran ? json(*ran) : json(); }
+
 Result<ReportMetricData> parse_metric(const std::string& job_id, const std::string& text) {
   const Command command = TRY(decode(Frame{"ME", text}));
   const auto* metric = std::get_if<ReportMetricData>(&command);
@@ -42,6 +55,7 @@ Result<TrialEvent> parse_report(const std::string& job_id, const json& object) {
   if (position < 0) return fail("position: it is negative");
   report.position = static_cast<std::uint64_t>(position);
   report.late = flag_at(object, "late");
+  report.ran = TRY(ran_at(object));
   return report;
 }
 
@@ -64,6 +78,7 @@ Result<TrialEvent> parse_finished(const std::string& job_id, const json& object)
   finished.cpu_seconds = TRY(number_at(object, "cpu_seconds"));
   finished.max_rss = TRY(number_at(object, "max_rss"));
   finished.with_grace = flag_at(object, "with_grace");
+  finished.ran = TRY(ran_at(object));
   return finished;
 }
 
@@ -84,38 +99,36 @@ TaskState state_of(Ending ending) {
 }
 
 json to_json(const TrialEvent& event) {
-  return std::visit(Overloaded{[](const TrialReport& report) -> json {
-                                 return {{"event", "report"},
-                                         {"text", report.text},
-                                         {"time", report.time},
-                                         {"position", report.position},
-                                         {"late", report.late}};
-                               },
-                               [](const TrialProblem& problem) -> json {
-                                 return {{"event", "problem"}, {"text", problem.text}};
-                               },
-                               [](const TrialPlace& place) -> json {
-                                 return {{"event", "place"},
-                                         {"waits_for", place.waits_for},
-                                         {"ran", place.ran}};
-                               },
-                               [](const CheckpointStored& stored) -> json {
-                                 return {{"event", "checkpoint"},
-                                         {"checkpoint", stored.checkpoint},
-                                         {"bytes", stored.bytes},
-                                         {"error", stored.error},
-                                         {"no_room", stored.no_room}};
-                               },
-                               [](const TrialFinished& finished) -> json {
-                                 return {{"event", "finished"},
-                                         {"how", to_text(finished.how)},
-                                         {"detail", finished.detail},
-                                         {"time", finished.time},
-                                         {"cpu_seconds", finished.cpu_seconds},
-                                         {"max_rss", finished.max_rss},
-                                         {"with_grace", finished.with_grace}};
-                               }},
-                    event);
+  return std::visit(
+      Overloaded{[](const TrialReport& report) -> json {
+                   return {{"event", "report"},   {"text", report.text},
+                           {"time", report.time}, {"position", report.position},
+                           {"late", report.late}, {"ran", to_json(report.ran)}};
+                 },
+                 [](const TrialProblem& problem) -> json {
+                   return {{"event", "problem"}, {"text", problem.text}};
+                 },
+                 [](const TrialPlace& place) -> json {
+                   return {{"event", "place"}, {"waits_for", place.waits_for}, {"ran", place.ran}};
+                 },
+                 [](const CheckpointStored& stored) -> json {
+                   return {{"event", "checkpoint"},
+                           {"checkpoint", stored.checkpoint},
+                           {"bytes", stored.bytes},
+                           {"error", stored.error},
+                           {"no_room", stored.no_room}};
+                 },
+                 [](const TrialFinished& finished) -> json {
+                   return {{"event", "finished"},
+                           {"how", to_text(finished.how)},
+                           {"detail", finished.detail},
+                           {"time", finished.time},
+                           {"cpu_seconds", finished.cpu_seconds},
+                           {"max_rss", finished.max_rss},
+                           {"with_grace", finished.with_grace},
+                           {"ran", to_json(finished.ran)}};
+                 }},
+      event);
 }
 
 Result<TrialEvent> parse_trial_event(const std::string& job_id, const json& object) {

@@ -9,16 +9,23 @@
 
 namespace attune::shim {
 
-double unix_time() {
+namespace {
+
+double seconds_of(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
+
+}  // namespace
+
+double unix_time() { return seconds_of(CLOCK_REALTIME); }
+double boot_seconds() { return seconds_of(CLOCK_BOOTTIME); }
 
 bool SpoolWriter::append(const char* type, std::string_view body) {
   char header[80];
   const int length =
-      ::snprintf(header, sizeof header, "%s %.6f %zu\n", type, unix_time(), body.size());
+      ::snprintf(header, sizeof header, "%s %.6f %zu\n", type, offset_ + steady_(), body.size());
   char end = '\n';
   // One call: a shim that is killed between records leaves no torn one.
   const iovec parts[] = {{header, static_cast<std::size_t>(length)},

@@ -7,9 +7,15 @@
 
 namespace attune::shim {
 
+double unix_time();     // seconds since 1970-01-01 UTC; somebody may set it
+double boot_seconds();  // since the boot; nobody can
+
 class SpoolWriter {
  public:
-  explicit SpoolWriter(int fd) : fd_(fd) {}  // borrowed, open for appending, of an empty file
+  using Now = double (*)();
+  // `fd`: borrowed, open for appending, of an empty file.
+  explicit SpoolWriter(int fd, Now wall = unix_time, Now steady = boot_seconds)
+      : fd_(fd), steady_(steady), offset_(wall() - steady()) {}
 
   // Whole or not at all; false when it could not be written (the disk is full).
   bool append(const char* type, std::string_view body);
@@ -20,10 +26,10 @@ class SpoolWriter {
 
  private:
   int fd_;
+  Now steady_;
+  double offset_;   // to the wall clock as it was at the beginning: times of records never jump
   int error_ = 0;   // of the last append()
   off_t size_ = 0;  // of whole records
 };
-
-double unix_time();
 
 }  // namespace attune::shim

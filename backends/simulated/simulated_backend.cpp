@@ -183,6 +183,7 @@ double SimulatedBackend::final_value(const Trial& trial, std::size_t last) const
 void SimulatedBackend::report(Trial& trial, TrialReport report) {
   report.time = clock_.wall();
   report.late = trial.told.has_value();
+  report.ran = clock_.now() - trial.begun;
   fetchable_.emplace_back(std::move(report));
 }
 
@@ -191,7 +192,8 @@ void SimulatedBackend::finish(Trial& trial, Ending how, std::string detail) {
   trial.over = true;
   trial.curve = {};
   fetchable_.emplace_back(TrialFinished{trial.job_id, how, std::move(detail), clock_.wall(),
-                                        clock_.now() - trial.begun, 0});
+                                        clock_.now() - trial.begun, 0, false,
+                                        clock_.now() - trial.begun});
 }
 
 SimulatedBackend::Trial* SimulatedBackend::running(const std::string& job_id) {

@@ -34,7 +34,7 @@ struct PoolBackend::Attempt {
   std::string cause;             // the newest that was shown
   std::optional<TrialPlace> place, told_place;
   double place_known = 0;  // since when, on SystemClock::now(): its `ran` is as of then
-  bool told = false;  // the coordinator may know it
+  bool told = false;       // the coordinator may know it
   bool ended = false;
 };
 
@@ -282,8 +282,7 @@ Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
   } else {
     TrialPlace where;
     where.ran = TRY(number_at(message, "seconds"));
-    if (!(where.ran >= 0) || std::isinf(where.ran))
-      return fail("seconds: it is no length of time");
+    if (!(where.ran >= 0) || std::isinf(where.ran)) return fail("seconds: it is no length of time");
     where.worker = TRY(text_at(message, "worker"));
     if (message.contains("host")) where.host = TRY(text_at(message, "host"));
     place(attempt, std::move(where));

@@ -6,6 +6,7 @@
 
 #include "base/address_file.h"
 #include "coordinator/server/server_impl.h"
+#include "coordinator/server/server_time.h"
 
 namespace attune {
 namespace {
@@ -51,6 +52,11 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
   if (coordinator_.over())
     return fail(fmt::format("the run in {} is over: name another folder, or move this one away",
                             options_.directory.string()));
+  double newest = 0;
+  for (const auto& [id, task] : coordinator_.board().tasks())
+    newest = std::max({newest, task.since, task.heard});
+  began_time_ = TRY(time_at_begin(options_.directory, clock_, present_boot(), newest));
+  began_ = clock_.now();
   live_ = true;
   coordinator_.begin(now());
   here_ = {address(), listening.token};

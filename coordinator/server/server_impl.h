@@ -122,7 +122,7 @@ class CoordinatorServer::Impl final : public Effects {
   Result<void> close() { return ledger_->close(); }
 
  private:
-  double now() const { return began_wall_ + (clock_.now() - began_); }
+  double now() const { return began_time_ + (clock_.now() - began_); }
   std::string address() const {
     return options_.advertise.empty() ? listener_->address() : options_.advertise;
   }
@@ -176,7 +176,7 @@ class CoordinatorServer::Impl final : public Effects {
   WireAddress here_;
   Sessions sessions_;
   boost::asio::steady_timer alarm_, second_, patience_, look_;
-  const double began_ = clock_.now(), began_wall_ = clock_.wall();
+  double began_ = clock_.now(), began_time_ = clock_.wall();  // corrected by begin()
   std::optional<double> armed_;
   std::string told_waiting_;  // the last reason, of any task of the commander
   bool live_ = false;         // what happens is not replayed

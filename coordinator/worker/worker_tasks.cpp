@@ -275,7 +275,7 @@ void WorkerTasks::take(Program& program, const TrialEvent& event) {
   if (found == program.running.end()) return;
   if (const auto* end = std::get_if<TrialFinished>(&event)) {
     ended(*found->second, *end);
-  } else {
+  } else if (!std::holds_alternative<TrialPlace>(event)) {  // of which the coordinator knows more
     info(*found->second, event);
   }
 }

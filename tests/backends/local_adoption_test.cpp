@@ -10,6 +10,7 @@ extern "C" {
 #include <set>
 
 #include "base/check.h"
+#include "base/clock.h"
 
 #include "tests/backends/local_fixture.h"
 
@@ -176,12 +177,21 @@ void start_and_kill(const fs::path& directory, const std::string& command) {
 TEST_CASE("local adoption: a trial runs on without a manager, and under the next one") {
   TemporaryFolder folder;
   make_fifo(folder.path / "go");
+  const double before = SystemClock().now();
   start_and_kill(folder.path, "report PERIODICAL 0 1; read x < go; report FINAL 0 2; exit 3");
+  const double began = SystemClock().now();
   LocalFixture f(folder, "true");
+  const double adopted = SystemClock().now();
   CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::taken);
   CHECK_FALSE(f.backend->start(trial_start(0, 1)).has_value());
   CHECK_FALSE(f.backend->adopt(trial_start(0), 0).has_value());
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  // How long it has run meanwhile is not the difference of two times of a clock that can be set.
+  REQUIRE(f.places.size() == 1);
+  constexpr double kTick = 0.02;  // of /proc, and more
+  CHECK(f.places[0].ran >= adopted - began - kTick);
+  CHECK(f.places[0].ran <= SystemClock().now() - before + kTick);
+  CHECK(f.reports[0].ran.value() <= f.places[0].ran + kTick);
   CHECK(f.backend->busy_trial_ids().size() == 1);
   std::ofstream(folder.path / "go") << "on\n";
   REQUIRE(f.run_to_end());

@@ -121,6 +121,7 @@ class LocalFixture {
   void fetch() {
     for (TrialEvent& event : backend->fetch_status_results()) {
       if (auto* report = std::get_if<TrialReport>(&event)) reports.push_back(std::move(*report));
+      if (auto* place = std::get_if<TrialPlace>(&event)) places.push_back(std::move(*place));
       if (auto* problem = std::get_if<TrialProblem>(&event)) problems.push_back(problem->text);
       if (auto* saved = std::get_if<CheckpointStored>(&event)) stored.push_back(std::move(*saved));
       if (auto* end = std::get_if<TrialFinished>(&event)) {
@@ -137,6 +138,7 @@ class LocalFixture {
   bool woken = false;
   std::unique_ptr<LocalBackend> backend;
   std::vector<TrialReport> reports;
+  std::vector<TrialPlace> places;
   std::vector<std::string> problems;
   std::vector<CheckpointStored> stored;
   std::vector<TrialFinished> finished;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "backends/attempt_end.h"
+#include "backends/shim/spool_writer.h"
 #include "base/rng.h"
 
 namespace attune {
@@ -211,6 +212,38 @@ TEST_CASE("spool: what the end means") {
   }));
   CAPTURE(row.records);
   CHECK(end_of_attempt(read_all(row.records).facts, row.wanted).how == row.how);
+}
+
+TEST_CASE("spool: how long an attempt had run is counted from its first record") {
+  const Read read =
+      read_all(record("shim", "pid=7 start=8", 100) + record("metric", metric(0), 103) +
+               record("metric", metric(1), 90) +  // of an older shim, and a clock set
+               record("exit", "code=0 signal=0", 110));
+  REQUIRE(read.events.size() == 2);
+  CHECK(std::get<TrialReport>(read.events[0]).ran == 3.0);
+  CHECK(std::get<TrialReport>(read.events[1]).ran == 0.0);
+  CHECK(end_of_attempt(read.facts, {}).ran == 10.0);
+}
+
+double& set_clock() {
+  static double wall = 1000;
+  return wall;
+}
+double& passed() {
+  static double seconds = 50;
+  return seconds;
+}
+
+TEST_CASE("spool: what a shim writes has times that no clock moves which is set meanwhile") {
+  const UniqueFd fd(::memfd_create("spool", MFD_CLOEXEC));
+  shim::SpoolWriter writer(fd.get(), [] { return set_clock(); }, [] { return passed(); });
+  REQUIRE(writer.append("shim", "pid=7 start=8"));
+  const double step = GENERATE(-259'427.0, 259'427.0);
+  set_clock() += step;
+  passed() += 3;
+  REQUIRE(writer.append("exit", "code=0 signal=0"));
+  const AttemptFacts facts = read_facts(fd.get(), SIZE_MAX);
+  CHECK(facts.begun == facts.exit->time - 3);
 }
 
 }  // namespace
