@@ -240,7 +240,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
       setup.entropy,    [&progress](const std::string& text) { progress.message(text); }};
   auto made = make_backend(io, surroundings, [&runner_pointer] { runner_pointer->wake(); });
   if (!made) {
-    const auto kept = store.end({Outcome::Kind::failed, made.error().message}, clock.wall());
+    const auto kept = store.end({Outcome::Kind::failed, made.error().message}, clock.wall(), 0);
     if (kept) return std::unexpected(made.error());
     return fail(fmt::format("{}; that could not be written: {}", made.error().message,
                             kept.error().message));

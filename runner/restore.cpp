@@ -41,16 +41,15 @@ void replay(TuningStatus& status, const StoredTrial& trial) {
   const std::string& job = trial.trial.job_id;
   auto report = trial.reports.begin();
   for (const StoredAttempt& attempt : trial.attempts) {
-    double last = attempt.started;
+    AttemptTime time{.ran = 0, .last = attempt.started};
     std::vector<const StoredReport*> held;
     const auto count = [&](const StoredReport& counted) {
       const auto metric = metric_of(counted);
       if (!metric) return;
       const Metrics metrics = metrics_of(metric->value);
       const auto said = std::ranges::find(metrics, "time_this_iter_s", &Metrics::value_type::first);
-      status.on_report(job, metrics,
-                       said != metrics.end() ? said->second : std::max(counted.time - last, 0.0));
-      last = std::max(last, counted.time);
+      const double since = time.advance(counted.time, counted.ran);
+      status.on_report(job, metrics, said != metrics.end() ? said->second : since);
     };
     const auto count_held = [&] {
       for (const StoredReport* each : std::exchange(held, {})) count(*each);
@@ -65,7 +64,7 @@ void replay(TuningStatus& status, const StoredTrial& trial) {
       }
     }
     if (attempt.ending == Ending::succeeded || attempt.ending == Ending::stopped) count_held();
-    if (attempt.ended) status.on_attempt_end(std::max(*attempt.ended - last, 0.0));
+    if (attempt.ended) status.on_attempt_end(time.advance(*attempt.ended, attempt.ran));
   }
   if (has_ended(trial.trial.status)) status.on_end(job);
 }
@@ -101,10 +100,13 @@ void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Expe
 
 // What was decided about the attempt that runs. That the experiment ended is no decision about it.
 // An end goes before a pause, so that the last one holds.
-std::optional<EndAsked> asked_of(const StoredTrial& whole, double since) {
+std::optional<EndAsked> asked_of(const StoredTrial& whole, const StoredAttempt& attempt) {
   using Kind = EndAsked::Kind;
   for (auto decision = whole.decisions.rbegin(); decision != whole.decisions.rend(); ++decision) {
-    if (decision->time < since) break;
+    // An earlier version has not written of which one it was.
+    const bool before =
+        decision->attempt ? *decision->attempt < attempt.attempt : decision->time < attempt.started;
+    if (before) break;
     if (decision->action == "pause") return EndAsked{Kind::pause, decision->reason};
     if (decision->action != "stop") continue;
     if (decision->by == "user") return EndAsked{Kind::by_user, decision->reason};
@@ -147,12 +149,33 @@ void add_results(TrialRunner::Restored::Trial& trial, const StoredTrial& whole, 
     if (report.type != "final" || !counts(report)) continue;
     if (auto metric = metric_of(report))
       trial.finals.push_back(
-          {metric->parameter_id, report.text, std::move(metric->value), report.time});
+          {metric->parameter_id, report.text, std::move(metric->value), report.time, report.ran});
   }
   if (!runs || attempt != trial.record.attempts - 1) trial.finals.clear();
   // An earlier version has written it before the end of the attempt.
   const bool complete = trial.asked && trial.asked->kind == EndAsked::Kind::complete;
   if (trial.told.empty() && !complete) trial.record.final_metric = nullptr;
+}
+
+// How far it has come, as the runner has counted, and how long its last attempt had run then.
+void add_steps(TrialRunner::Restored::Trial& trial, const StoredTrial& whole) {
+  std::vector<ParameterId> ids = trial.ids;
+  ids.push_back(trial.record.proposed.parameter_id);
+  auto report = whole.reports.begin();
+  for (const StoredAttempt& attempt : whole.attempts) {
+    const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint);
+    trial.steps.begin(from == nullptr ? 0 : from->reports);
+    trial.time = {.ran = 0, .last = attempt.started};
+    for (; report != whole.reports.end() && report->attempt <= attempt.attempt; ++report) {
+      if (report->type != "periodical") continue;
+      const auto metric = metric_of(*report);
+      if (!metric || std::ranges::find(ids, metric->parameter_id) == ids.end()) continue;
+      const std::int64_t step = trial.steps.next(metric->sequence, metrics_of(metric->value));
+      if (!counts(*report) || report->late) continue;
+      trial.steps.told(step);
+      trial.time.advance(report->time, report->ran);
+    }
+  }
 }
 
 TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
@@ -167,7 +190,7 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
   const TrialRecord& record = trial.record;
   const bool runs = record.status == TrialStatus::running;
   const StoredCheckpoint* newest = find_checkpoint(whole, record.checkpoint);
-  if (newest != nullptr) trial.reports_saved = newest->reports;
+  if (newest != nullptr) trial.steps_saved = newest->reports;
   trial.start_from = next_start(record, unfinished.attempt);
   if (!unfinished.attempt) return trial;
   const StoredAttempt& attempt = *unfinished.attempt;
@@ -176,17 +199,9 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
   const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
   trial.save_first =
       !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
-  trial.started = trial.last_result = attempt.started;
-  if (runs) trial.asked = asked_of(whole, attempt.started);
+  if (runs) trial.asked = asked_of(whole, attempt);
   add_results(trial, whole, runs);
-  const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint);
-  if (from != nullptr) trial.reports_before = from->reports;
-  for (const StoredReport& report : whole.reports) {
-    if (report.attempt != attempt.attempt || !counts(report)) continue;
-    if (report.type != "periodical") continue;
-    trial.last_result = report.time;
-    ++trial.attempt_reports;
-  }
+  add_steps(trial, whole);
   return trial;
 }
 

@@ -176,11 +176,10 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   const int attempt = record.attempts++;
   if (record.start_time == 0) record.start_time = clock_.wall();
   trial.asked.reset();
-  trial.last_result = clock_.wall();
+  trial.time = {.ran = 0, .last = clock_.wall()};
   trial.finals.clear();
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
-  trial.reports_before = goes_on ? trial.reports_saved : 0;
-  trial.attempt_reports = 0;
+  trial.steps.begin(goes_on ? trial.steps_saved : 0);
   set_status(trial, TrialStatus::running);
   tell_state();
   const auto kept = observer_.on_attempt(record, trial.start_from);

@@ -67,16 +67,16 @@ class TrialRunner final : public Decider::Listener {
   struct Restored {
     struct Trial {
       TrialRecord record;
-      std::vector<ParameterId> ids;     // beside record.proposed.parameter_id
-      std::uint64_t position = 0;       // of the last report that was kept
-      std::string start_from;           // the checkpoint of the attempt that runs, or of the next
-      std::optional<EndAsked> asked;    // what was decided, and perhaps not carried out
-      std::vector<HeldResult> finals;   // as in LiveTrial,
-      std::vector<ParameterId> told;    // and this
-      std::int64_t reports_before = 0, attempt_reports = 0;  // as in LiveTrial
-      std::int64_t reports_saved = 0;                        // before the newest checkpoint
+      std::vector<ParameterId> ids;    // beside record.proposed.parameter_id
+      std::uint64_t position = 0;      // of the last report that was kept
+      std::string start_from;          // the checkpoint of the attempt that runs, or of the next
+      std::optional<EndAsked> asked;   // what was decided, and perhaps not carried out
+      std::vector<HeldResult> finals;  // as in LiveTrial,
+      std::vector<ParameterId> told;   // and this
+      TrialSteps steps;
+      std::int64_t steps_saved = 0;
       bool save_first = false;  // its last attempt has ended, and what it saved was not kept yet
-      double started = 0, last_result = 0;  // of its last attempt, as TrialReport::time; 0: unknown
+      AttemptTime time;
       std::vector<std::string> checkpoints;  // all that it ever had
     };
     struct Checkpoint {
@@ -195,10 +195,12 @@ class TrialRunner final : public Decider::Listener {
   void handle_event(const TrialEvent& event);
   void handle(LiveTrial& trial, const TrialPlace& place);
   void handle(LiveTrial& trial, const TrialReport& report);
-  void judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics);
+  void judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics,
+             std::int64_t step);
   void hold(LiveTrial& trial, TrialReport report);
   void tell_results(LiveTrial& trial);
-  void count(LiveTrial& trial, const Metrics& metrics, double time);
+  void count(LiveTrial& trial, const Metrics& metrics, double time, std::optional<double> ran);
+  Action tell(LiveTrial& trial, const TrialReport& report, std::int64_t step);
   std::string flaw_of(const Metrics& metrics) const;
   void handle(LiveTrial& trial, const TrialFinished& finished);
   // Where a trial that ended so starts again; nothing: it does not.
@@ -261,9 +263,10 @@ class TrialRunner final : public Decider::Listener {
   Tally tally_;
   Restored restored_;
   std::deque<TrialEvent> inbox_;
-  std::map<std::string, int> ended_saving_;  // trials that have ended: their checkpoints under way
-  std::set<std::string> saving_;             // checkpoints under way
-  std::set<std::string> to_answer_;          // of them, those that the decider waits for
+  // Trials that have ended: their checkpoints under way, as in LiveTrial.
+  std::map<std::string, std::map<std::string, std::int64_t>> ended_saving_;
+  std::set<std::string> saving_;                // checkpoints under way
+  std::set<std::string> to_answer_;             // of them, those that the decider waits for
   std::map<std::string, std::string> unsaved_;  // of saving_: those without room, and their trials
   double save_again_at_ = 0;                    // with unsaved_
   std::vector<std::string> drops_;              // checkpoints that go once it is kept that they do

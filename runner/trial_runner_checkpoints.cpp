@@ -6,11 +6,18 @@
 #include "runner/trial_runner.h"
 
 namespace attune {
+namespace {
+
+std::int64_t take(std::map<std::string, std::int64_t>& saving, const std::string& id) {
+  const auto node = saving.extract(id);
+  return node ? node.mapped() : 0;
+}
+
+}  // namespace
 
 std::string TrialRunner::save(LiveTrial& trial) {
-  trial.reports_saving = trial.reports_before + trial.attempt_reports;
-  ++trial.saving;
   std::string id = keeper_.next_id(trial.record.job_id);
+  trial.saving[id] = trial.steps.done();
   saving_.insert(id);
   backend_.save_checkpoint(trial.record.job_id, id);
   return id;
@@ -48,12 +55,17 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   saving_.erase(saved.checkpoint);
   const bool good = saved.error.empty();
   CheckpointStored known = saved;
-  if (trial != nullptr) known.reports = trial->reports_saving;
+  const auto ended = ended_saving_.find(saved.job_id);
+  if (trial != nullptr) {
+    known.reports = take(trial->saving, saved.checkpoint);
+  } else if (ended != ended_saving_.end()) {
+    known.reports = take(ended->second, saved.checkpoint);
+  }
   observer_.on_checkpoint(known);
   if (good) {
     if (trial != nullptr) {
       trial->record.checkpoint = saved.checkpoint;
-      trial->reports_saved = trial->reports_saving;
+      trial->steps_saved = known.reports;
     }
     drop(keeper_.saved(saved.job_id, saved.checkpoint, saved.bytes));
   } else {
@@ -63,14 +75,12 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   if (to_answer_.erase(saved.checkpoint) > 0 && !decider_lost_)
     decider_.on_checkpoint(saved.job_id, id);
   if (trial == nullptr) {
-    const auto ended = ended_saving_.find(saved.job_id);
-    if (ended == ended_saving_.end() || --ended->second > 0) return;
+    if (ended == ended_saving_.end() || !ended->second.empty()) return;
     ended_saving_.erase(ended);
     drop(keeper_.ended(saved.job_id));
     backend_.release(saved.job_id);
     return;
   }
-  --trial->saving;
   observer_.on_trial_changed(trial->record);
   if (trial->pausing != saved.checkpoint) return;
   trial->pausing.clear();

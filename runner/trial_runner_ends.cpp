@@ -45,7 +45,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
   const bool has_said = well && !trial.finals.empty();
   if (well) tell_results(trial);
   trial.finals.clear();
-  status_.on_attempt_end(std::max(finished.time - trial.last_result, 0.0));
+  status_.on_attempt_end(trial.time.advance(finished.time, finished.ran));
   observer_.on_attempt_end(record, end);
   // What has its final result has it, whoever stopped it.
   const bool by_user = asked && asked->kind == Kind::by_user;
@@ -171,8 +171,8 @@ void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string rea
   update_tally();
   observer_.on_trial_changed(record);
   if (!decider_lost_) tell_decider(record);
-  if (removed->saving > 0) {
-    ended_saving_[job_id] = static_cast<int>(removed->saving);
+  if (!removed->saving.empty()) {
+    ended_saving_[job_id] = std::move(removed->saving);
   } else {
     drop(keeper_.ended(job_id));
     backend_.release(job_id);

@@ -18,11 +18,11 @@ std::string final_text(ReportMetricData metric) {
   return encode(metric).payload;
 }
 
-// What the decider hears of an intermediate result.
-std::string intermediate_text(const TrialReport& report, std::int64_t reports_before) {
-  if (reports_before == 0) return report.text;
+// What the decider hears of an intermediate result, as that of a step.
+std::string intermediate_text(const TrialReport& report, std::int64_t step) {
+  if (report.metric.sequence == step) return report.text;
   ReportMetricData metric = report.metric;
-  metric.sequence += reports_before;
+  metric.sequence = step;
   return encode(metric).payload;
 }
 
@@ -101,7 +101,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
   table_.set_waits(trial, waits);
   trial.record.reason = place.waits_for;
   if (!waits) {
-    trial.last_result = std::max(trial.last_result, began);
+    trial.time.last = std::max(trial.time.last, began);
     if (trial.record.attempts == 1)
       trial.record.start_time = std::max(trial.record.start_time, began);
   }
@@ -126,11 +126,18 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
   const ReportMetricData& metric = report.metric;
   const auto ignore = [&](const std::string& why) { observer_.on_report(record, report, why); };
   const bool final = metric.type == Type::final;
+  // It has done that step, whether it counts or not, and may have saved it.
+  const bool known = std::ranges::find(trial.ids, metric.parameter_id) != trial.ids.end();
+  const Metrics metrics = metrics_of(metric.value);
+  const bool is_step = known && metric.type == Type::periodical;
+  const std::int64_t step = is_step ? trial.steps.next(metric.sequence, metrics) : 0;
   if (decider_lost_ && !final) return ignore("the decider has gone");
   if (trial.asked) {
-    // Nobody has decided anything about its results.
-    const bool last_word = final && (trial.asked->kind == EndAsked::Kind::by_user ||
-                                     trial.asked->kind == EndAsked::Kind::interrupt);
+    // Whether it counts its end decides, where nobody has decided anything about its results.
+    using Kind = EndAsked::Kind;
+    const Kind kind = trial.asked->kind;
+    const bool last_word =
+        final && (kind == Kind::by_user || kind == Kind::interrupt || kind == Kind::pause);
     if (!last_word) return ignore("after the decision: " + trial.asked->reason);
   } else if (report.late) {
     return ignore("after the trial was stopped");
@@ -145,7 +152,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
     decider_.on_result(record.job_id, report.text);
     return;
   }
-  if (std::ranges::find(trial.ids, metric.parameter_id) == trial.ids.end()) {
+  if (!known) {
     // It would be taken for the result of another configuration.
     const std::string why = fmt::format(
         "a metric with parameter_id {} was ignored: copy \"parameter_id\" from parameter.cfg, "
@@ -155,14 +162,13 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
     return ignore(why);
   }
   if (final) return hold(trial, report);
-  const Metrics metrics = metrics_of(metric.value);
-  count(trial, metrics, report.time);
-  judge(trial, report, metrics);
+  count(trial, metrics, report.time, report.ran);
+  judge(trial, report, metrics, step);
 }
 
-void TrialRunner::count(LiveTrial& trial, const Metrics& metrics, double time) {
-  const double since = std::max(time - trial.last_result, 0.0);
-  trial.last_result = std::max(trial.last_result, time);
+void TrialRunner::count(LiveTrial& trial, const Metrics& metrics, double time,
+                        std::optional<double> ran) {
+  const double since = trial.time.advance(time, ran);
   status_.on_report(trial.record.job_id, metrics,
                     value_of(metrics, "time_this_iter_s").value_or(since));
 }
@@ -177,30 +183,29 @@ std::string TrialRunner::flaw_of(const Metrics& metrics) const {
 // The attempt may still fail, and another one report something else.
 void TrialRunner::hold(LiveTrial& trial, TrialReport report) {
   const ReportMetricData& metric = report.metric;
-  const bool second =
-      std::ranges::find(trial.told, metric.parameter_id) != trial.told.end() ||
-      std::ranges::find(trial.finals, metric.parameter_id, &HeldResult::parameter_id) !=
-          trial.finals.end();
+  const bool second = std::ranges::find(trial.told, metric.parameter_id) != trial.told.end() ||
+                      std::ranges::find(trial.finals, metric.parameter_id,
+                                        &HeldResult::parameter_id) != trial.finals.end();
   if (second)
     return observer_.on_report(trial.record, report, "the trial has had its final result before");
   const std::string lack = lack_text(metric.value, options_.objectives);
-  if (!lack.empty())
-    warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack));
+  if (!lack.empty()) warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack));
   if (trial.asked) report.late = true;  // it may have been on its way
   observer_.on_report(trial.record, report, flaw_of(metrics_of(metric.value)));
-  trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time});
+  trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});
 }
 
 void TrialRunner::tell_results(LiveTrial& trial) {
   for (HeldResult& result : std::exchange(trial.finals, {})) {
-    count(trial, metrics_of(result.value), result.time);
+    count(trial, metrics_of(result.value), result.time, result.ran);
     trial.told.push_back(result.parameter_id);
     trial.record.final_metric = std::move(result.value);
     if (!decider_lost_) decider_.on_result(trial.record.job_id, result.text);
   }
 }
 
-void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics) {
+void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics,
+                        std::int64_t step) {
   TrialRecord& record = trial.record;
   const auto met = meets_criterion(*trial.rules, metrics);
   if (!met) {
@@ -210,7 +215,6 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
   }
   ++record.reports;
   record.last_metric = report.metric.value;
-  ++trial.attempt_reports;
   const std::string flaw = flaw_of(metrics);
   // The trial, with this result. What the experiment was for is not thrown away with its end.
   const bool complete =
@@ -221,9 +225,8 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
     trial.finals.clear();
   }
   observer_.on_report(record, report, flaw);
-  const Action action = decider_.on_result(
-      record.job_id,
-      complete ? final_text(report.metric) : intermediate_text(report, trial.reports_before));
+  const Action action = complete ? decider_.on_result(record.job_id, final_text(report.metric))
+                                 : tell(trial, report, step);
   observer_.on_trial_changed(record);
   const bool stop = complete || action == Action::stop;
   const bool due = saves_after(trial, metrics, stop);
@@ -238,13 +241,25 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
   }
 }
 
+// An iteration that the trial saved, and did not report in time, is nowhere: the decider would wait
+// for it, and hears of the next one in its place.
+Action TrialRunner::tell(LiveTrial& trial, const TrialReport& report, std::int64_t step) {
+  Action action = Action::keep_going;
+  const std::string& job_id = trial.record.job_id;
+  for (std::int64_t lost = trial.steps.untold(); lost < trial.steps.first(); ++lost) {
+    const Action early = decider_.on_result(job_id, intermediate_text(report, lost));
+    if (early != Action::keep_going) action = early;
+  }
+  const Action last = decider_.on_result(job_id, intermediate_text(report, step));
+  trial.steps.told(step);
+  return last == Action::keep_going ? action : last;
+}
+
 // Whether a checkpoint is due after a result; `stop`: the trial ends with it.
 bool TrialRunner::saves_after(const LiveTrial& trial, const Metrics& metrics, bool stop) {
-  const double iteration =
-      value_of(metrics, "training_iteration").value_or(static_cast<double>(trial.record.reports));
+  const std::int64_t iteration = iteration_of(metrics).value_or(trial.record.reports);
   const std::int64_t frequency = trial.rules->checkpoint_frequency;
-  return (stop && trial.rules->checkpoint_at_end) ||
-         (frequency > 0 && static_cast<std::int64_t>(iteration) % frequency == 0);
+  return (stop && trial.rules->checkpoint_at_end) || (frequency > 0 && iteration % frequency == 0);
 }
 
 // After Ray Tune's should_stop(): `done`, or any threshold that is reached, whatever the direction.

@@ -70,10 +70,9 @@ LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
   trial.finals = std::move(old.finals);
   trial.told = std::move(old.told);
   trial.rules = rules_;
-  trial.last_result = old.last_result > 0 ? old.last_result : clock_.wall();
-  trial.reports_before = old.reports_before;
-  trial.attempt_reports = old.attempt_reports;
-  trial.reports_saved = old.reports_saved;
+  trial.time = old.time;
+  trial.steps = old.steps;
+  trial.steps_saved = old.steps_saved;
   LiveTrial& added = table_.add(std::move(trial));
   plan_start(added, old.start_from);
   return added;
@@ -105,10 +104,12 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
   woken_ = true;
   plan_start(trial, "");
   if (!old.asked) {
-    if (!options_.max_trial_seconds) return;
-    // It ran on while nobody looked.
-    const double ran = old.started > 0 ? std::max(clock_.wall() - old.started, 0.0) : 0;
-    table_.set_deadline(trial, clock_.now() + std::max(*options_.max_trial_seconds - ran, 1e-3));
+    // It ran on while nobody looked: whoever counted says how long. Until then, and when nobody
+    // has, it is known to have run until its last result.
+    if (options_.max_trial_seconds) {
+      const double left = std::max(*options_.max_trial_seconds - old.time.ran, 1e-3);
+      table_.set_deadline(trial, clock_.now() + left);
+    }
     return;
   }
   trial.asked = old.asked;
@@ -140,7 +141,7 @@ void TrialRunner::save_anew(const RunnerState& state, bool known) {
     } else {
       id = keeper_.next_id(job_id);
       saving_.insert(id);
-      ++ended_saving_[job_id];
+      ended_saving_[job_id][id] = 0;
       backend_.save_checkpoint(job_id, id);
     }
     const auto waits = [&](const std::string& other) { return job_of(other) == job_id; };

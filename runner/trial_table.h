@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "runner/attempt_time.h"
 #include "runner/resource_pool.h"
 #include "runner/trial_record.h"
 #include "runner/trial_rules.h"
+#include "runner/trial_steps.h"
 
 namespace attune {
 
@@ -36,7 +38,8 @@ struct HeldResult {
   ParameterId parameter_id;
   std::string text;  // as the trial reported it
   json value;
-  double time = 0;  // as TrialReport::time
+  double time = 0;                 // as TrialReport::time,
+  std::optional<double> ran = {};  // and this
 };
 
 struct LiveTrial {
@@ -49,14 +52,12 @@ struct LiveTrial {
   std::vector<ParameterId> told;
   std::optional<EndAsked> asked;
   bool save_at_end = false;
-  std::string pausing;      // the checkpoint that its pause waits for
-  std::int64_t saving = 0;  // checkpoints under way
-  // Results before the checkpoint under way, before the newest one, and before this attempt: a
-  // trial counts its results from 0 in each attempt, the decider those of the whole trial.
-  std::int64_t reports_saving = 0, reports_saved = 0, reports_before = 0;
-  std::int64_t attempt_reports = 0;  // of this attempt
-  double last_result = 0;            // when it reported or started; as TrialReport::time
-  bool waits = false;                // running, as far as we can do that: the backend has no room
+  std::string pausing;  // the checkpoint that its pause waits for
+  TrialSteps steps;
+  std::map<std::string, std::int64_t> saving;  // checkpoints under way: steps.done() before each
+  std::int64_t steps_saved = 0;                // before the newest one
+  AttemptTime time;
+  bool waits = false;  // running, as far as we can do that: the backend has no room
   // Clock::now() when it needs attention, 0 for never: of a running trial the end of its
   // maxTrialDuration, of a pending one the moment before which it must not be started.
   double deadline = 0;

@@ -176,7 +176,17 @@ ALTER TABLE attempts ADD COLUMN worker TEXT NOT NULL DEFAULT '';
 ALTER TABLE attempts ADD COLUMN host TEXT NOT NULL DEFAULT '';
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3};
+// How long things ran, counted by who ran them: the difference of two times is no such thing when
+// somebody sets the clock in between. Which attempt a decision is about, for the same reason.
+constexpr std::string_view kVersion4 = R"sql(
+ALTER TABLE experiments ADD COLUMN ran REAL NOT NULL DEFAULT 0;
+UPDATE experiments SET ran = max(coalesce(seen_at, 0) - manager_started_at, 0);
+ALTER TABLE attempts ADD COLUMN ran REAL;
+ALTER TABLE reports ADD COLUMN ran REAL;
+ALTER TABLE decisions ADD COLUMN attempt INTEGER;
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
 // A lock tells nobody of its end, and waiting for it has no limit: it is asked for again.

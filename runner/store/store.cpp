@@ -42,7 +42,7 @@ struct Store::State {
   std::int64_t experiment = 0;
   fs::path directory = {};  // of the experiment
   std::string objective = {};
-  double seen = 0;                                    // what seen_at has
+  std::optional<double> seen = {};                    // how long the manager had run then
   std::unordered_map<std::string, Known> known = {};  // trials that have not ended, by job id
   std::vector<std::string> ended = {};  // trials, since the last commit: no longer to be known
 
@@ -205,7 +205,7 @@ Result<void> Store::resume(const std::string& id, double time) {
                             (state_->working_directory / kStoreFile).string(), id));
   auto update = TRY(state_->database.prepare(
       "UPDATE experiments SET status = 'running', reason = '', ended_at = NULL, runs = runs + 1, "
-      "seconds = seconds + max(coalesce(seen_at, 0) - manager_started_at, 0), seen_at = NULL, "
+      "seconds = seconds + ran, ran = 0, seen_at = NULL, "
       "manager_pid = ?2, manager_started_at = ?3 WHERE experiment = ?1"));
   TRY(state_->change_row(update, {state_->experiment, std::int64_t{::getpid()}, time}));
   return commit();
@@ -219,18 +219,18 @@ Result<void> Store::update_file(const json& file) {
   return state_->change_row(state_->sql.update_file, {state_->experiment, dump_json(file)});
 }
 
-Result<void> Store::end(const Outcome& outcome, double time) {
+Result<void> Store::end(const Outcome& outcome, double time, double ran) {
   // A last try: how it ended is worth more than what could not be written.
   state_->transaction.give_up();
   state_->conversation_changed = false;
   TRY(state_->find_again());
   auto update = TRY(state_->database.prepare(
-      "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4, seen_at = ?4 "
+      "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4, seen_at = ?4, ran = ?5 "
       "WHERE experiment = ?1"));
   const std::string status = outcome.kind == Outcome::Kind::completed     ? "completed"
                              : outcome.kind == Outcome::Kind::interrupted ? "interrupted"
                                                                           : "failed";
-  TRY(state_->change_row(update, {state_->experiment, status, outcome.reason, time}));
+  TRY(state_->change_row(update, {state_->experiment, status, outcome.reason, time, ran}));
   return commit();
 }
 
@@ -284,16 +284,16 @@ Result<void> Store::add_attempt(const TrialRecord& trial, const std::string& fro
 }
 
 Result<void> Store::set_place(const TrialRecord& trial, const TrialPlace& place, double since) {
-  return state_->change_row(state_->sql.set_place,
-                            {state_->experiment, trial.sequence, trial.attempts - 1, place.worker,
-                             place.host, since});
+  return state_->change_row(
+      state_->sql.set_place,
+      {state_->experiment, trial.sequence, trial.attempts - 1, place.worker, place.host, since});
 }
 
 Result<void> Store::end_attempt(const TrialRecord& trial, const TrialFinished& end) {
   return state_->change_row(
       state_->sql.end_attempt,
       {state_->experiment, trial.sequence, trial.attempts - 1, end.time,
-       std::string(to_text(end.how)), end.detail, end.cpu_seconds, end.max_rss});
+       std::string(to_text(end.how)), end.detail, end.cpu_seconds, end.max_rss, end.ran});
 }
 
 Result<void> Store::add_parameter(const TrialRecord& trial, std::int64_t index,
@@ -309,15 +309,15 @@ Result<void> Store::add_report(const TrialRecord& trial, const TrialReport& repo
         {state_->experiment, trial.sequence, known.next_report++, trial.attempts - 1,
          std::string(to_text(report.metric.type)), report.metric.sequence, report.time,
          report.position, report.late, ignored, number_of(report.metric.value, state_->objective),
-         report.text});
+         report.text, report.ran});
   });
 }
 
 Result<void> Store::add_decision(const DecisionRecord& decision, double time) {
   const State::Known trial = TRY(state_->look_up(decision.job_id));
-  return state_->change_row(
-      state_->sql.add_decision,
-      {state_->experiment, trial.trial, time, decision.action, decision.by, decision.reason});
+  return state_->change_row(state_->sql.add_decision,
+                            {state_->experiment, trial.trial, time, decision.action, decision.by,
+                             decision.reason, trial.attempt});
 }
 
 Result<void> Store::add_checkpoint(const CheckpointStored& saved, double time) {
@@ -349,11 +349,11 @@ Result<void> Store::add_event(const std::string& kind, const std::string& text, 
   return state_->change_row(state_->sql.add_event, {state_->experiment, time, kind, text});
 }
 
-Result<void> Store::seen(double time) {
-  if (time - state_->seen < kSeenSeconds || state_->experiment == 0) return {};
-  state_->seen = time;
+Result<void> Store::seen(double time, double ran) {
+  if (state_->experiment == 0 || (state_->seen && ran - *state_->seen < kSeenSeconds)) return {};
+  state_->seen = ran;
   state_->folder_due = true;
-  return state_->change_row(state_->sql.seen, {state_->experiment, time});
+  return state_->change_row(state_->sql.seen, {state_->experiment, time, ran});
 }
 
 Result<void> Store::add_command(std::uint64_t number, const Frame& command) {

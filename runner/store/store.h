@@ -54,13 +54,14 @@ class Store {
   Result<void> begin(const NewExperiment& experiment, double time);
   Result<void> resume(const std::string& id, double time);  // counts one more run
 
-  // The manager lives; written at most once in kSeenSeconds. How long sessions took is known by it.
+  // The manager lives, and has run for so many seconds, which it counts; written at most once in
+  // kSeenSeconds. How long sessions took is known by it, whoever sets the clock.
   static constexpr double kSeenSeconds = 1;
-  Result<void> seen(double time);
+  Result<void> seen(double time, double ran);
 
   Result<void> set_reason(const std::string& reason);  // why nothing is started for now, or empty
   Result<void> update_file(const json& file);          // what `attune update` changed
-  Result<void> end(const Outcome& outcome, double time);
+  Result<void> end(const Outcome& outcome, double time, double ran);
 
   Result<void> add_trial(const TrialRecord& trial, double time);
   Result<void> change_trial(const TrialRecord& trial);

@@ -79,13 +79,13 @@ Result<Kept> StoreObserver::on_idle() {
     if (due) committed_ = now;
     if (!due && failure_) return Kept{};
   }
-  note(store_.seen(clock_.wall()));
+  note(store_.seen(clock_.wall(), clock_.now() - began_));
   return commit();
 }
 
 void StoreObserver::on_done(const Outcome& outcome) {
   if (auto committed = store_.commit(); !committed) note(std::move(committed));
-  end_result_ = store_.end(outcome, clock_.wall());
+  end_result_ = store_.end(outcome, clock_.wall(), clock_.now() - began_);
   if (end_result_) end_result_ = failure_;
 }
 

@@ -15,7 +15,7 @@ class StoreObserver final : public TrialObserver {
   // instead: for simulations, where nothing is lost that could not be had again.
   static constexpr double kPaceSeconds = 0.2;
   StoreObserver(Store& store, const Clock& clock, const Clock* pace = nullptr)
-      : store_(store), clock_(clock), pace_(pace) {}
+      : store_(store), clock_(clock), pace_(pace), began_(clock.now()) {}
 
   void on_trial_added(const TrialRecord& trial) override;
   Result<Kept> on_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
@@ -47,6 +47,7 @@ class StoreObserver final : public TrialObserver {
   Store& store_;
   const Clock& clock_;
   const Clock* pace_;
+  const double began_;    // on clock_
   double committed_ = 0;  // on pace_
   Result<void> failure_;
   Result<void> end_result_;

@@ -213,12 +213,15 @@ Result<StoredTrial> StoreReader::whole_trial(const StoredExperiment& experiment,
         fmt::format("SELECT {} FROM reports WHERE experiment = ? AND trial = ? ORDER BY report",
                     kReportColumns),
         report_of));
-    found.decisions = TRY(rows(
-        "SELECT time, action, decided_by, reason FROM decisions WHERE experiment = ? AND trial = ? "
-        "ORDER BY decision",
-        [](const SqlRow& row) {
-          return StoredDecision{row.real(0), row.text(1), row.text(2), row.text(3)};
-        }));
+    found.decisions =
+        TRY(rows("SELECT time, action, decided_by, reason, attempt FROM decisions WHERE experiment "
+                 "= ? AND trial = ? "
+                 "ORDER BY decision",
+                 [](const SqlRow& row) {
+                   StoredDecision decision{row.real(0), row.text(1), row.text(2), row.text(3), {}};
+                   if (!row.is_null(4)) decision.attempt = static_cast<int>(row.integer(4));
+                   return decision;
+                 }));
     found.checkpoints = TRY(rows(
         fmt::format("SELECT {} FROM checkpoints AS c JOIN trials AS t USING (experiment, trial) "
                     "WHERE experiment = ? AND trial = ? ORDER BY saved_at, c.checkpoint",

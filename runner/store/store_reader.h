@@ -39,7 +39,7 @@ struct StoredExperiment {
   double manager_started = 0;
   double started = 0;
   std::optional<double> ended;
-  double seconds = 0;  // that its managers ran, up to when the last one was seen
+  double seconds = 0;  // that its managers ran, up to when the last one was seen; counted
 
   const Objective& objective() const { return objectives.front(); }
 };
@@ -52,7 +52,8 @@ struct StoredAttempt {
   std::optional<Ending> ending;  // with ended
   std::string detail;
   double cpu_seconds = 0, max_rss = 0;
-  std::string worker, host;  // empty: it ran where its manager did, or waits
+  std::string worker, host;   // empty: it ran where its manager did, or waits
+  std::optional<double> ran;  // with ended: for how long, where that is known
 };
 struct StoredParameter {
   std::int64_t index = 0;  // from 1 in a multi-phase trial
@@ -70,10 +71,12 @@ struct StoredReport {
   std::string ignored;          // why it did not count; empty: it did, unless it is late
   std::optional<double> value;  // of the objective
   std::string text;             // as the trial wrote it
+  std::optional<double> ran;    // how long the attempt had run
 };
 struct StoredDecision {
   double time = 0;
   std::string action, by, reason;
+  std::optional<int> attempt;  // that was the newest then; nothing: of an earlier version
 };
 struct StoredCheckpoint {
   std::string checkpoint;

@@ -47,16 +47,16 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
            "WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
       .end_attempt =
           make("UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "
-               "max_rss = ?8 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
-      .add_report = make("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      .add_decision =
-          make("INSERT INTO decisions (experiment, trial, time, action, decided_by, reason) "
-               "VALUES (?, ?, ?, ?, ?, ?)"),
+               "max_rss = ?8, ran = ?9 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
+      .add_report = make("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      .add_decision = make(
+          "INSERT INTO decisions (experiment, trial, time, action, decided_by, reason, attempt) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?)"),
       .add_checkpoint =
           make("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"),
       .set_checkpoint =
           make("UPDATE trials SET checkpoint = ?3 WHERE experiment = ?1 AND trial = ?2"),
-      .seen = make("UPDATE experiments SET seen_at = ?2 WHERE experiment = ?1"),
+      .seen = make("UPDATE experiments SET seen_at = ?2, ran = ?3 WHERE experiment = ?1"),
       .drop_checkpoint = make("UPDATE checkpoints SET state = 'dropped', dropped_at = ?3 "
                               "WHERE experiment = ?1 AND checkpoint = ?2"),
       .add_import = make("INSERT INTO imports (experiment, time, job_id, parameters, value) "

@@ -56,6 +56,7 @@ StoredAttempt attempt_of(const SqlRow& row) {
   attempt.max_rss = row.real(7);
   attempt.worker = row.text(8);
   attempt.host = row.text(9);
+  attempt.ran = row.maybe_real(10);
   return attempt;
 }
 
@@ -64,7 +65,8 @@ StoredReport report_of(const SqlRow& row) {
           row.text(2),         row.integer(3),
           row.real(4),         static_cast<std::uint64_t>(row.integer(5)),
           row.integer(6) != 0, row.text(7),
-          row.maybe_real(8),   row.text(9)};
+          row.maybe_real(8),   row.text(9),
+          row.maybe_real(10)};
 }
 
 StoredExperiment experiment_of(const SqlRow& row) {
@@ -91,8 +93,7 @@ StoredExperiment experiment_of(const SqlRow& row) {
   experiment.manager_started = row.real(12);
   experiment.started = row.real(13);
   experiment.ended = row.maybe_real(14);
-  const double seen = row.maybe_real(16).value_or(experiment.manager_started);
-  experiment.seconds = row.real(15) + std::max(seen - experiment.manager_started, 0.0);
+  experiment.seconds = row.real(15) + row.real(16);
   return experiment;
 }
 

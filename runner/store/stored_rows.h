@@ -11,7 +11,7 @@ json json_of(const std::string& text);
 
 inline constexpr const char* kExperimentColumns =
     "experiment, id, name, directory, status, reason, objective, maximize, seed, file, runs, "
-    "manager_pid, manager_started_at, started_at, ended_at, seconds, seen_at";
+    "manager_pid, manager_started_at, started_at, ended_at, seconds, ran";
 StoredExperiment experiment_of(const SqlRow& row);
 
 // Of trials as t and parameters as p.
@@ -23,7 +23,7 @@ TrialRecord trial_of(const SqlRow& row);
 
 inline constexpr const char* kAttemptColumns =
     "attempt, from_checkpoint, started_at, ended_at, ending, detail, cpu_seconds, max_rss, worker, "
-    "host";
+    "host, ran";
 StoredAttempt attempt_of(const SqlRow& row);
 
 // Of checkpoints as c and trials as t.
@@ -37,7 +37,7 @@ inline constexpr const char* kParameterColumns =
 StoredParameter parameter_of(const SqlRow& row);
 
 inline constexpr const char* kReportColumns =
-    "report, attempt, type, sequence, time, position, late, ignored, value, text";
+    "report, attempt, type, sequence, time, position, late, ignored, value, text, ran";
 StoredReport report_of(const SqlRow& row);
 
 }  // namespace attune

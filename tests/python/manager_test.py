@@ -117,7 +117,7 @@ class Manager(unittest.TestCase):
             [sys.executable, '-B', 'trial.py'], cwd=self.folder, capture_output=True, text=True,
             timeout=200, env={**os.environ, 'PYTHONPATH': str(PYTHON)})
         self.assertEqual(by_hand.returncode, 0, by_hand.stderr)
-        self.assertIn('Final result: {"loss": 0.005, "epoch": 19}', by_hand.stdout)
+        self.assertIn('Final result: {"loss": 0.005, "training_iteration": 20}', by_hand.stdout)
 
     def test_a_stopped_trial_goes_on(self):
         self.go_on(TRIAL)

@@ -98,7 +98,11 @@ TEST_CASE("attune resume: an experiment from before there were conversations goe
     REQUIRE(database
                 .execute("DROP TABLE outbox; DROP TABLE conversations; "
                          "ALTER TABLE attempts DROP COLUMN worker; "
-                         "ALTER TABLE attempts DROP COLUMN host; PRAGMA user_version = 1")
+                         "ALTER TABLE attempts DROP COLUMN host; "
+                         "ALTER TABLE attempts DROP COLUMN ran; "
+                         "ALTER TABLE reports DROP COLUMN ran; "
+                         "ALTER TABLE decisions DROP COLUMN attempt; "
+                         "ALTER TABLE experiments DROP COLUMN ran; PRAGMA user_version = 1")
                 .has_value());
   }
   const Run old = folder.run({"status", "--dir", "exp"});

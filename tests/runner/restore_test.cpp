@@ -23,16 +23,18 @@ struct Left {
     REQUIRE(observer.on_attempt(trial, from).has_value());
   }
   void report(std::int64_t sequence, ReportMetricData::Type type, bool late = false,
-              const std::string& ignored = "") {
+              const std::string& ignored = "", std::optional<double> ran = {}) {
     TrialReport report = report_of(trial, sequence, 1.0, 10);
     report.metric.type = type;
+    report.metric.parameter_id = trial.proposed.parameter_id;
     report.late = late;
+    report.ran = ran;
     report.time = clock.wall();
     report.text = encode(report.metric).payload;
     observer.on_report(trial, report, ignored);
   }
-  void end_attempt(Ending how, TrialStatus status) {
-    observer.on_attempt_end(trial, {"t0000", how, "", clock.wall(), 0, 0});
+  void end_attempt(Ending how, TrialStatus status, std::optional<double> ran = {}) {
+    observer.on_attempt_end(trial, {"t0000", how, "", clock.wall(), 0, 0, false, ran});
     change(status);
   }
   void change(TrialStatus status) {
@@ -53,8 +55,17 @@ struct Left {
     return restored.live.front();
   }
 
+  // Somebody sets the clock, by so many seconds beside the right time.
+  void set_clock(double step) { clock.step = step; }
+
+  struct SettableClock final : Clock {
+    void advance(double seconds) { passed += seconds; }
+    double now() const override { return passed; }
+    double wall() const override { return 2000 + passed + step; }
+    double passed = 0, step = 0;
+  };
   TemporaryFolder folder;
-  ManualClock clock{2000};
+  SettableClock clock;
   Store store = begin_experiment(folder.path, "abcd2345");
   StoreObserver observer{store, clock};
   Experiment experiment;
@@ -155,7 +166,7 @@ TEST_CASE("restore: what the next attempt starts from") {
     left.change(TrialStatus::pending);
     CHECK(left.restore().start_from.empty());
   }
-  CHECK(left.restore().reports_saved == 3);
+  CHECK(left.restore().steps_saved == 3);
 }
 
 TEST_CASE("restore: counts of reports, and when the last one came") {
@@ -165,15 +176,14 @@ TEST_CASE("restore: counts of reports, and when the last one came") {
   left.clock.advance(5);
   left.report(1, ReportMetricData::Type::periodical);
   auto trial = left.restore();
-  CHECK(trial.attempt_reports == 2);
-  CHECK(trial.last_result == left.clock.wall());
-  CHECK(trial.started == 2000);
+  CHECK(trial.steps.done() == 2);
+  CHECK(trial.time.last == left.clock.wall());
   // Also of one that is paused, and is being saved.
   left.end_attempt(Ending::paused, TrialStatus::paused);
   RunnerState state;
   state.saving = {"t0000-1"};
   trial = left.restore(state);
-  CHECK(trial.attempt_reports == 2);
+  CHECK(trial.steps.done() == 2);
   CHECK_FALSE(trial.save_first);
   CHECK(left.restore(std::nullopt).save_first);  // of an experiment that kept no state
 }
@@ -191,6 +201,44 @@ TEST_CASE("restore: how long trials have run is counted attempt by attempt") {
   left.report(1, ReportMetricData::Type::periodical);
   CHECK(left.try_restore()->status.trial_seconds() == Approx(9));
   CHECK(left.try_restore()->status.evaluations() == 2);
+}
+
+TEST_CASE("restore: a clock that is set changes nothing but what is shown") {
+  Left left;
+  left.experiment.stop.max_trial_seconds = 1e9;
+  left.decide("stop", "limit", "maxTrialDuration is over");
+  left.report(0, ReportMetricData::Type::periodical, false, "", 10);
+  left.end_attempt(Ending::stopped, TrialStatus::pending, 15);
+  const double step = GENERATE(-1000.0, 0.0, 259'427.0);
+  left.set_clock(step);
+  left.begin_attempt();
+  CHECK_FALSE(left.restore().asked.has_value());  // that was the one before
+  left.report(0, ReportMetricData::Type::periodical, false, "", 20);
+  left.set_clock(2 * step);
+  left.decide("pause", "decider", "rung is full");
+  left.report(1, ReportMetricData::Type::periodical, false, "", 30);
+  CHECK(left.restore().time.ran == 30);
+  CHECK(left.restore().asked->kind == EndAsked::Kind::pause);
+  CHECK(left.try_restore()->status.trial_seconds() == Approx(45));
+  // It has run for a second, and was last seen when the clock said so.
+  left.clock.advance(1);
+  CHECK(left.try_restore()->seconds == Approx(1));
+}
+
+TEST_CASE("restore: which iteration comes next, also of what came too late to count") {
+  Left left;
+  left.report(0, ReportMetricData::Type::periodical);
+  left.report(1, ReportMetricData::Type::periodical, true, "after the decision");
+  CHECK(left.restore().steps.done() == 2);
+  CHECK(left.restore().steps.untold() == 1);
+  left.observer.on_checkpoint({"t0000", "t0000-1", 10, "", 2});
+  left.trial.checkpoint = "t0000-1";
+  left.end_attempt(Ending::paused, TrialStatus::paused);
+  left.begin_attempt("t0000-1");
+  left.report(0, ReportMetricData::Type::periodical);
+  CHECK(left.restore().steps.first() == 2);
+  CHECK(left.restore().steps.done() == 3);
+  CHECK(left.restore().steps.untold() == 3);
 }
 
 TEST_CASE("restore: a start that failed is tried again from where it was to start") {

@@ -2,6 +2,7 @@
 // A world for the trial runner that is stepped by hand: no processes, no timers, no pipes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -142,6 +143,7 @@ struct Notes final : TrialObserver {
     places.push_back(trial.job_id + " on " + place.worker);
     began.push_back(since);
   }
+  void on_checkpoint(const CheckpointStored& stored) override { saved.push_back(stored); }
   void on_decision(const DecisionRecord& d) override {
     decisions.push_back(fmt::format("{} {} by {}: {}", d.action, d.job_id, d.by, d.reason));
   }
@@ -160,6 +162,7 @@ struct Notes final : TrialObserver {
   std::map<std::string, TrialRecord> all;
   std::vector<std::string> warnings, notices, decisions, places, ignored;
   std::vector<double> began;  // of places
+  std::vector<CheckpointStored> saved;
   std::optional<Outcome> outcome;
   std::string error, trouble;  // of whoever should remember
   RunnerState state;
@@ -204,6 +207,10 @@ struct World {
     metric.type = final ? ReportMetricData::Type::final : ReportMetricData::Type::periodical;
     metric.parameter_id = id.index() == 0 ? ParameterId(std::stoll(job.substr(1))) : id;
     metric.value = std::move(value);
+    if (!final) {
+      const auto starts = std::ranges::count(backend.started, job, &TrialStart::job_id);
+      metric.sequence = sequences[{job, starts}]++;
+    }
     backend.events.push_back(TrialReport{job, text, metric, clock.wall(), 0, false});
   }
   void end(const std::string& job, Ending how = Ending::succeeded, bool with_grace = false) {
@@ -216,6 +223,7 @@ struct World {
     backend.events.push_back(finished);
   }
 
+  std::map<std::pair<std::string, std::ptrdiff_t>, std::int64_t> sequences;  // of each attempt
   ScriptedDecider decider;
   FakeBackend backend;
   ManualClock clock;

@@ -316,8 +316,8 @@ TEST_CASE("runner: a restart goes on with what an earlier manager left") {
   }
   SECTION("its result that counts is told again, and its reports are counted on") {
     state.live[0].record.final_metric = 3;
-    state.live[0].reports_before = 4;
-    state.live[0].attempt_reports = 2;
+    state.live[0].steps.told(3);
+    state.live[0].steps.begin(4);
     w.runner.restore(state);
     w.ready();
     const Calls told = w.decider.take();

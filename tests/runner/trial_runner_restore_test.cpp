@@ -115,9 +115,18 @@ TEST_CASE("restore: the time that a trial ran while nobody looked counts") {
   World w(options);
   w.clock.advance_to(1000);
   auto state = restored({live_trial(0, TrialStatus::running)});
-  state.live[0].started = w.clock.wall() - 70;
-  resume(w, state);
-  CHECK(w.runner.next_deadline().value() == Approx(1030));
+  state.live[0].time.ran = 20;  // at its last report
+  SECTION("as whoever counts it says") {
+    w.backend.events.push_back(TrialPlace{"t0000", "", 70});
+    resume(w, state);
+    CHECK(w.runner.next_deadline().value() == Approx(1030));
+  }
+  SECTION("or at least as long as it is known to have run") {
+    state.live[0].time.last = w.clock.wall() - 259'427;  // whatever the clock says
+    resume(w, state);
+    CHECK(w.runner.next_deadline().value() == Approx(1080));
+    CHECK(w.backend.stopped.empty());
+  }
 }
 
 TEST_CASE("restore: a trial that has waited all the while is not stopped") {
@@ -126,7 +135,7 @@ TEST_CASE("restore: a trial that has waited all the while is not stopped") {
   World w(options);
   w.clock.advance_to(1000);
   auto state = restored({live_trial(0, TrialStatus::running)});
-  state.live[0].started = w.clock.wall() - 700;
+  state.live[0].time = {.ran = 70, .last = w.clock.wall() - 700};
   w.backend.events.push_back(TrialPlace{"t0000", "waits for a worker", 0});
   resume(w, state);
   w.clock.advance(10);

@@ -15,7 +15,7 @@ TEST_CASE("pool: workers and tasks and buffers in tables") {
   const json runs = {{"task", "a"},  {"kind", "trial"}, {"state", "running"},
                      {"attempt", 1}, {"seconds", 60},   {"worker", "w1"}};
   const json waits = {{"task", "c"},  {"kind", "learn"}, {"state", "queued"},
-                      {"attempt", 0}, {"seconds", 0},   {"waits", "no worker may have it"}};
+                      {"attempt", 0}, {"seconds", 0},    {"waits", "no worker may have it"}};
   const json buffer = {{"size", 7},     {"capacity", 10},      {"pushed", 9},
                        {"sampled", 20}, {"waiting_pushes", 0}, {"waiting_samples", 1}};
   const json status = {{"workers", {worker}},

@@ -75,7 +75,7 @@ class World {
     store.drop_checkpoint("c1", 1028).value();
     store.add_event("warning", "trial t0003: byte 7 is no metric", 1021).value();
     store.change_trial(trial).value();
-    store.seen(1100).value();
+    store.seen(1100, 100).value();
     store.commit().value();
   }
 
@@ -218,7 +218,8 @@ TEST_CASE("views: show tells where an attempt runs") {
   TrialRecord trial = pending_trial(2);
   trial.attempts = 1;
   world.store.set_place(trial, {"t0002", "", 0, "w7", "node3"}, 1090).value();
-  world.store.set_place(trial, {"t0002", "", 0, "w7", ""}, 1090).value();  // the host is not forgotten
+  world.store.set_place(trial, {"t0002", "", 0, "w7", ""}, 1090)
+      .value();  // the host is not forgotten
   world.store.commit().value();
   CHECK(contains(printed(options), "w7 on node3  "));
   options.which.json = true;

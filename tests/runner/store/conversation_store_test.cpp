@@ -266,7 +266,7 @@ TEST_CASE("store: without patience the first failure is for good") {
   }
   CHECK_FALSE(store.commit().has_value());
   // But how it ended is written.
-  CHECK(store.end({Outcome::Kind::failed, "the disk was full"}, 1002).has_value());
+  CHECK(store.end({Outcome::Kind::failed, "the disk was full"}, 1002, 2).has_value());
   StoreReader reader = StoreReader::open(folder.path).value();
   CHECK(reader.find("")->status == ExperimentStatus::failed);
   CHECK(reader.tally(reader.find("").value())->added() == 0);

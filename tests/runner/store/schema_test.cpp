@@ -45,6 +45,23 @@ TEST_CASE("schema: an old file is brought up to date, with what it holds") {
   CHECK(says(open_for_reading(folder.path, old).error(), "newer attune"));
 }
 
+TEST_CASE("schema: how long an experiment of version 3 has run is known to version 4") {
+  const TemporaryFolder folder;
+  {
+    Database database = open_for_writing(folder.path, schema_steps().first(3), kBusy).value();
+    REQUIRE(database
+                .execute("INSERT INTO experiments (id, name, directory, status, objective, "
+                         "maximize, seed, file, manager_pid, manager_started_at, started_at, "
+                         "seconds, seen_at) VALUES ('a', '', '/a', 'running', 'x', 0, 1, '{}', 1, "
+                         "1000, 900, 50, 1030), ('b', '', '/b', 'running', 'x', 0, 1, '{}', 1, "
+                         "1000, 900, 50, NULL)")
+                .has_value());
+  }
+  Database database = open_for_writing(folder.path, schema_steps(), kBusy).value();
+  CHECK(database.integer("SELECT seconds + ran FROM experiments WHERE id = 'a'").value() == 80);
+  CHECK(database.integer("SELECT seconds + ran FROM experiments WHERE id = 'b'").value() == 50);
+}
+
 TEST_CASE("schema: a migration that fails changes nothing") {
   const TemporaryFolder folder;
   const std::vector<std::string_view> broken = {"CREATE TABLE pets (name TEXT) STRICT;",
@@ -124,7 +141,7 @@ TEST_CASE("schema: a full disk is an error that names the cure, and writes no ha
   const auto result = database.execute(
       "INSERT INTO experiments SELECT NULL, 'a', hex(zeroblob(100000)), '', 'running', '', '', 0, "
       "0, "
-      "'', 1, 1, 1, 1, NULL, 0, NULL");
+      "'', 1, 1, 1, 1, NULL, 0, NULL, 0");
   CHECK(says(result.error(), "disk is full: make room"));
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("store: an experiment is read as it was written") {
     REQUIRE(lock.has_value());
     CHECK(reader.find("").value().status == ExperimentStatus::running);
   }
-  REQUIRE(store.end({Outcome::Kind::failed, "no more disk"}, 1100).has_value());
+  REQUIRE(store.end({Outcome::Kind::failed, "no more disk"}, 1100, 100).has_value());
   experiment = reader.find("").value();
   CHECK(experiment.status == ExperimentStatus::failed);
   CHECK(experiment.reason == "no more disk");
@@ -76,6 +76,27 @@ TEST_CASE("store: an experiment is read as it was written") {
   CHECK(experiment.started == 1000);
   CHECK_FALSE(experiment.ended.has_value());
   CHECK_FALSE(store.resume("unknown", 1300).has_value());
+}
+
+TEST_CASE("store: how long its managers ran is counted, whoever sets the clock") {
+  const TemporaryFolder folder;
+  Store store = begin_experiment(folder.path, "abcd2345");
+  StoreReader reader = StoreReader::open(folder.path).value();
+  const auto seconds = [&] {
+    REQUIRE(store.commit().has_value());
+    return reader.find("").value().seconds;
+  };
+  REQUIRE(store.seen(1000, 0).has_value());
+  REQUIRE(store.seen(1000 + 259'427, 5).has_value());
+  CHECK(seconds() == 5);
+  REQUIRE(store.seen(700, 5.5).has_value());  // not yet a second later
+  CHECK(seconds() == 5);
+  REQUIRE(store.seen(700, 7).has_value());  // and the clock was set back
+  CHECK(seconds() == 7);
+  REQUIRE(store.resume("abcd2345", 300'000).has_value());
+  CHECK(seconds() == 7);
+  REQUIRE(store.end({Outcome::Kind::completed, ""}, 200, 3).has_value());
+  CHECK(seconds() == 10);
 }
 
 TEST_CASE("store: a trial is read as it was written") {
