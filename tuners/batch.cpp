@@ -2,6 +2,7 @@
 // configurations; a candidate itself is what the trial gets, without a key around it.
 #include <algorithm>
 #include <deque>
+#include <set>
 
 #include "base/saved_numbers.h"
 #include "tuners/registry.h"
@@ -22,15 +23,17 @@ class Batch final : public Tuner {
     }
     same_as_ = choice->canonical;
     waiting_.clear();
+    given_.clear();
     for (std::size_t i = 0; i < same_as_.size(); ++i) waiting_.push_back(i);
     return {};
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId) -> Answer {
+    return ask_each(ids, [this](TrialId id) -> Answer {
       if (waiting_.empty()) return Exhausted{};
       const auto index = static_cast<double>(waiting_.front());
       waiting_.pop_front();
+      given_.insert(id);
       return Proposal{.point = {{index}}};
     });
   }
@@ -41,7 +44,10 @@ class Batch final : public Tuner {
     }
   }
 
-  void adopt(TrialId, const Point& point) override { remove(point); }
+  // One that was given here is out of the list, whatever becomes of it.
+  void adopt(TrialId id, const Point& point) override {
+    if (!given_.contains(id)) remove(point);
+  }
 
   json parameters(const Space& space, const Point& point) const override {
     return std::get<Choice>(space.params[0].domain)
@@ -54,7 +60,7 @@ class Batch final : public Tuner {
 
   json save() const override {
     const std::vector<double> waiting(waiting_.begin(), waiting_.end());
-    return {{"waiting", save_numbers(waiting)}};
+    return {{"waiting", save_numbers(waiting)}, {"given", given_}};
   }
 
   Result<void> load(const json& state) override {
@@ -65,7 +71,15 @@ class Batch final : public Tuner {
       }
       waiting.push_back(static_cast<std::size_t>(index));
     }
+    std::set<TrialId> given;
+    if (state.contains("given")) {  // an earlier attuned did not save it
+      for (const json& id : TRY(array_at(state, "given"))) {
+        if (!id.is_number_integer()) return fail("saved state: trials must be integers");
+        given.insert(id.get<TrialId>());
+      }
+    }
     waiting_ = std::move(waiting);
+    given_ = std::move(given);
     return {};
   }
 
@@ -80,6 +94,7 @@ class Batch final : public Tuner {
 
   std::vector<std::size_t> same_as_;  // the first equal candidate
   std::deque<std::size_t> waiting_;   // indices in the order of the list
+  std::set<TrialId> given_;           // trials
 };
 
 }  // namespace

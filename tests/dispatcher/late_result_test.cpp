@@ -173,6 +173,24 @@ TEST_CASE("late result: a tuner that stops trials waits for them no longer than 
   CHECK(outlines(daemon.take()) == "NO 0");
 }
 
+TEST_CASE("late result: Batch runs equal configurations as often as they stand in its list") {
+  auto daemon = Stepped::make("Batch", json::object());
+  daemon->send("IN", R"({"all":{"_type":"choice","_value":[{"n":1},{"n":1},{"n":1},{"n":1}]}})");
+  daemon->send("GE", "1");
+  daemon->send("EN", end("A", 0));
+  daemon->send("GE", "1");
+  daemon->send("GE", "1");  // trial 0 is told without a result
+  CHECK(outlines(daemon->take()) == "ID, TR 0, TR 1, TR 2");
+  if (GENERATE(false, true)) {
+    const json state = parse_json(dump_json(daemon->save())).value();
+    daemon = Stepped::make("Batch", json::object());
+    REQUIRE(daemon->load(state).has_value());
+  }
+  daemon->send("ME", metric(0, "A", "1"));
+  daemon->send("GE", "2");
+  CHECK(outlines(daemon->take()) == "TR 3, NO 3");
+}
+
 TEST_CASE("late result: a damaged state of those that are waited for is refused") {
   Ended f;
   const json good = parse_json(dump_json(f.daemon->save())).value();
