@@ -46,8 +46,7 @@ void JournalFile::Impl::start(Step step) {
   const bool whole = step == Step::prepare || !made.is_snapshot;
   writer_.start([this, &made, former = tail_.file(),
                  bytes = whole ? tail_.until(made.reach) : tail_.between(copied, made.reach)] {
-    const auto done = run(made, bytes, former->get());
-    made.error = done ? std::nullopt : std::optional(done.error());
+    return run(made, bytes, former->get());
   });
 }
 
@@ -70,9 +69,9 @@ Result<void> JournalFile::Impl::run(NewJournal& made, const JournalBytes& bytes,
   return {};
 }
 
-void JournalFile::Impl::stepped() {
-  if (new_file_->error) {
-    gave_up();
+void JournalFile::Impl::stepped(const Result<void>& done) {
+  if (!done) {
+    gave_up(done.error().message);
   } else if (new_file_->step == Step::change) {
     changed();
   }
@@ -112,8 +111,7 @@ void JournalFile::Impl::changed() {
   if (options_.durability == Durability::always) sync();
 }
 
-void JournalFile::Impl::gave_up() {
-  const std::string reason = new_file_->error->message;
+void JournalFile::Impl::gave_up(const std::string& reason) {
   const bool snapshot = new_file_->is_snapshot;
   new_file_.reset();
   if (!snapshot) {

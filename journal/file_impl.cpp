@@ -30,8 +30,8 @@ void JournalFile::Impl::tick() {
 }
 
 void JournalFile::Impl::poll() {
-  if (flusher_.take()) synced();
-  if (writer_.take()) stepped();
+  if (const auto flushed = flusher_.take()) synced(*flushed);
+  if (const auto step = writer_.take()) stepped(*step);
   if (waits_to_change()) next_step();
 }
 
@@ -95,10 +95,8 @@ void JournalFile::Impl::sync() {
   if (flusher_.busy() || changing() || waits_to_change() || !broken_.empty()) return;
   if (synced_ >= tail_.written()) return;
   sync_to_ = tail_.written();
-  flusher_.start([this, file = tail_.file(), named = named_] {
-    const auto done = bring_to_disk(file->get(), named);
-    sync_error_ = done ? std::nullopt : std::optional(done.error());
-  });
+  flusher_.start(
+      [this, file = tail_.file(), named = named_] { return bring_to_disk(file->get(), named); });
 }
 
 Result<void> JournalFile::Impl::bring_to_disk(int fd, bool named) const {
@@ -108,8 +106,8 @@ Result<void> JournalFile::Impl::bring_to_disk(int fd, bool named) const {
   return fail(options_.path + " was deleted or replaced");
 }
 
-void JournalFile::Impl::synced() {
-  if (sync_error_) return broke(sync_error_->message);
+void JournalFile::Impl::synced(const Result<void>& flushed) {
+  if (!flushed) return broke(flushed.error().message);
   synced_ = sync_to_;
   named_ = true;
   if (flushes()) tail_.forget(synced_);

@@ -27,7 +27,6 @@ struct NewJournal {
   std::optional<SnapshotContent> content;  // until it is written
   std::unique_ptr<Replacement> file;
   std::uint64_t begins = 0;        // bytes of it before `mark`
-  std::optional<Error> error;      // of the last step
   std::optional<Error> unflushed;  // it has its place, but perhaps not on the disk
 };
 
@@ -83,7 +82,7 @@ class JournalFile::Impl {
   void look();
   void sync();
   Result<void> bring_to_disk(int fd, bool named) const;  // on the flusher
-  void synced();
+  void synced(const Result<void>& flushed);
   void broke(const std::string& reason);
   void settle();
   void wait();
@@ -92,10 +91,10 @@ class JournalFile::Impl {
   void rewrite();
   void start(Step step);
   Result<void> run(NewJournal& made, const JournalBytes& bytes, int former);  // on the writer
-  void stepped();
+  void stepped(const Result<void>& done);
   void next_step();
   void changed();
-  void gave_up();
+  void gave_up(const std::string& reason);
 
   FileSystem& files_;
   const Options options_;
@@ -119,9 +118,7 @@ class JournalFile::Impl {
   std::optional<NewJournal> new_file_;
   std::atomic<bool> abandoned_ = false;
 
-  // Of the flusher's job.
-  std::uint64_t sync_to_ = 0;
-  std::optional<Error> sync_error_;
+  std::uint64_t sync_to_ = 0;  // position up to which the flusher's job flushes
 
   HelperThread flusher_, writer_;  // last: their jobs use the above
 };

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <exception>
 #include <utility>
 
 #include "base/check.h"
@@ -20,7 +21,7 @@ HelperThread::~HelperThread() {
   if (thread_.joinable()) thread_.join();
 }
 
-void HelperThread::start(std::function<void()> job) {
+void HelperThread::start(std::function<Result<void>()> job) {
   ATTUNE_CHECK(!busy_);
   busy_ = true;
   {
@@ -34,17 +35,16 @@ void HelperThread::start(std::function<void()> job) {
   changed_.notify_all();
 }
 
-bool HelperThread::take() {
+std::optional<Result<void>> HelperThread::take() {
   const std::lock_guard guard(mutex_);
-  if (!std::exchange(finished_, false)) return false;
-  busy_ = false;
-  return true;
+  if (result_) busy_ = false;
+  return std::exchange(result_, std::nullopt);
 }
 
 void HelperThread::wait() {
   if (!busy_) return;
   std::unique_lock guard(mutex_);
-  changed_.wait(guard, [this] { return finished_; });
+  changed_.wait(guard, [this] { return result_.has_value(); });
 }
 
 void HelperThread::run() {
@@ -53,13 +53,21 @@ void HelperThread::run() {
     changed_.wait(guard, [this] { return closed_ || job_; });
     if (!job_) return;
     guard.unlock();
-    job_();
+    auto result = attempt();
     guard.lock();
     job_ = nullptr;  // with all that it holds
-    finished_ = true;
+    result_ = std::move(result);
     guard.unlock();
     changed_.notify_all();
     done_();
+  }
+}
+
+Result<void> HelperThread::attempt() const {
+  try {
+    return job_();
+  } catch (const std::exception& error) {  // no memory, most likely
+    return fail(name_ + ": " + error.what());
   }
 }
 

@@ -1,10 +1,14 @@
 #pragma once
-// A thread that does one job at a time for another thread, and lives from the first one on.
+// A thread that does one job at a time for another thread, and lives from the first one on. A job
+// that throws is a job that failed: the exception becomes its error.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+
+#include "base/result.h"
 
 namespace attune {
 
@@ -17,21 +21,23 @@ class HelperThread {
   HelperThread(const HelperThread&) = delete;
   HelperThread& operator=(const HelperThread&) = delete;
 
-  void start(std::function<void()> job);  // not while busy()
-  bool busy() const { return busy_; }     // from start() until take() says that it is done
-  bool take();                            // whether the job that was started has been done since
-  void wait();                            // until take() would say so
+  void start(std::function<Result<void>()> job);  // not while busy()
+  bool busy() const { return busy_; }             // from start() until take() has its result
+  std::optional<Result<void>> take();             // of the job that was started, once it is done
+  void wait();                                    // until take() would have it
 
  private:
   void run();
+  Result<void> attempt() const;
 
   const std::string name_;
   const std::function<void()> done_;
   bool busy_ = false;  // the owner's
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::function<void()> job_;  // to be done, or in hand
-  bool finished_ = false, closed_ = false;
+  std::function<Result<void>()> job_;   // to be done, or in hand
+  std::optional<Result<void>> result_;  // of the last one, until it is taken
+  bool closed_ = false;
   std::thread thread_;
 };
 
