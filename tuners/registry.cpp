@@ -1,6 +1,9 @@
 #include "tuners/registry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 namespace attune {
 
@@ -59,11 +62,30 @@ json null_as_none(json given, const std::vector<Argument>& declared) {
   return given;
 }
 
+// Tuners of NNI that are not built in, and what comes nearest.
+struct Absent {
+  std::string_view name, nearest;
+};
+constexpr std::string_view kStopsEarly = R"("TPE" with the assessor "Medianstop")";
+constexpr std::array kAbsent = {
+    Absent{"Hyperband", kStopsEarly}, Absent{"BOHB", kStopsEarly}, Absent{"PBT", R"("Evolution")"},
+    Absent{"PBTTuner", R"("Evolution")"}, Absent{"NetworkMorphism", R"("RegularizedEvolution")"}};
+
+Result<const TunerEntry*> find_tuner(const TunerRegistry& registry, std::string_view name) {
+  auto found = registry.find(name, "tuner");
+  const auto absent = std::ranges::find(kAbsent, name, &Absent::name);
+  if (found || absent == kAbsent.end()) return found;
+  return fail(
+      fmt::format("NNI's tuner \"{}\" is not in attuned; the nearest is {}. All others: "
+                  "attuned --list",
+                  name, absent->nearest));
+}
+
 }  // namespace
 
 Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view name,
                              const json& arguments, Context context, std::uint64_t fallback_seed) {
-  const TunerEntry* entry = TRY(registry.find(name, "tuner"));
+  const TunerEntry* entry = TRY(find_tuner(registry, name));
   const std::vector<Argument> declared = all_arguments(*entry);
   json resolved = TRY(resolve_arguments(entry->name, declared, null_as_none(arguments, declared)));
   MadeTuner made;

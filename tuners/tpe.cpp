@@ -33,7 +33,7 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
 
 extern const TunerEntry tpe_entry = {
     .name = "TPE",
-    .aliases = {},
+    .aliases = {"TPE_legacy"},
     .summary = "tree-structured Parzen estimator: models good and other results per parameter",
     .arguments = {{.name = "tpe_args",
                    .type = Argument::Type::object,

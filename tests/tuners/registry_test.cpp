@@ -92,6 +92,21 @@ TEST_CASE("names: aliases and either case, the nearest of an unknown one") {
   CHECK(contains(error_of("nothing", {}), "Known: auto, ensemble, Random, GridSearch, Batch, TPE"));
 }
 
+TEST_CASE("names of NNI that are not here get the nearest alternative, which exists") {
+  struct Row {
+    std::string name, nearest;
+  };
+  const auto row = GENERATE(values<Row>({{"Hyperband", "TPE"},
+                                         {"BOHB", "TPE"},
+                                         {"PBT", "Evolution"},
+                                         {"PBTTuner", "Evolution"},
+                                         {"NetworkMorphism", "RegularizedEvolution"}}));
+  CAPTURE(row.name);
+  CHECK(contains(error_of(row.name, {}), "the nearest is \"" + row.nearest + "\""));
+  CHECK(make_tuner(registry(), row.nearest, {}, {}, 0));
+  CHECK(make_tuner(registry(), "TPE_legacy", {}, {}, 0)->name == "TPE");
+}
+
 TEST_CASE("NNI's default directions") {
   CHECK_FALSE(make_tuner(registry(), "TPE", {}, {}, 0)->maximize);
   CHECK(make_tuner(registry(), "Random", {}, {}, 0)->maximize);
