@@ -10,6 +10,12 @@
 
 namespace attune {
 
+// How the daemon ends the conversation.
+enum class Parting {
+  agreed,  // the manager asked for it, or has gone
+  failed,  // it did not: what it needs to notice that is done first, see close()
+};
+
 // Called from the event loop, never from inside a call into the channel.
 class ChannelEvents {
  public:
@@ -25,8 +31,10 @@ class Channel {
  public:
   virtual ~Channel() = default;
 
-  // Once, before anything else. `events` outlives the channel's last event.
-  virtual void start(ChannelEvents& events) = 0;
+  // Once, before anything else: a WebSocket begins to connect.
+  virtual void open() = 0;
+  // Where events go from now on; before any of the calls below. `events` outlives the last event.
+  virtual void attach(ChannelEvents& events) = 0;
 
   // Asks for more input, when next() has nothing: on_input or on_end follows once, however often
   // it was asked for before that.
@@ -42,8 +50,13 @@ class Channel {
   // Bytes that were sent and not yet handed to the operating system, beside those being written.
   virtual std::size_t backlog() const = 0;
   // Says good-bye once everything is written. True: done; false: on_output follows, ask again.
-  // May be called often; nothing may be sent after the first time.
-  virtual bool close() = 0;
+  // May be called often; nothing may be sent after the first time, nor received.
+  //
+  // With Parting::failed a plain NNI manager gets time to notice. NNI 2.7 notices nothing but a
+  // command that nobody has read: the channel waits for one. NNI 2.8 to 2.10 dies of a connection
+  // that ends before it has said Terminate: the channel stays connected until the manager says so
+  // or has gone, however long that takes.
+  virtual bool close(Parting how) = 0;
 };
 
 }  // namespace attune

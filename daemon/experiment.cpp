@@ -22,8 +22,9 @@ Result<AlgorithmChoice> read_algorithm(const json& value, const std::string& key
   if (!name) {
     if (const json* custom = find(value, "className")) {
       return fail(fmt::format(
-          "{}: custom classes ({}) cannot be loaded; name a built-in one (attuned --list)", key,
-          dump_json(*custom)));
+          "{}: custom classes ({}) cannot be loaded; the nearest built-in one is \"{}\" (all: "
+          "attuned --list)",
+          key, dump_json(*custom), key == "assessor" ? "Medianstop" : "auto"));
     }
     return fail(fmt::format("{}.name is missing (attuned --list shows the names)", key));
   }
@@ -150,6 +151,8 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
     return fail(fmt::format("experiment parameters: an object expected, not {}",
                             json_type_name(experiment)));
   }
+  // First: what follows may be an error, and they say how the manager can be told.
+  configuration.capabilities = parse_capabilities(experiment);
   const json* tuner = find(experiment, "tuner");
   const json* assessor = find(experiment, "assessor");
   // To NNI an advisor replaces tuner and assessor; to us it is a tuner that reads the reports too.
@@ -175,7 +178,6 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   configuration.context.concurrency = read_count(experiment, "trialConcurrency");
   configuration.context.objectives = TRY(read_objectives(experiment));
   configuration.constraints = TRY(read_constraints(experiment));
-  configuration.capabilities = parse_capabilities(experiment);
   if (const json* name = find(experiment, "whenExhausted")) {
     configuration.when_exhausted =
         name->is_string() ? parse_when_exhausted(name->get<std::string>()) : std::nullopt;

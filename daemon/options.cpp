@@ -232,7 +232,11 @@ std::expected<Result<void>, Usage> read_options(
     return Result<void>();
   }
   if (arguments.print_config) options.run = Options::Run::print_config;
-  return apply(arguments, configuration);
+  Result<void> applied = apply(arguments, configuration);
+  const Capabilities& can = configuration.capabilities;
+  const bool plain = !(can.sync || can.pause || can.checkpoint || can.reason || can.error);
+  configuration.nni_manager = !arguments.exp_params.empty() && plain;
+  return applied;
 }
 
 }  // namespace attune

@@ -1,5 +1,7 @@
 #include "daemon/pipe_channel.h"
 
+#include <unistd.h>
+
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
@@ -13,14 +15,17 @@ constexpr std::chrono::milliseconds kGrace{1000};
 
 }  // namespace
 
-PipeChannel::PipeChannel(asio::io_context& io, int in_fd, int out_fd, Framing framing, Log log)
+PipeChannel::PipeChannel(asio::io_context& io, int in_fd, int out_fd, Framing framing,
+                         std::chrono::milliseconds notice_for, Log log)
     : framing_(framing),
       log_(std::move(log)),
       in_(io, in_fd),
       out_(io, out_fd),
       decoder_(framing),
       read_buffer_(kReadSize, '\0'),
-      grace_(io) {}
+      grace_(io),
+      notice_for_(notice_for),
+      noticed_(notice_for.count() == 0 || ::isatty(in_fd) == 1) {}
 
 void PipeChannel::receive() {
   if (read_in_flight_) return;  // two reads would share the buffer
@@ -84,6 +89,35 @@ void PipeChannel::on_written(const boost::system::error_code& error) {
   } else if (!outgoing_.empty()) {
     write();
   }
+  events_->on_output();
+}
+
+bool PipeChannel::close(Parting how) {
+  if (write_in_flight_) return false;
+  if (how == Parting::failed && !noticed_) await_notice();
+  return !awaiting_notice_;
+}
+
+// The end of a stream socket with unread bytes is an error to the other side, ECONNRESET; without
+// any it is an end of input, which NNI's manager ignores. The end of input counts as well.
+void PipeChannel::await_notice() {
+  if (std::exchange(awaiting_notice_, true)) return;
+  log_.info("waiting up to {} ms for the next command, so that the manager notices the failure",
+            notice_for_.count());
+  in_.async_wait(asio::posix::stream_descriptor::wait_read,
+                 [this](const boost::system::error_code& error) {
+                   if (error != asio::error::operation_aborted) on_notice();
+                 });
+  grace_.expires_after(notice_for_);
+  grace_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) on_notice();
+  });
+}
+
+void PipeChannel::on_notice() {
+  if (std::exchange(noticed_, true)) return;
+  awaiting_notice_ = false;
+  grace_.cancel();
   events_->on_output();
 }
 

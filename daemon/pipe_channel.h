@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <string>
 
 #include "base/log.h"
@@ -14,21 +15,26 @@ namespace attune {
 
 class PipeChannel : public Channel {
  public:
-  // The descriptors are open; the channel owns them from here on.
-  PipeChannel(boost::asio::io_context& io, int in_fd, int out_fd, Framing framing, Log log);
+  // The descriptors are open; the channel owns them from here on. `notice_for`: how long a failed
+  // close() waits for a command that it leaves unread; 0: not at all. Nobody waits for a terminal.
+  PipeChannel(boost::asio::io_context& io, int in_fd, int out_fd, Framing framing,
+              std::chrono::milliseconds notice_for, Log log);
 
-  void start(ChannelEvents& events) override { events_ = &events; }
+  void open() override {}
+  void attach(ChannelEvents& events) override { events_ = &events; }
   void receive() override;
   Result<std::optional<Frame>> next() override { return decoder_.next(); }
   void stop_receiving() override;
   Result<void> send(const Frame& frame) override;
   std::size_t backlog() const override { return outgoing_.size(); }
-  bool close() override { return !write_in_flight_; }
+  bool close(Parting how) override;
 
  private:
   void on_read(const boost::system::error_code& error, std::size_t size);
   void write();
   void on_written(const boost::system::error_code& error);
+  void await_notice();
+  void on_notice();
 
   const Framing framing_;
   Log log_;
@@ -40,6 +46,8 @@ class PipeChannel : public Channel {
   bool read_in_flight_ = false, write_in_flight_ = false;
   bool manager_gone_ = false;        // nobody reads what we write
   boost::asio::steady_timer grace_;  // for the end of input that should follow then
+  const std::chrono::milliseconds notice_for_;
+  bool noticed_, awaiting_notice_ = false;  // close() need not wait; waits
 };
 
 }  // namespace attune

@@ -9,6 +9,8 @@
 #include <cstring>
 
 #include "daemon/listing.h"
+#include "daemon/manager_process.h"
+#include "daemon/opening.h"
 #include "daemon/options.h"
 #include "daemon/pipe_channel.h"
 #include "daemon/server.h"
@@ -18,8 +20,12 @@
 namespace attune {
 namespace {
 
+using std::chrono::milliseconds;
+
 // Of one kind: whatever a manager does, its log grows by no more than some 100 kB a second.
 constexpr int kLogLinesASecond = 1000;
+// NNI 2.7 sends a command, a Ping at the least, every 5 s.
+constexpr milliseconds kNniCommand{7000};
 
 std::map<std::string, std::string> read_environment() {
   std::map<std::string, std::string> variables;
@@ -78,27 +84,47 @@ Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
     channel = make_websocket_channel(
         io, TRY(parse_websocket_url(configuration.websocket_url)),
         {.max_payload = configuration.limits.payload, .max_ahead = configuration.limits.queue},
-        log);
+        find_manager(), log);
   } else {
     TRY(take_descriptors(configuration));
-    channel = std::make_unique<PipeChannel>(io, configuration.in_fd, configuration.out_fd,
-                                            configuration.framing(), log);
+    channel = std::make_unique<PipeChannel>(
+        io, configuration.in_fd, configuration.out_fd, configuration.framing(),
+        configuration.nni_manager ? kNniCommand : milliseconds(0), log);
   }
   // Descriptor 1 becomes a copy of stderr: a stray print can then never corrupt a frame.
   if (::dup2(2, 1) < 0) return fail(fmt::format("dup2: {}", std::strerror(errno)));
   return channel;
 }
 
-Result<int> serve(Configuration& configuration, const Algorithms& algorithms, const Log& log) {
+// `read`: whether the configuration can be used. Without a channel nobody can be told of an error.
+Result<int> serve(Configuration& configuration, Result<void> read, const Algorithms& algorithms,
+                  const Log& log) {
   // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
   if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
   boost::asio::io_context io(1);
-  auto channel = TRY(open_channel(io, configuration, log));  // before any file is touched
-  Beginning beginning = TRY(make_beginning(configuration, algorithms, real_files(), log));
+  // Before any file is touched, and before anything of ours may get the numbers of descriptors that
+  // the manager has not given.
+  auto channel = open_channel(io, configuration, log);
+  if (!channel) return std::unexpected(read ? channel.error() : read.error());
+  boost::asio::signal_set signals(io, SIGTERM, SIGINT);
+  auto give_up = [&](ExitCode code, const Error& error) {
+    return refuse(io, signals, **channel, configuration.capabilities, code, error.message, log);
+  };
+  (*channel)->open();
+  if (!read) return give_up(kExitConfiguration, read.error());
+  Opening opening(io, signals, configuration, algorithms, real_files(), log);
+  auto beginning = opening.run();
+  if (!beginning) {
+    const int code = give_up(opening.signalled() ? kExitOk : kExitConfiguration, beginning.error());
+    log.flush();
+    if (opening.stuck()) ::_exit(code);
+    return code;
+  }
   for (const auto& note : configuration.notes) log.info("{}", note);
-  const auto server = TRY(
-      Server::make(io, std::move(channel), configuration, real_files(), std::move(beginning), log));
-  return server->run();
+  const auto server =
+      Server::make(io, signals, **channel, configuration, real_files(), *std::move(beginning), log);
+  if (!server) return give_up(kExitConfiguration, server.error());
+  return (*server)->run();
 }
 
 }  // namespace
@@ -127,15 +153,14 @@ int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_
     std::fprintf(stderr, "attuned: %s\n", log.error().message.c_str());
     return kExitConfiguration;
   }
-  if (!*read) {
-    log->named("daemon").error("{}", read->error().message);
-    return kExitConfiguration;
-  }
-  if (options.run == Options::Run::print_config) {
+  if (options.run == Options::Run::print_config && *read) {
     std::fputs((print_config(options.configuration).dump(2) + "\n").c_str(), stdout);
     return kExitOk;
   }
-  const auto code = serve(options.configuration, algorithms, log->named("daemon"));
+  const Result<int> code =
+      options.run == Options::Run::print_config
+          ? std::unexpected(read->error())
+          : serve(options.configuration, *read, algorithms, log->named("daemon"));
   if (!code) {
     log->named("daemon").error("{}", code.error().message);
     return kExitConfiguration;

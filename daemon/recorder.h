@@ -25,6 +25,7 @@ class Recorder final : public Journal {
   void begin_snapshot() override { file_->begin_snapshot(); }
 
   JournalFile* file() { return file_.get(); }
+  void release() { file_.reset(); }  // nothing is written any more, and another process may have it
   std::uint64_t position() const { return file_ ? file_->position() : 0; }
   bool has(std::uint64_t position) const { return !file_ || file_->durable() >= position; }
   std::string trouble() const { return file_ ? file_->trouble() : std::string(); }
@@ -37,7 +38,7 @@ class Recorder final : public Journal {
  private:
   using SteadyClock = std::chrono::steady_clock;
 
-  const std::unique_ptr<JournalFile> file_;
+  std::unique_ptr<JournalFile> file_;
   json header_;
   bool has_header_ = false;
   const std::size_t snapshot_bytes_;

@@ -9,6 +9,7 @@
 #include "base/saved_numbers.h"
 #include "daemon/journal_reading.h"
 #include "daemon/version.h"
+#include "daemon/websocket_channel.h"
 #include "dispatcher/journal_frames.h"
 
 namespace attune {
@@ -17,8 +18,25 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// A daemon that ends has so long at most, see server.cpp.
-constexpr milliseconds kLockPatience{5000};
+// A daemon whose manager has gone ends within this time, see server.cpp.
+constexpr milliseconds kEnding{5000};
+
+// How long to wait for the journal: longer than a former daemon can live without its manager, which
+// may take time to notice that a WebSocket is lost for good.
+milliseconds lock_patience(const Configuration& configuration) {
+  if (configuration.websocket_url.empty()) return kEnding;
+  return kEnding + WebSocketOptions().longest_reconnecting();
+}
+
+Result<std::optional<JournalFile::Existing>> take_journal(const Configuration& configuration,
+                                                          FileSystem& files,
+                                                          const std::string& path, const Log& log) {
+  auto taken = JournalFile::lock_and_read(files, path);
+  if (taken) return taken;
+  const milliseconds patience = lock_patience(configuration);
+  log.info("{}; it is tried for {} s", taken.error().message, patience.count() / 1000);
+  return JournalFile::lock_and_read(files, path, patience);
+}
 
 // Whether the present daemon is told what the former one was told.
 Result<void> compare(const json& header, const json& present) {
@@ -160,7 +178,7 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   const std::string path = journal_path(configuration.checkpoint_directory);
   std::string refused = "there is no directory for it (--checkpoint-dir)";
   auto existing = std::optional<JournalFile::Existing>();
-  if (remembers) existing = TRY(JournalFile::lock_and_read(files, path, kLockPatience));
+  if (remembers) existing = TRY(take_journal(configuration, files, path, log));
   if (existing && existing->bytes.empty()) {  // of a daemon that was never told anything
     refused = path + " is empty";
   } else if (existing) {

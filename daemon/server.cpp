@@ -20,13 +20,13 @@ constexpr milliseconds kTick{1000};
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, std::unique_ptr<Channel> channel,
-                                             const Configuration& configuration, FileSystem& files,
-                                             Beginning beginning, Log log) {
+Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, asio::signal_set& signals,
+                                             Channel& channel, const Configuration& configuration,
+                                             FileSystem& files, Beginning beginning, Log log) {
   std::optional<Beginning::Old> old = std::move(beginning.old);
   json header = beginning.crew.header;
   std::unique_ptr<Server> server(
-      new Server(io, std::move(channel), configuration, std::move(beginning), log));
+      new Server(io, signals, channel, configuration, std::move(beginning), log));
   std::unique_ptr<JournalFile> file;
   if (!configuration.checkpoint_directory.empty()) {
     const JournalFile::Options options{journal_path(configuration.checkpoint_directory),
@@ -41,13 +41,13 @@ Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, std::unique_p
   return server;
 }
 
-Server::Server(asio::io_context& io, std::unique_ptr<Channel> channel,
+Server::Server(asio::io_context& io, asio::signal_set& signals, Channel& channel,
                const Configuration& configuration, Beginning beginning, Log log)
     : io_(io),
-      channel_(std::move(channel)),
+      signals_(signals),
+      channel_(channel),
       configuration_(configuration),
       log_(std::move(log)),
-      signals_(io, SIGTERM, SIGINT),
       deadline_(io),
       tick_(io),
       wakeup_(io, [this] { on_wakeup(); }),
@@ -59,8 +59,9 @@ int Server::run() {
   await_signal();
   dispatcher_->attach(*this, *recorder_);
   workers_->start([this] { wakeup_.ring(); });
-  channel_->start(*this);
-  channel_->receive();
+  channel_.attach(*this);
+  channel_.receive();
+  io_.restart();
   io_.run();
   workers_->join();
   log_.info("exiting with code {}", exit_code_);
@@ -75,7 +76,7 @@ void Server::handle_frames() {
   if (stopping_) return;
   const bool all = !dispatcher_->blocked() || dispatcher_->resume();
   held_ = !all || !pass_on_frames();
-  if (!held_) channel_->receive();
+  if (!held_) channel_.receive();
   workers_->wake();
   commit();
   // What the journal held back alone is told of by nobody else.
@@ -88,7 +89,7 @@ void Server::handle_frames() {
 bool Server::pass_on_frames() {
   while (!stopping_) {
     if (recorder_->full(configuration_.limits.queue) || output_full()) return false;
-    auto frame = channel_->next();
+    auto frame = channel_.next();
     if (!frame) {
       break_off(frame.error().message);
       return false;
@@ -159,7 +160,7 @@ void Server::on_wakeup() {
 // ---- answers out
 
 bool Server::output_full() const {
-  return channel_->backlog() + unsent_bytes_ >= configuration_.limits.queue;
+  return channel_.backlog() + unsent_bytes_ >= configuration_.limits.queue;
 }
 
 void Server::take_output() {
@@ -175,7 +176,7 @@ void Server::take_output() {
     if (std::holds_alternative<Finished>(output->message)) on_finished(output->from);
     // With a hole in its queue a worker says what does not follow from the journal. The next daemon
     // has no hole, and does it again.
-    if (discarding_) continue;
+    if (discarding_ || closed_) continue;
     dispatcher_->on_worker(output->from, std::move(output->message));
   }
   commit();
@@ -226,6 +227,7 @@ void Server::commit() {
 
 void Server::tick() {
   ticking_ = false;
+  if (closed_) return;
   recorder_->file()->tick();
   if (held_) handle_frames();
   take_output();
@@ -238,34 +240,42 @@ void Server::save(json state) {
 }
 
 void Server::transmit(const Frame& frame) {
-  if (auto sent = channel_->send(frame); !sent) break_off(sent.error().message);
+  if (auto sent = channel_.send(frame); !sent) break_off(sent.error().message);
 }
 
 // ---- the end
 
 void Server::await_signal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
-    if (error) return;
-    if (signalled_) {  // somebody is in a hurry
-      log_.flush();
-      ::_exit(128 + signal);
-    }
-    signalled_ = true;
-    log_.info("signal {} received", signal);
-    await_signal();
-    if (stopping_) return set_deadline(kQuickStop);
-    // NNI 3.0 would take a mere good-bye for a reason to wait for ever.
-    if (!configuration_.websocket_url.empty()) {
-      transmit(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
-    }
-    stop(Stop::discard, kQuickStop);
+    if (!error) on_signal(signal);
   });
+}
+
+void Server::on_signal(int signal) {
+  if (signalled_) {  // somebody is in a hurry
+    log_.flush();
+    ::_exit(128 + signal);
+  }
+  signalled_ = true;
+  log_.info("signal {} received", signal);
+  await_signal();
+  if (stopping_) {
+    parting_ = Parting::agreed;
+    return set_deadline(kQuickStop);
+  }
+  // NNI 3.0 would take a mere good-bye for a reason to wait for ever.
+  if (!configuration_.websocket_url.empty()) {
+    transmit(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
+  }
+  parting_ = Parting::failed;  // to the manager it is one
+  stop(Stop::discard, kQuickStop);
 }
 
 void Server::fatal(ExitCode code, const std::string& message) {
   log_.error("{}", message);
   if (exit_code_ == kExitOk) exit_code_ = code;
   if (stopping_) return;
+  parting_ = Parting::failed;
   // What came before a break in the stream was a command like any other.
   if (code == kExitProtocol) {
     stop(Stop::drain, kDrainStop);
@@ -278,7 +288,7 @@ void Server::fatal(ExitCode code, const std::string& message) {
 void Server::break_off(const std::string& message) {
   if (configuration_.capabilities.error && !stopping_) {
     // Its own failure would change nothing: this is the end.
-    if (auto sent = channel_->send(encode(DaemonError{message})); !sent) {
+    if (auto sent = channel_.send(encode(DaemonError{message})); !sent) {
       log_.debug("{}", sent.error().message);
     }
   }
@@ -290,7 +300,7 @@ void Server::break_off(const std::string& message) {
 void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
-  channel_->stop_receiving();
+  channel_.stop_receiving();
   discarding_ = how == Stop::discard;
   if (discarding_) workers_->drop_requests();
   workers_->close_assess();
@@ -306,29 +316,42 @@ void Server::set_deadline(milliseconds time) {
 }
 
 void Server::on_deadline() {
-  log_.warning("not everything was handled or written in time");
+  if (!closed_ || finished_workers_ < 2) {
+    log_.warning("not everything was handled or written in time");
+  }
+  late_ = true;
   close_journal();
+  if (parting_ == Parting::agreed) return leave();
+  finish_if_done();
+}
+
+// Once. What it cannot write is lost with this process. The next daemon may have it from here on,
+// however long this one stays.
+void Server::close_journal() {
+  if (closed_) return;
+  auto* file = recorder_->file();
+  closed_ = true;
+  if (file) {
+    if (auto closed = file->close(); !closed) {
+      log_.error("{}; {} answers have not left", closed.error().message, unsent_.size());
+    }
+  }
+  commit();
+  unsent_.clear();
+  recorder_->release();
+}
+
+void Server::finish_if_done() {
+  if (!stopping_ || (finished_workers_ < 2 && !late_)) return;
+  close_journal();
+  if (channel_.close(parting_)) leave();
+}
+
+void Server::leave() {
   log_.flush();
   // Threads that are still at it cannot be waited for.
   if (finished_workers_ < 2) ::_exit(exit_code_);
   io_.stop();
-}
-
-// Once. What it cannot write is lost with this process.
-void Server::close_journal() {
-  auto* file = recorder_->file();
-  if (closed_ || !file) return;
-  closed_ = true;
-  if (auto closed = file->close(); !closed) {
-    log_.error("{}; {} answers have not left", closed.error().message, unsent_.size());
-  }
-  commit();
-}
-
-void Server::finish_if_done() {
-  if (!stopping_ || finished_workers_ < 2) return;
-  close_journal();
-  if (channel_->close()) io_.stop();
 }
 
 }  // namespace attune

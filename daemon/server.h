@@ -24,19 +24,21 @@ namespace attune {
 class Server : private Sink, private ChannelEvents {
  public:
   // Errors: the journal cannot be opened.
+  // `signals` are those that end the daemon; `channel` is open. Both live longer.
   static Result<std::unique_ptr<Server>> make(boost::asio::io_context& io,
-                                              std::unique_ptr<Channel> channel,
+                                              boost::asio::signal_set& signals, Channel& channel,
                                               const Configuration& configuration, FileSystem& files,
                                               Beginning beginning, Log log);
 
-  // Until Terminate, end of input, a signal, or a failure. Returns the exit code, with the workers
-  // joined; leaves by _exit when one of them is stuck beyond the deadline.
+  // Until Terminate, end of input, a signal, or a failure, and, after one of the latter two, until
+  // the manager has noticed (Channel::close). Returns the exit code, with the workers joined;
+  // leaves by _exit when one of them is stuck beyond the deadline.
   int run();
 
  private:
   enum class Stop { drain, discard };
 
-  Server(boost::asio::io_context& io, std::unique_ptr<Channel> channel,
+  Server(boost::asio::io_context& io, boost::asio::signal_set& signals, Channel& channel,
          const Configuration& configuration, Beginning beginning, Log log);
 
   void send(Frame frame) override;
@@ -61,24 +63,28 @@ class Server : private Sink, private ChannelEvents {
   void tick();
   void transmit(const Frame& frame);
   void await_signal();
+  void on_signal(int signal);
 
   void stop(Stop how, std::optional<std::chrono::milliseconds> deadline);
   void set_deadline(std::chrono::milliseconds time);
   void on_deadline();
   void close_journal();
   void finish_if_done();
+  void leave();
 
   boost::asio::io_context& io_;
-  const std::unique_ptr<Channel> channel_;
+  boost::asio::signal_set& signals_;
+  Channel& channel_;
   const Configuration& configuration_;
   Log log_;
-  boost::asio::signal_set signals_;
   boost::asio::steady_timer deadline_, tick_;
   Wakeup wakeup_;
   bool held_ = false;  // not reading: a queue is full
   bool ticking_ = false;
   bool greeted_ = false, ready_ = false;  // the first frame has come; a search space is in force
   bool stopping_ = false, signalled_ = false, closed_ = false, discarding_ = false;
+  bool late_ = false;  // the deadline is over: the workers are not waited for
+  Parting parting_ = Parting::agreed;
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;
   Beginning beginning_;  // what the manager has not been told of it yet

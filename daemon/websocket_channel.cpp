@@ -6,7 +6,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 
+#include "daemon/manager_process.h"
 #include "daemon/websocket_connection.h"
+#include "protocol/codec.h"
 #include "protocol/message.h"
 
 namespace attune {
@@ -21,19 +23,27 @@ constexpr std::size_t kFrameOverhead = 64;
 
 class WebSocketChannel final : public Channel {
  public:
-  WebSocketChannel(asio::io_context& io, WebSocketUrl url, WebSocketOptions options, Log log)
+  WebSocketChannel(asio::io_context& io, WebSocketUrl url, WebSocketOptions options,
+                   UniqueFd manager, Log log)
       : io_(io),
         url_(std::move(url)),
         options_(std::move(options)),
         log_(std::move(log)),
         pause_(io),
-        deadline_(io) {}
+        deadline_(io),
+        manager_(io, std::move(manager)) {}
 
-  void start(ChannelEvents& events) override {
-    events_ = &events;
+  void open() override {
+    // Its end matters only while there is no connection: the next one would be made to whoever has
+    // come to listen in its place.
+    manager_.await_end([this] {
+      if (state_ == State::connecting) on_manager_end();
+    });
     set_deadline(options_.connect_for);
     connect();
   }
+
+  void attach(ChannelEvents& events) override { events_ = &events; }
 
   void receive() override {
     wanted_ = true;
@@ -55,9 +65,7 @@ class WebSocketChannel final : public Channel {
     wanted_ = false;
     inbox_.clear();
     ahead_ = 0;
-    // Nobody to wait for: what was queued for a manager that may come back is given up.
-    if (state_ == State::connecting) gone();
-    read();  // or the answer to our close would never be seen
+    read();  // or pings would not be answered, nor the answer to our close be seen
   }
 
   Result<void> send(const Frame& frame) override {
@@ -74,10 +82,15 @@ class WebSocketChannel final : public Channel {
 
   std::size_t backlog() const override { return backlog_; }
 
-  bool close() override {
+  bool close(Parting how) override {
     if (!closing_) {
       closing_ = true;
-      if (dialect_ == Dialect::v3 && !bye_) outbox_.push_back({std::string(kBye), ""});
+      staying_ = how == Parting::failed && !terminated_ && !bye_;
+      if (staying_) log_.info("staying connected until the manager ends or says Terminate");
+      // A manager that has not heard of the failure yet is worth a connection, but no second one.
+      const bool nobody = state_ == State::connecting && (!staying_ || dialect_);
+      if (nobody) gone();
+      if (!staying_) part();
       write();
     }
     return state_ == State::gone;
@@ -89,6 +102,7 @@ class WebSocketChannel final : public Channel {
   // ---- connecting
 
   void connect() {
+    if (manager_.has_ended()) return on_manager_end();
     std::erase_if(dropped_, [](const auto& connection) { return connection->idle(); });
     connection_ = std::make_unique<WebSocketConnection>(io_, options_.max_payload);
     connection_->connect(url_, [this](const Failure* failure) {
@@ -101,7 +115,9 @@ class WebSocketChannel final : public Channel {
   }
 
   void connected() {
+    if (manager_.has_ended()) return on_manager_end();
     deadline_.cancel();
+    ++connections_;
     log_.info("connected {}to {}", dialect_ ? "again " : "", url_.text);
     state_ = State::open;
     read();
@@ -141,6 +157,12 @@ class WebSocketChannel final : public Channel {
     connect_after(options_.pauses[tries_++]);
   }
 
+  void on_manager_end() {
+    log_.info("end of input: the process of the manager has ended");
+    end(kExitOk);
+    gone();
+  }
+
   void give_up(const std::string& why) {
     if (dialect_) {
       log_.error("the connection to {} is lost, {} tries to make it again failed: {}", url_.text,
@@ -160,7 +182,7 @@ class WebSocketChannel final : public Channel {
 
   // Reads on while there is room, also when nobody asks: a ping is answered by a read only.
   void read() {
-    if (state_ != State::open || reading_ || unreadable_) return;
+    if (state_ != State::open || reading_ || (unreadable_ && !stopped_)) return;
     if (ahead_ >= options_.max_ahead) return;
     reading_ = true;
     connection_->read([this](const Failure* failure, const WebSocketConnection::Message& message) {
@@ -168,6 +190,7 @@ class WebSocketChannel final : public Channel {
       if (failure) return lost(*failure);
       take(message);
       read();
+      write();  // what waited for the dialect, or for Terminate
       tell();
     });
   }
@@ -195,10 +218,27 @@ class WebSocketChannel final : public Channel {
     if (frame->code == kBye) {
       log_.info("end of input: the manager says good-bye");
       bye_ = true;
+      staying_ = false;
       end(kExitOk);
       return;
     }
+    if (frame->code == code_of(Terminate{})) {
+      terminated_ = true;
+      if (staying_) part();
+    }
+    if (frame->code == code_of(Initialize{})) {
+      if (initialized_on_ > 0 && initialized_on_ != connections_) return on_other_manager();
+      initialized_on_ = connections_;
+    }
     keep(*std::move(frame));
+  }
+
+  // The one that was initialized would go on where it was.
+  void on_other_manager() {
+    log_.error("another manager listens at {}: it says Initialize to a connection made again",
+               url_.text);
+    end(kExitOk);
+    gone();
   }
 
   void ignore(std::string_view message, std::string_view why) {
@@ -227,7 +267,7 @@ class WebSocketChannel final : public Channel {
   void write() {
     if (state_ != State::open || writing_) return;
     if (outbox_.empty() || !dialect_) {
-      if (closing_) say_good_bye();
+      if (closing_ && !staying_) say_good_bye();
       return;
     }
     writing_ = true;
@@ -238,11 +278,17 @@ class WebSocketChannel final : public Channel {
       if (frame.code != kBye) backlog_ -= frame.payload.size() + kFrameOverhead;
       outbox_.pop_front();
       write();
-      events_->on_output();
+      if (events_) events_->on_output();
     });
   }
 
   // ---- the end
+
+  // From here on the connection may be closed, when all is written.
+  void part() {
+    staying_ = false;
+    if (dialect_ == Dialect::v3 && !bye_) outbox_.push_back({std::string(kBye), ""});
+  }
 
   void say_good_bye() {
     if (closed_) return;
@@ -261,6 +307,7 @@ class WebSocketChannel final : public Channel {
   void lost(const Failure& failure) {
     drop_connection();
     if (dialect_ == Dialect::v3 && !failure.final && !bye_ && !stopped_) {
+      if (manager_.has_ended()) return on_manager_end();
       log_.warning("the connection to {} is lost: {}; connecting again", url_.text, failure.what);
       last_failure_ = failure.what;
       state_ = State::connecting;
@@ -298,18 +345,23 @@ class WebSocketChannel final : public Channel {
     outbox_.clear();
     backlog_ = 0;
     // Later, for this may be in the middle of something.
-    asio::post(io_, [this] { events_->on_output(); });
+    asio::post(io_, [this] {
+      if (events_) events_->on_output();
+    });
   }
 
   asio::io_context& io_;
   const WebSocketUrl url_;
   const WebSocketOptions options_;
   Log log_;
-  ChannelEvents* events_ = nullptr;
+  ChannelEvents* events_ = nullptr;  // none until attach()
 
   State state_ = State::connecting;
   asio::steady_timer pause_, deadline_;
-  std::size_t tries_ = 0;  // to connect again, since the last message
+  ManagerProcess manager_;
+  int connections_ = 0;     // made so far
+  int initialized_on_ = 0;  // the connection that brought Initialize; 0: none yet
+  std::size_t tries_ = 0;   // to connect again, since the last message
   std::string last_failure_;
   std::unique_ptr<WebSocketConnection> connection_;            // none between two tries
   std::vector<std::unique_ptr<WebSocketConnection>> dropped_;  // until they are idle
@@ -321,21 +373,25 @@ class WebSocketChannel final : public Channel {
   bool reading_ = false;   // a read is under way
   bool wanted_ = false;    // the server waits for input
   bool unreadable_ = false;
-  bool bye_ = false;      // the manager has gone on purpose
-  bool stopped_ = false;  // the server wants no more input
+  bool bye_ = false;         // the manager has gone on purpose
+  bool terminated_ = false;  // it has said Terminate
+  bool stopped_ = false;     // the server wants no more input
   std::optional<ExitCode> end_;
 
   std::deque<Frame> outbox_;  // the first one is being written while writing_
   std::size_t backlog_ = 0;   // bytes in outbox_
   bool writing_ = false;
   bool closing_ = false, closed_ = false;  // asked for, begun
+  bool staying_ = false;                   // until the manager has ended
 };
 
 }  // namespace
 
 std::unique_ptr<Channel> make_websocket_channel(asio::io_context& io, WebSocketUrl url,
-                                                WebSocketOptions options, Log log) {
-  return std::make_unique<WebSocketChannel>(io, std::move(url), std::move(options), std::move(log));
+                                                WebSocketOptions options, UniqueFd manager,
+                                                Log log) {
+  return std::make_unique<WebSocketChannel>(io, std::move(url), std::move(options),
+                                            std::move(manager), std::move(log));
 }
 
 }  // namespace attune

@@ -5,13 +5,16 @@
 // Messages are read ahead of the queues, so that pings are answered while the queues are full;
 // beyond max_ahead bytes the manager has to wait like any other. In 3.0 a connection that drops
 // without a good-bye is made again and what waited is sent then, beginning with the message that
-// was being written; before 3.0 a drop is the end of input.
+// was being written; before 3.0 a drop is the end of input. It is never made to another manager:
+// none is made when the process of the manager has ended, and one that says Initialize again is let
+// go.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <memory>
 #include <vector>
 
 #include "base/log.h"
+#include "base/unique_fd.h"
 #include "daemon/channel.h"
 #include "daemon/websocket_url.h"
 
@@ -30,12 +33,20 @@ struct WebSocketOptions {
       std::chrono::milliseconds(2000), std::chrono::milliseconds(3000),
       std::chrono::milliseconds(4000)};
   std::chrono::milliseconds try_for{4000};
+  // So long, at most, a lost connection keeps the daemon from noticing that its manager has gone.
+  std::chrono::milliseconds longest_reconnecting() const {
+    std::chrono::milliseconds longest{0};
+    for (const std::chrono::milliseconds pause : pauses) longest += pause + try_for;
+    return longest;
+  }
   // For the other side's answer to our close.
   std::chrono::milliseconds close_for{50};
 };
 
-// Connects once it is started; on_end(kExitConfiguration) when that cannot be done.
+// on_end(kExitConfiguration) when no connection can be made. `manager`: a pidfd of the manager's
+// process; none: only the connection tells of its end.
 std::unique_ptr<Channel> make_websocket_channel(boost::asio::io_context& io, WebSocketUrl url,
-                                                WebSocketOptions options, Log log);
+                                                WebSocketOptions options, UniqueFd manager,
+                                                Log log);
 
 }  // namespace attune

@@ -1,9 +1,11 @@
 #include "daemon/websocket_connection.h"
 
 #include <fmt/format.h>
+#include <netinet/tcp.h>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/beast/websocket.hpp>
 #include <tuple>
 
@@ -16,6 +18,24 @@ using asio::ip::tcp;
 using Code = boost::system::error_code;
 
 constexpr std::size_t kReadSize = 64 << 10;
+
+// A socket that Beast shuts down without waiting for the other side.
+class Transport : public tcp::socket {
+ public:
+  using tcp::socket::socket;
+};
+
+// Beast calls this when a connection ends: after the closing handshake, and when the other side has
+// broken the protocol. Its own function waits there until the other side ends the connection, too.
+// One that stays silent would hold the error back for ever, and one that resets the connection
+// would put another error in its place.
+template <class Handler>
+void async_teardown(boost::beast::role_type, Transport& socket, Handler&& handler) {
+  Code ignored;
+  std::ignore = socket.shutdown(tcp::socket::shutdown_send, ignored);
+  asio::post(socket.get_executor(),
+             [handler = std::forward<Handler>(handler)]() mutable { handler(Code()); });
+}
 
 }  // namespace
 
@@ -47,8 +67,20 @@ struct WebSocketConnection::Impl {
     // Many small messages in a row would wait 40 ms each for the acknowledgement of the former.
     Code ignored;
     std::ignore = stream.next_layer().set_option(tcp::no_delay(true), ignored);
+    notice_vanished_machine();
     stream.async_handshake(response, url.host_header(), url.path,
                            [this](Code error) { connected(error); });
+  }
+
+  // A manager whose machine has vanished closes nothing: the system asks for it, and ends the
+  // connection after two minutes without an answer.
+  void notice_vanished_machine() {
+    Code ignored;
+    std::ignore = stream.next_layer().set_option(asio::socket_base::keep_alive(true), ignored);
+    for (const auto& [option, value] :
+         {std::pair(TCP_KEEPIDLE, 60), {TCP_KEEPINTVL, 10}, {TCP_KEEPCNT, 6}}) {
+      ::setsockopt(stream.next_layer().native_handle(), IPPROTO_TCP, option, &value, sizeof value);
+    }
   }
 
   void connected(Code error) {
@@ -77,9 +109,14 @@ struct WebSocketConnection::Impl {
       std::exchange(on_message, {})(&failure, {});
       return;
     }
+    if (skipping) {
+      skipping = !stream.is_message_done();
+      return read_some();
+    }
     message.append(chunk, 0, size);
     const bool too_large = message.size() > max_message;
     if (!too_large && !stream.is_message_done()) return read_some();
+    skipping = !stream.is_message_done();
     std::exchange(on_message, {})(nullptr,
                                   {std::exchange(message, {}), stream.got_text(), too_large});
   }
@@ -105,11 +142,12 @@ struct WebSocketConnection::Impl {
   const std::size_t max_message;
   WebSocketUrl url;
   tcp::resolver resolver;
-  websocket::stream<tcp::socket, false> stream;  // false: no compression, NNI's managers have none
+  websocket::stream<Transport, false> stream;  // false: no compression, NNI's managers have none
   websocket::response_type response;
   std::string chunk, message, outgoing;
   Done on_connected, on_written, on_closed;
   OnMessage on_message;
+  bool skipping = false;  // what follows belongs to a message that was too large
   int pending = 0;
   bool dropped = false;
 };

@@ -27,7 +27,7 @@ class WebSocketConnection {
   struct Message {
     std::string data;  // whole and, when it is text, valid UTF-8
     bool is_text = true;
-    bool too_large = false;  // data has its beginning only; nothing can be read after it
+    bool too_large = false;  // data has its beginning only; the rest is skipped
   };
   using OnMessage = std::function<void(const Failure*, const Message&)>;
 

@@ -107,6 +107,21 @@ TEST_CASE("experiment parameters that cannot be used say what is wrong") {
             .error.find("assessor: an object") == 0);
 }
 
+TEST_CASE("a manager that lists no capability is NNI's own, also when the rest cannot be used") {
+  const auto is_nni = [](const Outcome& outcome) {
+    return outcome.options.configuration.nni_manager;
+  };
+  CHECK(is_nni(read_experiment_text(R"({"tuner": {"name": "TPE"}})")));
+  CHECK(is_nni(read_experiment_text(R"({"tuner": {}})")));
+  CHECK(is_nni(read({"--exp_params", "!!notbase64"})));
+  CHECK_FALSE(is_nni(read_experiment_text(R"({"capabilities": ["error"]})")));
+  const auto unusable = read_experiment_text(R"({"tuner": {}, "capabilities": ["error"]})");
+  CHECK_FALSE(unusable.error.empty());
+  CHECK_FALSE(is_nni(unusable));
+  CHECK(unusable.options.configuration.capabilities.error);
+  CHECK_FALSE(is_nni(read({"--tuner", "TPE"})));  // a person
+}
+
 TEST_CASE("objectives: the first one gives tuner and assessor their direction") {
   const auto given = [](const std::string& rest) {
     return read_experiment_text(R"({"objectives": [{"metric": "accuracy", "mode": "maximize"},

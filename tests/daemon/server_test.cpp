@@ -205,6 +205,12 @@ TEST_CASE("descriptors that are missing or files are refused with a cure") {
     CHECK(daemon.wait() == 2);
     CHECK(daemon.diagnostics().find("descriptor 77 (--in-fd) is not open") != std::string::npos);
   }
+  SECTION("as from a terminal, where nobody has given any") {
+    const std::string command = "unset NNI_LOG_DIRECTORY; exec \"$0\" --tuner Random 3<&- 4>&-";
+    DaemonProcess daemon({"-c", command, ATTUNED}, {}, "/bin/bash");
+    CHECK(daemon.wait() == 2);
+    CHECK(daemon.diagnostics().find("descriptor 3 (--in-fd) is not open") != std::string::npos);
+  }
   SECTION("a file") {
     arguments.insert(arguments.end(), {"--out-fd", "2"});  // stdio.txt
     DaemonProcess daemon(arguments);

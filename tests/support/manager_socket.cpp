@@ -1,5 +1,7 @@
 #include "tests/support/manager_socket.h"
 
+#include <poll.h>
+
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/buffers_to_string.hpp>
@@ -105,6 +107,11 @@ void ManagerSocket::accept() {
   impl_->closed = false;
   impl_->buffer.clear();
   impl_->read();
+}
+
+bool ManagerSocket::has_client() {
+  pollfd entry{impl_->acceptor.native_handle(), POLLIN, 0};
+  return ::poll(&entry, 1, 0) > 0;
 }
 
 void ManagerSocket::answer_http(int status) {

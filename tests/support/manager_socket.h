@@ -24,6 +24,7 @@ class ManagerSocket {
 
   void listen(int receive_buffer = 0);  // bytes; 0: the system's choice
   void accept();                        // the next client, up to the end of the handshake
+  bool has_client();                    // one has connected, and waits for accept()
   void answer_http(int status);         // to the next client, instead
 
   // In the dialect of the constructor.
