@@ -1,6 +1,7 @@
 #include "dispatcher/assess_worker.h"
 
 #include "dispatcher/metrics.h"
+#include "dispatcher/trial_name.h"
 
 namespace attune {
 namespace {
@@ -18,7 +19,7 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
   if (!assessor_) return {};
   auto metrics = to_metrics(m.value, metric_);
   if (!metrics) {
-    log_.warning("intermediate result {} of trial {} ignored: {}", m.step, m.trial,
+    log_.warning("intermediate result {} of {} ignored: {}", m.step, trial_name(m.trial),
                  metrics.error().message);
     return {};
   }
@@ -28,8 +29,8 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
   const auto known = std::ssize(history.reports);
   if (m.step > known) {
     if (history.later.size() >= kMostBeyondGap) {
-      log_.warning("intermediate result {} of trial {} ignored: step {} is still missing", m.step,
-                   m.trial, known);
+      log_.warning("intermediate result {} of {} ignored: step {} is still missing", m.step,
+                   trial_name(m.trial), known);
       return {};
     }
     history.later.insert_or_assign(m.step, std::move(report));
@@ -49,7 +50,7 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
   Decision decision = assessor_->assess(m.trial, history.reports);
   if (decision.action == Action::keep_going) return {};
   history.stopped = decision.action == Action::stop;
-  log_.info("trial {} is stopped early: {}", m.trial, decision.reason);
+  log_.info("{} is stopped early: {}", trial_name(m.trial), decision.reason);
   return {Decided{std::move(decision), std::move(m.value)}};
 }
 

@@ -2,6 +2,8 @@
 // nothing, or to less, and says so.
 #include "dispatcher/dispatcher.h"
 
+#include "dispatcher/trial_name.h"
+
 namespace attune {
 
 // As a request of its own, so that each gets one NO at most, in its turn.
@@ -34,9 +36,9 @@ bool Dispatcher::admit_report(TrialId trial, std::int64_t step) {
   const auto verdict = quotas_.take_report(trial, text_bytes_);
   if (verdict == Quotas::Verdict::refuse_first) {
     log_.warning(
-        "intermediate result {} of trial {} and later ones ignored: at most {} of one trial "
+        "intermediate result {} of {} and later ones ignored: at most {} of one trial "
         "(--max-history) and {} bytes of all that run (--max-histories) are kept",
-        step, trial, options_.limits.history, options_.limits.histories);
+        step, trial_name(trial), options_.limits.history, options_.limits.histories);
   }
   return verdict == Quotas::Verdict::take;
 }

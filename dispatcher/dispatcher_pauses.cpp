@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/trial_name.h"
 
 namespace attune {
 
@@ -59,8 +60,8 @@ void Dispatcher::answer(Offer& m) {
     if (m.checkpoint_from) {
       job.checkpoint_from = jobs_.checkpoints().newest(*m.checkpoint_from);
       if (job.checkpoint_from.empty()) {
-        log_.warning("trial {} starts from scratch: trial {} has no checkpoint", m.trial,
-                     *m.checkpoint_from);
+        log_.warning("trial {} starts from scratch: {} has no checkpoint", m.trial,
+                     trial_name(*m.checkpoint_from));
       }
     } else if (resumed && job.resume_trial_job_id.empty()) {
       job.checkpoint_from = jobs_.checkpoints().newest(m.trial);
@@ -104,7 +105,7 @@ void Dispatcher::route(const CheckpointSaved& c) {
   if (!c.checkpoint.empty()) {
     remember(*trial, c.checkpoint);
   } else {
-    log_.warning("no checkpoint of trial {} could be saved", *trial);
+    log_.warning("no checkpoint of {} could be saved", trial_name(*trial));
   }
   for (Offer& offer : jobs_.checkpoints().released(*trial)) {
     // Where there is none, asking again would bring the same answer.

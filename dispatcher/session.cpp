@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "dispatcher/carry_over.h"
 #include "dispatcher/metrics.h"
+#include "dispatcher/trial_name.h"
 
 namespace attune {
 namespace {
@@ -185,8 +186,8 @@ Replies Session::final_result(TrialId id, const json& value) {
   if (resultless_.contains(id)) revive(id);
   Trial* const known = live(id);
   if (!known) {
-    log_.warning(
-        "final result of trial {} ignored: it is not running (unknown, ended, or not ours)", id);
+    log_.warning("final result of {} ignored: it is not running (unknown, ended, or not ours)",
+                 trial_name(id));
     return {};
   }
   Trial& trial = *known;

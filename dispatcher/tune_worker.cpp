@@ -6,6 +6,7 @@
 #include "dispatcher/messages_json.h"
 #include "dispatcher/metrics.h"
 #include "dispatcher/sink.h"
+#include "dispatcher/trial_name.h"
 #include "space/constraint.h"
 #include "space/parse.h"
 
@@ -89,7 +90,7 @@ WorkerMessages TuneWorker::on(FinalResult& m) {
 WorkerMessages TuneWorker::on(IntermediateResult& m) {
   auto metrics = to_metrics(m.value, session_.objective().metric);
   if (!metrics) {
-    log_.warning("intermediate result {} of trial {} ignored: {}", m.step, m.trial,
+    log_.warning("intermediate result {} of {} ignored: {}", m.step, trial_name(m.trial),
                  metrics.error().message);
     return {};
   }

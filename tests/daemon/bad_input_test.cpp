@@ -95,6 +95,18 @@ TEST_CASE("metrics that cannot be used cost nothing but themselves") {
   CHECK_THAT(warnings[0], Catch::Contains("trial 0") && Catch::Contains("must be a number"));
 }
 
+TEST_CASE("a trial of the manager's own is not named by our number for it") {
+  DaemonProcess daemon(with_assessor());
+  daemon.send("IN", kSpace);
+  daemon.send("ME", R"({"parameter_id":null,"trial_job_id":"A","type":"FINAL","value":"1"})");
+  daemon.send("ME",
+              R"({"parameter_id":null,"trial_job_id":"B","type":"PERIODICAL","value":"\"text\""})");
+  daemon.sync();
+  CHECK_THAT(daemon.log(), Catch::Contains("result of trial 1 of the manager's own ignored"));
+  CHECK_THAT(daemon.log(), Catch::Contains("of trial 2 of the manager's own ignored"));
+  CHECK_THAT(daemon.log(), !Catch::Contains("trial -"));
+}
+
 TEST_CASE("a stream that cannot be read any further ends the daemon with 3") {
   const auto row = GENERATE(values<Row>({
       {"GE000000000000x12", {"byte 56", "'000000000000x1' is not 14 digits", "GE"}},
