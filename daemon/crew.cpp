@@ -68,7 +68,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;
   const WhenExhausted when_exhausted = configuration.when_exhausted.value_or(
-      default_when_exhausted(configuration.capabilities, made.name, configuration.tuner.arguments));
+      default_when_exhausted(configuration.nni_manager, made.name, configuration.tuner.arguments));
   json header = make_header(configuration, made, assessor != nullptr, when_exhausted);
   if (when_exhausted == WhenExhausted::repeat) {
     made.tuner = make_repeating(std::move(made.tuner));

@@ -23,14 +23,12 @@ std::string_view name_of(WhenExhausted what) {
   return what == WhenExhausted::stop ? "stop" : "repeat";
 }
 
-WhenExhausted default_when_exhausted(const Capabilities& manager, std::string_view tuner,
+WhenExhausted default_when_exhausted(bool nni_manager, std::string_view tuner,
                                      const json& arguments) {
-  const bool plain =
-      !manager.sync && !manager.pause && !manager.checkpoint && !manager.reason && !manager.error;
   const bool repeats = std::ranges::find(kRepeatInNni, tuner) != kRepeatInNni.end();
   const bool no_repeats =
       tuner == "SMAC" && arguments.is_object() && arguments.value("config_dedup", json()) == true;
-  return plain && repeats && !no_repeats ? WhenExhausted::repeat : WhenExhausted::stop;
+  return nni_manager && repeats && !no_repeats ? WhenExhausted::repeat : WhenExhausted::stop;
 }
 
 }  // namespace attune

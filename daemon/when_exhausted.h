@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "protocol/capabilities.h"
 
 namespace attune {
 
@@ -20,7 +19,7 @@ std::string_view name_of(WhenExhausted what);
 // Where the user says nothing. A plain NNI manager is done when its number of trials is reached,
 // and with nothing else: it gets repetitions where NNI's tuner of that name repeats itself. Ours
 // knows what the end of a space is.
-WhenExhausted default_when_exhausted(const Capabilities& manager, std::string_view tuner,
+WhenExhausted default_when_exhausted(bool nni_manager, std::string_view tuner,
                                      const json& arguments);
 
 }  // namespace attune

@@ -91,6 +91,20 @@ TEST_CASE("a finite space does not end under NNI's manager where NNI's tuner rep
   CHECK(run_alone(tuner, {}, {{"capabilities", {"reason"}}}) == kPoints);
 }
 
+TEST_CASE("a finite space does not end under NNI's manager with a WebSocket either") {
+  ManagerSocket socket(GENERATE(Dialect::v2, Dialect::v3));
+  socket.listen();
+  const json params = {{"tuner", {{"name", "Evolution"}, {"classArgs", {{"seed", 3}}}}}};
+  DaemonProcess daemon({"--exp_params", base64_encode(dump_json(params))},
+                       {{"NNI_TUNER_COMMAND_CHANNEL", socket.url()}});
+  socket.accept();
+  NniManager manager(kGrid, kConcurrency, /*runs_again=*/false);
+  manager.create(socket);
+  while (manager.evaluated().size() < 2 * kPoints) {
+    REQUIRE(manager.finish_one(socket, std::to_string(manager.trials.size() % 7)));
+  }
+}
+
 TEST_CASE("a finite space ends under NNI's manager where it ends with NNI's tuner") {
   const std::string tuner = GENERATE("GridSearch", "Random", "TPE", "auto");
   CAPTURE(tuner);
