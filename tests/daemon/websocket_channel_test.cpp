@@ -248,6 +248,7 @@ TEST_CASE("the end of the process alone is none while the connection lives") {
   client.run();
   manager.accept();
   manager.send("IN", "{}");
+  manager.ping();  // it is connected, and knows it
   process.kill();
   manager.ping();
   manager.send("_bye_");
