@@ -26,9 +26,15 @@ class Commander {
   virtual double next_time() const = 0;
 
   virtual void created(const Task& task) = 0;
+  // It has got a worker, or waits for another attempt; of all that are live also when a coordinator
+  // begins.
+  virtual void moved(const Task& task) = 0;
   // What a running task says: a report ({"event": "report", "type": "PERIODICAL" or "FINAL",
   // "sequence": 3, "value": what the program reported, ...}).
   virtual void on_info(const Task& task, const json& info) = 0;
+  // Whether it gives its place to a task of the commander that waits and does not yield itself. A
+  // task that ends by nobody's word but the commander's has to, or what is due would wait for ever.
+  virtual bool yields(const Task& task) const = 0;
   // Whether there is to be another attempt; asked only while the limits of the task allow one.
   virtual bool retry(const Task& task, TaskState end, const std::string& cause) const = 0;
   // It is told to end, by whomever, and no attempt follows.

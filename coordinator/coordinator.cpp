@@ -21,8 +21,7 @@ Coordinator::~Coordinator() = default;
 // Live, an edge that the board refuses is a bug of ours.
 void Coordinator::append(const Record& record) {
   effects_.append(record);
-  const auto applied = board_.apply(record);
-  ATTUNE_CHECK(applied.has_value());
+  ATTUNE_CHECK(board_.apply(record).has_value());
   told(record, board_.find(record.task));
 }
 
@@ -31,6 +30,7 @@ void Coordinator::told(const Record& record, const Task* task) {
   effects_.applied(record, task);
   if (!commander_ || task == nullptr || !owns(*task)) return;
   if (record.edge == Edge::created) commander_->created(*task);
+  if (record.edge == Edge::leased || record.edge == Edge::requeued) commander_->moved(*task);
   if (record.edge == Edge::closing && !record.again) commander_->told_to_finish(*task);
   if (record.edge == Edge::ended) commander_->ended(*task);
 }
@@ -104,6 +104,7 @@ void Coordinator::go_on(double now) {
       return end(fmt::format("the commander wants a task {}, which is there already", spec->id));
     create(*spec, now);
   }
+  make_places(now);
 }
 
 // A task that is to end for another attempt may still be told to end for good.
@@ -225,6 +226,7 @@ void Coordinator::begin(double now) {
   begun_ = now;
   for (Task* task : in_order()) {
     task->heard = now;
+    if (commander_ && owns(*task)) commander_->moved(*task);
     if (task->state == TaskState::queued) {
       enqueue(*task, now);
     } else if (!is_end(task->state)) {

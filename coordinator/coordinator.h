@@ -160,6 +160,12 @@ class Coordinator {
   static double pause_before(int attempt);  // seconds
   void wait_in_line(Task& task, double now);
   void give_room_back(const std::string& task, double now);
+  void make_places(double now);
+  void make_place(const TaskSpec& waits, double now);
+  std::optional<std::vector<Task*>> to_give_back(const Worker& worker, const TaskSpec& waits);
+  bool yields(const Task& task) const {
+    return owns(task) && commander_ && commander_->yields(task);
+  }
   void watch(const Task& task);
   double deadline_of(const Task& task) const;
   void overdue(Task& task, double now);

@@ -97,6 +97,15 @@ bool fits(const Worker& worker, const TaskSpec& task) {
          enough(task.needs, worker.used, worker.hello.capacity);
 }
 
+void add_task(Worker& worker, const TaskSpec& task) {
+  if (worker.tasks.insert(task.id).second) add(worker.used, task.needs, 1);
+}
+
+void remove_task(Worker& worker, const TaskSpec& task) {
+  if (worker.tasks.erase(task.id) > 0) add(worker.used, task.needs, -1);
+  if (worker.tasks.empty()) worker.used = {};  // no rest of sums of fractions
+}
+
 Worker* WorkerTable::find(const std::string& id) {
   const auto found = workers_.find(id);
   return found == workers_.end() ? nullptr : &found->second;
@@ -140,14 +149,13 @@ void WorkerTable::come(Worker& worker, WorkerHello hello, double now) {
 
 void WorkerTable::take(Worker& worker, const TaskSpec& task) {
   leave_order(worker);
-  if (worker.tasks.insert(task.id).second) add(worker.used, task.needs, 1);
+  add_task(worker, task);
   enter_order(worker);
 }
 
 void WorkerTable::release(Worker& worker, const TaskSpec& task) {
   leave_order(worker);
-  if (worker.tasks.erase(task.id) > 0) add(worker.used, task.needs, -1);
-  if (worker.tasks.empty()) worker.used = {};  // no rest of sums of fractions
+  remove_task(worker, task);
   enter_order(worker);
 }
 

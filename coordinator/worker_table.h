@@ -55,6 +55,9 @@ bool may_have(const Worker& worker, const TaskSpec& task);
 std::string obstacle(const Worker& worker, const TaskSpec& task);
 // Whether it may have it now.
 bool fits(const Worker& worker, const TaskSpec& task);
+// It has the task from now on, or no more. Of a worker in the table: WorkerTable::take, release.
+void add_task(Worker& worker, const TaskSpec& task);
+void remove_task(Worker& worker, const TaskSpec& task);
 
 class WorkerTable {
  public:

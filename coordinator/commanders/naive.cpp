@@ -24,8 +24,7 @@ class NaiveCommander final : public TaskCommander {
     if (tasks_.count(TaskKind::learn) < std::min(learners_, wanted_ - succeeded_))
       return learner_task();
     const std::vector<const LiveTask*> learners = tasks_.learners();
-    if (learners.empty() || tasks_.count(TaskKind::collect) >= settings_.collectors)
-      return std::nullopt;
+    if (learners.empty() || !wants_collector()) return std::nullopt;
     return playing_task(TaskKind::collect, settings_.collector, least_served(learners),
                         json::object());
   }

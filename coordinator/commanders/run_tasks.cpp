@@ -68,6 +68,10 @@ void RunTasks::created(const Task& task) {
   live_.push_back(std::move(live));
 }
 
+void RunTasks::moved(const Task& task) {
+  if (LiveTask* live = find(task.spec.id)) live->waits = task.state == TaskState::queued;
+}
+
 void RunTasks::told(const std::string& id) {
   if (LiveTask* task = find(id)) task->told = true;
 }
@@ -93,6 +97,11 @@ LiveTask* RunTasks::find(const std::string& id) {
 
 int RunTasks::count(TaskKind kind) const {
   return static_cast<int>(std::ranges::count(live_, kind, &LiveTask::kind));
+}
+
+int RunTasks::waiting(TaskKind kind) const {
+  return static_cast<int>(std::ranges::count_if(
+      live_, [&](const LiveTask& each) { return each.kind == kind && each.waits; }));
 }
 
 std::vector<const LiveTask*> RunTasks::learners() const {

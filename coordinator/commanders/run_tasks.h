@@ -23,6 +23,7 @@ struct LiveTask {
   std::string opponent;   // the name of a player; empty: none
   bool told = false;      // to end, for good
   bool reported = false;  // its first FINAL report counts, others do not
+  bool waits = true;      // for a worker; as the board has it, and not saved
 
   bool operator==(const LiveTask&) const = default;
 };
@@ -31,6 +32,7 @@ class RunTasks {
  public:
   // Of a kind that is none of these: ignored.
   void created(const Task& task);
+  void moved(const Task& task);  // has got a worker, or waits again
   void told(const std::string& id);
   // Counts what failed in a row. Lost and cancelled tasks say nothing of the program, and do not
   // count.
@@ -41,6 +43,7 @@ class RunTasks {
   LiveTask* find(const std::string& id);
   const std::vector<LiveTask>& live() const { return live_; }  // in order of their creation
   int count(TaskKind kind) const;
+  int waiting(TaskKind kind) const;               // of these, for a worker
   std::vector<const LiveTask*> learners() const;  // live, and not told to end
   // Whose result nobody waits for: all is decided, or its learner has ended.
   bool is_superfluous(const LiveTask& task) const;

@@ -26,12 +26,7 @@ std::vector<Argument> common_arguments() {
           {.name = "coordinator", .type = text, .help = "the file of its address"},
           {.name = "learner", .type = object, .help = "a role"},
           {.name = "collector", .type = object, .help = "a role"},
-          {.name = "collectors",
-           .type = integer,
-           .fallback = 1,
-           .help = "that are live at a time",
-           .low = 1,
-           .high = 10'000},
+          {.name = "collectors", .type = object, .help = "that are live at a time"},
           {.name = "buffer", .type = object, .help = "the settings of each buffer"},
           {.name = "failures",
            .type = integer,
@@ -101,6 +96,34 @@ Result<std::vector<std::string>> parse_labels(const std::string& place, const js
   if (!texts)
     return fail(fmt::format("{}: a list of texts expected, not {}", place, dump_json(given)));
   return given.get<std::vector<std::string>>();
+}
+
+// A number, or {min, max}. Without "max" collectors that ask for nothing would be without end.
+Result<Collectors> parse_collectors(const std::string& commander, const json& given) {
+  const auto count = [](const std::string& name, json fallback) {
+    return Argument{.name = name,
+                    .type = integer,
+                    .fallback = std::move(fallback),
+                    .help = "",
+                    .low = 1,
+                    .high = 10'000};
+  };
+  if (given.is_null()) return Collectors{};
+  if (!given.is_object()) {
+    const json resolved =
+        TRY(resolve_arguments(commander, {count("collectors", 1)}, {{"collectors", given}}));
+    const int number = resolved["collectors"].get<int>();
+    return Collectors{number, number};
+  }
+  const std::string place = commander + ".collectors";
+  const json resolved = TRY(resolve_open(place, {count("min", 1), count("max", nullptr)}, given));
+  if (resolved["max"].is_null())
+    return fail(place + ".max: missing: how many there may be at the most");
+  const Collectors collectors{resolved["min"].get<int>(), resolved["max"].get<int>()};
+  if (collectors.least > collectors.most)
+    return fail(fmt::format("{}.min: at most max, which is {}, is wanted, not {}", place,
+                            collectors.most, collectors.least));
+  return collectors;
 }
 
 }  // namespace
@@ -217,7 +240,10 @@ Result<CommonSettings> common_settings(const std::string& name, const json& reso
   settings.buffer = dump_json(buffer);
   settings.learner = TRY(parse_role(name + ".learner", resolved["learner"]));
   settings.collector = TRY(parse_role(name + ".collector", resolved["collector"]));
-  settings.collectors = resolved["collectors"].get<int>();
+  // Else the collectors that come next would take the place that one has given back for it.
+  std::int64_t& learns = settings.learner.common.priority;
+  learns = std::max(learns, settings.collector.common.priority);
+  settings.collectors = TRY(parse_collectors(name, resolved["collectors"]));
   settings.failures = resolved["failures"].get<int>();
   if (resolved["coordinator"].is_string())
     settings.coordinator = resolved["coordinator"].get<std::string>();

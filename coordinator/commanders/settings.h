@@ -28,6 +28,11 @@ TaskSpec task_of(const TaskRole& role, const std::string& id, std::string_view k
 // The parameters of a task that task_of made; null: somebody else made it.
 json parameters_of(const TaskSpec& spec);
 
+// How many collectors are live at a time. As many as the workers have room for, in these bounds.
+struct Collectors {
+  int least = 1, most = 1;
+};
+
 struct CommonSettings {
   std::string name;         // of the commander
   std::string run;          // what the ids of its tasks begin with
@@ -35,7 +40,7 @@ struct CommonSettings {
   std::string coordinator;  // the file of its address, for the tasks; empty: not told
   std::string buffer;       // settings of each buffer, JSON text
   TaskRole learner, collector;
-  int collectors = 1;
+  Collectors collectors;
   int failures = 1;  // of one kind in a row with which the run has failed
 };
 

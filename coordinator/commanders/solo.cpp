@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -41,6 +42,9 @@ Result<std::optional<EvaluationSettings>> evaluation_settings(const json& resolv
   settings.role = common.collector;
   if (!evaluation["task"].is_null())
     settings.role = TRY(parse_role(name + ".evaluation.task", evaluation["task"]));
+  // As the learner's (common_settings).
+  settings.role.common.priority =
+      std::max(settings.role.common.priority, common.collector.common.priority);
   if (!resolved["stop_value"].is_null()) settings.stop_value = resolved["stop_value"].get<double>();
   settings.metric = resolved["metric"].get<std::string>();
   return settings;
@@ -61,7 +65,7 @@ std::optional<TaskSpec> SoloCommander::next(double now) const {
   if (evaluation_time() <= now)
     return playing_task(TaskKind::evaluate, evaluation_->role, learner,
                         more_parameters(TaskKind::evaluate));
-  if (tasks_.count(TaskKind::collect) >= settings_.collectors) return std::nullopt;
+  if (!wants_collector()) return std::nullopt;
   return playing_task(TaskKind::collect, settings_.collector, learner,
                       more_parameters(TaskKind::collect));
 }

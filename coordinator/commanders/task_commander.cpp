@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/saved_numbers.h"
@@ -62,13 +63,27 @@ TaskSpec TaskCommander::playing_task(TaskKind kind, const TaskRole& role,
   return spec;
 }
 
+bool TaskCommander::wants_collector() const {
+  const int live = tasks_.count(TaskKind::collect);
+  if (live < settings_.collectors.least) return true;
+  return live < settings_.collectors.most && tasks_.waiting(TaskKind::collect) == 0;
+}
+
 // ---- what it is told
 
+// Workers that go leave collectors that wait: one of them is enough.
 std::string TaskCommander::superfluous() const {
   for (const LiveTask& each : tasks_.live()) {
     if (!each.told && tasks_.is_superfluous(each)) return each.id;
   }
-  return "";
+  if (tasks_.waiting(TaskKind::collect) < 2 ||
+      tasks_.count(TaskKind::collect) <= settings_.collectors.least)
+    return "";
+  const auto& live = tasks_.live();
+  return std::find_if(
+             live.rbegin(), live.rend(),
+             [](const LiveTask& each) { return each.kind == TaskKind::collect && each.waits; })
+      ->id;
 }
 
 void TaskCommander::created(const Task& task) { tasks_.created(task); }

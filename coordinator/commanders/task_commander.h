@@ -16,8 +16,11 @@ class TaskCommander : public Commander {
  public:
   std::string superfluous() const final;
   void created(const Task& task) override;
+  void moved(const Task& task) final { tasks_.moved(task); }
   // The finish is left to superfluous(), which also a coordinator says that was killed in between.
   void on_info(const Task& task, const json& info) final;
+  // Collectors do: learners and evaluations are what they are for.
+  bool yields(const Task& task) const final { return task.spec.kind == to_text(TaskKind::collect); }
   bool retry(const Task& task, TaskState end, const std::string& cause) const final;
   void told_to_finish(const Task& task) final { tasks_.told(task.spec.id); }
   void ended(const Task& task) final;
@@ -29,6 +32,10 @@ class TaskCommander : public Commander {
  protected:
   TaskCommander(CommonSettings settings, std::uint64_t seed);
 
+  // Whether there is to be another collector: fewer than the least are live; or fewer than the
+  // most, and none of them waits: so there are as many as the workers have room for, and one that
+  // waits for more room.
+  bool wants_collector() const;
   TaskSpec learner_task() const;
   // With {"task", "learner", "policy", "evaluate", "seed"}, which `more` adds to. A collector also
   // has the buffer of its learner.
