@@ -117,6 +117,31 @@ void CoordinatorServer::Impl::say(SessionId id, json message) {
   when_durable([this, id, message = std::move(message)] { sessions_.say(id, message); });
 }
 
+// A client that is behind is not told more, so that what waits for it has a bound, and nobody else
+// is slowed down for it. Workers keep what was not acknowledged, and stop reading what trials
+// report when that is much. In its order: what comes behind something that was missed is, too.
+bool CoordinatorServer::Impl::misses(const Task& task) {
+  const std::string& client = task.spec.client;
+  const auto known = missed_.find(client);
+  const bool missed = known != missed_.end() && known->second.contains(task.spec.id);
+  if (!missed && !sessions_.is_behind(client)) return false;
+  missed_[client].insert(task.spec.id);
+  return true;
+}
+
+void CoordinatorServer::Impl::catch_up() {
+  std::erase_if(missed_, [this](const auto& missed) {
+    if (sessions_.is_behind(missed.first)) return false;
+    const auto& tasks = coordinator_.board().tasks();
+    for (const std::string& id : missed.second) {
+      const auto task = tasks.find(id);
+      if (task == tasks.end() || is_end(task->second.state)) continue;
+      if (task->second.state != TaskState::queued) say_again(task->second);
+    }
+    return true;
+  });
+}
+
 void CoordinatorServer::Impl::await_farewell(int more) {
   patience_.expires_after(kFarewell);
   patience_.async_wait(while_alive([this, more](const boost::system::error_code& error) {
@@ -144,6 +169,7 @@ void CoordinatorServer::Impl::settle_soon() {
 
 void CoordinatorServer::Impl::settle() {
   settling_ = false;
+  catch_up();
   seat_.show();
   ledger_->poll();
   ledger_->snapshot_if_due([this] { return save(); });

@@ -2,8 +2,10 @@
 // What a CoordinatorServer is made of. Only for its sources.
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -104,6 +106,7 @@ class CoordinatorServer::Impl final : public Effects {
     to(Role::client, task.spec.client, message);
   }
   void info(const Task& task, std::uint64_t seq, const json& event) override {
+    if (misses(task)) return;
     to(Role::client, task.spec.client, info_message(task, seq, event));
   }
 
@@ -146,6 +149,8 @@ class CoordinatorServer::Impl final : public Effects {
   }
   void to(Role role, const std::string& name, json message);
   void say(SessionId id, json message);
+  bool misses(const Task& task);
+  void catch_up();
   // `call`, while this is there. For handlers of `io_` and of other threads.
   template <class Call>
   auto while_alive(Call call) {
@@ -178,6 +183,8 @@ class CoordinatorServer::Impl final : public Effects {
   boost::asio::steady_timer alarm_, second_, patience_, look_;
   double began_ = clock_.now(), began_time_ = clock_.wall();  // corrected by begin()
   std::optional<double> armed_;
+  // Clients that were behind, and their tasks of which they have not been told all.
+  std::map<std::string, std::set<std::string>> missed_;
   std::string told_waiting_;  // the last reason, of any task of the commander
   bool live_ = false;         // what happens is not replayed
   bool settling_ = false, ticking_ = false, parting_ = false;

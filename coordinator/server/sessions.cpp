@@ -1,13 +1,8 @@
 #include "coordinator/server/sessions.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace attune {
-
-bool Sessions::is_paused(const Session& session) const {
-  return disk_ || (slow_ && session.role != Role::client);
-}
 
 Sessions::Id Sessions::add(Session session) {
   const Id id = next_++;
@@ -26,7 +21,7 @@ Sessions::Id Sessions::add(Session session) {
 void Sessions::start(Id id, Connection::Handlers handlers) {
   const Session& session = sessions_.at(id);
   session.connection->start(std::move(handlers));
-  if (is_paused(session)) session.connection->pause_reading();
+  if (disk_) session.connection->pause_reading();
 }
 
 std::optional<Session> Sessions::take(Id id) {
@@ -66,15 +61,14 @@ void Sessions::say_to_all(Role role, const json& message) {
 }
 
 void Sessions::slow_down(bool disk) {
-  const bool slow = std::ranges::any_of(clients_, [&](const auto& client) {
-    return sessions_.at(client.second).connection->congested();
-  });
-  if (disk == disk_ && slow == slow_) return;
-  disk_ = disk;
-  slow_ = slow;
-  for (auto& [id, session] : sessions_) {
-    is_paused(session) ? session.connection->pause_reading() : session.connection->resume_reading();
-  }
+  if (std::exchange(disk_, disk) == disk) return;
+  for (auto& [id, session] : sessions_)
+    disk_ ? session.connection->pause_reading() : session.connection->resume_reading();
+}
+
+bool Sessions::is_behind(const std::string& client) const {
+  const auto found = clients_.find(client);
+  return found != clients_.end() && sessions_.at(found->second).connection->congested();
 }
 
 }  // namespace attune

@@ -41,23 +41,22 @@ class Sessions {
   void say(Role role, const std::string& name, const json& message);
   void say_to_all(Role role, const json& message);
 
-  // Nobody is listened to any more while the disk does not take what was said. While a client does
-  // not take what is for it the others are not listened to, who would say more; clients are:
-  // their acknowledgements make room.
+  // Nobody is listened to any more while the disk does not take what was said.
   void slow_down(bool disk);
+  // A client that is here does not take what is for it as quickly as it comes.
+  bool is_behind(const std::string& client) const;
 
  private:
   using Names = std::map<std::string, Id>;
 
   const Names& names(Role role) const { return role == Role::worker ? workers_ : clients_; }
   Names& names(Role role) { return role == Role::worker ? workers_ : clients_; }
-  bool is_paused(const Session& session) const;
 
   const Log log_;
   std::map<Id, Session> sessions_;
   Names workers_, clients_;
   Id next_ = 1;
-  bool disk_ = false, slow_ = false;
+  bool disk_ = false;
 };
 
 }  // namespace attune
