@@ -351,7 +351,8 @@ void PoolBackend::read_spool(Attempt& attempt, TrialFinished* end, bool ended) {
 // ---- the owner
 
 void PoolBackend::add(Attempt& attempt, TrialEvent event) {
-  if (std::holds_alternative<TrialFinished>(event)) {
+  if (auto* end = std::get_if<TrialFinished>(&event)) {
+    if (end->time == 0) end->time = SystemClock().wall();  // nobody has seen it end
     by_job_.erase(attempt.start.job_id);
     ended_.push_back(attempt.order);
   }

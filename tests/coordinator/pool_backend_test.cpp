@@ -237,6 +237,7 @@ TEST_CASE("pool backend: of a trial whose worker is lost, what it has reported i
   f.start_server();
   f.start_worker("w");
   f.start_backend();
+  const double began = SystemClock().wall();
   REQUIRE(f.backend->start(trial_start(0)));
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
   f.workers.clear();  // and the trial goes on, for a while
@@ -244,6 +245,7 @@ TEST_CASE("pool backend: of a trial whose worker is lost, what it has reported i
   REQUIRE(f.run_to_end());
   CHECK(f.ends[0].how == Ending::lost);
   CHECK_THAT(f.ends[0].detail, Catch::Contains("its worker w was not heard"));
+  CHECK(f.ends[0].time >= began);  // what it took is its end less its beginning
   CHECK(f.values().at(0) == "1");
   // The next attempt: what is left of this one on the same machine is killed first.
   f.reports.clear();
