@@ -94,6 +94,10 @@ class Coordinator {
   // is told to end them, and to go.
   void worker_unavailable(const std::string& worker, const std::string& cause, double now);
 
+  // Somebody wants its machine: it takes nothing more, and goes when its tasks have ended.
+  // Collectors there, which never end by themselves, are told to finish. An error: it is not here.
+  Result<void> drain(const std::string& worker, double now);
+
   // ---- clients
   // It is here, perhaps again: hears the ends that it has not acknowledged.
   void client_joined(const std::string& client);
@@ -101,7 +105,8 @@ class Coordinator {
   // not acknowledged: only now is its client sure to listen for them. Ignored when nothing new
   // begins any more. Error: the task is somebody else's.
   Result<void> submit(const TaskSpec& spec, double now);
-  // `how` ("stop", "pause", "kill") is for the worker. Ignored when it has ended.
+  // `how` ("stop", "pause", "kill") is for the worker. Ignored when it has ended. There is no other
+  // attempt, but its manager may make another task of it.
   void cancel(const std::string& task, const std::string& how, const std::string& cause,
               double now);
   Result<void> tell(const std::string& task, const json& message);

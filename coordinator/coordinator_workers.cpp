@@ -87,6 +87,22 @@ void Coordinator::worker_drains(const std::string& id, double now) {
   fill(id, now);
 }
 
+Result<void> Coordinator::drain(const std::string& id, double now) {
+  Worker* worker = workers_.find(id);
+  if (worker == nullptr || worker->state == WorkerState::lost)
+    return fail(fmt::format("there is no worker {} here", id));
+  workers_.set_state(*worker, WorkerState::draining, now);
+  effects_.dismiss(id);  // it goes when it has nothing left
+  const std::set<std::string> tasks = worker->tasks;
+  for (const std::string& each : tasks) {
+    Task& task = *board_.find(each);
+    if (yields(task)) close(task, kFinish, fmt::format("worker {} is drained", id), false, now);
+  }
+  look_at_ = now;  // it may be kept for somebody
+  go_on(now);
+  return {};
+}
+
 // What it had is lost: another worker may have it, and whatever runs there still is fenced off.
 void Coordinator::abandon(Worker& worker, const std::string& cause, double now) {
   const std::string id = worker.hello.id;

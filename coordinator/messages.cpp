@@ -60,6 +60,22 @@ Result<void> check_owner(const Coordinator& coordinator, const std::string& clie
   return {};
 }
 
+// Of any client, or of the commander.
+Result<json> end_task(Coordinator& coordinator, const json& message, double now) {
+  const std::string id = TRY(text_at(message, "task"));
+  const std::string cause = TRY(short_text_at(message, "cause"));
+  const auto& tasks = coordinator.board().tasks();
+  const auto found = tasks.find(id);
+  const std::string why = found == tasks.end() ? fmt::format("there is no task {}", id)
+                          : is_end(found->second.state)
+                              ? fmt::format("task {} has ended already", id)
+                              : "";
+  if (!why.empty()) return json{{"type", "refused"}, {"task", id}, {"message", why}};
+  const std::string client = found->second.spec.client;
+  coordinator.cancel(id, "stop", cause, now);
+  return json{{"type", "told_to_end"}, {"task", id}, {"client", client}};
+}
+
 }  // namespace
 
 // ---- to workers
@@ -211,6 +227,15 @@ Result<json> hear_client(Coordinator& coordinator, const std::string& client, co
   const auto refused = [](const std::string& id, const Error& error) -> json {
     return {{"type", "refused"}, {"task", id}, {"message", error.message}};
   };
+  if (type == "drain_worker") {
+    const std::string worker = TRY(text_at(message, "worker"));
+    if (auto drained = coordinator.drain(worker, now); !drained)
+      return json{{"type", "refused"}, {"worker", worker}, {"message", drained.error().message}};
+    return json{{"type", "drained"},
+                {"worker", worker},
+                {"tasks", coordinator.workers().workers().at(worker).tasks}};
+  }
+  if (type == "end_task") return end_task(coordinator, message, now);
   if (type == "submit") {
     const json object = TRY(object_at(message, "task"));
     const std::string id = TRY(text_at(object, "id"));

@@ -160,6 +160,9 @@ struct PoolOptions {
       join;  // as WorkerCommandOptions; empty: attune-coordinator, or the newest experiment's
   std::string token_file;
   bool json = false;
+  // What is to be done instead of looking; not both.
+  std::vector<std::string> cancel;  // tasks
+  std::vector<std::string> drain;   // workers
 };
 
 using CommandOptions =

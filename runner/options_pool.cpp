@@ -134,7 +134,8 @@ void add_pool(CLI::App& app, Found& found) {
 
   CLI::App* pool =
       command(app, found, group, "pool", "Show workers, tasks and buffers", &Found::pool,
-              "  attune pool\n  attune pool --join /shared/pool --json\n");
+              "  attune pool\n  attune pool --join /shared/pool --json\n"
+              "  attune pool cancel TASK\n  attune pool drain WORKER\n");
   pool->add_option(
           "--join", found.pool.join,
           "HOST:PORT, or the coordinator's folder (default: attune-coordinator, else that of "
@@ -143,6 +144,27 @@ void add_pool(CLI::App& app, Found& found) {
   pool->add_option("--token-file", found.pool.token_file, "With HOST:PORT: the file of the token")
       ->type_name("FILE");
   pool->add_flag("--json", found.pool.json, "Print JSON");
+  // The options of `pool` may stand behind them.
+  const auto action = [&](const std::string& name, const std::string& description,
+                          std::vector<std::string>& which, const std::string& type,
+                          const std::string& footer) {
+    CLI::App* sub = pool->add_subcommand(name, description)->fallthrough();
+    sub->footer(footer);
+    sub->add_option(name == "cancel" ? "tasks" : "workers", which, "As attune pool shows them")
+        ->required()
+        ->type_name(type);
+  };
+  action("cancel", "End tasks, whosever they are, with grace and without another attempt",
+         found.pool.cancel, "TASK",
+         "A trial is lost for its manager, which may try it again, as its retries say: to end a\n"
+         "trial for good use attune kill.\n"
+         "Examples:\n  attune pool cancel run-collect-17 --join /shared/pool\n");
+  action("drain", "Let workers take nothing more, and go when their tasks have ended",
+         found.pool.drain, "WORKER",
+         "Collectors of a workload, which do not end by themselves, are told to finish. A worker\n"
+         "that is kept running (coordinator --workers) comes back.\n"
+         "Examples:\n  attune pool drain w1 w2 --join /shared/pool\n");
+  pool->require_subcommand(0, 1);
 }
 
 }  // namespace attune

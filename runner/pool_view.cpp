@@ -48,8 +48,14 @@ Result<std::string> find_coordinator() {
                           kExperiments, kHint));
 }
 
-// The first answer to `status`.
-Result<json> ask(const DialerOptions& dial, std::uint64_t entropy) {
+// What a client is told, each of them by one message.
+bool is_answer(const std::string& type) {
+  return type == "status" || type == "told_to_end" || type == "drained" || type == "refused";
+}
+
+// The answers to what is said, in its order.
+Result<std::vector<json>> ask(const DialerOptions& dial, std::uint64_t entropy,
+                              const std::vector<json>& said) {
   if (!dial.file.empty()) {
     std::error_code none;
     if (!fs::exists(dial.file, none))
@@ -59,8 +65,9 @@ Result<json> ask(const DialerOptions& dial, std::uint64_t entropy) {
   boost::asio::io_context io;
   boost::asio::steady_timer patience(io, kPatience);
   std::unique_ptr<Connection> connection;
-  std::optional<Result<json>> answer;
-  const auto end = [&](Result<json> with) {
+  std::vector<json> answers;
+  std::optional<Result<std::vector<json>>> answer;
+  const auto end = [&](Result<std::vector<json>> with) {
     if (!answer) answer = std::move(with);
     io.stop();
   };
@@ -73,12 +80,14 @@ Result<json> ask(const DialerOptions& dial, std::uint64_t entropy) {
        [&](std::unique_ptr<Connection> made, const json&) {
          connection = std::move(made);
          connection->start({[&](const json& message) {
-                              if (message.value("type", "") == "status") end(message);
+                              if (is_answer(message.value("type", ""))) answers.push_back(message);
+                              if (answers.size() == said.size()) end(answers);
                             },
                             [&](const std::string& why) { end(fail(why)); },
                             {}});
-         if (auto sent = connection->send({{"type", "status"}}); !sent)
-           end(std::unexpected(sent.error()));
+         for (const json& each : said) {
+           if (auto sent = connection->send(each); !sent) end(std::unexpected(sent.error()));
+         }
        },
        [&](DialState state, const std::string& reason) {
          if (state == DialState::refused) end(fail(reason));
@@ -87,6 +96,44 @@ Result<json> ask(const DialerOptions& dial, std::uint64_t entropy) {
   dialer.dial();
   io.run();
   return *std::move(answer);
+}
+
+std::string done_text(const json& answer) {
+  if (answer["type"] == "drained") {
+    const std::size_t tasks = answer["tasks"].size();
+    return fmt::format(
+        "worker {} takes nothing more{}\n", answer["worker"].get<std::string>(),
+        tasks == 0 ? ", and goes" : fmt::format(", and goes when its {} tasks have ended", tasks));
+  }
+  const std::string client = answer["client"].get<std::string>();
+  return fmt::format("task {}{} is told to end\n", answer["task"].get<std::string>(),
+                     client.empty() ? "" : fmt::format(" of {}", client));
+}
+
+// What could not be done is said on standard error, and is the exit code.
+Result<int> act(const PoolOptions& options, const DialerOptions& dial, const Console& console,
+                std::uint64_t entropy) {
+  std::vector<json> said;
+  for (const std::string& task : options.cancel)
+    said.push_back(
+        {{"type", "end_task"}, {"task", task}, {"cause", "attune pool cancel has ended it"}});
+  for (const std::string& worker : options.drain)
+    said.push_back({{"type", "drain_worker"}, {"worker", worker}});
+  json answers = TRY(ask(dial, entropy, said));
+  int code = kExitOk;
+  for (json& each : answers) {
+    const bool refused = each["type"] == "refused";
+    if (refused) {
+      code = kExitFailed;
+      put_text(console.err, fmt::format("attune: {}\n", terminal_text(each.value("message", ""))));
+    } else if (!options.json) {
+      print_text(console, done_text(each));
+    }
+    each["done"] = !refused;
+    each.erase("type");
+  }
+  if (options.json) print_json(console, answers);
+  return code;
 }
 
 }  // namespace
@@ -99,7 +146,9 @@ Result<int> show_pool(const PoolOptions& options, const Console& console,
     put_text(console.err, fmt::format("attune: {}\n", terminal_text(dial.error().message)));
     return kExitUsage;
   }
-  json status = TRY(ask(*dial, surroundings.entropy));
+  if (!options.cancel.empty() || !options.drain.empty())
+    return act(options, *dial, console, surroundings.entropy);
+  json status = TRY(ask(*dial, surroundings.entropy, {{{"type", "status"}}})).front();
   status.erase("type");
   if (options.json) {
     print_json(console, status);

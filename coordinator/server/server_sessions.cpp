@@ -150,6 +150,7 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
   }
   if (session.role == Role::client) {
     if (type == "tell") TRY(check_length(message, "tell"));
+    if (type == "drain_worker") seat_.something_happened();
     const auto check = [&](const TaskSpec& task) { return check_task(task); };
     json answer = TRY(hear_client(coordinator_, session.name, message, check, now()));
     if (answer.is_null()) return {};

@@ -6,7 +6,11 @@
 
 #include "base/address_file.h"
 #include "base/clock.h"
+#include "coordinator/messages.h"
 #include "coordinator/server/server.h"
+#include "coordinator/wire/dialer.h"
+#include "coordinator/worker/worker_process.h"
+#include "runner/dial_address.h"
 #include "runner/pool_commands.h"
 #include "tests/runner/commands/printed.h"
 #include "tests/support/temporary_folder.h"
@@ -40,6 +44,114 @@ TEST_CASE("pool: a coordinator that runs is asked, and none is named") {
   CHECK(json_code == 0);
   CHECK_THAT(printed.out(),
              Catch::StartsWith("no workers") && Catch::Contains("{\"epoch\":1,\"ending\":false"));
+}
+
+namespace {
+
+// A coordinator whose loop a thread turns.
+struct RunningPool {
+  RunningPool() {
+    ServerOptions options;
+    options.directory = folder.path / "coordinator";
+    options.token = "secret";
+    server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
+    REQUIRE(server);
+    WorkerOptions worker_options;
+    worker_options.dial = dial_options(join().join, "").value();
+    worker_options.hello.id = "w";
+    worker_options.hello.incarnation = "1";
+    worker = std::make_unique<WorkerProcess>(
+        io, worker_options, Rng(1), Log(),
+        WorkerProcess::Handlers{{}, [](const std::string&) {}, [] {}});
+    worker->begin();
+    loop = std::thread([this] { io.run(); });
+  }
+  ~RunningPool() {
+    io.stop();
+    loop.join();
+  }
+  PoolOptions join() const {
+    PoolOptions options;
+    options.join = (folder.path / "coordinator").string();
+    return options;
+  }
+  // Says something there, and waits until it is answered.
+  json as(const json& hello, const json& said, const std::string& answer) const {
+    boost::asio::io_context own;
+    std::unique_ptr<Connection> connection;
+    json heard;
+    Dialer dialer(own, dial_options(join().join, "").value(), Rng(1),
+                  {[&] { return hello; },
+                   [&](std::unique_ptr<Connection> made, const json&) {
+                     connection = std::move(made);
+                     connection->start({[&](const json& message) {
+                                          if (message["type"] != answer) return;
+                                          heard = message;
+                                          own.stop();
+                                        },
+                                        [](const std::string&) {},
+                                        {}});
+                     (void)connection->send(said);
+                   },
+                   [](DialState, const std::string&) {}});
+    dialer.dial();
+    own.run_for(std::chrono::seconds(60));
+    return heard;
+  }
+
+  const TemporaryFolder folder;
+  boost::asio::io_context io;
+  const SystemClock clock;
+  Result<std::unique_ptr<CoordinatorServer>> server = nullptr;
+  std::unique_ptr<WorkerProcess> worker;  // nothing runs on it
+  std::thread loop;
+};
+
+}  // namespace
+
+TEST_CASE("pool: a task is cancelled whosever it is and what is not there is said") {
+  const RunningPool pool;
+  TaskSpec spec;
+  spec.id = "e-t0001-0";
+  spec.kind = "trial";
+  spec.labels = {"nowhere"};
+  REQUIRE(pool.as({{"role", "client"}, {"client", "e"}},
+                  {{"type", "submit"}, {"task", to_json(spec)}}, "submitted")
+              .is_object());
+  PoolOptions options = pool.join();
+  options.cancel = {"e-t0001-0", "nobody"};
+  Printed printed;
+  CHECK(show_pool(options, printed.console, {}) == kExitFailed);
+  CHECK(printed.out() == "task e-t0001-0 of e is told to end\n");
+  CHECK(printed.err() == "attune: there is no task nobody\n");
+  Printed again;
+  options.cancel = {"e-t0001-0"};
+  options.json = true;
+  CHECK(show_pool(options, again.console, {}) == kExitFailed);
+  CHECK_THAT(again.out(),
+             Catch::Contains("\"done\":false") && Catch::Contains("has ended already"));
+}
+
+TEST_CASE("pool: a worker is drained and goes") {
+  const RunningPool pool;
+  Printed printed;
+  PoolOptions look = pool.join();
+  const auto shows = [&](const std::string& text) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (std::chrono::steady_clock::now() < deadline) {
+      Printed now;
+      REQUIRE(show_pool(look, now.console, {}) == kExitOk);
+      if (now.out().find(text) != std::string::npos) return true;
+    }
+    return false;
+  };
+  REQUIRE(shows("ready"));
+  PoolOptions options = pool.join();
+  options.drain = {"w", "v"};
+  CHECK(show_pool(options, printed.console, {}) == kExitFailed);
+  CHECK(printed.out() == "worker w takes nothing more, and goes\n");
+  CHECK(printed.err() == "attune: there is no worker v here\n");
+  CHECK(shows("no workers"));
 }
 
 TEST_CASE("pool: an error says of --join only what fits") {
