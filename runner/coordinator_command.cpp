@@ -111,6 +111,17 @@ std::string last_words(const fs::path& directory, const Record& record) {
   return indented;
 }
 
+// Of the workload, or the file that is named.
+Result<std::optional<SlurmSettings>> slurm_of(const CoordinatorCommandOptions& options) {
+  std::optional<SlurmSettings> settings;
+  if (!options.file.empty()) settings = TRY(read_workload_slurm(options.file));
+  if (settings && !(options.slurm.empty() && options.scale_command.empty()))
+    return fail(fmt::format("{}: slurm: leave it away, or {}", options.file,
+                            options.slurm.empty() ? "--scale-command" : "--slurm"));
+  if (!options.slurm.empty()) settings = TRY(read_slurm_file(options.slurm));
+  return settings;
+}
+
 // The journal of one that runs is waited for, which may just be ending.
 void say_if_another_runs(const fs::path& directory) {
   const std::string journal = (directory / kCoordinatorJournal).string();
@@ -165,10 +176,11 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.ping = server_options.silence / 5;
   bool finished = false;
   const fs::path program = fs::path(surroundings.program_folder) / "attune";
+  const auto slurm = TRY(slurm_of(options));
   const MakeOperator make_operator =
       TRY(choose_operator(io,
-                          {options.slurm, options.scale_command, options.most_workers, program,
-                           directory, surroundings.environment},
+                          {slurm, options.scale_command, options.most_workers, program, directory,
+                           surroundings.environment},
                           log));
   say_if_another_runs(directory);
   const auto server = TRY(CoordinatorServer::create(

@@ -72,7 +72,8 @@ void add_pool(CLI::App& app, Found& found) {
       ->check(CLI::Range(1, 100'000))
       ->type_name("N");
   coordinator
-      ->add_option("--slurm", c.slurm, "Get workers from Slurm: a file as attune run writes it")
+      ->add_option("--slurm", c.slurm,
+                   "Get workers from Slurm: a file with the key slurm of an experiment file")
       ->excludes("--scale-command")
       ->type_name("FILE");
   among(coordinator->add_option("--log-level", c.log_level, "Default: info"),

@@ -1,8 +1,15 @@
 #include "runner/slurm_coordinator.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
 #include <memory>
 #include <utility>
 
+#include "base/atomic_file.h"
+#include "base/clock.h"
 #include "base/trust.h"
 #include "coordinator/batch/command_batch_system.h"
 #include "coordinator/batch/slurm_commands.h"
@@ -11,22 +18,46 @@
 #include "coordinator/server/server.h"
 #include "runner/files.h"
 #include "runner/job_environment.h"
+#include "runner/slurm_section.h"
+#include "runner/yaml.h"
 
 namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
 
+// Jobs of the user that begin so and are known to nobody are cancelled, and no name is ever given
+// twice: not by another coordinator, not by the next one in a folder that was emptied. So it is the
+// time of the first start and the process, and stays in a file.
+Result<std::string> own_prefix(const fs::path& file) {
+  std::error_code none;
+  if (!fs::exists(file, none)) {
+    const auto time = static_cast<std::uint64_t>(SystemClock().wall() * 1e6);
+    TRY(write_file_atomically(file.string(), fmt::format("attune-{:x}-{}-", time, ::getpid())));
+  }
+  std::string prefix = TRY(read_trusted_file(file));
+  const bool good =
+      prefix.starts_with("attune-") && prefix.ends_with("-") && prefix.size() < 100 &&
+      std::ranges::all_of(prefix, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-'; });
+  if (!good)
+    return fail(
+        fmt::format("{}: it is no beginning of names of jobs; when no job of this "
+                    "coordinator is left, remove the file",
+                    file.string()));
+  return prefix;
+}
+
 Result<MakeOperator> choose_slurm(boost::asio::io_context& io, const OperatorChoice& choice,
                                   const Log& log) {
   SlurmOperatorOptions options;
-  auto settings = parse_slurm_settings(TRY(parse_json(TRY(read_trusted_file(choice.slurm)))));
-  if (!settings) return fail(choice.slurm + ": " + settings.error().message);
-  options.settings = *std::move(settings);
+  options.settings = *choice.slurm;
+  options.tasks_name_workers = !options.settings.prefix.empty();
   options.program = choice.program;
   options.address_file = choice.directory / kAddressFile;
   options.folder = choice.directory / "jobs";
   TRY(make_directories(options.folder));
+  if (options.settings.prefix.empty())
+    options.settings.prefix = TRY(own_prefix(options.folder / "prefix"));
   options.environment = options.folder / "environment";
   TRY(write_environment(options.environment, choice.environment));
   const std::vector<std::string> environment = slurm_environment(choice.environment);
@@ -41,9 +72,30 @@ Result<MakeOperator> choose_slurm(boost::asio::io_context& io, const OperatorCho
 
 }  // namespace
 
+Result<SlurmSettings> read_slurm_file(const std::string& file) {
+  const YamlDocument document = TRY(parse_yaml(TRY(read_trusted_file(file)), file));
+  if (document.value.is_object() && document.value.contains("prefix")) {
+    auto written = parse_slurm_settings(document.value);
+    if (!written) return fail(file + ": " + written.error().message);
+    return written;
+  }
+  if (!document.value.is_object() || !document.value.contains("slurm"))
+    return fail(file + ": the key slurm is missing, as in an experiment file");
+  return read_coordinator_slurm(Section(document, file));
+}
+
+Result<SlurmSettings> read_coordinator_slurm(const Section& top) {
+  const auto section = TRY(top.section("slurm"));
+  for (const char* key : {"listen", "advertise"}) {
+    if (section && section->find(key) != nullptr)
+      return section->error(key, fmt::format("say --{} HOST:PORT to attune coordinator", key));
+  }
+  return TRY(read_slurm_section(section)).settings;
+}
+
 Result<MakeOperator> choose_operator(boost::asio::io_context& io, const OperatorChoice& choice,
                                      const Log& log) {
-  if (!choice.slurm.empty()) return choose_slurm(io, choice, log);
+  if (choice.slurm) return choose_slurm(io, choice, log);
   if (choice.scale_command.empty()) return MakeOperator();
   CommandOperatorOptions command;
   command.command = choice.scale_command;

@@ -8,10 +8,12 @@
 
 #include "base/trust.h"
 #include "coordinator/commanders/commanders.h"
+#include "coordinator/operators/slurm_operator.h"
 #include "coordinator/server/server.h"
 #include "runner/experiment_file.h"
 #include "runner/files.h"
 #include "runner/section.h"
+#include "runner/slurm_coordinator.h"
 #include "runner/trial_backends.h"
 #include "runner/yaml.h"
 
@@ -97,6 +99,7 @@ Result<json> read_role(const Section& role, const Place& place) {
 Result<json> read_settings(const Section& top, const Place& place) {
   json settings = top.value();
   settings.erase("commander");
+  settings.erase("slurm");
   for (const char* key : {"learner", "collector"}) {
     const auto role = TRY(top.section(key));
     if (!role) return top.error(key, "missing: a role, with at least its command");
@@ -116,14 +119,43 @@ Result<json> read_settings(const Section& top, const Place& place) {
   return settings;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Commander>> read_workload(const fs::path& file, const fs::path& directory,
-                                                 std::uint64_t seed) {
-  const YamlDocument document = TRY(parse_yaml(TRY(read_trusted_file(file)), file.string()));
+Result<YamlDocument> read_document(const fs::path& file) {
+  YamlDocument document = TRY(parse_yaml(TRY(read_trusted_file(file)), file.string()));
   if (!document.value.is_object())
     return fail(fmt::format("{}: an object of keys expected (commander, learner, collector, ...)",
                             file.string()));
+  return document;
+}
+
+// What is no role, or has no needs that can be read, read_workload() says.
+Result<void> check_jobs_of(const std::optional<Section>& role, const SlurmSettings& settings) {
+  const json* given = role ? role->find("needs") : nullptr;
+  const auto needs = given == nullptr ? Resources() : parse_resources(*given).value_or(Resources());
+  // As the job will be; of pilots with a size of their own, too.
+  const bool pilots = settings.mode == SlurmSettings::Mode::pilots;
+  const auto refusal = impossible(settings, pilots ? needs : pilot_shape(settings, needs));
+  if (!role || !refusal) return {};
+  return role->error(
+      "needs", fmt::format("there can be no job for it: {}: {}", refusal->about, refusal->message));
+}
+
+}  // namespace
+
+Result<std::optional<SlurmSettings>> read_workload_slurm(const fs::path& file) {
+  const YamlDocument document = TRY(read_document(file));
+  const Section top(document, file.string());
+  if (top.find("slurm") == nullptr) return std::nullopt;
+  const SlurmSettings settings = TRY(read_coordinator_slurm(top));
+  TRY(check_jobs_of(TRY(top.section("learner")), settings));
+  TRY(check_jobs_of(TRY(top.section("collector")), settings));
+  if (const auto evaluation = TRY(top.section("evaluation")))
+    TRY(check_jobs_of(TRY(evaluation->section("task")), settings));
+  return settings;
+}
+
+Result<std::unique_ptr<Commander>> read_workload(const fs::path& file, const fs::path& directory,
+                                                 std::uint64_t seed) {
+  const YamlDocument document = TRY(read_document(file));
   const Section top(document, file.string());
   const auto commander = TRY(top.text("commander"));
   const std::vector<std::string> names = commander_names();
@@ -131,7 +163,7 @@ Result<std::unique_ptr<Commander>> read_workload(const fs::path& file, const fs:
     return top.error("commander", fmt::format("missing: one of {}", fmt::join(names, ", ")));
   json settings = json::object();
   if (*commander == "trials") {
-    TRY(top.check_keys({"commander"}));  // all of its tasks come from clients
+    TRY(top.check_keys({"commander", "slurm"}));  // all of its tasks come from clients
   } else if (std::ranges::find(names, *commander) != names.end()) {
     settings = TRY(read_settings(top, {fs::absolute(file).parent_path(), directory}));
   }

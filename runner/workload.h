@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/result.h"
 #include "coordinator/commander.h"
+#include "coordinator/operators/slurm_settings.h"
 
 namespace attune {
 
@@ -16,5 +18,9 @@ namespace attune {
 Result<std::unique_ptr<Commander>> read_workload(const std::filesystem::path& file,
                                                  const std::filesystem::path& directory,
                                                  std::uint64_t seed);
+
+// Its key `slurm`: workers are jobs of Slurm, as the tasks need them. Errors as those of
+// read_workload; also when there can be no job for a role.
+Result<std::optional<SlurmSettings>> read_workload_slurm(const std::filesystem::path& file);
 
 }  // namespace attune

@@ -41,6 +41,10 @@ void SlurmJobOperator::look(const OperatorView& view, double now) {
   waiting_.clear();
   std::set<std::string> live;
   for (const WaitingLine& line : view.waiting) {
+    if (line.worker.empty())
+      port_.explain(line.task,
+                    "this coordinator gets workers for the trials of its own experiment only "
+                    "(slurm.mode: jobs)");
     if (!is_ours(line.worker)) continue;
     waiting_[line.worker] = line.task;
     live.insert(line.worker);

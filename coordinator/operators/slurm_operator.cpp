@@ -129,7 +129,7 @@ std::set<std::string> silent_workers(const OperatorView& view, const std::string
 std::unique_ptr<Operator> make_slurm_operator(const SlurmOperatorOptions& options,
                                               std::unique_ptr<BatchSystem> system,
                                               OperatorPort& port, const Log& log) {
-  if (options.settings.mode == SlurmSettings::Mode::jobs)
+  if (options.settings.mode == SlurmSettings::Mode::jobs && options.tasks_name_workers)
     return std::make_unique<SlurmJobOperator>(options, std::move(system), port, log);
   return std::make_unique<SlurmPilotOperator>(options, std::move(system), port, log);
 }

@@ -6,6 +6,9 @@
 // sees the task; so there is never a job that nobody knows, and whoever comes after a crash finds
 // it by its name, or submits it then. No other record is needed.
 //
+// jobs, for tasks that name no worker, such as learners and collectors: a job for each that waits,
+// whose worker takes one task and goes. They are pilots in all else.
+//
 // pilots: jobs that run plain workers, as many as there is demand for. Their names have the number
 // of the coordinator in them, so that none is given twice; those of an earlier coordinator are
 // found by the beginning of their names.
@@ -28,7 +31,9 @@ struct SlurmOperatorOptions {
   std::filesystem::path address_file;  // shared
   std::filesystem::path folder;        // for what jobs print; shared, exists
   std::filesystem::path environment;   // file of what trials inherit; empty: that of the job
-  double absent_after = 60;            // see BatchJobsOptions
+  // Mode jobs: the tasks are for workers of their own, as those of a manager with backend: slurm.
+  bool tasks_name_workers = true;
+  double absent_after = 60;  // see BatchJobsOptions
   double orphan_after = 60;
   double connect_within = 30;  // seconds from the start of a job until its missing worker is told
   double surplus_after = 5;    // seconds after which a pending pilot that nobody needs is cancelled

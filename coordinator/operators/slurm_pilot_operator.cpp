@@ -22,7 +22,8 @@ SlurmPilotOperator::SlurmPilotOperator(SlurmOperatorOptions options,
     : options_(std::move(options)),
       log_(log),
       port_(port),
-      prefix_(options_.settings.prefix + "pilot-"),
+      one_task_(options_.settings.mode == SlurmSettings::Mode::jobs),
+      prefix_(options_.settings.prefix + (one_task_ ? "job-" : "pilot-")),
       output_(options_.folder / (prefix_ + "*.out")),
       jobs_(std::move(system), batch_jobs_options(options_),
             {.now = [this] { return port_.now(); },
@@ -55,9 +56,13 @@ const std::string* SlurmPilotOperator::refusal_of(const Resources& shape) const 
   return found == refused_.end() ? nullptr : &found->second;
 }
 
+double SlurmPilotOperator::tasks_in(const Resources& shape, const Resources& needs) const {
+  return one_task_ ? 1 : slots(shape, needs);
+}
+
 // Empty: a pilot would do.
 std::string SlurmPilotOperator::why_never(const WaitingLine& line) const {
-  if (!line.labels.empty()) return "no pilot has labels, and it asks for some";
+  if (!line.labels.empty()) return "no worker in a job of Slurm has labels, and it asks for some";
   if (slots(shape_for(line.needs), line.needs) < 1)
     return "no pilot is large enough for it: change slurm.pilot";
   return "";
@@ -120,7 +125,7 @@ std::vector<SlurmPilotOperator::Demand> SlurmPilotOperator::demand() const {
     if (refusal_of(shape) != nullptr) continue;
     auto same = std::ranges::find(all, shape, &Demand::shape);
     if (same == all.end()) same = all.insert(same, Demand{shape, 0});
-    same->pilots += static_cast<double>(line.count) / slots(shape, line.needs);
+    same->pilots += static_cast<double>(line.count) / tasks_in(shape, line.needs);
   }
   for (Demand& each : all) each.pilots = std::ceil(each.pilots - 1e-9);
   return all;
@@ -166,7 +171,8 @@ void SlurmPilotOperator::grow(const std::vector<Demand>& missing, double now) {
       const std::string name = fmt::format("{}{}-{}", prefix_, view_.epoch, next_++);
       pilots_[name].shape = each.shape;
       jobs_.want(worker_job(options_, name, each.shape,
-                            fmt::format("--leave-after {}", options_.settings.pilot.idle)),
+                            fmt::format("{}--leave-after {}", one_task_ ? "--tasks 1 " : "",
+                                        options_.settings.pilot.idle)),
                  now);
     }
   }
@@ -214,7 +220,7 @@ void SlurmPilotOperator::seen(const std::string& name, const BatchState& state, 
   if (!state.stuck.empty()) {
     why = fmt::format("jobs {}*: {}", prefix_, state.stuck);
   } else if (running >= options_.connect_within && !pilot.came) {
-    why = unreached("the job of a pilot", port_.address(), output_);
+    why = unreached("the job of a worker", port_.address(), output_);
   }
   if (why == std::exchange(pilot.why, why)) return;
   tell();
@@ -227,7 +233,7 @@ void SlurmPilotOperator::over(const std::string& name, const BatchEnd& end) {
   if (known != pilots_.end()) pilots_.erase(known);
   if (!came) {
     not_before_ = port_.now() + std::min(kLongestPause, std::exp2(++fruitless_));
-    failure_ = never_came(fmt::format("the job of a pilot {}", end.how), output_);
+    failure_ = never_came(fmt::format("the job of a worker {}", end.how), output_);
     tell();
   }
   port_.worker_unavailable(name, to_text(end));

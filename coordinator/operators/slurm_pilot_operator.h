@@ -1,6 +1,7 @@
 #pragma once
 // Jobs that run plain workers, as many as waiting tasks need, up to a maximum: each is a job of its
-// own, so that they begin as nodes become free and die one by one. slurm_operator.h
+// own, so that they begin as nodes become free and die one by one. In mode jobs each of them is for
+// one task. slurm_operator.h
 #include <map>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ class SlurmPilotOperator final : public Operator {
     Resources shape;
     double pilots = 0;
   };
+  double tasks_in(const Resources& shape, const Resources& needs) const;
   Resources shape_for(const Resources& needs) const;
   const std::string* refusal_of(const Resources& shape) const;
   std::string why_never(const WaitingLine& line) const;
@@ -54,6 +56,7 @@ class SlurmPilotOperator final : public Operator {
   const SlurmOperatorOptions options_;
   const Log log_;
   OperatorPort& port_;
+  const bool one_task_;                 // each takes one, and goes
   const std::string prefix_;            // of pilots
   const std::filesystem::path output_;  // of all of them, for people
   OperatorView view_;

@@ -106,6 +106,31 @@ TEST_CASE("coordinator program: what a task has saved is there for its next atte
   CHECK(text.str() == "0:\n1: 7\n");
 }
 
+// The numbers of docs/coordinator.md, "Running a workload". The first evaluation has a place before
+// the collectors have; the second one is due when nothing is free.
+TEST_CASE("coordinator program: one learner and three collectors leave room for evaluations") {
+  Programs p;
+  p.write("evaluate.sh", R"(case $NNI_TRIAL_JOB_ID in *-1) v=1 ;; *) v=195 ;; esac
+r="{\"parameter_id\": 0, \"trial_job_id\": \"$NNI_TRIAL_JOB_ID\", \"type\": \"FINAL\", \"sequence\": 0, \"value\": \"$v\"}"
+printf 'ME%06d%s\n' $((${#r}+1)) "$r" >> "$NNI_SYS_DIR/.nni/metrics"
+)");
+  p.write("w.yaml", R"(commander: solo
+learner: {command: "while sleep 0.1; do :; done", needs: {cpu: 1}, limits: {attempts: 3, silent: 60}}
+collector: {command: "while sleep 0.1; do :; done", needs: {cpu: 1}, limits: {attempts: 3}}
+collectors: 3
+evaluation: {interval: 1, task: {command: sh evaluate.sh, needs: {cpu: 1}}}
+buffer: {policy: prioritised, capacity: 10000}
+stop_value: 195
+)");
+  p.start("c", {"coordinator", "w.yaml", "--dir", "pool", "--workers", "1", "--worker-cpu", "4",
+                "--seed", "1"});
+  const bool over = p.until_ended("c");
+  INFO(p.said("c"));
+  REQUIRE(over);
+  CHECK(p.ended["c"].code == 0);
+  CHECK_THAT(p.said("c"), Contains("run-evaluate-2: 195"));
+}
+
 TEST_CASE("coordinator program: a task that no worker may have is told of") {
   Programs p;
   p.write("w.yaml", workload("true\n  needs: {gpu: 1}"));

@@ -65,6 +65,32 @@ TEST_CASE("workload: errors name line and key as the user wrote it") {
   CHECK_THAT(error_of(text), Catch::Contains(wanted));
 }
 
+TEST_CASE("workload: its jobs of Slurm are as those of an experiment") {
+  const auto read = [](const std::string& more) -> Result<std::optional<SlurmSettings>> {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path / "w.yaml") << kGood << more;
+    return read_workload_slurm(folder.path / "w.yaml");
+  };
+  CHECK_FALSE(read("")->has_value());
+  const auto pilots = read("slurm: {mode: pilots, timeLimit: 2h, pilot: {cpu: 4}}\n");
+  REQUIRE(pilots);
+  CHECK((*pilots)->mode == SlurmSettings::Mode::pilots);
+  CHECK((*pilots)->time_limit == 7200);
+  CHECK((*pilots)->prefix.empty());
+  CHECK(error_of(std::string(kGood) + "slurm: {mode: jobs}\n").empty());
+  const auto [more, wanted] = GENERATE(table<std::string, std::string>({
+      {"slurm: {partion: x}\n", "w.yaml:6: slurm.partion: unknown key"},
+      {"slurm: {listen: 'h:1'}\n", "w.yaml:6: slurm.listen: say --listen HOST:PORT to"},
+      {"slurm: {arguments: [x]}\n", "there can be no job for it: arguments: \"x\" is no option"},
+      {"evaluation: {task: {command: e, needs: {cpu: 8}}}\n"
+       "slurm: {mode: pilots, pilot: {cpu: 4}}\n",
+       "w.yaml:6: evaluation.task.needs: there can be no job for it: pilot: no trial fits"},
+  }));
+  const auto wrong = read(more);
+  REQUIRE_FALSE(wrong);
+  CHECK_THAT(wrong.error().message, Catch::Contains(wanted));
+}
+
 TEST_CASE("workload: errors of a buffer name the line of its setting") {
   std::string text = kGood;
   text.replace(text.find("buffer:"), std::string::npos, "buffer:\n  policy: uniform\n  batch: 0\n");

@@ -70,6 +70,9 @@ class SlurmExperiment {
       found += line.find(what) != std::string::npos ? 1 : 0;
     return found >= times;
   }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_.path / name) << content;
+  }
   void touch(const std::string& name) const { std::ofstream(folder_.path / name) << ""; }
   std::vector<StoredTrial> trials() const { return folder_.trials(); }
 
