@@ -19,7 +19,7 @@ static std::unique_ptr<Stepped> start_pausing() {
 
 static void go_on(std::unique_ptr<Stepped> (*start)(), const json& state, bool exactly) {
   const auto daemon = start();
-  if (!(exactly ? daemon->load(state) : daemon->restart(state, {{0, 0, {{"x", 0.5}}, {}}}))) return;
+  if (!(exactly ? daemon->load(state) : daemon->restart(state))) return;
   const std::string saved = dump_json(daemon->save());
   const auto copy = start();
   ATTUNE_CHECK(copy->load(parse_json(saved).value()));
