@@ -72,11 +72,9 @@ class Batch final : public Tuner {
       waiting.push_back(static_cast<std::size_t>(index));
     }
     std::set<TrialId> given;
-    if (state.contains("given")) {  // an earlier attuned did not save it
-      for (const json& id : TRY(array_at(state, "given"))) {
-        if (!id.is_number_integer()) return fail("saved state: trials must be integers");
-        given.insert(id.get<TrialId>());
-      }
+    for (const json& id : TRY(array_at(state, "given"))) {
+      if (!id.is_number_integer()) return fail("saved state: trials must be integers");
+      given.insert(id.get<TrialId>());
     }
     waiting_ = std::move(waiting);
     given_ = std::move(given);
