@@ -237,7 +237,7 @@ TEST_CASE("local checkpoints: removals are finished also when the manager ends")
   pollfd change{changes.get(), POLLIN, 0};
   char buffer[4096];
   while (!fs::is_empty(checkpoints)) {
-    REQUIRE(::poll(&change, 1, 60'000) == 1);
+    REQUIRE(::poll(&change, 1, 600'000) == 1);
     REQUIRE(::read(changes.get(), buffer, sizeof buffer) > 0);
   }
 }

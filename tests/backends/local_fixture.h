@@ -168,7 +168,7 @@ class Lifeline {
   ssize_t next() {
     pollfd waited{read_.get(), POLLIN, 0};
     char byte;
-    return ::poll(&waited, 1, 60'000) == 1 ? ::read(read_.get(), &byte, 1) : -1;
+    return ::poll(&waited, 1, 600'000) == 1 ? ::read(read_.get(), &byte, 1) : -1;
   }
 
   UniqueFd read_;

@@ -95,7 +95,7 @@ struct RunningPool {
                    },
                    [](DialState, const std::string&) {}});
     dialer.dial();
-    own.run_for(std::chrono::seconds(60));
+    own.run_for(std::chrono::seconds(600));
     return heard;
   }
 

@@ -29,7 +29,8 @@ class JournalBell {
   }
   void wait_past(int seen) {
     std::unique_lock guard(mutex_);
-    ATTUNE_CHECK(changed_.wait_for(guard, std::chrono::seconds(60), [&] { return rings_ > seen; }));
+    ATTUNE_CHECK(
+        changed_.wait_for(guard, std::chrono::seconds(600), [&] { return rings_ > seen; }));
   }
 
  private:

@@ -300,7 +300,7 @@ TEST_CASE("views: logs are followed to the end though the store is written anew"
   REQUIRE(world.store.commit().has_value());
   std::ofstream(trial_folder / "stdout", std::ios::app) << "second\n";
   pollfd end{printed.get(), 0, 0};
-  const bool ended = ::poll(&end, 1, 60'000) == 1;
+  const bool ended = ::poll(&end, 1, 600'000) == 1;
   CHECK(ended);
   if (!ended) std::exit(1);  // the thread would never end
   reader.join();
