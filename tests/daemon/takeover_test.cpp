@@ -48,20 +48,33 @@ void initialize(ManagerSocket& manager) {
   REQUIRE(outlines(manager.sync()) == "ID");
 }
 
-TEST_CASE("a daemon connects while another process has the journal, and goes on when it is free") {
+// A daemon that is connected, and waits for the journal, which `other` has.
+struct Waiting {
+  Waiting() {
+    leave_journal(experiment);
+    other = open_locked(real_files(), experiment.file(), false).value();
+    manager.listen();
+    daemon.emplace(arguments(), environment(experiment, manager, "resume"));
+    manager.accept();
+  }
+  int terminate() {
+    manager.send("TE");
+    return daemon->wait();
+  }
+
   const Experiment experiment;
-  leave_journal(experiment);
-  UniqueFd other = open_locked(real_files(), experiment.file(), false).value();
-  ManagerSocket manager(Dialect::v3);
-  manager.listen();
-  DaemonProcess daemon(arguments(), environment(experiment, manager, "resume"));
-  manager.accept();
-  manager.send("IN", kSpace);
-  CHECK(manager.ping() == 0);
-  other.reset();
-  CHECK(outlines(manager.sync()) == "ID");
-  manager.send("TE");
-  CHECK(daemon.wait() == 0);
+  UniqueFd other;
+  ManagerSocket manager{Dialect::v3};
+  std::optional<DaemonProcess> daemon;
+};
+
+TEST_CASE("a daemon connects while another process has the journal, and goes on when it is free") {
+  Waiting w;
+  w.manager.send("IN", kSpace);
+  CHECK(w.manager.ping() == 0);
+  w.other.reset();
+  CHECK(outlines(w.manager.sync()) == "ID");
+  CHECK(w.terminate() == 0);
 }
 
 TEST_CASE("a daemon whose manager was killed ends, and leaves the port and journal to the next") {
@@ -112,20 +125,13 @@ TEST_CASE("a daemon that stays connected after a failure leaves the journal to t
 }
 
 TEST_CASE("a signal ends a daemon that waits for the journal") {
-  const Experiment experiment;
-  leave_journal(experiment);
-  const UniqueFd other = open_locked(real_files(), experiment.file(), false).value();
-  ManagerSocket manager(Dialect::v3);
-  manager.listen();
-  DaemonProcess daemon(arguments(), environment(experiment, manager, "resume"));
-  manager.accept();
-  daemon.signal(SIGTERM);
-  manager.send("IN", kSpace);
-  const auto frame = manager.receive();
+  Waiting w;
+  w.daemon->signal(SIGTERM);
+  w.manager.send("IN", kSpace);
+  const auto frame = w.manager.receive();
   REQUIRE(frame);
   CHECK(frame->code == "ER");
-  manager.send("TE");
-  CHECK(daemon.wait() == 0);
+  CHECK(w.terminate() == 0);
 }
 
 }  // namespace

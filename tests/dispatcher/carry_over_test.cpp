@@ -9,6 +9,7 @@
 #include "tests/support/scripted_tuner.h"
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
+#include "tests/support/trial_words.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -22,14 +23,6 @@ const std::string kAfter = R"({"x":{"_type":"uniform","_value":[0,1]},
 
 Space space_of(const std::string& text) { return parse_space(parse_json(text).value()).value(); }
 
-std::string metric(int id, const std::string& value) {
-  return dump_json({{"parameter_id", id},
-                    {"trial_job_id", "J" + std::to_string(id)},
-                    {"type", "FINAL"},
-                    {"sequence", 0},
-                    {"value", value}});
-}
-
 TEST_CASE("a new parameter: results and running trials carry over, imports count") {
   auto owned = std::make_unique<ScriptedTuner>();
   ScriptedTuner* tuner = owned.get();
@@ -39,12 +32,12 @@ TEST_CASE("a new parameter: results and running trials carry over, imports count
     tuner->next = x;
     daemon.send("GE", "1");
   }
-  for (int id = 0; id < 3; ++id) daemon.send("ME", metric(id, std::to_string(id)));
+  for (int id = 0; id < 3; ++id) daemon.send("ME", final_metric(id, std::to_string(id)));
   tuner->told.clear();
   daemon.send("SS", kAfter);
   CHECK(tuner->told == Lines{"0 completed 0", "1 completed 1", "2 completed 2"});
   CHECK(tuner->adopted == std::vector<TrialId>{3});
-  daemon.send("ME", metric(3, "3"));
+  daemon.send("ME", final_metric(3, "3"));
   CHECK(tuner->told.back() == "3 completed 3");
   daemon.send("FD", R"([{"parameter":{"x":0.9},"value":9},{"parameter":{"n":1},"value":8},
                         {"parameter":{"x":7},"value":7},{"parameter":{"y":1},"value":6},
@@ -84,7 +77,7 @@ TEST_CASE("a new parameter: no point of a finite space counts as tried that was 
   const auto daemon = Stepped::make(tuner, {{"seed", 1}});
   daemon->send("IN", R"({"a":{"_type":"choice","_value":[1,2,3]}})");
   daemon->send("GE", "3");
-  for (int id = 0; id < 3; ++id) daemon->send("ME", metric(id, "1"));
+  for (int id = 0; id < 3; ++id) daemon->send("ME", final_metric(id, "1"));
   daemon->take();
   daemon->send("SS", R"({"a":{"_type":"choice","_value":[1,2,3]},
                          "b":{"_type":"choice","_value":[1,2]}})");
@@ -111,10 +104,8 @@ TEST_CASE("a new parameter: models go on with what they know of the others") {
       const json trial = parse_json(daemon->take().back().payload).value();
       const double x = trial.at("parameters").at("x");
       distance += std::abs(x - 0.8) / count;
-      daemon->send("ME", metric(id, fmt::format("{}", (x - 0.8) * (x - 0.8))));
-      daemon->send("EN", dump_json({{"trial_job_id", "J" + std::to_string(id)},
-                                    {"event", "SUCCEEDED"},
-                                    {"hyper_params", dump_json({{"parameter_id", id}})}}));
+      daemon->send("ME", final_metric(id, fmt::format("{}", (x - 0.8) * (x - 0.8))));
+      daemon->send("EN", trial_end(id));
     }
     return distance;
   };

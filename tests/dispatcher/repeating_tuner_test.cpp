@@ -7,24 +7,12 @@
 #include "tests/support/scripted_tuner.h"
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
+#include "tests/support/trial_words.h"
 
 namespace attune {
 namespace {
 
 const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
-
-std::string metric(int id, const std::string& value) {
-  return dump_json({{"parameter_id", id},
-                    {"trial_job_id", "J" + std::to_string(id)},
-                    {"type", "FINAL"},
-                    {"sequence", 0},
-                    {"value", value}});
-}
-std::string end(int id, const std::string& event = "SUCCEEDED") {
-  return dump_json({{"trial_job_id", "J" + std::to_string(id)},
-                    {"event", event},
-                    {"hyper_params", dump_json({{"parameter_id", id}})}});
-}
 
 // "3: 0.5": the ids that were answered, with x; or "NO".
 std::string said(Stepped& daemon) {
@@ -56,8 +44,8 @@ struct World {
     return std::make_unique<Stepped>(make_repeating(std::move(owned)), false, nullptr);
   }
   void finish(int id, const std::string& value) const {
-    daemon->send("ME", metric(id, value));
-    daemon->send("EN", end(id));
+    daemon->send("ME", final_metric(id, value));
+    daemon->send("EN", trial_end(id));
   }
 
   ScriptedTuner* tuner = nullptr;
@@ -69,7 +57,7 @@ TEST_CASE(
   World w;
   w.finish(0, "3");
   w.finish(1, "1");
-  w.daemon->send("EN", end(2, "FAILED"));
+  w.daemon->send("EN", trial_end(2, "FAILED"));
   w.daemon->send("GE", "3");
   CHECK(said(*w.daemon) == "3: 0.5, 4: 0.25, 5: 0.5");
   CHECK(w.tuner->adopted == std::vector<TrialId>{3, 4, 5});
@@ -84,14 +72,14 @@ TEST_CASE("when exhausted: without a result it waits for one") {
   World w;
   w.daemon->send("GE", "1");
   CHECK(said(*w.daemon).empty());
-  w.daemon->send("EN", end(0, "FAILED"));
-  w.daemon->send("ME", metric(1, "1"));
+  w.daemon->send("EN", trial_end(0, "FAILED"));
+  w.daemon->send("ME", final_metric(1, "1"));
   CHECK(said(*w.daemon) == "3: 0.5");
 }
 
 TEST_CASE("when exhausted: nothing that ever succeeded is the end") {
   World w;
-  for (int id = 0; id < 3; ++id) w.daemon->send("EN", end(id, "FAILED"));
+  for (int id = 0; id < 3; ++id) w.daemon->send("EN", trial_end(id, "FAILED"));
   w.daemon->send("GE", "1");
   CHECK(said(*w.daemon) == "NO");
 }
@@ -143,8 +131,8 @@ TEST_CASE("when exhausted: the tuners of NNI that repeat reach any number of tri
     daemon.send("GE", "1");
     const auto frames = daemon.take();
     REQUIRE(frames.back().code == "TR");
-    daemon.send("ME", metric(id, std::to_string(id * 7 % 5)));
-    daemon.send("EN", end(id));
+    daemon.send("ME", final_metric(id, std::to_string(id * 7 % 5)));
+    daemon.send("EN", trial_end(id));
   }
 }
 
