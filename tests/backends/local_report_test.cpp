@@ -1,8 +1,7 @@
-// Trials that report without a library: lines of the output, result files, exit codes.
+// Trials whose results are lines of their output.
 #include <sys/stat.h>
 
-#include "tests/backends/gate.h"
-#include "tests/backends/local_fixture.h"
+#include "tests/backends/local_report_fixture.h"
 
 namespace attune::test {
 namespace {
@@ -14,29 +13,6 @@ LocalFixture printing(const std::string& command, const std::string& regex,
     options.report.how = ReportRules::How::lines;
     options.report.patterns = {{regex, stream}};
   });
-}
-
-LocalFixture ending(const std::string& command, const ReportRules& report) {
-  return LocalFixture(command, [&](LocalBackendOptions& options) {
-    options.command = command;
-    options.report = report;
-  });
-}
-
-// "P0 {...}" and "F0 {...}": type, sequence and value of each report.
-std::vector<std::string> shown(const LocalFixture& local) {
-  std::vector<std::string> result;
-  for (const TrialReport& report : local.reports) {
-    const bool final = report.metric.type == ReportMetricData::Type::final;
-    result.push_back(fmt::format("{}{} {}", final ? 'F' : 'P', report.metric.sequence,
-                                 dump_json(report.metric.value)));
-  }
-  return result;
-}
-
-bool mentions(const std::vector<std::string>& problems, const std::string& text) {
-  return std::ranges::any_of(
-      problems, [&](const std::string& one) { return one.find(text) != std::string::npos; });
 }
 
 using Lines = std::vector<std::string>;
@@ -209,129 +185,6 @@ TEST_CASE("tune metric: lines as Syne Tune writes them") {
   CHECK(mentions(local.problems, "reports no JSON object"));
 }
 
-TEST_CASE("result file: JSON, a number, or what a regular expression finds last") {
-  const auto [command, regex, expected] = GENERATE(table<std::string, std::string, std::string>(
-      {{"echo 0.25", "", "F0 0.25"},
-       {"echo '{\"default\": 1, \"b\": 2}'", "", R"(F0 {"default":1,"b":2})"},
-       {"echo NaN", "", "F0 null"},
-       {"printf 'cost 3\\ncost 4\\n\\nend'", R"(cost (?<default>\S+))", R"(F0 {"default":4})"},
-       {"printf '\\ncost 4'", R"(cost (?<default>\S+))", R"(F0 {"default":4})"}}));
-  ReportRules rules;
-  rules.how = ReportRules::How::result_file;
-  rules.file = "out/result";
-  rules.file_regex = regex;
-  auto local =
-      ending("mkdir -p $NNI_OUTPUT_DIR/out; (" + command + ") > $NNI_OUTPUT_DIR/out/result", rules);
-  local.start();
-  REQUIRE(local.run_to_end());
-  CHECK(shown(local) == Lines{expected});
-  CHECK(local.finished[0].how == Ending::succeeded);
-}
-
-TEST_CASE("result file: one in a folder that was moved away meanwhile counts") {
-  LocalFixture f("echo ready > $GATES/line; read x < $GATES/go; echo 0.25 > result",
-                 [](LocalBackendOptions& options) {
-                   options.report.how = ReportRules::How::result_file;
-                   options.report.file = "result";
-                   options.run_in_trial_folder = true;
-                   options.environment.push_back("GATES=" + options.code_directory.string());
-                 });
-  Lifeline line(f.directory / "line");
-  Gate go(f.directory / "go");
-  f.start();
-  REQUIRE(line.wait_for_byte());
-  fs::rename(f.directory / "experiment", f.directory / "elsewhere");
-  go.let(1);
-  REQUIRE(f.run_to_end());
-  INFO(f.finished[0].detail);
-  CHECK(f.finished[0].how == Ending::succeeded);
-  CHECK(shown(f) == Lines{"F0 0.25"});
-}
-
-TEST_CASE("result file: one that cannot be read fails the trial, with the reason") {
-  const auto [command, reason] = GENERATE(
-      table<std::string, std::string>({{":", "No such file"},
-                                       {"mkdir $R", "no regular file"},
-                                       {"mkfifo $R", "no regular file"},
-                                       {"ln -s /etc/passwd $R", "symbolic link"},
-                                       {"truncate -s 1G $R", "larger than"},
-                                       {"echo '[1' > $R", "JSON"},
-                                       {"echo '[1]' > $R", "a JSON number or object expected"}}));
-  ReportRules rules;
-  rules.how = ReportRules::How::result_file;
-  rules.file = "result.json";
-  auto local = ending("R=$NNI_OUTPUT_DIR/result.json; " + command, rules);
-  local.start();
-  REQUIRE(local.run_to_end());
-  INFO(local.finished[0].detail);
-  CHECK(local.finished[0].how == Ending::failed);
-  CHECK(local.finished[0].detail.starts_with("the result file result.json: "));
-  CHECK(local.finished[0].detail.find(reason) != std::string::npos);
-  CHECK(local.reports.empty());
-}
-
-TEST_CASE("result file: one without a number for the objective fails the trial") {
-  const auto [command, regex, reason] = GENERATE(table<std::string, std::string, std::string>(
-      {{"echo '{\"foo\": 1}'", "", "no number for \"default\""},
-       {"echo '{\"default\": \"x\"}'", "", "{\"default\":\"x\"}"},
-       {"printf 'cost 3\\ncost ****\\nend\\n'", R"(cost (?<default>\S+))", "'cost ****'"},
-       {"echo nothing", R"(cost (?<default>\S+))", "no line of it matches"},
-       {"echo; head -c 1000000 /dev/zero | tr '\\0' a | fold -w 900 | sed 's/$/= x/'",
-        R"(\S+=(?<default>[\d.]+))", "takes too long"}}));
-  ReportRules rules;
-  rules.how = ReportRules::How::result_file;
-  rules.file = "result";
-  rules.file_regex = regex;
-  auto local = ending("(" + command + ") > $NNI_OUTPUT_DIR/result", rules);
-  local.start();
-  REQUIRE(local.run_to_end());
-  INFO(local.finished[0].detail);
-  CHECK(local.finished[0].how == Ending::failed);
-  CHECK(local.finished[0].detail.find(reason) != std::string::npos);
-  CHECK(local.reports.empty());
-}
-
-TEST_CASE("result file: that of an earlier attempt does not count") {
-  ReportRules rules;
-  rules.how = ReportRules::How::result_file;
-  rules.file = "result.json";
-  auto local = ending("[ $ATTUNE_ATTEMPT = 1 ] || echo 1 > $NNI_OUTPUT_DIR/result.json", rules);
-  local.start(0, 0);
-  REQUIRE(local.run_to_end(1));
-  local.start(0, 1);
-  REQUIRE(local.run_to_end(2));
-  CHECK(local.finished[1].how == Ending::failed);
-}
-
-TEST_CASE("exit code: a result up to 125, and a failure above and by a signal") {
-  const auto [command, how, expected] = GENERATE(
-      table<std::string, Ending, Lines>({{"exit 0", Ending::succeeded, {R"(F0 {"default":0})"}},
-                                         {"exit 7", Ending::succeeded, {R"(F0 {"default":7})"}},
-                                         {"no_such_program_x", Ending::failed, {}},
-                                         {"kill -SEGV $$", Ending::signalled, {}}}));
-  ReportRules rules;
-  rules.how = ReportRules::How::exit_code;
-  auto local = ending(command, rules);
-  local.start();
-  REQUIRE(local.run_to_end());
-  CHECK(local.finished[0].how == how);
-  CHECK(shown(local) == expected);
-}
-
-// Another manager takes over what this one started.
-void replace_manager(LocalFixture& local, const LocalBackendOptions& options,
-                     std::uint64_t position) {
-  local.reports.clear();
-  local.finished.clear();
-  auto made = LocalBackend::create(local.io, options, [&local] { local.woken = true; });
-  REQUIRE(made.has_value());
-  local.backend = std::move(*made);
-  local.backend->set_path(local.directory / "experiment");
-  const auto adopted = local.backend->adopt(trial_start(0), position);
-  REQUIRE(adopted.has_value());
-  CHECK(*adopted == TrialBackend::Adoption::taken);
-}
-
 TEST_CASE("report lines: after the death of the manager none is lost and none comes twice") {
   TemporaryFolder other;
   const fs::path fifo = other.path / "go";
@@ -366,35 +219,6 @@ TEST_CASE("report lines: after the death of the manager none is lost and none co
   CHECK(local.reports.empty());
   CHECK(local.finished[0].how == Ending::succeeded);
   CHECK(local.problems.empty());
-}
-
-TEST_CASE("result file: one that an earlier manager has read need not be there any more") {
-  LocalBackendOptions options;
-  LocalFixture local("", [&](LocalBackendOptions& own) {
-    own.command = "echo 3 > $NNI_OUTPUT_DIR/result.json";
-    own.report.how = ReportRules::How::result_file;
-    own.report.file = "result.json";
-    options = own;
-  });
-  local.start();
-  REQUIRE(local.run_to_end());
-  REQUIRE(shown(local) == Lines{"F0 3"});
-  const std::uint64_t final = local.reports[0].position;
-  fs::remove(local.trial() / "result.json");
-  replace_manager(local, options, final);
-  REQUIRE(local.run_to_end());
-  CHECK(local.reports.empty());
-  CHECK(local.finished[0].how == Ending::succeeded);
-}
-
-TEST_CASE("result file: its folder is the trial's to make") {
-  ReportRules rules;
-  rules.how = ReportRules::How::result_file;
-  rules.file = "out/r.json";
-  auto local = ending("cd $NNI_OUTPUT_DIR && mkdir out && echo 1.5 > out/r.json", rules);
-  local.start();
-  REQUIRE(local.run_to_end());
-  CHECK(shown(local) == Lines{"F0 1.5"});
 }
 
 }  // namespace
