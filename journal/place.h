@@ -14,7 +14,9 @@ namespace attune {
 
 // The file at `path`, open for reading and writing, and locked for as long as it is open. Errors:
 // another process has it, a symbolic link, what the system says.
-// Another one may end while it is waited for.
+// Another one may end while it is waited for: this blocks for up to `patience`, and asks for the
+// lock every 20 ms. There is no event to wait for: flock() either does not wait or waits without a
+// limit, and nothing that poll() knows tells of its end.
 Result<UniqueFd> open_locked(FileSystem& files, const std::string& path, bool create,
                              std::chrono::milliseconds patience = {});
 
