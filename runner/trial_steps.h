@@ -26,7 +26,10 @@ class TrialSteps {
   // attempt); the first of an attempt says how far its checkpoint was, in the order of trust:
   //   - a number that is not 0: the trial goes on with its own count;
   //   - an iteration, where a step has been one so far;
-  //   - nothing: what was known when the checkpoint was saved.
+  //   - nothing: what was known when the checkpoint was saved. A trial that saves each iteration
+  //     before it reports it, and is killed in between, is then taken to be one step behind.
+  //     Nothing else is possible: one that reports first, and one that saves first, leave the same
+  //     reports and the same save, and the next report of either is all that comes.
   std::int64_t next(std::int64_t sequence, const Metrics& metrics);
 
   // The decider has been told of this step. Those from untold() up to the first of an attempt it
