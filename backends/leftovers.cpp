@@ -11,8 +11,9 @@ extern "C" {
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <ctime>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -24,7 +25,7 @@ namespace {
 
 // A process that forks while /proc is read may be missed; a second look finds its child.
 constexpr int kRounds = 10;
-constexpr int kLooks = 500;  // a millisecond each
+constexpr int kLooks = 50;  // with their pauses half a second
 
 bool has_variable(const std::string& environment, const std::string& variable) {
   const std::string bounded = '\0' + variable + '\0';
@@ -46,23 +47,24 @@ std::uint64_t field_of(const std::string& stat, StatField wanted) {
   return at == std::string::npos ? 0 : std::strtoull(stat.c_str() + at, nullptr, 10);
 }
 
-// Nothing for a process that really has none (kernel threads, zombies, `env -i`). Between execve()
-// and the start of the new program the kernel shows an empty environment, and nothing tells when
-// that is over: the program may have to be read from a disk first. Hence the looks again, of which
-// there are `looks` for all processes together: the event loop waits meanwhile.
-std::string environment_of(pid_t pid, int& looks) {
-  constexpr timespec kPause{0, 1'000'000};
+struct Environment {
+  std::string text;
+  bool is_coming = false;  // between execve() and the start of the new program
+};
+
+// Empty for a process that really has none (kernel threads, zombies, `env -i`).
+Environment environment_of(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/environ", pid);
   while (true) {
-    const Result<std::string> text = read_file(path);
-    if (!text) return "";
-    if (!text->empty()) return *text;
+    Result<std::string> text = read_file(path);
+    if (!text) return {};
+    if (!text->empty()) return {*std::move(text)};
     const std::string stat = stat_of(pid);
-    if (field_of(stat, kVirtualSize) == 0) return "";
+    if (field_of(stat, kVirtualSize) == 0) return {};
     const std::uint64_t end = field_of(stat, kEnvironmentEnd);
-    if (end != 0 && end == field_of(stat, kEnvironmentStart)) return "";
-    if (looks-- <= 0) return "";
-    if (end == 0) ::nanosleep(&kPause, nullptr);
+    if (end == 0) return {"", true};
+    if (end == field_of(stat, kEnvironmentStart)) return {};
+    // It has come since the file was read.
   }
 }
 
@@ -82,19 +84,22 @@ std::optional<double> seconds_since_start(const AttemptFacts& facts) {
   return std::max(SystemClock().now() - started, 0.0);
 }
 
-bool kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts) {
+Leftovers::Leftovers(const std::filesystem::path& folder, int attempt, AttemptFacts facts)
+    : where_("NNI_SYS_DIR=" + folder.string()),
+      which_(fmt::format("ATTUNE_ATTEMPT={}", attempt)),
+      facts_(std::move(facts)) {}
+
+bool Leftovers::look() {
   // Nothing survives a reboot. A spool that is gone does not say which one it was.
-  if (!facts.boot.empty() && facts.boot != boot_id()) return false;
-  bool any = false;
-  if (facts.command && facts.command->pid > 1 &&
-      process_start_time(facts.command->pid) == facts.command->start) {
-    any = ::kill(-facts.command->pid, SIGKILL) == 0;
+  if (!facts_.boot.empty() && facts_.boot != boot_id()) return false;
+  if (facts_.command && facts_.command->pid > 1 &&
+      process_start_time(facts_.command->pid) == facts_.command->start) {
+    any_ |= ::kill(-facts_.command->pid, SIGKILL) == 0;
   }
-  const std::string where = "NNI_SYS_DIR=" + folder.string();
-  const std::string which = fmt::format("ATTUNE_ATTEMPT={}", attempt);
-  int looks = kLooks;
+  bool unclear = false;
   for (int round = 0; round < kRounds; ++round) {
     bool found = false;
+    unclear = false;
     for (const auto& entry : entries_of("/proc")) {
       const std::string name = entry.filename().string();
       pid_t pid = 0;
@@ -102,16 +107,24 @@ bool kill_leftovers(const std::filesystem::path& folder, int attempt, const Atte
       if (pid <= 1 || pid == ::getpid()) continue;
       // Opened first: what is read and what is killed is then the same process, or none.
       const UniqueFd process(::pidfd_open(pid, 0));
-      const std::string environment = environment_of(pid, looks);
-      if (!process || !has_variable(environment, where) || !has_variable(environment, which)) {
+      const Environment environment = environment_of(pid);
+      unclear |= process && environment.is_coming;
+      if (!process || !has_variable(environment.text, where_) ||
+          !has_variable(environment.text, which_)) {
         continue;
       }
       found |= ::pidfd_send_signal(process.get(), SIGKILL, nullptr, 0) == 0;
     }
     if (!found) break;
-    any = true;
+    any_ = true;
   }
-  return any;
+  return unclear && ++looks_ < kLooks;
+}
+
+bool kill_leftovers(const std::filesystem::path& folder, int attempt, const AttemptFacts& facts) {
+  Leftovers leftovers(folder, attempt, facts);
+  while (leftovers.look()) std::this_thread::sleep_for(Leftovers::kPause);
+  return leftovers.any();
 }
 
 }  // namespace attune

@@ -44,7 +44,7 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   auto files = find_folder(path);
   Result<UniqueFd> spool = find_spool(files, start.attempt);
   if (!spool) {
-    kill_leftovers(path, start.attempt, {});  // whoever calls takes it for dead
+    hunt({path, start.attempt, {}});  // whoever calls takes it for dead
     return std::unexpected(spool.error());
   }
   if (!*spool) return adopt_without_spool(start);

@@ -51,6 +51,7 @@ struct LocalBackend::Attempt {
   bool gpus_known = true;              // gpus_ knows what it has
   bool forced = false;                 // the shim was killed by us
   bool gone = false;                   // the shim has ended: nothing new will be written
+  enum class Leftover { unknown, hunted, killed } leftover = Leftover::unknown;
 };
 
 }  // namespace attune

@@ -143,11 +143,11 @@ Result<void> LocalBackend::start(const TrialStart& start) {
 // this folder, and what they report would be taken for that of the new one. The start is tried
 // again.
 Result<void> LocalBackend::end_unknown_attempts(const TrialFolder& files,
-                                                const std::string& job_id) const {
+                                                const std::string& job_id) {
   for (const int attempt : files.attempts()) {
     const auto spool = files.open_spool(attempt);  // an error: the trial has put something there
     if (!spool || !*spool || !is_held(spool->get())) continue;
-    kill_leftovers(folder(job_id), attempt, read_facts(spool->get(), kBytesPerTrial));
+    hunt({folder(job_id), attempt, read_facts(spool->get(), kBytesPerTrial)});
     return fail(fmt::format(
         "attempt {} still ran, of which this store knows nothing; it is killed first", attempt));
   }
@@ -235,8 +235,8 @@ void LocalBackend::force_end_later(Attempt& attempt) {
     if (found == attempts_.end()) return;
     Attempt& late = *found->second;
     late.forced = !late.gone;
-    kill_leftovers(folder(late.job_id), late.number,
-                   late.spool.facts());  // the shim is one of them
+    // The shim is one of them.
+    hunt({folder(late.job_id), late.number, late.spool.facts()});
   });
 }
 
@@ -309,7 +309,7 @@ std::vector<TrialEvent> LocalBackend::fetch_status_results() {
     learn_gpus(attempt, attempt.spool.facts());
     if (more) {
       mark(attempt);
-    } else if (gone) {
+    } else if (gone && is_clear(attempt)) {
       attempt.spool.finish(late, events);
       TrialFinished end = finish(attempt);
       if (attempt.folder) {
@@ -336,7 +336,6 @@ TrialFinished LocalBackend::finish(Attempt& attempt) {
              WEXITED | WNOHANG);
   }
   const AttemptFacts& facts = attempt.spool.facts();
-  if (!facts.exit) kill_leftovers(folder(attempt.job_id), attempt.number, facts);
   TrialFinished end = end_of_attempt(facts, attempt.wanted);
   end.job_id = attempt.job_id;
   if (!facts.exit) {

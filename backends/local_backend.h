@@ -26,6 +26,7 @@
 
 namespace attune {
 
+class Leftovers;
 class TrialFolder;
 
 class LocalBackend final : public TrialBackend {
@@ -66,7 +67,7 @@ class LocalBackend final : public TrialBackend {
 
   LocalBackend(boost::asio::io_context& io, LocalBackendOptions options,
                std::shared_ptr<GpuRotation> gpus, std::function<void()> wake);
-  Result<void> end_unknown_attempts(const TrialFolder& files, const std::string& job_id) const;
+  Result<void> end_unknown_attempts(const TrialFolder& files, const std::string& job_id);
   std::filesystem::path folder(const std::string& job_id) const {
     return path_ / "trials" / job_id;
   }
@@ -82,6 +83,9 @@ class LocalBackend final : public TrialBackend {
   void wait_for_end(Attempt& attempt);
   void tell(Attempt& attempt, int signal);
   void force_end_later(Attempt& attempt);
+  bool is_clear(Attempt& attempt);
+  void look_again(Leftovers leftovers, std::function<void()> done);
+  void hunt(Leftovers leftovers);
   void mark(Attempt& attempt);
   void mark_changed(int watch_key);
   void wake();
