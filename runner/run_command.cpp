@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
@@ -21,6 +23,8 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr auto kAlways = [] { return true; };
 
 std::string experiment_id_of(std::uint64_t bits) {
   constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -124,14 +128,28 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   return setup;
 }
 
-Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock) {
+BusyWait wait_for_store(const fs::path& folder, std::function<bool()> goes_on) {
+  constexpr double kSilent = 2;  // seconds: nobody need know of less
+  const auto wait_on = [said = std::make_shared<bool>(false), file = (folder / kStoreFile).string(),
+                        goes_on = std::move(goes_on)] {
+    if (!std::exchange(*said, true))
+      put_text(stderr, fmt::format("attune: waits for another process that holds {}; see who with "
+                                   "fuser, ^C ends this\n",
+                                   terminal_text(file)));
+    return goes_on();
+  };
+  return {kSilent, wait_on};
+}
+
+Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock,
+                                BusyWait busy) {
   const RunFacts& facts = setup.session.facts;
   // Simulations are not resumed.
   if (setup.session.experiment.backend != "simulated")
     TRY(check_resumable(setup.session.experiment));
   TRY(claim_directory(facts.directory));
   ExperimentLock lock = TRY(ExperimentLock::take(facts.directory));
-  Store store = TRY(Store::open(setup.working_directory));
+  Store store = TRY(Store::open(setup.working_directory, std::move(busy)));
   ClaimedExperiment claimed{std::move(lock), std::move(store)};
   TRY(claimed.store.begin({facts.experiment_id, setup.session.experiment.name, facts.directory,
                            facts.objective().metric, facts.objective().maximize, facts.seed,
@@ -160,13 +178,15 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
             "\n");
     return kExitOk;
   }
-  ClaimedExperiment claimed = TRY(claim(setup, SystemClock()));
+  // Until the session begins a signal ends this program at once.
+  ClaimedExperiment claimed =
+      TRY(claim(setup, SystemClock(), wait_for_store(setup.working_directory, kAlways)));
   keep_lock(claimed.lock, setup.session.facts, claimed.store);
   return print_result(TRY(run_session(std::move(setup.session), claimed.store)), options.json);
 }
 
 Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings) {
-  TRY(bring_up_to_date(options.which.directory));
+  TRY(bring_up_to_date(options.which.directory, wait_for_store(options.which.directory, kAlways)));
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment stored = TRY(reader.find(options.which.experiment));
   Experiment experiment = TRY(read_stored_experiment(stored.file, stored.directory));
@@ -218,7 +238,8 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
       put_text(stdout, terminal_text(message) + "\n");
     return kExitOk;
   }
-  Store store = TRY(Store::open(reader.working_directory()));
+  Store store = TRY(
+      Store::open(reader.working_directory(), wait_for_store(reader.working_directory(), kAlways)));
   const SystemClock clock;
   TRY(store.resume(stored.id, clock.wall()));
   TRY(store.update_file(to_document(experiment)));

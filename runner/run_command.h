@@ -1,5 +1,7 @@
 #pragma once
 // attune run, resume and simulate: from the command line to the end of the experiment.
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,8 +43,12 @@ struct ClaimedExperiment {
   ExperimentLock lock;
   Store store;
 };
-// Makes its folder and its place in the store; `clock` dates it.
-Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock);
+// Makes its folder and its place in the store; `clock` dates it. For the store of another process
+// every call waits as `busy` says.
+Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock, BusyWait busy);
+// Says on standard error, once, that the store in `folder` is waited for, and waits on while
+// `goes_on()`.
+BusyWait wait_for_store(const std::filesystem::path& folder, std::function<bool()> goes_on);
 
 // Returns the exit code.
 int print_result(const SessionResult& result, bool as_json);

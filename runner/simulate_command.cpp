@@ -7,6 +7,8 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "backends/simulated/simulation_settings.h"
+#include "base/standard_output.h"
+#include "base/terminal_text.h"
 #include "runner/daemon_decider.h"
 #include "runner/experiment_file.h"
 #include "runner/observer_list.h"
@@ -51,7 +53,17 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
 
   share_one_processor();  // before anything is spawned
   ManualClock clock(1);   // 0 would be no time
-  ClaimedExperiment claimed = TRY(claim(setup, clock));
+  // Of its own: while the store is waited for nobody turns `io`.
+  asio::io_context interruption;
+  asio::signal_set end_wait(interruption, SIGINT, SIGTERM);
+  bool interrupted = false;
+  end_wait.async_wait([&](const auto& error, int) { interrupted = !error; });
+  auto claimed = claim(setup, clock, wait_for_store(setup.working_directory, [&] {
+                         interruption.poll();
+                         return !interrupted;
+                       }));
+  if (interrupted) return kExitInterrupted;
+  if (!claimed) return std::unexpected(claimed.error());
   asio::io_context io;
   const Experiment& file = setup.session.experiment;
   const std::filesystem::path directory = setup.session.facts.directory;
@@ -65,7 +77,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   setup.session.shown.metric = setup.session.facts.objective().metric;
   Progress progress(setup.session.shown, real);
   for (const std::string& message : setup.session.messages) progress.message(message);
-  StoreObserver memory(claimed.store, clock, &real);
+  StoreObserver memory(claimed->store, clock, &real);
   Reporter reporter(setup.session.facts, progress);
   ObserverList observers({&memory, &reporter});
   TrialRunner runner(runner_options(file, setup.session.facts.objectives), decider, backend, clock,
@@ -76,13 +88,19 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
     if (!error) runner.interrupt("interrupted");
   });
   runner.start();
+  interruption.poll();
+  if (interrupted) runner.interrupt("interrupted");  // before there was `signals`
   TRY(simulate(io,
                {.wake = [&] { runner.wake(); },
                 .pump = [&] { runner.pump(); },
                 .next_deadline = [&] { return runner.next_deadline(); },
                 .done = [&] { return runner.done(); }},
                decider, backend, clock));
-  TRY(Result<void>(memory.end_result()));
+  if (const auto& stored = memory.end_result(); !stored) {
+    if (!interrupted) return std::unexpected(stored.error());
+    put_text(stderr, fmt::format("attune: {}\n", terminal_text(stored.error().message)));
+    return kExitInterrupted;
+  }
   json summary = reporter.summary();
   summary["virtual_seconds"] = clock.now();
   return print_result(

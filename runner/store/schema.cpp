@@ -6,8 +6,6 @@
 #include <sys/file.h>
 
 #include <array>
-#include <chrono>
-#include <thread>
 
 #include "base/trust.h"
 #include "base/unique_fd.h"
@@ -190,19 +188,17 @@ constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
 // A lock tells nobody of its end, and waiting for it has no limit: it is asked for again.
-Result<UniqueFd> hold(const std::filesystem::path& folder, double busy_seconds) {
-  constexpr std::chrono::milliseconds kPause{20};
+Result<UniqueFd> hold(const std::filesystem::path& folder, const BusyWait& busy) {
   UniqueFd fd = TRY(open_trusted(folder, O_RDONLY | O_DIRECTORY));
-  for (double waited = 0; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0;
-       waited += std::chrono::duration<double>(kPause).count()) {
+  double waited = 0;
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       return fail(fmt::format("cannot lock {}: {}", folder.string(), strerror(errno)));
-    if (waited >= busy_seconds)
+    if (!busy.pause(waited))
       return fail(
           fmt::format("{}: another process sets up the store in it; see who with fuser, "
                       "and wait for it or end it",
                       folder.string()));
-    std::this_thread::sleep_for(kPause);
   }
   return fd;
 }
@@ -256,13 +252,13 @@ Result<std::int64_t> version_of(Database& database, const std::filesystem::path&
 std::span<const std::string_view> schema_steps() { return kSteps; }
 
 Result<Database> open_for_writing(const std::filesystem::path& working_directory,
-                                  std::span<const std::string_view> steps, double busy_seconds) {
+                                  std::span<const std::string_view> steps, BusyWait busy) {
   TRY(make_directories(working_directory));
-  const UniqueFd held = TRY(hold(working_directory, busy_seconds));
+  const UniqueFd held = TRY(hold(working_directory, busy));
   const std::filesystem::path file = working_directory / kStoreFile;
   // SQLite gives the files beside it the same permissions.
   TRY(make_file(file));
-  Database database = TRY(Database::open(file, Database::Mode::create, busy_seconds));
+  Database database = TRY(Database::open(file, Database::Mode::create, busy));
   auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
   // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at
   // any moment; the last ones before a power cut may be lost, the file stays whole.
@@ -287,11 +283,11 @@ void link_database(const std::filesystem::path& working_directory,
       file.lexically_relative(std::filesystem::canonical(directory, ignored)), link, ignored);
 }
 
-Result<void> bring_up_to_date(const std::filesystem::path& folder, double busy_seconds) {
+Result<void> bring_up_to_date(const std::filesystem::path& folder, BusyWait busy) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::canonical(folder / kStoreFile, error);
   if (error) return {};
-  TRY(open_for_writing(file.parent_path(), schema_steps(), busy_seconds));
+  TRY(open_for_writing(file.parent_path(), schema_steps(), busy));
   return {};
 }
 

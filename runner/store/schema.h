@@ -21,7 +21,7 @@ std::span<const std::string_view> schema_steps();
 // version. Refused: a file of another program, and one of a newer version than `steps` reach.
 // Several processes may do this at the same time.
 Result<Database> open_for_writing(const std::filesystem::path& working_directory,
-                                  std::span<const std::string_view> steps, double busy_seconds);
+                                  std::span<const std::string_view> steps, BusyWait busy);
 
 // So that the folder of an experiment leads to what is known of it. No harm when it cannot be made.
 void link_database(const std::filesystem::path& working_directory,
@@ -29,7 +29,7 @@ void link_database(const std::filesystem::path& working_directory,
 
 // Brings the file up to the newest version that is there, or that the link in the folder of an
 // experiment leads to. Nothing when there is none.
-Result<void> bring_up_to_date(const std::filesystem::path& folder, double busy_seconds = 10);
+Result<void> bring_up_to_date(const std::filesystem::path& folder, BusyWait busy = 10);
 
 // To read, otherwise as open_for_writing(). An older version than `steps` reach is refused too: who
 // only reads migrates nothing.

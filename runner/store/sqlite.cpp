@@ -56,6 +56,15 @@ std::string immutable_uri(const std::string& path) {
 struct Database::Handle {
   std::string file;
   SQLite::Database database;
+  BusyWait busy;
+  double waited = 0;
+
+  // `calls`: so often it was asked before, for the same lock.
+  static int go_on(void* handle, int calls) {
+    auto* self = static_cast<Handle*>(handle);
+    if (calls == 0) self->waited = 0;
+    return self->busy.pause(self->waited) ? 1 : 0;
+  }
 };
 
 struct SqlStatement::Handle {
@@ -161,14 +170,14 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
-Result<Database> Database::open(const std::filesystem::path& file, Mode mode, double busy_seconds) {
+Result<Database> Database::open(const std::filesystem::path& file, Mode mode, BusyWait busy) {
   const int flags =
       mode == Mode::create ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
-  const int busy = static_cast<int>(busy_seconds * 1000);
   const auto connect = [&](const std::string& name, int how) -> Result<Database> {
     try {
       auto handle =
-          std::make_unique<Handle>(Handle{file.string(), SQLite::Database(name, how, busy)});
+          std::make_unique<Handle>(Handle{file.string(), SQLite::Database(name, how), busy});
+      ::sqlite3_busy_handler(handle->database.getHandle(), &Handle::go_on, handle.get());
       // Opening alone reads nothing: what is wrong with the file shows with the first query.
       handle->database.exec("PRAGMA foreign_keys = ON; PRAGMA schema_version;");
       return Database(std::move(handle));
@@ -211,9 +220,7 @@ Result<std::int64_t> Database::integer(const std::string& sql) {
   }
 }
 
-void Database::wait_at_most(double busy_seconds) {
-  handle_->database.setBusyTimeout(static_cast<int>(busy_seconds * 1000));
-}
+void Database::wait(BusyWait busy) { handle_->busy = std::move(busy); }
 
 std::int64_t Database::last_row() const { return handle_->database.getLastInsertRowid(); }
 

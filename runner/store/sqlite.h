@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "base/result.h"
+#include "runner/store/busy_wait.h"
 
 namespace attune {
 
@@ -97,10 +98,9 @@ class Database {
  public:
   enum class Mode { create, read };
 
-  // create: made when missing. read: never writes, and never blocks a writer. `busy_seconds`: how
-  // long every call waits for another process that writes. Errors name the file and the cure.
-  static Result<Database> open(const std::filesystem::path& file, Mode mode,
-                               double busy_seconds = 10);
+  // create: made when missing. read: never writes, and never blocks a writer. `busy`: how long
+  // every call waits for another process that writes. Errors name the file and the cure.
+  static Result<Database> open(const std::filesystem::path& file, Mode mode, BusyWait busy = 10);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
@@ -110,7 +110,7 @@ class Database {
   Result<SqlStatement> prepare(const std::string& sql);
   Result<std::int64_t> integer(const std::string& sql);  // the first column of the only row
   std::int64_t last_row() const;                         // the rowid of the last INSERT
-  void wait_at_most(double busy_seconds);                // from now on
+  void wait(BusyWait busy);                              // from now on
   // Its path no longer names the open file: that was deleted, moved or replaced.
   bool has_moved() const;
 

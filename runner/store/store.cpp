@@ -34,7 +34,7 @@ struct Store::State {
     int attempt = 0;  // the newest
   };
   fs::path working_directory;
-  double busy_seconds;
+  BusyWait busy;
   SideFiles side_files;
   Database database;
   StoreStatements sql;
@@ -109,7 +109,7 @@ struct Store::State {
   Result<void> write_anew() {
     const fs::path file = working_directory / kStoreFile;
     side_files.remove(file);
-    Database anew = TRY(open_for_writing(working_directory, schema_steps(), busy_seconds));
+    Database anew = TRY(open_for_writing(working_directory, schema_steps(), busy));
     TRY(copy_experiments(database, file, experiment));
     StoreStatements statements = TRY(StoreStatements::prepare(anew));
     TRY(make_folder());
@@ -157,14 +157,14 @@ Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
-Result<Store> Store::open(const fs::path& working_directory, double busy_seconds) {
-  Database database = TRY(open_for_writing(working_directory, schema_steps(), busy_seconds));
+Result<Store> Store::open(const fs::path& working_directory, BusyWait busy) {
+  Database database = TRY(open_for_writing(working_directory, schema_steps(), busy));
   auto sql = TRY(StoreStatements::prepare(database));
   Transaction transaction = TRY(Transaction::on(database));
   const SideFiles side_files = SideFiles::of(working_directory / kStoreFile);
   // Where the file is must not depend on where this process is.
   return Store(
-      std::make_unique<State>(State{fs::absolute(working_directory), busy_seconds, side_files,
+      std::make_unique<State>(State{fs::absolute(working_directory), busy, side_files,
                                     std::move(database), std::move(sql), std::move(transaction)}));
 }
 
@@ -388,10 +388,10 @@ void Store::keep_folder(std::function<Result<void>()> keep) {
 bool Store::was_rewritten() { return std::exchange(state_->rewritten, false); }
 
 Result<void> Store::commit() { return state_->commit(); }
-void Store::be_patient(double busy_seconds) {
+void Store::be_patient(BusyWait busy) {
   state_->transaction.be_patient();
-  state_->busy_seconds = busy_seconds;
-  state_->database.wait_at_most(busy_seconds);
+  state_->busy = busy;
+  state_->database.wait(std::move(busy));
 }
 bool Store::stalled() const { return state_->transaction.stalled(); }
 

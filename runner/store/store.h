@@ -11,7 +11,7 @@
 // be_patient() it is written anew, with all that it held.
 //
 // One thread owns a Store. Managers of several experiments share a file: each waits for the others
-// up to `busy_seconds`, so a transaction must be short.
+// as long as `busy` says, so a transaction must be short.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -23,6 +23,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "runner/outbox.h"
+#include "runner/store/busy_wait.h"
 #include "runner/trial_observer.h"
 #include "runner/trial_record.h"
 
@@ -42,8 +43,7 @@ struct NewExperiment {
 class Store {
  public:
   // The file of a working directory, made when missing. Errors say what is wrong and the cure.
-  static Result<Store> open(const std::filesystem::path& working_directory,
-                            double busy_seconds = 10);
+  static Result<Store> open(const std::filesystem::path& working_directory, BusyWait busy = 10);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();  // what was not committed is lost
@@ -94,9 +94,9 @@ class Store {
   // that a FileWatch of the working directory misses none.
   Result<void> commit();
   // From now on: what cannot be written for a reason that may pass, as a full disk or another
-  // process that writes, waits in memory, and each commit() tries again. A call waits for at most
-  // `busy_seconds` for another process: meanwhile the manager does nothing else.
-  void be_patient(double busy_seconds = 1);
+  // process that writes, waits in memory, and each commit() tries again. A call waits as
+  // long as `busy` says for another process: meanwhile the manager does nothing else.
+  void be_patient(BusyWait busy = 1);
   // What the manager has in the folder of the experiment, which may be taken away alone. Called by
   // commit() once a second, and when the file was written anew; the folder exists then. An error is
   // one of commit(), which may pass.

@@ -4,11 +4,9 @@
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
-#include <functional>
 
-#include "backends/file_watch.h"
 #include "runner/store/schema.h"
-#include "tests/runner/program_folder.h"
+#include "tests/runner/running_program.h"
 
 namespace attune {
 namespace {
@@ -16,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // An experiment of three trials, the first of which waits to be told to go on.
-class Waiting {
+class Waiting : public RunningProgram {
  public:
   explicit Waiting(const std::string& trial = "report FINAL 1") {
     for (const char* name : {"go", "line"}) ::mkfifo((folder.path / name).c_str(), 0600);
@@ -24,35 +22,15 @@ class Waiting {
     go_.reset(::open((folder.path / "go").c_str(), O_RDWR | O_CLOEXEC));
     folder.write("[ $NNI_TRIAL_SEQ_ID = 0 ] && { echo ready > line; read x < go; }; " + trial,
                  "trialConcurrency: 1\nmaxTrialNumber: 3\n");
-    process = folder.spawn(io, {"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON},
-                           [this](ExitStatus status) { exit = status; });
+    spawn({"run", "e.yaml", "--dir", "exp", "--daemon", FAKE_DAEMON});
     pollfd waited{line_.get(), POLLIN, 0};
-    REQUIRE(::poll(&waited, 1, 60'000) == 1);
+    REQUIRE(::poll(&waited, 1, 600'000) == 1);
   }
   void go() const { REQUIRE(::write(go_.get(), "\n", 1) == 1); }
-  void wait_for(const std::string& message) {
-    const auto watch = FileWatch::create(io, [](int) {}).value();
-    REQUIRE(watch->add(folder.path / "err").has_value());
-    while (folder.text("err").find(message) == std::string::npos) {
-      REQUIRE(io.run_one_for(std::chrono::seconds(60)) == 1);
-      REQUIRE_FALSE(exit.has_value());
-    }
-  }
-  int code() {
-    io.restart();
-    io.run_for(std::chrono::seconds(60));
-    REQUIRE(exit.has_value());
-    return exit->signal == 0 ? exit->code : -exit->signal;
-  }
   void take_store_away() const {
     for (const char* ending : {"", "-wal", "-shm"})
       fs::remove(folder.path / "exp" / (std::string("attune.sqlite") + ending));
   }
-
-  ProgramFolder folder;
-  boost::asio::io_context io;
-  std::optional<ExitStatus> exit;
-  std::unique_ptr<ChildProcess> process;
 
  private:
   UniqueFd line_, go_;
