@@ -17,8 +17,8 @@ class ObserverList final : public TrialObserver {
   Result<Kept> on_attempt(const TrialRecord& t, const std::string& from) override {
     return each([&](TrialObserver& o) { return o.on_attempt(t, from); });
   }
-  void on_report(const TrialRecord& t, const TrialReport& r, const std::string& ignored) override {
-    for (auto* o : observers_) o->on_report(t, r, ignored);
+  void on_report(const TrialRecord& t, const TrialReport& r, const Verdict& verdict) override {
+    for (auto* o : observers_) o->on_report(t, r, verdict);
   }
   void on_attempt_end(const TrialRecord& t, const TrialFinished& end) override {
     for (auto* o : observers_) o->on_attempt_end(t, end);

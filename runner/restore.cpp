@@ -11,11 +11,9 @@
 namespace attune {
 namespace {
 
-// A value that is no number is told to the decider, too. A late one that was not ignored is the
-// last word of a trial that the user has stopped.
+// A late one that counts is the last word of a trial that the user has stopped.
 bool counts(const StoredReport& report) {
-  return report.type != "request_parameter" &&
-         (report.ignored.empty() || report.ignored.starts_with("it has no finite"));
+  return report.type != "request_parameter" && report.counts;
 }
 
 // The criteria that look at results need them all again; the others only need counts.
@@ -32,7 +30,7 @@ std::optional<ReportMetricData> metric_of(const StoredReport& report) {
 }
 
 bool asks_for_more(const StoredReport& report) {
-  return report.type == "request_parameter" && report.ignored.empty();
+  return report.type == "request_parameter" && report.counts;
 }
 
 // As the runner counted when it happened: a final result when its attempt had ended well, or had

@@ -32,6 +32,14 @@ struct Kept {
   std::string notice = {};  // for the user: what was done to keep it
 };
 
+// What becomes of a report.
+struct Verdict {
+  // The decider hears of it; of a final one when its attempt has ended well. Else it is only
+  // remembered.
+  bool counts = true;
+  std::string why = {};  // it does not count, or is no score; for people
+};
+
 class TrialObserver {
  public:
   virtual ~TrialObserver() = default;
@@ -43,8 +51,7 @@ class TrialObserver {
   virtual Result<Kept> on_attempt(const TrialRecord&, const std::string& /*from_checkpoint*/) {
     return Kept{};
   }
-  // A report that counted, or, when report.late or `ignored`, one that did not, and why.
-  virtual void on_report(const TrialRecord&, const TrialReport&, const std::string& /*ignored*/) {}
+  virtual void on_report(const TrialRecord&, const TrialReport&, const Verdict&) {}
   virtual void on_attempt_end(const TrialRecord&, const TrialFinished&) {}
   virtual void on_decision(const DecisionRecord&) {}
   // Where the newest attempt runs, as soon as that is known, perhaps said again; and since when, in

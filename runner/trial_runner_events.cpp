@@ -124,7 +124,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
   using Type = ReportMetricData::Type;
   TrialRecord& record = trial.record;
   const ReportMetricData& metric = report.metric;
-  const auto ignore = [&](const std::string& why) { observer_.on_report(record, report, why); };
+  const auto ignore = [&](const std::string& why) {
+    observer_.on_report(record, report, {.counts = false, .why = why});
+  };
   const bool final = metric.type == Type::final;
   // It has done that step, whether it counts or not, and may have saved it.
   const bool known = std::ranges::find(trial.ids, metric.parameter_id) != trial.ids.end();
@@ -148,7 +150,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
       tell_results(trial);
       observer_.on_trial_changed(record);
     }
-    observer_.on_report(record, report, "");
+    observer_.on_report(record, report, {});
     decider_.on_result(record.job_id, report.text);
     return;
   }
@@ -187,11 +189,13 @@ void TrialRunner::hold(LiveTrial& trial, TrialReport report) {
                       std::ranges::find(trial.finals, metric.parameter_id,
                                         &HeldResult::parameter_id) != trial.finals.end();
   if (second)
-    return observer_.on_report(trial.record, report, "the trial has had its final result before");
+    return observer_.on_report(
+        trial.record, report,
+        {.counts = false, .why = "the trial has had its final result before"});
   const std::string lack = lack_text(metric.value, options_.objectives);
   if (!lack.empty()) warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack));
   if (trial.asked) report.late = true;  // it may have been on its way
-  observer_.on_report(trial.record, report, flaw_of(metrics_of(metric.value)));
+  observer_.on_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
   trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});
 }
 
@@ -209,7 +213,7 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
   TrialRecord& record = trial.record;
   const auto met = meets_criterion(*trial.rules, metrics);
   if (!met) {
-    observer_.on_report(record, report, met.error().message);
+    observer_.on_report(record, report, {.counts = false, .why = met.error().message});
     ask_end(trial, EndAsked::Kind::fail, met.error().message, "runner");
     return;
   }
@@ -224,7 +228,7 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
     trial.told.push_back(report.metric.parameter_id);
     trial.finals.clear();
   }
-  observer_.on_report(record, report, flaw);
+  observer_.on_report(record, report, {.why = flaw});
   const Action action = complete ? decider_.on_result(record.job_id, final_text(report.metric))
                                  : tell(trial, report, step);
   observer_.on_trial_changed(record);

@@ -184,7 +184,13 @@ ALTER TABLE reports ADD COLUMN ran REAL;
 ALTER TABLE decisions ADD COLUMN attempt INTEGER;
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4};
+// Whether a report counts was to be read out of `ignored`, which is for people.
+constexpr std::string_view kVersion5 = R"sql(
+ALTER TABLE reports ADD COLUMN counts INTEGER NOT NULL DEFAULT 0;
+UPDATE reports SET counts = (ignored = '' OR ignored LIKE 'it has no finite%');
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
 // A lock tells nobody of its end, and waiting for it has no limit: it is asked for again.

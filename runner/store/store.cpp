@@ -302,14 +302,14 @@ Result<void> Store::add_parameter(const TrialRecord& trial, std::int64_t index,
 }
 
 Result<void> Store::add_report(const TrialRecord& trial, const TrialReport& report,
-                               const std::string& ignored) {
+                               const Verdict& verdict) {
   return state_->with(trial.job_id, [&](State::Known& known) {
-    return state_->change_row(
-        state_->sql.add_report,
-        {state_->experiment, trial.sequence, known.next_report++, trial.attempts - 1,
-         std::string(to_text(report.metric.type)), report.metric.sequence, report.time,
-         report.position, report.late, ignored, number_of(report.metric.value, state_->objective),
-         report.text, report.ran});
+    return state_->change_row(state_->sql.add_report,
+                              {state_->experiment, trial.sequence, known.next_report++,
+                               trial.attempts - 1, std::string(to_text(report.metric.type)),
+                               report.metric.sequence, report.time, report.position, report.late,
+                               verdict.why, number_of(report.metric.value, state_->objective),
+                               report.text, report.ran, verdict.counts});
   });
 }
 

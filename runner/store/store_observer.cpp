@@ -20,8 +20,8 @@ Result<Kept> StoreObserver::on_attempt(const TrialRecord& trial,
 }
 
 void StoreObserver::on_report(const TrialRecord& trial, const TrialReport& report,
-                              const std::string& ignored) {
-  note(store_.add_report(trial, report, ignored));
+                              const Verdict& verdict) {
+  note(store_.add_report(trial, report, verdict));
 }
 
 void StoreObserver::on_attempt_end(const TrialRecord& trial, const TrialFinished& end) {

@@ -20,7 +20,7 @@ class StoreObserver final : public TrialObserver {
   void on_trial_added(const TrialRecord& trial) override;
   Result<Kept> on_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
   void on_report(const TrialRecord& trial, const TrialReport& report,
-                 const std::string& ignored) override;
+                 const Verdict& verdict) override;
   void on_attempt_end(const TrialRecord& trial, const TrialFinished& end) override;
   void on_decision(const DecisionRecord& decision) override;
   void on_place(const TrialRecord& trial, const TrialPlace& place, double since) override;

@@ -68,10 +68,11 @@ struct StoredReport {
   double time = 0;
   std::uint64_t position = 0;
   bool late = false;
-  std::string ignored;          // why it did not count; empty: it did, unless it is late
+  std::string ignored;          // Verdict::why
   std::optional<double> value;  // of the objective
   std::string text;             // as the trial wrote it
   std::optional<double> ran;    // how long the attempt had run
+  bool counts = true;           // as in Verdict
 };
 struct StoredDecision {
   double time = 0;

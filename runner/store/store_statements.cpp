@@ -48,7 +48,7 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
       .end_attempt =
           make("UPDATE attempts SET ended_at = ?4, ending = ?5, detail = ?6, cpu_seconds = ?7, "
                "max_rss = ?8, ran = ?9 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
-      .add_report = make("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      .add_report = make("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       .add_decision = make(
           "INSERT INTO decisions (experiment, trial, time, action, decided_by, reason, attempt) "
           "VALUES (?, ?, ?, ?, ?, ?, ?)"),

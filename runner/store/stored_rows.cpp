@@ -66,7 +66,7 @@ StoredReport report_of(const SqlRow& row) {
           row.real(4),         static_cast<std::uint64_t>(row.integer(5)),
           row.integer(6) != 0, row.text(7),
           row.maybe_real(8),   row.text(9),
-          row.maybe_real(10)};
+          row.maybe_real(10),  row.integer(11) != 0};
 }
 
 StoredExperiment experiment_of(const SqlRow& row) {

@@ -37,7 +37,8 @@ inline constexpr const char* kParameterColumns =
 StoredParameter parameter_of(const SqlRow& row);
 
 inline constexpr const char* kReportColumns =
-    "report, attempt, type, sequence, time, position, late, ignored, value, text, ran";
+    "report, attempt, type, sequence, time, position, late, ignored, value, text, ran, "
+    "counts";
 StoredReport report_of(const SqlRow& row);
 
 }  // namespace attune

@@ -101,6 +101,7 @@ TEST_CASE("attune resume: an experiment from before there were conversations goe
                          "ALTER TABLE attempts DROP COLUMN host; "
                          "ALTER TABLE attempts DROP COLUMN ran; "
                          "ALTER TABLE reports DROP COLUMN ran; "
+                         "ALTER TABLE reports DROP COLUMN counts; "
                          "ALTER TABLE decisions DROP COLUMN attempt; "
                          "ALTER TABLE experiments DROP COLUMN ran; PRAGMA user_version = 1")
                 .has_value());

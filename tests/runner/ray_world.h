@@ -269,7 +269,7 @@ class RayBackend final : public TrialBackend {
 struct Records final : TrialObserver {
   void on_trial_added(const TrialRecord& t) override { all[t.job_id] = t; }
   void on_trial_changed(const TrialRecord& t) override { all[t.job_id] = t; }
-  void on_report(const TrialRecord&, const TrialReport&, const std::string&) override { taken(); }
+  void on_report(const TrialRecord&, const TrialReport&, const Verdict&) override { taken(); }
   void on_attempt_end(const TrialRecord&, const TrialFinished&) override { taken(); }
   std::function<void()> taken;
   std::map<std::string, TrialRecord> all;

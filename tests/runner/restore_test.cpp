@@ -23,7 +23,7 @@ struct Left {
     REQUIRE(observer.on_attempt(trial, from).has_value());
   }
   void report(std::int64_t sequence, ReportMetricData::Type type, bool late = false,
-              const std::string& ignored = "", std::optional<double> ran = {}) {
+              const Verdict& verdict = {}, std::optional<double> ran = {}) {
     TrialReport report = report_of(trial, sequence, 1.0, 10);
     report.metric.type = type;
     report.metric.parameter_id = trial.proposed.parameter_id;
@@ -31,7 +31,7 @@ struct Left {
     report.ran = ran;
     report.time = clock.wall();
     report.text = encode(report.metric).payload;
-    observer.on_report(trial, report, ignored);
+    observer.on_report(trial, report, verdict);
   }
   void end_attempt(Ending how, TrialStatus status, std::optional<double> ran = {}) {
     observer.on_attempt_end(trial, {"t0000", how, "", clock.wall(), 0, 0, false, ran});
@@ -113,18 +113,28 @@ TEST_CASE("restore: what was decided about the attempt that runs") {
 TEST_CASE("restore: the final results of the attempt that runs") {
   using Type = ReportMetricData::Type;
   Left left;
-  left.report(0, Type::final, true, "after the decision");
+  left.report(0, Type::final, true, {false, "after the decision"});
   CHECK(left.restore().finals.empty());
   left.report(0, Type::final, true);
   CHECK(left.restore().finals.size() == 1);
   CHECK(left.restore().finals.at(0).value == 1.0);
   CHECK(left.restore().told.empty());
   // It asks for its next configuration: the decider has heard the result of the first.
-  left.report(0, Type::request_parameter, false, "after the decision");
+  left.report(0, Type::request_parameter, false, {false, "after the decision"});
   CHECK(left.restore().finals.size() == 1);
   left.report(0, Type::request_parameter);
   CHECK(left.restore().finals.empty());
   CHECK(left.restore().told.size() == 1);
+}
+
+TEST_CASE("restore: what is said of a report decides nothing") {
+  using Type = ReportMetricData::Type;
+  Left left;
+  left.begin_attempt();
+  left.report(0, Type::final, false, {true, "no score, in words of a later version"});
+  CHECK(left.restore().finals.size() == 1);
+  left.report(1, Type::periodical, false, {false, "it has no finite thing that it needs"});
+  CHECK(left.restore().steps.untold() == 0);
 }
 
 TEST_CASE("restore: a final result counts when its attempt has ended well") {
@@ -207,16 +217,16 @@ TEST_CASE("restore: a clock that is set changes nothing but what is shown") {
   Left left;
   left.experiment.stop.max_trial_seconds = 1e9;
   left.decide("stop", "limit", "maxTrialDuration is over");
-  left.report(0, ReportMetricData::Type::periodical, false, "", 10);
+  left.report(0, ReportMetricData::Type::periodical, false, {}, 10);
   left.end_attempt(Ending::stopped, TrialStatus::pending, 15);
   const double step = GENERATE(-1000.0, 0.0, 259'427.0);
   left.set_clock(step);
   left.begin_attempt();
   CHECK_FALSE(left.restore().asked.has_value());  // that was the one before
-  left.report(0, ReportMetricData::Type::periodical, false, "", 20);
+  left.report(0, ReportMetricData::Type::periodical, false, {}, 20);
   left.set_clock(2 * step);
   left.decide("pause", "decider", "rung is full");
-  left.report(1, ReportMetricData::Type::periodical, false, "", 30);
+  left.report(1, ReportMetricData::Type::periodical, false, {}, 30);
   CHECK(left.restore().time.ran == 30);
   CHECK(left.restore().asked->kind == EndAsked::Kind::pause);
   CHECK(left.try_restore()->status.trial_seconds() == Approx(45));
@@ -228,7 +238,7 @@ TEST_CASE("restore: a clock that is set changes nothing but what is shown") {
 TEST_CASE("restore: which iteration comes next, also of what came too late to count") {
   Left left;
   left.report(0, ReportMetricData::Type::periodical);
-  left.report(1, ReportMetricData::Type::periodical, true, "after the decision");
+  left.report(1, ReportMetricData::Type::periodical, true, {false, "after the decision"});
   CHECK(left.restore().steps.done() == 2);
   CHECK(left.restore().steps.untold() == 1);
   left.observer.on_checkpoint({"t0000", "t0000-1", 10, "", 2});

@@ -132,8 +132,8 @@ struct Notes final : TrialObserver {
   void on_tally(const Tally& t) override { tally = t; }
   Result<Kept> on_attempt(const TrialRecord&, const std::string&) override { return on_idle(); }
   void on_state(const RunnerState& s) override { state = s; }
-  void on_report(const TrialRecord& trial, const TrialReport&, const std::string& why) override {
-    if (!why.empty()) ignored.push_back(trial.job_id + ": " + why);
+  void on_report(const TrialRecord& trial, const TrialReport&, const Verdict& verdict) override {
+    if (!verdict.why.empty()) ignored.push_back(trial.job_id + ": " + verdict.why);
   }
   void on_trial_changed(const TrialRecord& trial) override {
     all[trial.job_id] = trial;

@@ -32,7 +32,7 @@ class World {
     trial.attempts = 1;
     trial.start_time = 1002;
     store.add_attempt(trial, "", 1002).value();
-    store.add_report(trial, report_of(trial, 0, {{"accuracy", 0.5}}, 40), "").value();
+    store.add_report(trial, report_of(trial, 0, {{"accuracy", 0.5}}, 40), {}).value();
     store.end_attempt(trial, {"t0000", Ending::succeeded, "exit code 0", 1012.5, 1.25, 2.5e6})
         .value();
     trial.status = TrialStatus::succeeded;
@@ -67,7 +67,7 @@ class World {
     store.add_attempt(trial, "", 1020).value();
     TrialReport late = report_of(trial, 0, std::nan(""), 40);
     late.late = true;
-    store.add_report(trial, late, "").value();
+    store.add_report(trial, late, {}).value();
     store.end_attempt(trial, {"t0003", Ending::signalled, "killed by signal 11", 1030, 0.5, 1e6})
         .value();
     store.add_decision({"t0003", "stop", "decider", "median rule"}, 1025).value();

@@ -37,7 +37,7 @@ struct World {
       const TrialRecord trial = pending_trial(i);
       observer.on_trial_added(trial);
       observer.on_decision({trial.job_id, "stop", "user", "why"});
-      observer.on_report(trial, report_of(trial, 0, 0.5, 10), "");
+      observer.on_report(trial, report_of(trial, 0, 0.5, 10), {});
     }
   }
   std::int64_t pending() const {

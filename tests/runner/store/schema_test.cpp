@@ -1,4 +1,5 @@
 // Old files are migrated, foreign, newer and damaged ones are refused with a cure.
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +61,24 @@ TEST_CASE("schema: how long an experiment of version 3 has run is known to versi
   Database database = open_for_writing(folder.path, schema_steps(), kBusy).value();
   CHECK(database.integer("SELECT seconds + ran FROM experiments WHERE id = 'a'").value() == 80);
   CHECK(database.integer("SELECT seconds + ran FROM experiments WHERE id = 'b'").value() == 50);
+}
+
+TEST_CASE("schema: which reports of version 4 counted is known to version 5") {
+  const TemporaryFolder folder;
+  {
+    Database database = open_for_writing(folder.path, schema_steps().first(4), kBusy).value();
+    const auto add = [&](int report, const std::string& ignored) {
+      return fmt::format(
+          "INSERT INTO reports VALUES (1, 0, {}, 0, 'periodical', 0, 1, 1, 0, '{}', 1, '', 1); ",
+          report, ignored);
+    };
+    REQUIRE(database
+                .execute("PRAGMA foreign_keys = OFF; " + add(0, "") +
+                         add(1, "it has no finite \"default\"") + add(2, "after the decision"))
+                .has_value());
+  }
+  Database database = open_for_writing(folder.path, schema_steps(), kBusy).value();
+  CHECK(database.integer("SELECT sum(counts * (1 + report)) FROM reports").value() == 3);
 }
 
 TEST_CASE("schema: a migration that fails changes nothing") {

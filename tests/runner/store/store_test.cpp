@@ -118,11 +118,12 @@ TEST_CASE("store: a trial is read as it was written") {
   REQUIRE(store.change_trial(trial).has_value());
   trial.last_metric = {{"accuracy", 0.25}, {"loss", kNan}};
   trial.reports = 1;
-  REQUIRE(store.add_report(trial, report_of(trial, 0, trial.last_metric, 40), "").has_value());
+  REQUIRE(store.add_report(trial, report_of(trial, 0, trial.last_metric, 40), {}).has_value());
   TrialReport late = report_of(trial, 1, {{"accuracy", 0.5}}, 80);
   late.late = true;
-  REQUIRE(store.add_report(trial, late, "").has_value());
-  REQUIRE(store.add_report(trial, report_of(trial, 2, "text", 120), "is no number").has_value());
+  REQUIRE(store.add_report(trial, late, {}).has_value());
+  REQUIRE(store.add_report(trial, report_of(trial, 2, "text", 120), {false, "is no number"})
+              .has_value());
   REQUIRE(store.add_decision({"t0007", "stop", "user", "attune kill"}, 1004).has_value());
   REQUIRE(store.add_checkpoint({"t0007", "c1", 4096, ""}, 1004.5).has_value());
   REQUIRE(store.add_checkpoint({"t0007", "c2", 0, "nothing saved"}, 1004.75).has_value());
@@ -256,7 +257,7 @@ TEST_CASE("store: what a resume needs") {
   running.attempts = 1;
   REQUIRE(store.add_attempt(running, "", 1002).has_value());
   REQUIRE(store.change_trial(running).has_value());
-  REQUIRE(store.add_report(running, report_of(running, 0, 0.5, 40), "").has_value());
+  REQUIRE(store.add_report(running, report_of(running, 0, 0.5, 40), {}).has_value());
   REQUIRE(store.end_attempt(running, {"t0001", Ending::paused, "", 1003, 0, 0}).has_value());
   running.status = TrialStatus::paused;
   running.checkpoint = "c1";
@@ -297,7 +298,7 @@ TEST_CASE("store: what a resume needs") {
   // The next manager counts reports on where the killed one stopped.
   Store next = Store::open(folder.path).value();
   REQUIRE(next.resume("abcd2345", 1010).has_value());
-  REQUIRE(next.add_report(running, report_of(running, 1, 0.75, 90), "").has_value());
+  REQUIRE(next.add_report(running, report_of(running, 1, 0.75, 90), {}).has_value());
   REQUIRE(next.commit().has_value());
   CHECK(reader.unfinished(experiment).value()[1].position == 90);
   const StoredTrial whole = reader.whole_trial(experiment, "t0001").value();
@@ -340,7 +341,7 @@ TEST_CASE("store: the observer is durable when on_attempt and on_idle return") {
   CHECK(reader.whole_trial(experiment, "0").value().attempts.size() == 1);
   CHECK(reader.trial(experiment, "0")->status == TrialStatus::running);
 
-  observer.on_report(trial, report_of(trial, 0, 0.5, 40), "");
+  observer.on_report(trial, report_of(trial, 0, 0.5, 40), {});
   observer.on_decision({"t0000", "checkpoint", "runner", "every 1 report"});
   observer.on_checkpoint({"t0000", "c1", 10, ""});
   observer.on_checkpoint_dropped("c1");
