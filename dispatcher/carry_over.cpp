@@ -11,18 +11,33 @@ namespace {
 
 constexpr int kTries = 10;  // draws for a point that meets the constraints
 
+using Names = std::set<std::string>;
+
+// Without those at the top that are not `there`, and what is in their options.
+Point with_gaps(const Space& space, Point point, const Names& there) {
+  for (std::size_t i = 0; i < space.params.size(); ++i) {
+    const Param& param = space.params[i];
+    const bool known =
+        param.condition ? point.active(param.condition->parent) : there.contains(param.name);
+    if (!known) point.values[i] = Point::kInactive;
+  }
+  return point;
+}
+
 }  // namespace
 
-Result<Point> carried_point(const Tuner& tuner, const Space& space, const json& parameters) {
+Result<Point> carried_point(const Tuner& tuner, const Space& space, const json& parameters,
+                            Missing missing) {
   auto point = tuner.point_from(space, parameters);
-  if (point || !parameters.is_object() || point_count(space)) return point;
-  std::set<std::string> there;
+  const bool open = missing == Missing::open && tuner.takes_gaps();
+  if (point || !parameters.is_object() || (point_count(space) && !open)) return point;
+  Names there;
   for (const auto& [key, value] : parameters.items()) there.insert(key);
-  std::size_t known = 0, missing = 0;
+  std::size_t known = 0, absent = 0;
   for (const Param& param : space.params) {
-    if (!param.condition) ++(there.contains(param.name) ? known : missing);
+    if (!param.condition) ++(there.contains(param.name) ? known : absent);
   }
-  if (missing == 0 || known < missing) return point;
+  if (absent == 0 || known < absent) return point;
   Rng rng = Rng(0).fork(dump_json(parameters));
   for (int i = 0; i < kTries; ++i) {
     json whole = parameters;
@@ -32,6 +47,7 @@ Result<Point> carried_point(const Tuner& tuner, const Space& space, const json& 
     }
     auto filled = tuner.point_from(space, whole);
     if (!filled) return filled;  // of what is there, something does not fit
+    if (open) return with_gaps(space, *std::move(filled), there);
     if (space.feasible(*filled)) return filled;
   }
   return point;

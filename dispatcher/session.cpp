@@ -29,12 +29,13 @@ Result<Effects> Session::set_space(Space space) {
   TRY(tuner_->set_space(space));
   const std::optional<Space> old = std::exchange(space_, std::move(space));
   if (old) {
-    auto moved = [&](const Point& point) {
-      return carried_point(*tuner_, *space_, tuner_->parameters(*old, point));
+    auto moved = [&](const Point& point, Missing missing) {
+      return carried_point(*tuner_, *space_, tuner_->parameters(*old, point), missing);
     };
     std::vector<Outcome> kept;
     for (Outcome& outcome : history_) {
-      if (auto point = moved(outcome.point)) {
+      // One without a result may turn out to run.
+      if (auto point = moved(outcome.point, outcome.loss ? Missing::open : Missing::drawn)) {
         outcome.point = *std::move(point);
         kept.push_back(std::move(outcome));
       }
@@ -44,7 +45,7 @@ Result<Effects> Session::set_space(Space space) {
     if (!history_.empty()) tuner_->tell(history_);
     for (auto& [id, trial] : trials_) {
       if (!trial.point) continue;
-      auto point = moved(*trial.point);
+      auto point = moved(*trial.point, Missing::drawn);
       trial.point = point ? std::optional(*std::move(point)) : std::nullopt;
       if (trial.point && !trial.told) tuner_->adopt(id, *trial.point);
     }

@@ -71,7 +71,7 @@ Replies Session::import(const std::vector<Imported>& records) {
       ++known;
       continue;
     }
-    auto point = carried_point(*tuner_, *space_, record.parameters);
+    auto point = carried_point(*tuner_, *space_, record.parameters, Missing::open);
     auto metrics = to_metrics(record.value, objective_.metric);
     const auto loss = metrics ? loss_of(*metrics) : std::nullopt;
     if (!point || !metrics || !loss) {
@@ -81,7 +81,11 @@ Replies Session::import(const std::vector<Imported>& records) {
                               : "the metric is not finite");
       continue;
     }
-    auto own = record.trial ? trials_.find(*record.trial) : take_doubtful(*point);
+    // Trials that ran when a parameter came have drawn values for it.
+    const auto whole = carried_point(*tuner_, *space_, record.parameters, Missing::drawn);
+    auto own = record.trial ? trials_.find(*record.trial)
+               : whole      ? take_doubtful(*whole)
+                            : trials_.end();
     if (own != trials_.end() && !own->second.told) {
       const TrialId id = own->first;
       append(replies, final_result(id, record.value));
@@ -90,7 +94,8 @@ Replies Session::import(const std::vector<Imported>& records) {
       ++known;
       continue;
     }
-    if (!record.has_job && !known_results.insert(key_of(*point, *loss)).second) {
+    if (!record.has_job && ((whole && known_results.contains(key_of(*whole, *loss))) ||
+                            !known_results.insert(key_of(*point, *loss)).second)) {
       ++known;
       continue;
     }
@@ -135,7 +140,7 @@ Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_pause
   const bool has_result = std::ranges::any_of(
       history_, [id](const Outcome& outcome) { return outcome.trial == id && outcome.loss; });
   if (has_result) return fail("trial " + std::to_string(id) + " has a result already");
-  Point point = TRY(carried_point(*tuner_, *space_, parameters));
+  Point point = TRY(carried_point(*tuner_, *space_, parameters, Missing::drawn));
   tuner_->adopt(id, point);
   trials_.emplace(id, Trial{.point = std::move(point)});
   ++untold_;

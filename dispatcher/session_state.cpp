@@ -63,7 +63,7 @@ Result<Metrics> load_metrics(double count, std::size_t& next, const std::vector<
   return metrics;
 }
 
-Result<std::vector<Outcome>> load_history(const Space& space, const json& state) {
+Result<std::vector<Outcome>> load_history(const Space& space, const json& state, Gaps gaps) {
   const auto trials = TRY(numbers_at(state, "trials"));
   const auto ends = TRY(numbers_at(state, "ends"));
   const auto losses = TRY(numbers_at(state, "losses"));
@@ -77,7 +77,7 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state)
     known.push_back(name);
   }
   const std::size_t n = trials.size();
-  auto points = TRY(load_points(space, TRY(value_at(state, "points")), n));
+  auto points = TRY(load_points(space, TRY(value_at(state, "points")), n, gaps));
   for (const auto* column : {&ends, &losses, &budgets, &counts}) {
     if (column->size() != n) return fail("saved state: columns of different length");
   }
@@ -256,7 +256,8 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   TRY(tuner_->set_space(*space));
   space_ = std::move(space);
   TRY(tuner_->load(TRY(value_at(state, "tuner"))));
-  history_ = TRY(load_history(*space_, TRY(object_at(state, "history"))));
+  history_ = TRY(load_history(*space_, TRY(object_at(state, "history")),
+                              tuner_->takes_gaps() ? Gaps::allowed : Gaps::none));
   find_resultless();
   TRY(load_trials(TRY(object_at(state, "trials"))));
   TRY(load_finished(state));

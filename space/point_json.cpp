@@ -39,6 +39,10 @@ void write_members(const Space& space, const Point& point, std::size_t& i,
                    const std::optional<Condition>& scope, json& object) {
   while (i < space.params.size() && space.params[i].condition == scope) {
     const std::size_t own = i++;
+    if (!point.active(own)) {
+      while (i < space.params.size() && is_descendant(space.params[i], own)) ++i;
+      continue;
+    }
     json value = value_json(space.params[own].domain, point.values[own]);
     while (i < space.params.size() && is_descendant(space.params[i], own)) {
       const auto& condition = space.params[i].condition;

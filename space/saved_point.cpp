@@ -35,14 +35,15 @@ bool is_possible(const Domain& domain, double value) {
 
 json save_point(const Point& point) { return save_numbers(point.values); }
 
-Result<void> check_point(const Space& space, const Point& point) {
+Result<void> check_point(const Space& space, const Point& point, Gaps gaps) {
   if (point.values.size() != space.params.size()) {
     return fail("saved state: a point of " + std::to_string(point.values.size()) +
                 " values in a space of " + std::to_string(space.params.size()));
   }
   for (std::size_t i = 0; i < space.params.size(); ++i) {
     const Param& param = space.params[i];
-    const bool wanted = is_active(space, point, i);
+    const bool gap = gaps == Gaps::allowed && !param.condition && !point.active(i);
+    const bool wanted = is_active(space, point, i) && !gap;
     if (point.active(i) != wanted || (wanted && !is_possible(param.domain, point.values[i]))) {
       return fail("saved state: " + param.path + ": impossible value");
     }
@@ -64,7 +65,8 @@ json save_points(std::span<const Point* const> points) {
   return save_numbers(values);
 }
 
-Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count) {
+Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count,
+                                       Gaps gaps) {
   const auto values = TRY(numbers(state));
   const std::size_t width = space.params.size();
   if (values.size() != count * width) {
@@ -75,7 +77,7 @@ Result<std::vector<Point>> load_points(const Space& space, const json& state, st
   for (auto from = values.begin(); points.size() < count;
        from += static_cast<std::ptrdiff_t>(width)) {
     points.push_back({{from, from + static_cast<std::ptrdiff_t>(width)}});
-    TRY(check_point(space, points.back()));
+    TRY(check_point(space, points.back(), gaps));
   }
   return points;
 }

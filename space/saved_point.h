@@ -10,13 +10,16 @@ namespace attune {
 
 json save_point(const Point& point);
 
-// Checks that exactly the active parameters have values, and these are possible.
-Result<void> check_point(const Space& space, const Point& point);
+// Checks that exactly the active parameters have values, and these are possible. With gaps those
+// at the top may lack them (Tuner::takes_gaps).
+enum class Gaps { none, allowed };
+Result<void> check_point(const Space& space, const Point& point, Gaps gaps = Gaps::none);
 Result<Point> load_point(const Space& space, const json& state);
 
 // Many points as one text, for histories; all of one space. `count` is how many there must be.
 json save_points(std::span<const Point* const> points);
-Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count);
+Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count,
+                                       Gaps gaps = Gaps::none);
 
 // Whether a value could have come from the domain; q is not demanded.
 bool is_possible(const Domain& domain, double value);

@@ -109,6 +109,7 @@ std::optional<std::uint64_t> point_count(const Space& space);
 bool is_continuous(const Domain& domain);
 
 // The user's JSON for a point: keys in declaration order, nested choices as {"_name": ..., ...}.
+// What has no value is left out.
 json to_json(const Space& space, const Point& point);
 
 // The inverse, for imports and custom trials. Every active parameter must be present and inside its

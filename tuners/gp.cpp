@@ -52,6 +52,7 @@ class Gp final : public Tuner {
   void withdraw(TrialId id) override { record_.withdraw(id); }
   void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
   void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
+  bool takes_gaps() const override { return true; }  // as below another option
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;

@@ -130,7 +130,8 @@ Result<void> SearchRecord::load(const json& state) {
   TRY(loaded.dedup_.load(TRY(object_at(state, "dedup"))));
   const auto values = TRY(numbers_at(state, "values"));
   const auto kinds = TRY(numbers_at(state, "kinds"));
-  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), kinds.size()));
+  auto points =
+      TRY(load_points(space_, TRY(value_at(state, "points")), kinds.size(), Gaps::allowed));
   const std::size_t width = objectives_.size() + objectives_.limits();
   if (values.size() != width * kinds.size() ||
       !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) ||

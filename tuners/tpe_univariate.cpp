@@ -144,6 +144,7 @@ class Tpe final : public Tuner {
     running_.start(id, point, internal(point));
   }
 
+  bool takes_gaps() const override { return true; }
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;

@@ -70,6 +70,11 @@ class Tuner {
   // adopted, except imports, which all carry kImportedTrial. Points lie in the space.
   virtual void tell(std::span<const Outcome> outcomes) = 0;
 
+  // Whether results may have gaps: parameters at the top without a value, as in a result that is
+  // older than they are. They, and what is in their options, say nothing of such parameters; a
+  // point with a gap is no point that was tried, and is never proposed. All other points are whole.
+  virtual bool takes_gaps() const { return false; }
+
   // Runs, but was not proposed here: customized, or recovered after a restart.
   virtual void adopt(TrialId, const Point&) {}
 

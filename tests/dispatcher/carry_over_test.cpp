@@ -53,10 +53,10 @@ TEST_CASE("a new parameter: what is missing is spread over what is declared, equ
   std::set<double> values;
   for (int i = 0; i < 100; ++i) {
     const json parameters = {{"x", i / 100.0}};
-    const Point point = carried_point(*tuner, space, parameters).value();
+    const Point point = carried_point(*tuner, space, parameters, Missing::drawn).value();
     CHECK(point.values[0] == i / 100.0);
     values.insert(point.values[1]);
-    CHECK(carried_point(*tuner, space, parameters).value() == point);
+    CHECK(carried_point(*tuner, space, parameters, Missing::drawn).value() == point);
   }
   CHECK(values.size() == 10);
 }
@@ -66,13 +66,30 @@ TEST_CASE("a new parameter: constraints hold for what is filled in") {
   REQUIRE(set_constraints(space, {"n < 5"}));
   const auto tuner = std::make_unique<ScriptedTuner>();
   for (int i = 0; i < 20; ++i) {
-    const auto point = carried_point(*tuner, space, {{"x", i / 20.0}});
+    const auto point = carried_point(*tuner, space, {{"x", i / 20.0}}, Missing::drawn);
     if (point) CHECK(point->values[1] < 5);
   }
 }
 
+TEST_CASE("a new parameter: a result has a gap for it where the tuner takes that") {
+  const Space space = space_of(
+      R"({"x":{"_type":"uniform","_value":[0,1]},
+          "c":{"_type":"choice","_value":[{"_name":"a","y":{"_type":"randint","_value":[0,9]}},
+                                          {"_name":"b","y":{"_type":"randint","_value":[0,9]}}]}})");
+  const auto made = [](const char* name) {
+    return make_tuner(builtin_tuners(), name, json::object(), {}, 1).value().tuner;
+  };
+  for (const char* name : {"TPE", "GP", "SMAC"}) {
+    const Point point = carried_point(*made(name), space, {{"x", 0.5}}, Missing::open).value();
+    CHECK(point == Point{{0.5, Point::kInactive, Point::kInactive, Point::kInactive}});
+    CHECK(to_json(space, point) == json{{"x", 0.5}});
+    CHECK_FALSE(carried_point(*made(name), space, {{"x", 2}}, Missing::open).has_value());
+  }
+  CHECK(carried_point(*made("Evolution"), space, {{"x", 0.5}}, Missing::open)->active(1));
+}
+
 TEST_CASE("a new parameter: no point of a finite space counts as tried that was not") {
-  const auto tuner = GENERATE("GridSearch", "Random", "TPE");
+  const auto tuner = GENERATE("GridSearch", "Random", "TPE", "GP", "SMAC");
   CAPTURE(tuner);
   const auto daemon = Stepped::make(tuner, {{"seed", 1}});
   daemon->send("IN", R"({"a":{"_type":"choice","_value":[1,2,3]}})");
@@ -89,6 +106,44 @@ TEST_CASE("a new parameter: no point of a finite space counts as tried that was 
   }
   CHECK(points.size() == 6);
   CHECK(frames.back().code == "NO");
+}
+
+TEST_CASE("a new parameter: an equal record is known, and so is that of a trial which ran on") {
+  const auto daemon = Stepped::make("TPE", {{"seed", 1}});
+  daemon->send("IN", kBefore);
+  daemon->send("GE", "2");
+  daemon->send("ME", final_metric(0, "1"));
+  const auto frames = daemon->take();
+  const auto record = [&](int id) {
+    const json trial = parse_json(frames[static_cast<std::size_t>(1 + id)].payload).value();
+    return json{{"parameter", trial.at("parameters")}, {"value", id + 1}};
+  };
+  daemon->send("SS", kAfter);
+  daemon->send("ME", final_metric(1, "2"));
+  const json before = daemon->save();
+  daemon->send("FD", dump_json(json::array({record(0), record(1)})));
+  CHECK(daemon->save()["tuner"]["session"]["history"] == before["tuner"]["session"]["history"]);
+}
+
+TEST_CASE("a new parameter: a model of a finite space goes on with what is known") {
+  const auto daemon = Stepped::make("TPE", {{"seed", 1}, {"optimize_mode", "minimize"}});
+  daemon->send("IN", R"({"a":{"_type":"randint","_value":[0,40]}})");
+  daemon->send("GE", "30");
+  for (const Frame& frame : daemon->take()) {
+    if (frame.code != "TR") continue;
+    const json trial = parse_json(frame.payload).value();
+    const int a = trial.at("parameters").at("a");
+    daemon->send("ME", final_metric(trial.at("parameter_id"), std::to_string(std::abs(a - 30))));
+  }
+  daemon->send("SS", R"({"a":{"_type":"randint","_value":[0,40]},
+                         "b":{"_type":"randint","_value":[0,40]}})");
+  daemon->send("GE", "10");
+  double distance = 0;
+  for (const Frame& frame : daemon->take()) {
+    if (frame.code != "TR") continue;
+    distance += std::abs(parse_json(frame.payload)->at("parameters").at("a").get<double>() - 30);
+  }
+  CHECK(distance / 10 < 8);  // 12.6 on average at random
 }
 
 TEST_CASE("a new parameter: models go on with what they know of the others") {
