@@ -4,6 +4,7 @@
 // keep count of what is live.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -35,6 +36,9 @@ class Commander {
   // Whether it gives its place to a task of the commander that waits and does not yield itself. A
   // task that ends by nobody's word but the commander's has to, or what is due would wait for ever.
   virtual bool yields(const Task& task) const = 0;
+  // Lists of tasks that run at the same time: where there is room for each of a list and never for
+  // all of it, the last one waits for ever. Their names are for people. The same always.
+  virtual std::vector<std::vector<TaskSpec>> together() const { return {}; }
   // Whether there is to be another attempt; asked only while the limits of the task allow one.
   virtual bool retry(const Task& task, TaskState end, const std::string& cause) const = 0;
   // It is told to end, by whomever, and no attempt follows.

@@ -162,6 +162,7 @@ class Coordinator {
   double keep_room(double now);
   double tell_obstacles(double now);
   std::string why_nobody(const TaskSpec& spec) const;
+  std::string why_no_place(const Task& task) const;
   static double pause_before(int attempt);  // seconds
   void wait_in_line(Task& task, double now);
   void give_room_back(const std::string& task, double now);

@@ -97,6 +97,15 @@ bool fits(const Worker& worker, const TaskSpec& task) {
          enough(task.needs, worker.used, worker.hello.capacity);
 }
 
+bool have_room(std::vector<Worker> workers, const std::vector<TaskSpec>& tasks) {
+  return std::ranges::all_of(tasks, [&](const TaskSpec& task) {
+    const auto place =
+        std::ranges::find_if(workers, [&](const Worker& each) { return fits(each, task); });
+    if (place != workers.end()) add_task(*place, task);
+    return place != workers.end();
+  });
+}
+
 void add_task(Worker& worker, const TaskSpec& task) {
   if (worker.tasks.insert(task.id).second) add(worker.used, task.needs, 1);
 }

@@ -55,6 +55,9 @@ bool may_have(const Worker& worker, const TaskSpec& task);
 std::string obstacle(const Worker& worker, const TaskSpec& task);
 // Whether it may have it now.
 bool fits(const Worker& worker, const TaskSpec& task);
+// Whether workers that have nothing else to do have room for all of them at the same time. Each is
+// put where it first fits: exact for workers that are alike and tasks that are, but for the last.
+bool have_room(std::vector<Worker> workers, const std::vector<TaskSpec>& tasks);
 // It has the task from now on, or no more. Of a worker in the table: WorkerTable::take, release.
 void add_task(Worker& worker, const TaskSpec& task);
 void remove_task(Worker& worker, const TaskSpec& task);

@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 
+#include "backends/machine.h"
 #include "base/host_port.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
@@ -17,6 +18,7 @@
 #include "runner/listen_address.h"
 #include "runner/local_workers.h"
 #include "runner/pool_commands.h"
+#include "runner/resource_pool.h"
 #include "runner/slurm_coordinator.h"
 #include "runner/workload.h"
 
@@ -122,6 +124,30 @@ Result<std::optional<SlurmSettings>> slurm_of(const CoordinatorCommandOptions& o
   return settings;
 }
 
+// The workers of this machine are all that there will be, unless others can dial: where the learner
+// leaves no room for what it needs beside it the run would stand still.
+Result<void> check_room(const Commander& commander, const CoordinatorCommandOptions& options) {
+  Worker worker;
+  worker.state = WorkerState::ready;
+  worker.hello.capacity.cpu = options.worker_cpu > 0 ? options.worker_cpu : usable_cores();
+  worker.hello.capacity.memory = usable_memory();
+  const std::vector<Worker> workers(static_cast<std::size_t>(options.workers), worker);
+  for (const std::vector<TaskSpec>& tasks : commander.together()) {
+    // What not even an empty worker may have waits for another worker, and says so.
+    if (!std::ranges::all_of(tasks, [&](const auto& each) { return may_have(worker, each); }))
+      continue;
+    if (have_room(workers, tasks)) continue;
+    const std::size_t learners = tasks.size() - 1;
+    return fail(fmt::format(
+        "{}: there is never room for {} ({}) and {} ({}) at the same time on {} "
+        "worker{} of {:g} cpu: give --workers or --worker-cpu more, or let them need less",
+        options.file, learners == 1 ? "the learner" : fmt::format("{} learners", learners),
+        to_text(tasks.front().needs), tasks.back().id, to_text(tasks.back().needs), options.workers,
+        options.workers == 1 ? "" : "s", worker.hello.capacity.cpu));
+  }
+  return {};
+}
+
 // The journal of one that runs is waited for, which may just be ending.
 void say_if_another_runs(const fs::path& directory) {
   const std::string journal = (directory / kCoordinatorJournal).string();
@@ -148,12 +174,16 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   const Log log = TRY(Log::to_file((directory / "coordinator.log").string(),
                                    TRY(parse_log_level(options.log_level)), true))
                       .named("coordinator");
+  const auto slurm = TRY(slurm_of(options));
+  const bool only_local = options.workers > 0 && !slurm && options.scale_command.empty() &&
+                          options.advertise.empty() && is_this_host(listen.host);
   const Commander* outcome = nullptr;
   MakeCommander commander;
   if (!options.file.empty()) {
-    commander = [&](std::uint64_t seed) {
-      auto made = read_workload(options.file, directory, seed);
-      if (made) outcome = made->get();
+    commander = [&](std::uint64_t seed) -> Result<std::unique_ptr<Commander>> {
+      auto made = TRY(read_workload(options.file, directory, seed));
+      if (made && only_local) TRY(check_room(*made, options));
+      outcome = made.get();
       return made;
     };
   }
@@ -176,7 +206,6 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.ping = server_options.silence / 5;
   bool finished = false;
   const fs::path program = fs::path(surroundings.program_folder) / "attune";
-  const auto slurm = TRY(slurm_of(options));
   const MakeOperator make_operator =
       TRY(choose_operator(io,
                           {slurm, options.scale_command, options.most_workers, program, directory,

@@ -8,6 +8,10 @@ namespace attune {
 
 bool is_any_host(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
 
+bool is_this_host(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
 Result<ListenAddress> read_listen_address(const Section& section) {
   ListenAddress result;
   const auto listen = TRY(section.text("listen"));

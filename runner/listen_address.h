@@ -15,6 +15,8 @@ struct ListenAddress {
 
 // What one can listen on and nobody can dial: 0.0.0.0 and its like.
 bool is_any_host(const std::string& host);
+// Nobody on another machine can dial it.
+bool is_this_host(const std::string& host);
 
 // Errors point into the file: what is no HOST:PORT, and what nobody can dial.
 Result<ListenAddress> read_listen_address(const Section& section);

@@ -30,6 +30,9 @@ class NaiveCommander final : public TaskCommander {
   }
 
   double next_time() const override { return std::numeric_limits<double>::infinity(); }
+  std::vector<std::vector<TaskSpec>> together() const override {
+    return with_learners(std::min(learners_, wanted_), nullptr);
+  }
 
  private:
   // With the fewest collectors; of several the oldest.

@@ -29,6 +29,9 @@ class SoloCommander : public TaskCommander {
 
   std::optional<TaskSpec> next(double now) const final;
   double next_time() const final;
+  std::vector<std::vector<TaskSpec>> together() const final {
+    return with_learners(1, evaluation_ ? &evaluation_->role : nullptr);
+  }
   void created(const Task& task) final;
 
  protected:

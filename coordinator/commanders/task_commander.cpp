@@ -63,6 +63,25 @@ TaskSpec TaskCommander::playing_task(TaskKind kind, const TaskRole& role,
   return spec;
 }
 
+std::vector<std::vector<TaskSpec>> TaskCommander::with_learners(int learners,
+                                                                const TaskRole* evaluation) const {
+  std::vector<std::vector<TaskSpec>> lists;
+  const auto add = [&](TaskKind kind, const TaskRole& role) {
+    std::vector<TaskSpec>& list = lists.emplace_back();
+    for (int i = 0; i < learners; ++i) {
+      list.push_back(settings_.learner.common);
+      list.back().kind = to_text(TaskKind::learn);
+      list.back().id = fmt::format("learner {}", i + 1);
+    }
+    list.push_back(role.common);
+    list.back().kind = to_text(kind);
+    list.back().id = kind == TaskKind::collect ? "a collector" : "an evaluation";
+  };
+  if (evaluation != nullptr) add(TaskKind::evaluate, *evaluation);
+  add(TaskKind::collect, settings_.collector);
+  return lists;
+}
+
 bool TaskCommander::wants_collector() const {
   const int live = tasks_.count(TaskKind::collect);
   if (live < settings_.collectors.least) return true;

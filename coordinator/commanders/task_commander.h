@@ -36,6 +36,8 @@ class TaskCommander : public Commander {
   // most, and none of them waits: so there are as many as the workers have room for, and one that
   // waits for more room.
   bool wants_collector() const;
+  // What together() says of `learners` learners and a task of each other role.
+  std::vector<std::vector<TaskSpec>> with_learners(int learners, const TaskRole* evaluation) const;
   TaskSpec learner_task() const;
   // With {"task", "learner", "policy", "evaluate", "seed"}, which `more` adds to. A collector also
   // has the buffer of its learner.

@@ -139,3 +139,46 @@ TEST_CASE("commander place: a learner that has lost its worker gets the place of
   CHECK(w.task("run-learn-1").worker == "v");
   CHECK(w.task("run-learn-1").state == TaskState::leased);
 }
+
+TEST_CASE("commander place: people hear of what waits for a place that nobody gives back") {
+  CommandedWorld w("solo", solo_settings(), 1);
+  REQUIRE(waiting(w).front() == "run-evaluate-1");
+  w.pass(5);
+  const std::string why = "no worker has room beside what gives way to nobody: w has run-learn-1";
+  CHECK(w.task("run-evaluate-1").obstacle == why);
+  CHECK(w.coordinator.why_waiting(w.task("run-evaluate-1")) == why);
+  w.pass(60);  // a worker is kept for it now
+  CHECK(w.coordinator.why_waiting(w.task("run-evaluate-1")) == why);
+  REQUIRE(w.coordinator.worker_joined(worker_hello("v", 1), w.now));
+  CHECK(w.task("run-evaluate-1").worker == "v");
+}
+
+TEST_CASE("commander place: what waits for the end of collectors is told of to nobody") {
+  CommandedWorld w("solo", solo_settings(), 2);
+  w.finish("run-evaluate-1");
+  w.pass(10);
+  REQUIRE(w.task("run-evaluate-2").state == TaskState::queued);
+  w.pass(10);
+  CHECK(w.task("run-evaluate-2").obstacle.empty());
+  CHECK(w.task("run-collect-2").obstacle.empty());
+}
+
+TEST_CASE("commander place: what a commander has running at the same time") {
+  const auto lists = test_commander("solo", solo_settings())->together();
+  REQUIRE(lists.size() == 2);
+  CHECK(lists[0].back().kind == "evaluate");
+  CHECK(lists[1].back().kind == "collect");
+  const auto naive = test_commander("naive", test_settings(R"({"learners": 3, "successes": 2})"));
+  REQUIRE(naive->together().size() == 1);
+  CHECK(naive->together()[0].size() == 3);
+  CHECK(test_commander("trials", json::object()) == nullptr);
+
+  Worker worker;
+  worker.state = WorkerState::ready;
+  worker.hello.capacity.cpu = 1;
+  CHECK_FALSE(have_room({worker}, lists[0]));
+  CHECK(have_room({worker, worker}, lists[0]));
+  CHECK_FALSE(have_room({worker, worker}, naive->together()[0]));
+  worker.hello.capacity.cpu = 3;
+  CHECK(have_room({worker}, naive->together()[0]));
+}

@@ -131,6 +131,21 @@ stop_value: 195
   CHECK_THAT(p.said("c"), Contains("run-evaluate-2: 195"));
 }
 
+TEST_CASE("coordinator program: a learner that leaves no room for evaluations is an error") {
+  Programs p;
+  p.write("w.yaml", R"(commander: solo
+learner: {command: sleep 1000, needs: {cpu: 2}}
+collector: {command: sleep 1000, needs: {cpu: 0.5}}
+evaluation: {interval: 1, task: {command: "true", needs: {cpu: 1}}}
+buffer: {policy: fifo}
+)");
+  p.start("c", {"coordinator", "w.yaml", "--dir", "pool", "--workers", "1", "--worker-cpu", "2"});
+  REQUIRE(p.until_ended("c"));
+  CHECK(p.ended["c"].code == 2);
+  CHECK_THAT(p.said("c"), Contains("w.yaml: there is never room for the learner (2 cpu) and an "
+                                   "evaluation (1 cpu) at the same time on 1 worker of 2 cpu"));
+}
+
 TEST_CASE("coordinator program: a task that no worker may have is told of") {
   Programs p;
   p.write("w.yaml", workload("true\n  needs: {gpu: 1}"));
