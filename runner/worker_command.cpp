@@ -11,7 +11,6 @@
 
 #include "backends/gpu_rotation.h"
 #include "backends/machine.h"
-#include "base/clock.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "coordinator/worker/worker_process.h"
@@ -97,8 +96,6 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   WorkerMachine machine;
   machine.gpus = std::make_shared<GpuRotation>(TRY(gpus_of(options, surroundings)), 1);
   worker_options.hello = TRY(hello_of(options, surroundings, machine.gpus->devices().size()));
-  // In doubles, and so in the JSON of others, microseconds are exact for 285 years.
-  worker_options.first_seq = static_cast<std::uint64_t>(SystemClock().wall() * 1e6);
   worker_options.most_tasks = options.tasks;
   if (options.job) worker_options.doubt = std::chrono::seconds(1);
   worker_options.leave_after = milliseconds(options.leave_after);

@@ -14,7 +14,8 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
     : options_(std::move(options)),
       log_(std::move(log)),
       handlers_(std::move(handlers)),
-      tasks_(io, handlers_.make_backend, options_.first_seq),
+      tasks_(io, handlers_.make_backend,
+             rng.fork("infos")() >> 12),  // exact in doubles, as in JSON
       dialer_(io, options_.dial, rng,
               {[this] {
                  WorkerHello hello = options_.hello;

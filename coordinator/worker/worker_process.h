@@ -20,7 +20,6 @@ namespace attune {
 struct WorkerOptions {
   DialerOptions dial;
   WorkerHello hello;                   // without what runs
-  std::uint64_t first_seq = 0;         // see WorkerTasks; the time, in microseconds, will do
   std::uint64_t most_tasks = 0;        // takes no more than so many, and goes; 0: any number
   std::chrono::milliseconds doubt{0};  // WorkerTasks::set_doubt
   // It goes when it has had nothing to do, or nobody to say it to and nothing that runs, for so

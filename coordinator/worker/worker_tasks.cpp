@@ -83,8 +83,7 @@ struct WorkerTasks::Task {
 
 WorkerTasks::WorkerTasks(boost::asio::io_context& io, MakeBackend make_backend,
                          std::uint64_t first_seq)
-    : io_(io), make_backend_(std::move(make_backend)), seq_(first_seq) {}
-
+    : io_(io), make_backend_(std::move(make_backend)), first_seq_(first_seq), seq_(first_seq) {}
 WorkerTasks::~WorkerTasks() = default;
 
 // ---- the connection
@@ -118,7 +117,8 @@ Result<void> WorkerTasks::handle(const json& message) {
     return {};
   }
   if (type == "info_ack") {
-    acknowledge(*task, TRY(count_at(message, "seq")));
+    const std::uint64_t seq = TRY(count_at(message, "seq"));
+    if (seq > first_seq_ && seq <= seq_) acknowledge(*task, seq);
     return {};
   }
   if (type == "finished_ack") {

@@ -31,7 +31,8 @@ class WorkerTasks {
   // To the coordinator. Not called while there is no connection.
   using Say = std::function<void(const json& message)>;
 
-  // `first_seq`: of infos; larger than all that an earlier process of this worker used.
+  // `first_seq`: infos count from there. Drawn at random, so that no number is one of an earlier
+  // process of this worker: what is acknowledged of those is nothing to this one.
   WorkerTasks(boost::asio::io_context& io, MakeBackend make_backend, std::uint64_t first_seq);
   ~WorkerTasks();
 
@@ -87,6 +88,7 @@ class WorkerTasks {
   Say say_;
   std::map<std::string, std::unique_ptr<Program>> programs_;  // by experiment
   std::map<LeaseId, std::unique_ptr<Task>> tasks_;
+  const std::uint64_t first_seq_;
   std::uint64_t seq_, uses_ = 0, taken_ = 0;
   std::chrono::milliseconds doubt_{0};
   std::string vacated_;  // why; empty: it is not

@@ -53,8 +53,10 @@ class PoolInProcess : public Effects {
     Played& worker = workers[id];
     worker.inbox.clear();
     worker.outbox.clear();
+    // An earlier process may have had larger numbers.
     worker.tasks = std::make_unique<WorkerTasks>(io, local_backends(io, folder.path, command),
-                                                 ++incarnations * 1'000'000);
+                                                 first_seq -= 1'000'000);
+    ++incarnations;
     hellos[id] = worker_hello(id, cpu, fmt::format("{}", incarnations));
     connect(id);
   }
@@ -148,7 +150,7 @@ class PoolInProcess : public Effects {
     return any;
   }
 
-  std::uint64_t incarnations = 0;
+  std::uint64_t incarnations = 0, first_seq = 1'000'000'000;
   std::map<std::string, WorkerHello> hellos;
   std::deque<Acknowledged> acknowledged;
 };

@@ -57,12 +57,11 @@ class ServerFixture {
     WorkerOptions options;
     options.dial = dial();
     options.hello = worker_hello(id, cpu, fmt::format("{}", ++incarnations));
-    options.first_seq = incarnations * 1'000'000;
     options.most_tasks = most_tasks;
     options.leave_after = leave_after;
     options.unreachable_after = unreachable_after;
     workers[id] = std::make_unique<WorkerProcess>(
-        io, options, Rng(1), Log(),
+        io, options, Rng(incarnations), Log(),
         WorkerProcess::Handlers{local_backends(io, folder.path, command), [](const std::string&) {},
                                 [this, id] { done.insert(id); }});
     workers[id]->begin();

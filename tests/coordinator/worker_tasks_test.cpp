@@ -85,6 +85,33 @@ TEST_CASE("worker tasks: a worker that was killed goes on with what runs") {
   CHECK(std::ranges::count(pool.records, Edge::leased, &Record::edge) == 1);
 }
 
+TEST_CASE(
+    "worker tasks: what an earlier process was told of its infos is nothing to the next one") {
+  PoolInProcess pool;
+  const Gate never(pool.folder.path / "never");
+  pool.command = "report PERIODICAL 0 1; read x < never";
+  pool.acknowledge = false;
+  pool.start_worker("w");
+  REQUIRE(pool.coordinator.submit(pool.trial(0), pool.now));
+  const auto infos = [&] {
+    return std::ranges::count_if(pool.heard, [](const json& m) { return m["type"] == "info"; });
+  };
+  REQUIRE(pool.run_until([&] { return infos() == 1; }));
+  const auto first = std::ranges::find(pool.heard, "info", [](const json& m) { return m["type"]; });
+  const std::uint64_t seq = (*first)["seq"];
+  pool.kill_worker("w");
+  pool.start_worker("w");
+  REQUIRE(pool.run_until([&] { return infos() == 2; }));  // it has read the spool anew
+  // The client's, for what the first one said.
+  pool.coordinator.acknowledge("e-t0-0", seq, 0);
+  REQUIRE(pool.run_until([&] { return pool.workers["w"].inbox.empty(); }));
+  pool.cut("w");
+  pool.connect("w");
+  CHECK(pool.run_until([&] { return infos() == 3; }));
+  pool.coordinator.cancel("e-t0-0", "kill", "", pool.now);
+  CHECK(pool.run_until([&] { return pool.ended("e-t0-0"); }));
+}
+
 TEST_CASE("worker tasks: what is said while nobody hears it is said again") {
   PoolInProcess pool;
   Gate go(pool.folder.path / "go");
