@@ -6,12 +6,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 
-#include "base/host_port.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "base/trust.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/token.h"
 #include "runner/experiment_session.h"
 #include "runner/files.h"
 #include "runner/listen_address.h"
@@ -19,6 +17,8 @@
 #include "runner/pool_commands.h"
 #include "runner/slurm_coordinator.h"
 #include "runner/workload.h"
+#include "wire/host_port.h"
+#include "wire/token.h"
 
 namespace attune {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "coordinator/wire/dialer.h"
+#include "wire/dialer.h"
 
 namespace attune {
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "base/address_file.h"
 #include "runner/listen_address.h"
+#include "wire/address_file.h"
 
 namespace attune {
 

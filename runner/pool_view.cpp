@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/address_file.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/dialer.h"
 #include "runner/commands/pool_text.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"
 #include "runner/store/store_reader.h"
+#include "wire/address_file.h"
+#include "wire/dialer.h"
 
 namespace attune {
 namespace {

@@ -35,8 +35,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "trial/message_socket.h"
 #include "trial/trial.h"
+#include "wire/message_socket.h"
 
 namespace attune {
 

@@ -6,10 +6,10 @@
 #include <iterator>
 #include <utility>
 
-#include "base/address_file.h"
 #include "base/saved_numbers.h"
-#include "base/wire_version.h"
 #include "trial/buffer_client.h"
+#include "wire/address_file.h"
+#include "wire/wire_version.h"
 
 namespace attune {
 namespace {

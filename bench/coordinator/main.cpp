@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/dialer.h"
+#include "wire/dialer.h"
 
 namespace attune {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <boost/asio/post.hpp>
 
-#include "base/address_file.h"
 #include "coordinator/server/server_impl.h"
 #include "coordinator/server/server_time.h"
+#include "wire/address_file.h"
 
 namespace attune {
 namespace {

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "base/address_file.h"
 #include "base/saved_numbers.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/buffer_board.h"
@@ -20,7 +19,8 @@
 #include "coordinator/server/sessions.h"
 #include "coordinator/server/task_event.h"
 #include "coordinator/trial_event.h"
-#include "coordinator/wire/listener.h"
+#include "wire/address_file.h"
+#include "wire/listener.h"
 
 namespace attune {
 

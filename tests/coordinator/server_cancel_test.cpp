@@ -2,9 +2,9 @@
 // connection is served to its end before another one.
 #include <catch2/catch.hpp>
 
-#include "base/wire_version.h"
 #include "tests/coordinator/server_fixture.h"
-#include "tests/coordinator/wire_fixture.h"
+#include "tests/wire/wire_fixture.h"
+#include "wire/wire_version.h"
 
 using namespace attune;
 using namespace attune::test;

@@ -7,10 +7,10 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 
-#include "base/wire_version.h"
-#include "coordinator/wire/dial_attempt.h"
-#include "coordinator/wire/listener.h"
 #include "tests/fuzz/fuzz.h"
+#include "wire/dial_attempt.h"
+#include "wire/listener.h"
+#include "wire/wire_version.h"
 
 using namespace attune;
 namespace asio = boost::asio;

@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/address_file.h"
 #include "base/clock.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/dialer.h"
 #include "coordinator/worker/worker_process.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"
 #include "tests/runner/commands/printed.h"
 #include "tests/support/temporary_folder.h"
+#include "wire/address_file.h"
+#include "wire/dialer.h"
 
 namespace attune {
 

@@ -11,9 +11,9 @@
 #include <iterator>
 #include <tuple>
 
-#include "base/address_file.h"
 #include "tests/runner/program_folder.h"
 #include "tests/support/run_until.h"
+#include "wire/address_file.h"
 
 namespace attune {
 namespace {

@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/address_file.h"
-#include "base/json_frames.h"
 #include "base/unique_fd.h"
+#include "wire/address_file.h"
+#include "wire/json_frames.h"
 
 namespace attune::test {
 

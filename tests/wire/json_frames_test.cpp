@@ -1,4 +1,4 @@
-#include "base/json_frames.h"
+#include "wire/json_frames.h"
 
 #include <catch2/catch.hpp>
 #include <vector>

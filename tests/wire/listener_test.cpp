@@ -1,6 +1,6 @@
-#include "coordinator/wire/listener.h"
+#include "wire/listener.h"
 
-#include "tests/coordinator/wire_fixture.h"
+#include "tests/wire/wire_fixture.h"
 
 using namespace attune;
 using namespace attune::test;

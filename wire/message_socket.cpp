@@ -1,4 +1,4 @@
-#include "trial/message_socket.h"
+#include "wire/message_socket.h"
 
 #include <fmt/format.h>
 #include <netdb.h>

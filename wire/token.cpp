@@ -1,4 +1,4 @@
-#include "coordinator/wire/token.h"
+#include "wire/token.h"
 
 namespace attune {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "tests/coordinator/wire_fixture.h"
+#include "tests/wire/wire_fixture.h"
 
 using namespace attune;
 using namespace attune::test;

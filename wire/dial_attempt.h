@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "coordinator/wire/connection.h"
+#include "wire/connection.h"
 
 namespace attune {
 

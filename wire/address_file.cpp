@@ -1,13 +1,13 @@
-#include "base/address_file.h"
+#include "wire/address_file.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
-#include "base/host_port.h"
 #include "base/json.h"
 #include "base/trust.h"
+#include "wire/host_port.h"
 
 namespace attune {
 namespace {

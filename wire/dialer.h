@@ -10,8 +10,8 @@
 
 #include "base/json.h"
 #include "base/rng.h"
-#include "base/wire_version.h"
-#include "coordinator/wire/connection.h"
+#include "wire/connection.h"
+#include "wire/wire_version.h"
 
 namespace attune {
 

@@ -13,9 +13,9 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "base/json_frames.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "wire/json_frames.h"
 
 namespace boost::asio {
 class io_context;

@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "base/backoff.h"
-#include "coordinator/wire/life_signs.h"
-#include "coordinator/wire/token.h"
 #include "tests/support/temporary_folder.h"
+#include "wire/life_signs.h"
+#include "wire/token.h"
 
 using namespace attune;
 using namespace std::chrono_literals;

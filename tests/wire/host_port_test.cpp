@@ -1,4 +1,4 @@
-#include "base/host_port.h"
+#include "wire/host_port.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "coordinator/wire/connection.h"
+#include "wire/connection.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,9 +17,9 @@
 #include <boost/asio/write.hpp>
 
 #include "base/check.h"
-#include "base/host_port.h"
-#include "coordinator/wire/life_signs.h"
-#include "coordinator/wire/send_queue.h"
+#include "wire/host_port.h"
+#include "wire/life_signs.h"
+#include "wire/send_queue.h"
 
 namespace attune {
 namespace {

@@ -1,9 +1,9 @@
-#include "coordinator/wire/dialer.h"
+#include "wire/dialer.h"
 
-#include "base/address_file.h"
-#include "coordinator/wire/listener.h"
-#include "tests/coordinator/wire_fixture.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/wire/wire_fixture.h"
+#include "wire/address_file.h"
+#include "wire/listener.h"
 
 using namespace attune;
 using namespace attune::test;

@@ -1,4 +1,4 @@
-#include "coordinator/wire/listener.h"
+#include "wire/listener.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -12,8 +12,8 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/check.h"
-#include "base/host_port.h"
-#include "coordinator/wire/token.h"
+#include "wire/host_port.h"
+#include "wire/token.h"
 
 namespace attune {
 namespace {

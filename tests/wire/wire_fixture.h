@@ -14,9 +14,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 
-#include "base/host_port.h"
-#include "coordinator/wire/connection.h"
 #include "tests/support/run_until.h"
+#include "wire/connection.h"
+#include "wire/host_port.h"
 
 namespace attune::test {
 

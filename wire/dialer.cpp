@@ -1,4 +1,4 @@
-#include "coordinator/wire/dialer.h"
+#include "wire/dialer.h"
 
 #include <optional>
 #include <tuple>
@@ -7,10 +7,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "base/address_file.h"
 #include "base/backoff.h"
 #include "base/check.h"
-#include "coordinator/wire/dial_attempt.h"
+#include "wire/address_file.h"
+#include "wire/dial_attempt.h"
 
 namespace attune {
 

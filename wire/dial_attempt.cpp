@@ -1,4 +1,4 @@
-#include "coordinator/wire/dial_attempt.h"
+#include "wire/dial_attempt.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "base/host_port.h"
+#include "wire/host_port.h"
 
 namespace attune {
 namespace {

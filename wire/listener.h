@@ -13,8 +13,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/result.h"
-#include "base/wire_version.h"
-#include "coordinator/wire/connection.h"
+#include "wire/connection.h"
+#include "wire/wire_version.h"
 
 namespace attune {
 

@@ -1,4 +1,4 @@
-#include "base/address_file.h"
+#include "wire/address_file.h"
 
 #include <sys/stat.h>
 

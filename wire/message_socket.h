@@ -1,5 +1,5 @@
 #pragma once
-// One TCP connection that carries JSON objects both ways (base/json_frames.h), for a program
+// One TCP connection that carries JSON objects both ways (wire/json_frames.h), for a program
 // without an event loop: it reads and writes only in turn(). What the messages mean is not known
 // here.
 //
@@ -9,11 +9,11 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/host_port.h"
 #include "base/json.h"
-#include "base/json_frames.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "wire/host_port.h"
+#include "wire/json_frames.h"
 
 namespace attune {
 
