@@ -39,17 +39,19 @@ Result<std::string> member(const json& object, const char* name) {
 Result<WireAddress> parse(std::string_view text) {
   const json object = TRY(parse_json(text, {.depth = 8, .keys = 100}));
   if (!object.is_object()) return fail("a JSON object is expected");
-  WireAddress address;
-  address.address = TRY(member(object, "address"));
-  address.token = TRY(member(object, "token"));
-  if (TRY(parse_host_port(address.address)).port == 0) return fail("the port is 0");
-  return address;
+  const std::string address = TRY(member(object, "address"));
+  const std::string role = TRY(member(object, "role"));
+  const auto secret = Secret::parse(TRY(member(object, "secret")));
+  if (!secret) return fail("'secret': " + secret.error().message);
+  if (TRY(parse_host_port(address)).port == 0) return fail("the port is 0");
+  return WireAddress{address, role, *secret};
 }
 
 }  // namespace
 
 Result<void> write_address_file(const std::string& path, const WireAddress& address) {
-  const json object = {{"address", address.address}, {"token", address.token}};
+  const json object = {
+      {"address", address.address}, {"role", address.role}, {"secret", address.secret.hex()}};
   return write_file_atomically(path, dump_json(object) + "\n");
 }
 

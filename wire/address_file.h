@@ -1,16 +1,19 @@
 #pragma once
-// Where a coordinator listens, for those who share a directory with it:
-// {"address": "HOST:PORT", "token": "..."}. Whoever reads it runs what that coordinator says, and
-// whoever knows the token may say it: it belongs to one user, and nobody else may open it.
+// Where a coordinator listens, for those who share a directory with it and have one role there:
+// {"address": "HOST:PORT", "role": "worker", "secret": "<64 hexadecimal digits>"}. Whoever knows
+// the secret may do what the role may, and may say to others of that role what the coordinator
+// says: the file belongs to one user, and nobody else may open it.
 #include <string>
 
 #include "base/result.h"
+#include "wire/secret.h"
 
 namespace attune {
 
 struct WireAddress {
   std::string address;  // HOST:PORT, port not 0
-  std::string token;
+  std::string role;
+  Secret secret;
 
   bool operator==(const WireAddress&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include <optional>
 #include <tuple>
 #include <utility>  // Boost 1.74's Asio forgets it
 #include <vector>
@@ -82,6 +83,16 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     handlers_ = std::make_shared<const Handlers>(std::move(handlers));
     resume();
     post(&Impl::tell);
+  }
+
+  void secure(TlsSession session) {
+    if (state_ != State::open) return;
+    ATTUNE_CHECK(!tls_);
+    raw_ += queue_.take_waiting();
+    tls_.emplace(std::move(session));
+    raw_ += tls_->take_ciphertext();
+    take_in(decoder_.take_rest());
+    if (!writing_ && !std::exchange(write_posted_, true)) post(&Impl::write);
   }
 
   void release() {
@@ -186,11 +197,26 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     life_.heard();
     if (state_ == State::closing) return error ? end("") : read();
     if (error) {
-      lost_ = error == asio::error::eof ? "the other side has closed" : error.message();
+      lost_ = error == asio::error::eof ? end_of_stream() : error.message();
     } else {
-      decoder_.feed(std::string_view(chunk_).substr(0, size));
+      take_in(std::string_view(chunk_).substr(0, size));
     }
     deliver();
+  }
+
+  std::string end_of_stream() const {
+    const bool said = !tls_ || tls_->finished();
+    return said ? "the other side has closed" : "the connection was cut";
+  }
+
+  void take_in(std::string_view bytes) {
+    if (!tls_) return decoder_.feed(bytes);
+    const auto fed = tls_->feed(bytes);
+    decoder_.feed(tls_->take_plaintext());
+    if (!fed) lost_ = fed.error().message;
+    raw_ += tls_->take_ciphertext();
+    // What waited for the handshake may leave now.
+    if (!writing_ && !(raw_.empty() && queue_.empty())) write();
   }
 
   // What is there, as long as it is wanted; then reads on.
@@ -224,21 +250,48 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void write() {
     write_posted_ = false;
     if (writing_ || state_ == State::closed) return;
-    const auto& batch = queue_.take_batch();
-    if (batch.empty()) {
+    const std::vector<asio::const_buffer> buffers = take_buffers();
+    if (buffers.empty()) {
       error_code ignored;
       if (state_ == State::closing)
         std::ignore = socket_.shutdown(tcp::socket::shutdown_send, ignored);
       return;
     }
-    std::vector<asio::const_buffer> buffers;
-    for (const std::string& frame : batch) buffers.push_back(asio::buffer(frame));
     writing_ = true;
     asio::async_write(socket_, buffers, [self = shared_from_this()](error_code error, std::size_t) {
       self->writing_ = false;
       self->queue_.drop_batch();
       self->on_written(error);
     });
+  }
+
+  // What is written next, and stays until it is. Encrypted only now: until then what is urgent may
+  // overtake it.
+  std::vector<asio::const_buffer> take_buffers() {
+    sending_ = std::exchange(raw_, {});
+    std::vector<asio::const_buffer> buffers;
+    if (tls_) {
+      if (tls_->established()) encrypt_batch();
+      sending_ += tls_->take_ciphertext();
+    }
+    if (!sending_.empty()) buffers.push_back(asio::buffer(sending_));
+    if (tls_) return buffers;
+    for (const std::string& frame : queue_.take_batch()) buffers.push_back(asio::buffer(frame));
+    return buffers;
+  }
+
+  void encrypt_batch() {
+    const auto& batch = queue_.take_batch();
+    if (batch.size() == 1) {
+      std::ignore = tls_->write(batch.front());  // large ones are not copied
+    } else {
+      std::string text;  // fewer records than frames
+      for (const std::string& frame : batch) text += frame;
+      std::ignore = tls_->write(text);
+    }
+    if (batch.empty() && state_ == State::closing && !std::exchange(end_said_, true))
+      tls_->finish();
+    queue_.free_batch();
   }
 
   void on_written(error_code error) {
@@ -301,6 +354,10 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   bool reading_ = false, paused_ = true;
 
   SendQueue queue_;
+  std::optional<TlsSession> tls_;
+  std::string raw_;        // leaves before anything of the queue, as it is
+  std::string sending_;    // that the system may be reading
+  bool end_said_ = false;  // by the encryption
   bool writing_ = false, write_posted_ = false;
   bool mute_ = false;     // what is sent would reach nobody
   bool crowded_ = false;  // was congested since the last on_room
@@ -312,6 +369,7 @@ Connection::Connection(asio::io_context& io, UniqueFd socket, const ConnectionOp
 }
 Connection::~Connection() { impl_->release(); }
 
+void Connection::secure(TlsSession session) { impl_->secure(std::move(session)); }
 void Connection::start(Handlers handlers) { impl_->start(std::move(handlers)); }
 Result<void> Connection::send(const json& message, Lane lane) { return impl_->send(message, lane); }
 bool Connection::congested() const { return impl_->congested(); }

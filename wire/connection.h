@@ -1,7 +1,7 @@
 #pragma once
 // One TCP connection that carries JSON objects both ways. Of what they mean it knows four: `ping`,
 // which it answers, and `pong`, which neither reach the owner; `error`, with which it refuses;
-// `type` is where the word stands.
+// `type` is where the word stands. After secure() all of it is encrypted.
 //
 // Io thread only. Callbacks come from the event loop, never out of a call into the connection, and
 // may do anything with it, destroy it too. The io_context must outlive it.
@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "wire/json_frames.h"
+#include "wire/tls_session.h"
 
 namespace boost::asio {
 class io_context;
@@ -42,7 +43,8 @@ class Connection {
  public:
   struct Handlers {
     std::function<void(json message)> on_message;
-    // Once, and nothing comes after it. What came before the other side closed has been given.
+    // Once, and nothing comes after it. What came before the other side closed has been given. The
+    // reason tells an end that the other side has said from a connection that was cut.
     std::function<void(const std::string& reason)> on_closed;
     std::function<void()> on_room;  // was congested, and half of that is left; may be empty
   };
@@ -60,6 +62,12 @@ class Connection {
   // Begins to read. Again: somebody else takes over, also when reading was paused, and hears of
   // everything that the former handlers have not been told of.
   void start(Handlers handlers);
+
+  // Encrypts everything from here on: what was sent before leaves as it is, and what came behind
+  // the message that is being given is not read as a frame. Once, out of on_message. What is sent
+  // waits until the other side has shown that it has the key. If it has not, or what comes was
+  // changed on the way, the connection ends; only messages of the other side are ever given.
+  void secure(TlsSession session);
 
   // An object; the error is that it is too large for a frame. Without effect on a connection that
   // is closing or closed. Nothing is sent at once: who sends more than is taken is disconnected.

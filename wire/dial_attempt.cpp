@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 
 // A day: longer ones are a mistake, and would overflow.
 constexpr double kLongestInterval = 86'400;
+constexpr std::chrono::hours kLongHandshake{24};
 
 Result<milliseconds> interval(const json& welcome, const char* name, milliseconds otherwise) {
   const auto found = welcome.find(name);
@@ -41,10 +42,11 @@ Result<milliseconds> interval(const json& welcome, const char* name, millisecond
 
 class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  Impl(asio::io_context& io, const std::string& address, json hello,
-       const ConnectionOptions& options, Done done)
+  Impl(asio::io_context& io, const std::string& address, Identity self, const Secret& secret,
+       json hello, const ConnectionOptions& options, Done done)
       : io_(io),
         address_(address),
+        handshake_(std::move(self), secret, draw_bytes()),
         hello_(std::move(hello)),
         options_(options),
         done_(std::move(done)),
@@ -126,7 +128,11 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
     error_code error;
     UniqueFd socket(socket_.release(error));
     if (error) return connect(error);
-    connection_ = std::make_unique<Connection>(io_, std::move(socket), options_);
+    ConnectionOptions careful = options_;
+    careful.frames = kHandshakeLimits;
+    // Between the frames of the handshake there is nothing. There is a limit for all of it.
+    careful.ping = careful.silence = kLongHandshake;
+    connection_ = std::make_unique<Connection>(io_, std::move(socket), careful);
     // Weak: the connection is ours.
     connection_->start({
         .on_message =
@@ -140,12 +146,28 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
             },
         .on_room = nullptr,
     });
-    const auto sent = connection_->send(hello_);
+    say(handshake_.hello());
+  }
+
+  void say(const json& message) {
+    if (!connection_) return;
+    const auto sent = connection_->send(message);
     if (!sent) failed("cannot say hello: " + sent.error().message, true);
+  }
+
+  void meet(const json& challenge) {
+    const auto proof = handshake_.answer(challenge);
+    if (!proof) return failed(address_ + " " + proof.error().message, proof.error().final);
+    met_ = true;
+    connection_->set_frame_limits(options_.frames);
+    say(*proof);
+    connection_->secure(TlsSession(TlsSession::Side::client, handshake_.key()));
+    say(hello_);
   }
 
   void hear(json message) {
     if (!done_) return;
+    if (!met_) return meet(message);
     const json type = message.value("type", json());
     if (type == "error") {
       const json why = message.value("message", json());
@@ -170,6 +192,7 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
 
   asio::io_context& io_;
   const std::string address_;
+  ClientHandshake handshake_;
   const json hello_;
   const ConnectionOptions options_;
   Done done_;  // none: told, or ended
@@ -178,11 +201,14 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
   tcp::socket socket_;
   asio::steady_timer deadline_;
   std::unique_ptr<Connection> connection_;
+  bool met_ = false;  // the other side knows the secret
 };
 
-DialAttempt::DialAttempt(asio::io_context& io, const std::string& address, json hello,
-                         const ConnectionOptions& options, milliseconds limit, Done done)
-    : impl_(std::make_shared<Impl>(io, address, std::move(hello), options, std::move(done))) {
+DialAttempt::DialAttempt(asio::io_context& io, const std::string& address, Identity self,
+                         const Secret& secret, json hello, const ConnectionOptions& options,
+                         milliseconds limit, Done done)
+    : impl_(std::make_shared<Impl>(io, address, std::move(self), secret, std::move(hello), options,
+                                   std::move(done))) {
   impl_->begin(limit);
 }
 DialAttempt::~DialAttempt() { impl_->end(); }

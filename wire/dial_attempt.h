@@ -1,11 +1,13 @@
 #pragma once
-// One try of a dialer: name, connection, hello, welcome; whatever becomes of it is told once.
+// One try of a dialer: look-up, connection, handshake, hello, welcome; whatever becomes of it is
+// told once.
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "base/json.h"
 #include "wire/connection.h"
+#include "wire/handshake.h"
 
 namespace attune {
 
@@ -19,9 +21,11 @@ class DialAttempt {
   };
   using Done = std::function<void(Outcome)>;
 
-  // `hello` is what is said, whole. `done` comes from the event loop, at the latest after `limit`.
-  DialAttempt(boost::asio::io_context& io, const std::string& address, json hello,
-              const ConnectionOptions& options, std::chrono::milliseconds limit, Done done);
+  // `hello` is what is said when the other side has shown that it knows the secret, not before.
+  // `done` comes from the event loop, at the latest after `limit`.
+  DialAttempt(boost::asio::io_context& io, const std::string& address, Identity self,
+              const Secret& secret, json hello, const ConnectionOptions& options,
+              std::chrono::milliseconds limit, Done done);
   DialAttempt(const DialAttempt&) = delete;
   DialAttempt& operator=(const DialAttempt&) = delete;
   ~DialAttempt();  // ends it; `done` does not come any more. Also out of `done`

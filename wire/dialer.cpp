@@ -1,5 +1,7 @@
 #include "wire/dialer.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <tuple>
 #include <utility>  // Boost 1.74's Asio forgets it
@@ -20,9 +22,11 @@ using std::chrono::milliseconds;
 
 class Dialer::State : public std::enable_shared_from_this<State> {
  public:
-  State(asio::io_context& io, DialerOptions options, const Rng& rng, Handlers handlers)
+  State(asio::io_context& io, DialerOptions options, Identity self, const Rng& rng,
+        Handlers handlers)
       : io_(io),
         options_(std::move(options)),
+        self_(std::move(self)),
         backoff_(options_.first_pause, options_.longest_pause, rng),
         handlers_(std::move(handlers)),
         pause_timer_(io) {}
@@ -60,21 +64,25 @@ class Dialer::State : public std::enable_shared_from_this<State> {
     if (refused_ == *target && refused_rest_.count() > 0) return wait(backoff_.next());
     target_ = *target;
     const auto life = life_;
-    tell(DialState::connecting, "connecting to " + target_.address);
+    tell(DialState::connecting, "connecting to " + target_->address);
     if (!goes_on(life)) return;
-    json hello = {{"type", "hello"}, {"version", options_.version}, {"token", target_.token}};
+    json hello = {{"type", "hello"}};
     hello.update(handlers_.hello());
     if (!goes_on(life)) return;
     attempt_ = std::make_unique<DialAttempt>(
-        io_, target_.address, std::move(hello), options_.connection, options_.try_for,
-        [weak = weak_from_this()](DialAttempt::Outcome outcome) {
+        io_, target_->address, self_, target_->secret, std::move(hello), options_.connection,
+        options_.try_for, [weak = weak_from_this()](DialAttempt::Outcome outcome) {
           if (const auto self = weak.lock()) self->finish(std::move(outcome));
         });
   }
 
   Result<WireAddress> find_target() const {
-    if (!options_.file.empty()) return read_address_file(options_.file);
-    return WireAddress{options_.address, options_.token};
+    if (options_.file.empty()) return WireAddress{options_.address, self_.role, *options_.secret};
+    auto found = read_address_file(options_.file);
+    if (found && found->role != self_.role)
+      return fail(
+          fmt::format("{} is for the role {}, not for {}", options_.file, found->role, self_.role));
+    return found;
   }
 
   void finish(DialAttempt::Outcome outcome) {
@@ -89,7 +97,7 @@ class Dialer::State : public std::enable_shared_from_this<State> {
     backoff_.reset();
     refused_.reset();
     const auto life = life_;
-    tell(DialState::connected, "connected to " + target_.address);
+    tell(DialState::connected, "connected to " + target_->address);
     if (life != life_) return;
     handlers_.on_connected(std::move(outcome.connection), std::move(outcome.welcome));
   }
@@ -105,19 +113,24 @@ class Dialer::State : public std::enable_shared_from_this<State> {
 
   asio::io_context& io_;
   const DialerOptions options_;
+  const Identity self_;
   Backoff backoff_;
   const Handlers handlers_;
   asio::steady_timer pause_timer_;
   std::unique_ptr<DialAttempt> attempt_;
-  WireAddress target_;                  // of the attempt
+  std::optional<WireAddress> target_;   // of the attempt
   std::optional<WireAddress> refused_;  // who will not have us
   milliseconds refused_rest_{0};        // of its pause
   bool dialling_ = false, dialled_ = false;
   std::uint64_t life_ = 0;  // counts the waits and stops
 };
 
-Dialer::Dialer(asio::io_context& io, DialerOptions options, const Rng& rng, Handlers handlers)
-    : state_(std::make_shared<State>(io, std::move(options), rng, std::move(handlers))) {}
+Dialer::Dialer(asio::io_context& io, DialerOptions options, Identity self, const Rng& rng,
+               Handlers handlers) {
+  ATTUNE_CHECK(!options.file.empty() || options.secret);
+  state_ =
+      std::make_shared<State>(io, std::move(options), std::move(self), rng, std::move(handlers));
+}
 Dialer::~Dialer() { state_->stop(); }
 
 void Dialer::dial() { state_->dial(); }

@@ -73,6 +73,13 @@ Result<std::optional<json>> JsonFrameDecoder::next() {
   return std::optional<json>(*std::move(value));
 }
 
+std::string JsonFrameDecoder::take_rest() {
+  std::string rest = buffer_.substr(begin_);
+  buffer_.clear();
+  begin_ = 0;
+  return rest;
+}
+
 Result<std::string> encode_json_frame(const json& object, std::size_t most) {
   ATTUNE_CHECK(object.is_object());
   const std::string text = dump_json(object);

@@ -32,6 +32,8 @@ class JsonFrameDecoder {
 
   // For the frames that next() has not looked at yet.
   void set_limits(const JsonFrameLimits& limits) { limits_ = limits; }
+  // What next() has not used, which is no frame any more: from here on it is something else.
+  std::string take_rest();
   // Bytes are there that next() has not used.
   bool has_rest() const { return begin_ < buffer_.size(); }
   std::size_t memory() const { return buffer_.capacity(); }  // bytes

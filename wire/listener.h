@@ -1,7 +1,7 @@
 #pragma once
-// Where others dial. The first thing that they say must be `hello`, with the version and the token
-// that are expected here: {type: hello, version, role, token, ...}. Until then they may cost
-// neither much memory nor much time, and their number is bounded.
+// Where others dial. Both sides prove that they know the secret of a role (handshake.h), then all
+// is encrypted, and then the other side says `hello`. Until it has proven itself it is a stranger:
+// strangers may cost neither much memory nor much time, and their number is bounded.
 //
 // Io thread only.
 #include <chrono>
@@ -14,26 +14,29 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "wire/connection.h"
-#include "wire/wire_version.h"
+#include "wire/handshake.h"
+#include "wire/stranger_gate.h"
 
 namespace attune {
 
 struct ListenerOptions {
   std::string address = "127.0.0.1:0";  // HOST:PORT; port 0: a free one
-  std::string token = {};               // not empty
-  int version = kWireVersion;
-  ConnectionOptions connection = {};  // once they are known
+  Secrets secrets = {};                 // of each role; not empty
+  ConnectionOptions connection = {};    // once they are known
   std::chrono::milliseconds hello_within{5'000};
   std::size_t hello_bytes = std::size_t{1} << 20;  // a worker names the thousands of tasks it has
-  std::size_t strangers = 64;  // who have not said hello, or were refused; the oldest goes
+  StrangerGate::Places strangers = {.all = 256, .each = 128};
+  // While half of those places are taken or more, strangers have only so long.
+  std::chrono::milliseconds crowded_within{250};
 };
 
 class Listener {
  public:
-  // A connection that is not read until somebody starts it, and what its other side said, without
-  // the token: `role` is a text, nothing else was looked at. Whoever gets it answers `welcome`, or
-  // refuses it.
-  using OnHello = std::function<void(std::unique_ptr<Connection> connection, json hello)>;
+  // A connection that is not read until somebody starts it, who the other side is, as it has
+  // proven, and what it said then, a message of the type `hello` of which nothing else was looked
+  // at. Whoever gets it answers `welcome`, or refuses it.
+  using OnHello =
+      std::function<void(std::unique_ptr<Connection> connection, Identity peer, json hello)>;
 
   // Errors name the address: it is none, no such host, in use, not of this machine.
   static Result<std::unique_ptr<Listener>> listen(boost::asio::io_context& io,

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <memory>
 
+#include "wire/host_port.h"
+
 namespace attune {
 namespace {
 
@@ -60,10 +62,15 @@ int connect_to(const addrinfo& address, double deadline, const Clock& clock, Uni
 
 }  // namespace
 
-Result<MessageSocket> MessageSocket::connect(const HostPort& where, milliseconds limit,
-                                             const Clock& clock) {
+MessageSocket::MessageSocket(UniqueFd fd, const WireAddress& where, const std::string& name)
+    : fd_(std::move(fd)),
+      decoder_(kHandshakeLimits),
+      handshake_({where.role, name}, where.secret, draw_bytes()) {}
+
+Result<MessageSocket> MessageSocket::connect(const WireAddress& where, const std::string& name,
+                                             milliseconds limit, const Clock& clock) {
   const double deadline = clock.now() + std::chrono::duration<double>(limit).count();
-  const Addresses addresses = TRY(look_up(where));
+  const Addresses addresses = TRY(look_up(TRY(parse_host_port(where.address))));
   int error = 0;
   for (const addrinfo* each = addresses.get(); each != nullptr; each = each->ai_next) {
     UniqueFd fd;
@@ -72,14 +79,21 @@ Result<MessageSocket> MessageSocket::connect(const HostPort& where, milliseconds
     // Requests are small, and each is waited for.
     const int yes = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-    return MessageSocket(std::move(fd));
+    MessageSocket made(std::move(fd), where, name);
+    made.outgoing_ = TRY(encode_json_frame(made.handshake_.hello()));
+    return made;
   }
-  return fail(fmt::format("cannot connect to {}: {}", where.text(), text_of(error)));
+  return fail(fmt::format("cannot connect to {}: {}", where.address, text_of(error)));
 }
 
 Result<void> MessageSocket::say(const json& message) {
-  outgoing_ += TRY(encode_json_frame(message));
+  waiting_ += TRY(encode_json_frame(message));
   return {};
+}
+
+Result<std::optional<json>> MessageSocket::next() {
+  if (!tls_) return std::nullopt;  // there are only frames of the handshake
+  return decoder_.next();
 }
 
 Result<bool> MessageSocket::turn(milliseconds wait) {
@@ -98,7 +112,19 @@ Result<bool> MessageSocket::turn(milliseconds wait) {
   return any;
 }
 
+// What waits, as far as it may leave.
+Result<void> MessageSocket::encrypt() {
+  if (!tls_) return {};
+  if (tls_->established() && !waiting_.empty()) {
+    TRY(tls_->write(waiting_));
+    waiting_.clear();
+  }
+  outgoing_ += tls_->take_ciphertext();
+  return {};
+}
+
 Result<void> MessageSocket::write() {
+  TRY(encrypt());
   while (!outgoing_.empty()) {
     const ssize_t n = ::send(fd_.get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
@@ -117,10 +143,37 @@ Result<bool> MessageSocket::read() {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
     if (n < 0) return fail(text_of(errno));
-    if (n == 0) return fail("the other side has closed the connection");
-    decoder_.feed({piece, static_cast<std::size_t>(n)});
+    if (n == 0) {
+      const bool said = !tls_ || tls_->finished();
+      return fail(said ? "the other side has closed the connection" : "the connection was cut");
+    }
+    TRY(take_in({piece, static_cast<std::size_t>(n)}));
     return true;
   }
+}
+
+Result<void> MessageSocket::take_in(std::string_view bytes) {
+  if (!tls_) {
+    decoder_.feed(bytes);
+    return meet();
+  }
+  const auto fed = tls_->feed(bytes);
+  decoder_.feed(tls_->take_plaintext());
+  return fed;
+}
+
+Result<void> MessageSocket::meet() {
+  const auto challenge = TRY(decoder_.next());
+  if (!challenge) return {};
+  const auto proof = handshake_.answer(*challenge);
+  if (!proof) {
+    refused_ = proof.error().final;
+    return fail("it " + proof.error().message);
+  }
+  outgoing_ += TRY(encode_json_frame(*proof));
+  tls_.emplace(TlsSession::Side::client, handshake_.key());
+  decoder_.set_limits({});
+  return take_in(decoder_.take_rest());
 }
 
 }  // namespace attune

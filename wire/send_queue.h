@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attune {
@@ -22,16 +23,28 @@ class SendQueue {
       while (!lane->empty() && batch_.size() < kMostFrames &&
              (batch_.empty() || size + lane->front().size() <= kMostBytes)) {
         size += lane->front().size();
+        batch_bytes_ += cost(lane->front());
         batch_.push_back(std::move(lane->front()));
         lane->pop_front();
       }
     }
     return batch_;
   }
+  // The text of the batch is not needed any more. It still counts.
+  void free_batch() { batch_.clear(); }
   // The batch is written.
   void drop_batch() {
-    for (const std::string& frame : batch_) bytes_ -= cost(frame);
+    bytes_ -= std::exchange(batch_bytes_, 0);
     batch_.clear();
+  }
+  // All but the batch, as it is to be written.
+  std::string take_waiting() {
+    std::string text;
+    for (auto* lane : {&urgent_, &data_}) {
+      for (const std::string& frame : *lane) text += frame;
+    }
+    drop_waiting();
+    return text;
   }
   // All but the batch, which the system may be reading.
   void drop_waiting() {
@@ -54,7 +67,7 @@ class SendQueue {
 
   std::deque<std::string> urgent_, data_;
   std::vector<std::string> batch_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, batch_bytes_ = 0;
 };
 
 }  // namespace attune

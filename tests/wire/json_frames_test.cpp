@@ -110,3 +110,13 @@ TEST_CASE("json frames: an object that is too large is not encoded") {
   CHECK_THAT(encode_json_frame({{"a", 12}}, 7).error().message,
              Contains("a frame of 8 bytes is over the limit of 7"));
 }
+
+TEST_CASE("json frames: what follows a frame may be something else") {
+  JsonFrameDecoder decoder;
+  decoder.feed(*encode_json_frame({{"a", 1}}) + "\x16\x03 no frame");
+  REQUIRE(decoder.next()->has_value());
+  CHECK(decoder.take_rest() == "\x16\x03 no frame");
+  CHECK(!decoder.has_rest());
+  decoder.feed(*encode_json_frame({{"b", 2}}));
+  CHECK(**decoder.next() == json{{"b", 2}});
+}

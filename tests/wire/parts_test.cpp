@@ -6,24 +6,10 @@
 #include "base/backoff.h"
 #include "tests/support/temporary_folder.h"
 #include "wire/life_signs.h"
-#include "wire/token.h"
 
 using namespace attune;
 using namespace std::chrono_literals;
 using Catch::Contains;
-
-TEST_CASE("token: 128 bits in hexadecimal digits") {
-  CHECK(make_token({0, 1, 0x2f, 0xff, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}) ==
-        "00012fff05060708090a0b0c0d0e0f10");
-}
-
-TEST_CASE("token: only the same text matches and nothing matches none") {
-  CHECK(token_matches("secret", "secret"));
-  for (const char* given : {"", "s", "secres", "Secret", "secretsecret", "secret "}) {
-    CHECK(!token_matches("secret", given));
-  }
-  CHECK(!token_matches("", ""));
-}
 
 TEST_CASE("life signs: pings after quiet in one direction and the end after silence") {
   using enum LifeSigns::Verdict;

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <optional>
 #include <tuple>
 #include <utility>  // Boost 1.74's Asio forgets it
 #include <vector>
@@ -16,6 +17,7 @@
 
 #include "tests/support/run_until.h"
 #include "wire/connection.h"
+#include "wire/handshake.h"
 #include "wire/host_port.h"
 
 namespace attune::test {
@@ -31,7 +33,9 @@ inline void settle(boost::asio::io_context& io) {
   }
 }
 
-// A peer that knows nothing of frames. Reads only when it is told to.
+inline const Secret kSecret(Bytes32{1, 2, 3}), kOtherSecret(Bytes32{4, 5, 6});
+
+// A peer that knows nothing of connections. Reads only when it is told to.
 class RawPeer {
  public:
   explicit RawPeer(tcp::socket connected) : socket(std::move(connected)) {}
@@ -39,11 +43,30 @@ class RawPeer {
     const HostPort where = *parse_host_port(address);
     socket.connect({boost::asio::ip::make_address(where.host), where.port});
   }
+  // Proves itself, as who dials, and speaks encrypted from then on; what is written before waits.
+  void meet(const Identity& self, const Secret& secret) {
+    handshake.emplace(self, secret, draw_bytes());
+    write_bytes(*encode_json_frame(handshake->hello()));
+  }
   void write(const std::string& text) {
-    socket.non_blocking(false);
-    boost::asio::write(socket, boost::asio::buffer(text));
+    if (handshake && !(tls && tls->established())) {
+      waiting += text;
+    } else {
+      write_bytes(sealed(text));
+    }
   }
   void write(const json& message) { write(*encode_json_frame(message)); }
+  // As it goes over the network.
+  std::string sealed(const std::string& text) {
+    if (!tls) return text;
+    REQUIRE(tls->write(text));
+    return tls->take_ciphertext();
+  }
+  void write_bytes(const std::string& text) {
+    error_code gone;
+    socket.non_blocking(false, gone);
+    boost::asio::write(socket, boost::asio::buffer(text), gone);
+  }
 
   // From now on, until the end.
   void read() {
@@ -55,8 +78,7 @@ class RawPeer {
         return;
       }
       bytes += size;
-      decoder.feed(std::string_view(chunk).substr(0, size));
-      while (auto next = decoder.next().value_or(std::nullopt)) messages.push_back(*next);
+      take_in(std::string_view(chunk).substr(0, size));
       read();
     });
   }
@@ -67,6 +89,33 @@ class RawPeer {
   std::vector<json> messages;
   std::size_t bytes = 0;
   bool ended = false;
+  std::string heard;  // all bytes, as they came
+  std::optional<TlsSession> tls;
+
+ private:
+  void take_in(std::string_view came) {
+    heard += came;
+    if (tls) {
+      std::ignore = tls->feed(came);
+      decoder.feed(tls->take_plaintext());
+      write_bytes(tls->take_ciphertext());
+    } else {
+      decoder.feed(came);
+    }
+    while (auto next = decoder.next().value_or(std::nullopt)) {
+      if (handshake && !tls && (*next)["type"] == "challenge") {
+        write_bytes(*encode_json_frame(handshake->answer(*next).value()));
+        tls.emplace(TlsSession::Side::client, handshake->key());
+        write_bytes(tls->take_ciphertext());
+      } else {
+        messages.push_back(*next);
+      }
+    }
+    if (tls && tls->established() && !waiting.empty()) write(std::exchange(waiting, {}));
+  }
+
+  std::optional<ClientHandshake> handshake;
+  std::string waiting;
 };
 
 // A connection with everything that it told.
