@@ -7,12 +7,10 @@
 #include <filesystem>
 
 #include "backends/machine.h"
-#include "base/host_port.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "base/trust.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/token.h"
 #include "runner/experiment_session.h"
 #include "runner/files.h"
 #include "runner/listen_address.h"
@@ -21,6 +19,7 @@
 #include "runner/resource_pool.h"
 #include "runner/slurm_coordinator.h"
 #include "runner/workload.h"
+#include "wire/host_port.h"
 
 namespace attune {
 namespace {
@@ -90,15 +89,6 @@ class EndOfCoordinator {
   double idle_ = 0;  // seconds
   bool interrupted_ = false;
 };
-
-TokenBytes token_bytes(std::uint64_t entropy, std::uint64_t more) {
-  TokenBytes bytes{};
-  for (std::size_t i = 0; i < 8; ++i) {
-    bytes[i] = static_cast<std::uint8_t>(entropy >> (8 * i));
-    bytes[8 + i] = static_cast<std::uint8_t>(more >> (8 * i));
-  }
-  return bytes;
-}
 
 // What a task has said that has ended badly, and where; empty: nothing, or it has not.
 std::string last_words(const fs::path& directory, const Record& record) {
@@ -193,7 +183,6 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.directory = directory;
   server_options.listen = options.listen;
   server_options.advertise = options.advertise;
-  server_options.token = make_token(token_bytes(surroundings.entropy, surroundings.more_entropy));
   server_options.seed = options.seed;
   server_options.entropy = surroundings.entropy >> 11;  // one that --seed takes, too
   server_options.on_task_event = [&](const std::string& text, const Record& record) {
@@ -219,7 +208,7 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
            fmt::format("coordinator in {}, listening on {}{}\n"
                        "workers join with: attune worker --join {}\n",
                        directory.string(), server->address(), server->went_on() ? ", going on" : "",
-                       (directory / kAddressFile).string()));
+                       (directory / kWorkerFile).string()));
   LocalWorkers workers(
       io, {program, directory, options.workers, options.worker_cpu, surroundings.environment}, log);
   workers.begin();

@@ -3,12 +3,13 @@
 #include <string>
 
 #include "base/result.h"
-#include "coordinator/wire/dialer.h"
+#include "wire/dialer.h"
 
 namespace attune {
 
-// `join`: HOST:PORT, which needs a file with the token; or the file of an address, or the folder of
-// a coordinator, which has one.
-Result<DialerOptions> dial_options(const std::string& join, const std::string& token_file);
+// `join`: HOST:PORT, which needs a file with the secret; or the file of an address, or the folder
+// of a coordinator, which has one of the name `file`.
+Result<DialerOptions> dial_options(const std::string& join, const char* file,
+                                   const std::string& token_file);
 
 }  // namespace attune

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/host_port.h"
+#include "wire/host_port.h"
 
 namespace attune {
 

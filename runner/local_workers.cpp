@@ -68,7 +68,7 @@ void LocalWorkers::start(Slot& slot) {
   spec.arguments = {options_.program.string(),
                     "worker",
                     "--join",
-                    (options_.directory / kAddressFile).string(),
+                    (options_.directory / kWorkerFile).string(),
                     "--name",
                     slot.name,
                     "--lock",

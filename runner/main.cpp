@@ -36,7 +36,6 @@ Surroundings find_surroundings() {
       std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
   std::random_device device;
   found.entropy = (std::uint64_t{device()} << 32) | device();
-  found.more_entropy = (std::uint64_t{device()} << 32) | device();
   found.terminal = ::isatty(STDERR_FILENO) == 1 && environment_text("TERM") != "dumb";
   found.ansi = environment_text("NO_COLOR").empty();
   return found;

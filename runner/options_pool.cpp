@@ -81,12 +81,11 @@ void add_pool(CLI::App& app, Found& found) {
 
   CLI::App* worker =
       command(app, found, group, "worker", "Run tasks of a coordinator", &Found::worker,
-              "  attune worker --join /shared/pool/coordinator.json --label fast\n"
+              "  attune worker --join /shared/pool/worker.json --label fast\n"
               "  attune worker --join head:7000 --token-file token --cpu 8\n");
   WorkerCommandOptions& w = found.worker;
   worker
-      ->add_option("--join", w.join,
-                   "HOST:PORT, or the coordinator's folder, or coordinator.json in it")
+      ->add_option("--join", w.join, "HOST:PORT, or the coordinator's folder, or worker.json in it")
       ->required()
       ->type_name("ADDRESS");
   worker->add_option("--token-file", w.token_file, "With HOST:PORT: the file of the token")

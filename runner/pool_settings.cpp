@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "base/address_file.h"
 #include "runner/listen_address.h"
+#include "wire/address_file.h"
 
 namespace attune {
 
@@ -23,7 +23,7 @@ Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
                             "workers, listen and advertise are for a coordinator of the "
                             "experiment's own; leave them away");
     std::filesystem::path path = std::filesystem::path(base) / *coordinator;
-    if (std::error_code none; std::filesystem::is_directory(path, none)) path /= "coordinator.json";
+    if (std::error_code none; std::filesystem::is_directory(path, none)) path /= "client.json";
     settings.coordinator = path.lexically_normal().string();
   }
   settings.workers = static_cast<int>(workers.value_or(settings.workers));

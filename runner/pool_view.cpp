@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/address_file.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/dialer.h"
 #include "runner/commands/pool_text.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"
 #include "runner/store/store_reader.h"
+#include "wire/address_file.h"
+#include "wire/dialer.h"
 
 namespace attune {
 namespace {
@@ -31,13 +31,13 @@ fs::path address_file_of(const StoredExperiment& experiment) {
   const json pool = experiment.file.value("pool", json::object());
   const json other = pool.is_object() ? pool.value("coordinator", json()) : json();
   if (other.is_string()) return other.get<std::string>();
-  return experiment.directory / "coordinator" / kAddressFile;
+  return experiment.directory / "coordinator" / kClientFile;
 }
 
 // Whom to ask when nobody is named.
 Result<std::string> find_coordinator() {
   std::error_code none;
-  if (fs::exists(fs::path(kHere) / kAddressFile, none)) return kHere;
+  if (fs::exists(fs::path(kHere) / kClientFile, none)) return kHere;
   if (auto reader = StoreReader::open(kExperiments)) {
     for (const StoredExperiment& experiment : TRY(reader->experiments())) {
       const fs::path file = address_file_of(experiment);
@@ -74,25 +74,27 @@ Result<std::vector<json>> ask(const DialerOptions& dial, std::uint64_t entropy,
   patience.async_wait([&](const boost::system::error_code&) {
     end(fail(fmt::format("it does not answer within {} s; {}", kPatience.count(), kHint)));
   });
-  Dialer dialer(
-      io, dial, Rng(entropy),
-      {[] { return json{{"role", "client"}, {"client", fmt::format("view-{}", ::getpid())}}; },
-       [&](std::unique_ptr<Connection> made, const json&) {
-         connection = std::move(made);
-         connection->start({[&](const json& message) {
-                              if (is_answer(message.value("type", ""))) answers.push_back(message);
-                              if (answers.size() == said.size()) end(answers);
-                            },
-                            [&](const std::string& why) { end(fail(why)); },
-                            {}});
-         for (const json& each : said) {
-           if (auto sent = connection->send(each); !sent) end(std::unexpected(sent.error()));
-         }
-       },
-       [&](DialState state, const std::string& reason) {
-         if (state == DialState::refused) end(fail(reason));
-         if (state == DialState::waiting) end(fail(fmt::format("{}; {}", reason, kHint)));
-       }});
+  const std::string name = fmt::format("view-{}", ::getpid());
+  Dialer dialer(io, dial, {"client", name}, Rng(entropy),
+                {[&] { return json{{"client", name}}; },
+                 [&](std::unique_ptr<Connection> made, const json&) {
+                   connection = std::move(made);
+                   connection->start({[&](const json& message) {
+                                        if (is_answer(message.value("type", "")))
+                                          answers.push_back(message);
+                                        if (answers.size() == said.size()) end(answers);
+                                      },
+                                      [&](const std::string& why) { end(fail(why)); },
+                                      {}});
+                   for (const json& each : said) {
+                     if (auto sent = connection->send(each); !sent)
+                       end(std::unexpected(sent.error()));
+                   }
+                 },
+                 [&](DialState state, const std::string& reason) {
+                   if (state == DialState::refused) end(fail(reason));
+                   if (state == DialState::waiting) end(fail(fmt::format("{}; {}", reason, kHint)));
+                 }});
   dialer.dial();
   io.run();
   return *std::move(answer);
@@ -141,7 +143,7 @@ Result<int> act(const PoolOptions& options, const DialerOptions& dial, const Con
 Result<int> show_pool(const PoolOptions& options, const Console& console,
                       const Surroundings& surroundings) {
   const std::string join = options.join.empty() ? TRY(find_coordinator()) : options.join;
-  const auto dial = dial_options(join, options.token_file);
+  const auto dial = dial_options(join, kClientFile, options.token_file);
   if (!dial) {
     put_text(console.err, fmt::format("attune: {}\n", terminal_text(dial.error().message)));
     return kExitUsage;

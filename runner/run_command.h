@@ -16,7 +16,7 @@ namespace attune {
 struct Surroundings {
   std::vector<std::string> environment;  // "NAME=value"
   std::string program_folder;            // where this program lies
-  std::uint64_t entropy = 0, more_entropy = 0;
+  std::uint64_t entropy = 0;
   bool terminal = false, ansi = false;  // of standard error
 
   std::string path() const;  // $PATH

@@ -53,7 +53,7 @@ Result<MakeOperator> choose_slurm(boost::asio::io_context& io, const OperatorCho
   options.settings = *choice.slurm;
   options.tasks_name_workers = !options.settings.prefix.empty();
   options.program = choice.program;
-  options.address_file = choice.directory / kAddressFile;
+  options.address_file = choice.directory / kWorkerFile;
   options.folder = choice.directory / "jobs";
   TRY(make_directories(options.folder));
   if (options.settings.prefix.empty())
@@ -99,7 +99,7 @@ Result<MakeOperator> choose_operator(boost::asio::io_context& io, const Operator
   if (choice.scale_command.empty()) return MakeOperator();
   CommandOperatorOptions command;
   command.command = choice.scale_command;
-  command.address_file = choice.directory / kAddressFile;
+  command.address_file = choice.directory / kWorkerFile;
   command.environment = choice.environment;
   command.most = choice.most_workers;
   return MakeOperator([&io, command, log](OperatorPort& port) {

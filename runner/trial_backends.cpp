@@ -52,7 +52,7 @@ PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worke
   const PoolSettings pool = pool_settings(setup);
   PoolBackendOptions options;
   options.dial.file = pool.coordinator.empty()
-                          ? (setup.directory / kCoordinatorFolder / kAddressFile).string()
+                          ? (setup.directory / kCoordinatorFolder / kClientFile).string()
                           : pool.coordinator;
   options.experiment_id = setup.experiment_id;
   options.experiment_file = worker_file;

@@ -115,7 +115,7 @@ Result<json> read_settings(const Section& top, const Place& place) {
   }
   if (const auto policies = TRY(top.text("policies")))
     settings["policies"] = (place.base / *policies).lexically_normal().string();
-  settings["coordinator"] = (place.directory / kAddressFile).string();
+  settings["coordinator"] = (place.directory / kProgramFile).string();
   return settings;
 }
 

@@ -8,7 +8,7 @@ packages_of() {
     build) echo g++ cmake ninja-build pkg-config ccache python3 libboost-dev nlohmann-json3-dev \
                 libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev \
                 libnlopt-dev libmuparser-dev libsqlitecpp-dev libsqlite3-dev \
-                libpcre2-dev ;;
+                libpcre2-dev libssl-dev ;;
     test) echo catch2 python3 iproute2 slurmctld slurmd slurm-client ;;
     bench) echo libbenchmark-dev python3 ;;
     lint) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev ;;

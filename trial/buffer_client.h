@@ -35,13 +35,13 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "trial/message_socket.h"
 #include "trial/trial.h"
+#include "wire/message_socket.h"
 
 namespace attune {
 
 struct BufferClientOptions {
-  std::string address_file;  // of the coordinator: coordinator.json in its folder
+  std::string address_file;  // of the coordinator: program.json in its folder
   std::string task;          // the id of the own task, and which attempt of it this is
   std::int64_t attempt = 0;
   // Of each buffer: items that may be without an acknowledgement when push() returns. 0: none. An
@@ -49,7 +49,7 @@ struct BufferClientOptions {
   std::size_t unacknowledged = 0;
   // So long without a coordinator are calls patient, in seconds.
   double patience = 600;
-  // When a coordinator at the same address refuses for so long (another token, another version),
+  // When a coordinator at the same address refuses for so long (another secret, another version),
   // they are not any more, in seconds.
   double refused = 5;
   std::chrono::milliseconds first_pause{100}, longest_pause{5'000};  // between two tries
@@ -128,6 +128,7 @@ class BufferClient {
   Result<void> hear(const json& message);
   Result<void> hear_batch(Channel& channel, const json& message);
   std::string refusal(const json& message);
+  std::unexpected<Error> refused(const WireAddress& by, const std::string& why);
   Result<void> note(const std::string& buffer, json message);
   void confirm(std::uint64_t mark);
   Result<void> check_stop() const;
@@ -145,7 +146,7 @@ class BufferClient {
   std::optional<Error> failure_;  // that stays
   bool fenced_ = false;
   std::string trouble_ = "it was not asked yet";  // why there is no connection
-  std::string refused_by_;                        // address and token
+  std::optional<WireAddress> refused_by_;
   double refused_since_ = 0;
 };
 

@@ -6,10 +6,9 @@
 #include <iterator>
 #include <utility>
 
-#include "base/address_file.h"
 #include "base/saved_numbers.h"
-#include "base/wire_version.h"
 #include "trial/buffer_client.h"
+#include "wire/address_file.h"
 
 namespace attune {
 namespace {
@@ -18,6 +17,7 @@ using std::chrono::milliseconds;
 
 // A signal may come just before a wait begins, which it does not end then.
 constexpr milliseconds kLongestWait{1'000};
+constexpr char kRole[] = "data";
 // Of one message; the rest goes with the next.
 constexpr std::size_t kMostItems = 1'000, kMostBytes = std::size_t{1} << 20;
 
@@ -140,7 +140,7 @@ Result<void> BufferClient::connect() {
     }
   }
   backoff_.reset();
-  refused_by_.clear();
+  refused_by_.reset();
   for (auto& [id, channel] : channels_) {
     channel.in_flight = 0;
     channel.asked = false;
@@ -153,33 +153,36 @@ Result<void> BufferClient::connect() {
 // Until it is welcome. Errors are worth another try unless failure_ is set.
 Result<void> BufferClient::dial() {
   const WireAddress where = TRY(read_address_file(options_.address_file));
-  const std::string whom = where.address + " " + where.token;
-  if (whom != refused_by_) refused_by_.clear();
+  if (where.role != kRole)
+    return fail(
+        fmt::format("{} is for the role {}, not for {}", options_.address_file, where.role, kRole));
+  if (refused_by_ != where) refused_by_.reset();
   const double deadline = now() + std::chrono::duration<double>(options_.try_for).count();
-  const HostPort there = TRY(parse_host_port(where.address));
-  socket_ = TRY(MessageSocket::connect(there, options_.try_for, *options_.clock));
-  TRY(socket_->say({{"type", "hello"},
-                    {"version", kWireVersion},
-                    {"token", where.token},
-                    {"role", "data"},
-                    {"task", options_.task},
-                    {"attempt", options_.attempt}}));
+  socket_ = TRY(MessageSocket::connect(where, options_.task, options_.try_for, *options_.clock));
+  TRY(socket_->say({{"type", "hello"}, {"task", options_.task}, {"attempt", options_.attempt}}));
   while (true) {
     const auto came = socket_->turn(wait_of(deadline - now()));
     if (const auto message = TRY(socket_->next())) {
       if (message->value("type", json()) != "error") return meet(*message);
       const std::string why = refusal(*message);
       if (fenced_) return give_up(why);
-      if (message->value("final", json()) != true) return fail(why);
-      if (refused_by_.empty()) refused_since_ = now();
-      refused_by_ = whom;
-      if (now() - refused_since_ >= options_.refused) return give_up(why);
-      return fail(why);
+      return message->value("final", json()) == true ? refused(where, why) : fail(why);
     }
-    if (!came) return fail(fmt::format("{}: {}", where.address, came.error().message));
+    if (!came) {
+      const std::string why = fmt::format("{}: {}", where.address, came.error().message);
+      return socket_->refused() ? refused(where, why) : fail(why);
+    }
     TRY(check_stop());
     if (now() >= deadline) return fail("no answer from " + where.address);
   }
+}
+
+// For good, when that lasts.
+std::unexpected<Error> BufferClient::refused(const WireAddress& by, const std::string& why) {
+  if (!refused_by_) refused_since_ = now();
+  refused_by_ = by;
+  if (now() - refused_since_ >= options_.refused) return give_up(why);
+  return fail(why);
 }
 
 Result<void> BufferClient::meet(const json& message) {

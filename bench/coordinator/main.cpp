@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/dialer.h"
+#include "wire/dialer.h"
 
 namespace attune {
 namespace {
@@ -42,12 +42,11 @@ class Others {
       hello.incarnation = "1";
       hello.host = "host";
       hello.capacity.cpu = 1e6;
-      json message = to_json(hello);
-      message["role"] = "worker";
-      dial(directory, message, [this](Connection& self, const json& m) { work(self, m); });
+      dial(directory / kWorkerFile, {"worker", hello.id}, to_json(hello),
+           [this](Connection& self, const json& m) { work(self, m); });
     }
     client_ = static_cast<int>(dialers_.size());
-    dial(directory, {{"role", "client"}, {"client", "c"}},
+    dial(directory / kClientFile, {"client", "c"}, {{"client", "c"}},
          [this](Connection&, const json& m) { hear(m); });
   }
   void run() {
@@ -61,13 +60,14 @@ class Others {
  private:
   using Hear = std::function<void(Connection&, const json&)>;
 
-  void dial(const std::filesystem::path& directory, const json& hello, const Hear& hear) {
+  void dial(const std::filesystem::path& file, const Identity& self, const json& hello,
+            const Hear& hear) {
     DialerOptions options;
-    options.file = (directory / kAddressFile).string();
+    options.file = file.string();
     const std::size_t index = dialers_.size();
     connections_.emplace_back();
     dialers_.push_back(std::make_unique<Dialer>(
-        io_, options, Rng(1),
+        io_, options, self, Rng(1),
         Dialer::Handlers{[hello] { return hello; },
                          [this, index, hear](std::unique_ptr<Connection> connection, const json&) {
                            connections_[index] = std::move(connection);
@@ -157,7 +157,6 @@ int run(const Load& load, Durability durability, const char* name) {
   const SystemClock clock;
   ServerOptions options;
   options.directory = folder;
-  options.token = "secret";
   options.durability = durability;
   auto server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
   if (!server) {

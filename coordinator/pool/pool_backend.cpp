@@ -48,8 +48,8 @@ PoolBackend::PoolBackend(boost::asio::io_context& io, PoolBackendOptions options
                      events_.emplace_back(std::move(saved));
                      this->wake();
                    }),
-      dialer_(io, options_.dial, rng,
-              {[this] { return json{{"role", "client"}, {"client", options_.experiment_id}}; },
+      dialer_(io, options_.dial, {"client", options_.experiment_id}, rng,
+              {[this] { return json{{"client", options_.experiment_id}}; },
                [this](std::unique_ptr<Connection> connection, const json&) {
                  connected(std::move(connection));
                },

@@ -26,7 +26,7 @@
 #include "backends/trial_backend.h"
 #include "base/rng.h"
 #include "coordinator/task.h"
-#include "coordinator/wire/dialer.h"
+#include "wire/dialer.h"
 
 namespace attune {
 

@@ -4,9 +4,9 @@
 
 #include <boost/asio/post.hpp>
 
-#include "base/address_file.h"
 #include "coordinator/server/server_impl.h"
 #include "coordinator/server/server_time.h"
+#include "wire/address_file.h"
 
 namespace attune {
 namespace {
@@ -17,25 +17,26 @@ constexpr std::size_t kMostHeldBack = 100'000;
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kFarewell{3};
 
+// Who may dial, and the file for them.
+constexpr std::pair<const char*, const char*> kRoles[] = {
+    {"worker", kWorkerFile}, {"client", kClientFile}, {"view", kViewFile}, {"data", kProgramFile}};
+
 }  // namespace
 
 // ---- beginning
 
 Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former former,
                                             const MakeOperator& make_operator) {
-  const std::string address_path = (options_.directory / kAddressFile).string();
-  const auto former_address = read_address_file(address_path);
   // First: where nobody can listen nothing is begun.
   ListenerOptions listening;
   listening.address = options_.listen;
-  // Those who were there before know the former one.
-  listening.token = former.seed && former_address ? former_address->token : options_.token;
+  for (const auto& [role, file] : kRoles) listening.secrets.emplace(role, Secret::draw());
   listening.connection.ping = options_.ping;
   listening.connection.silence = options_.silence;
   listener_ = TRY(Listener::listen(
       io_, listening,
-      [this](std::unique_ptr<Connection> connection, const json& message) {
-        hello(std::move(connection), message);
+      [this](std::unique_ptr<Connection> connection, const Identity& peer, const json& message) {
+        hello(std::move(connection), peer, message);
       },
       log_));
   const Ledger::Readers readers{
@@ -59,8 +60,10 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
   began_ = clock_.now();
   live_ = true;
   coordinator_.begin(now());
-  here_ = {address(), listening.token};
-  TRY(write_address_file(address_path, here_));
+  for (const auto& [role, file] : kRoles)
+    here_.emplace(options_.directory / file,
+                  WireAddress{address(), role, listening.secrets.at(role)});
+  for (const auto& [path, content] : here_) TRY(write_address_file(path.string(), content));
   log_.info("coordinator {} listens on {}", coordinator_.board().epoch(), listens_on());
   if (make_operator) seat_.take(make_operator(seat_));
   keep_address();
@@ -74,11 +77,11 @@ void CoordinatorServer::Impl::keep_address() {
   look_.expires_after(options_.look);
   look_.async_wait(while_alive([this](const boost::system::error_code& error) {
     if (error) return;
-    const std::filesystem::path path = options_.directory / kAddressFile;
-    std::error_code none;
-    if (!std::filesystem::exists(path, none) && !none && ledger_->trouble().empty()) {
+    for (const auto& [path, content] : here_) {
+      std::error_code none;
+      if (std::filesystem::exists(path, none) || none || !ledger_->trouble().empty()) continue;
       std::filesystem::create_directories(options_.directory, none);
-      const auto written = write_address_file(path.string(), here_);
+      const auto written = write_address_file(path.string(), content);
       log_.warning("{} was gone, and {}", path.string(),
                    written ? "is written again" : "cannot be written: " + written.error().message);
     }

@@ -20,15 +20,18 @@
 
 namespace attune {
 
-// What a coordinator keeps in its folder.
-inline constexpr char kAddressFile[] = "coordinator.json";  // for those who dial
+// What a coordinator keeps in its folder: for those who dial one file for each role, which has the
+// address and the role's secret (wire/address_file.h), new in each life of the coordinator.
+inline constexpr char kWorkerFile[] = "worker.json";
+inline constexpr char kClientFile[] = "client.json";
+inline constexpr char kViewFile[] = "view.json";
+inline constexpr char kProgramFile[] = "program.json";  // of programs of tasks; the role is "data"
 inline constexpr char kCoordinatorJournal[] = "coordinator.journal";
 
 struct ServerOptions {
   std::filesystem::path directory;     // made when missing, for its user alone
   std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: a free one
   std::string advertise;               // what others dial, when that is another HOST:PORT
-  std::string token;                   // of a new coordinator; an earlier one's stays in force
   // Of the commander and of all draws from buffers. It is in the journal: an earlier coordinator's
   // stays in force, and to ask for another one is an error.
   std::optional<std::uint64_t> seed;

@@ -2,6 +2,7 @@
 // What a CoordinatorServer is made of. Only for its sources.
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "base/address_file.h"
 #include "base/saved_numbers.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/buffer_board.h"
@@ -20,7 +20,8 @@
 #include "coordinator/server/sessions.h"
 #include "coordinator/server/task_event.h"
 #include "coordinator/trial_event.h"
-#include "coordinator/wire/listener.h"
+#include "wire/address_file.h"
+#include "wire/listener.h"
 
 namespace attune {
 
@@ -132,8 +133,8 @@ class CoordinatorServer::Impl final : public Effects {
   Result<void> replay(const json& record);
   json save() const;
 
-  void hello(std::unique_ptr<Connection> connection, const json& message);
-  Result<Session> meet(const json& message);
+  void hello(std::unique_ptr<Connection> connection, const Identity& peer, const json& message);
+  Result<Session> meet(const Identity& peer, const json& message);
   Result<void> check_task(const TaskSpec& task) const;
   const Task* task_of(const Session& program) const;
   static void fence(const Session& program, Connection& connection);
@@ -178,7 +179,8 @@ class CoordinatorServer::Impl final : public Effects {
   OperatorSeat seat_;
   HeldBack held_back_;
   std::unique_ptr<Listener> listener_;
-  WireAddress here_;
+  // Of the folder, for those who dial.
+  std::map<std::filesystem::path, WireAddress> here_;
   Sessions sessions_;
   boost::asio::steady_timer alarm_, second_, patience_, look_;
   double began_ = clock_.now(), began_time_ = clock_.wall();  // corrected by begin()

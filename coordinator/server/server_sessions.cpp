@@ -22,8 +22,9 @@ Result<void> check_length(const json& message, const char* what) {
 
 // ---- who comes and goes
 
-void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, const json& message) {
-  auto session = meet(message);
+void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, const Identity& peer,
+                                    const json& message) {
+  auto session = meet(peer, message);
   if (!session) {
     log_.info("{} is refused: {}", connection->peer(), session.error().message);
     return connection->refuse(session.error().message);
@@ -43,8 +44,8 @@ void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, cons
 }
 
 // What it causes waits behind the welcome.
-Result<Session> CoordinatorServer::Impl::meet(const json& message) {
-  const std::string role = TRY(text_at(message, "role"));
+Result<Session> CoordinatorServer::Impl::meet(const Identity& peer, const json& message) {
+  const std::string& role = peer.role;
   Session session;
   if (role == "worker") {
     const WorkerHello hello = TRY(parse_worker_hello(message));

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "coordinator/wire/connection.h"
+#include "wire/connection.h"
 
 namespace attune {
 

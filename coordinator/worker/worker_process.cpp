@@ -16,14 +16,12 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
       handlers_(std::move(handlers)),
       tasks_(io, handlers_.make_backend,
              rng.fork("infos")() >> 12),  // exact in doubles, as in JSON
-      dialer_(io, options_.dial, rng,
+      dialer_(io, options_.dial, {"worker", options_.hello.id}, rng,
               {[this] {
                  WorkerHello hello = options_.hello;
                  hello.running = tasks_.running();
                  hello.draining = draining_;
-                 json message = to_json(hello);
-                 message["role"] = "worker";
-                 return message;
+                 return to_json(hello);
                },
                [this](std::unique_ptr<Connection> connection, const json&) {
                  connected(std::move(connection));

@@ -12,8 +12,8 @@
 
 #include "base/log.h"
 #include "base/rng.h"
-#include "coordinator/wire/dialer.h"
 #include "coordinator/worker/worker_tasks.h"
+#include "wire/dialer.h"
 
 namespace attune {
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "base/json_frames.h"
+#include "wire/json_frames.h"
 
 using namespace attune;
 

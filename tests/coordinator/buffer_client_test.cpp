@@ -37,7 +37,7 @@ struct Programs : ServerFixture {
 
   BufferClient connect(const std::string& task, std::size_t unacknowledged = 0) const {
     BufferClientOptions options;
-    options.address_file = (folder.path / "coordinator" / kAddressFile).string();
+    options.address_file = (folder.path / "coordinator" / kProgramFile).string();
     options.task = task;
     options.unacknowledged = unacknowledged;
     options.first_pause = std::chrono::milliseconds(1);

@@ -17,7 +17,7 @@ struct CommandWorld final : OperatorPort {
   explicit CommandWorld(const std::string& command, int most = 16) {
     world.coordinator.begin(world.now);
     options.command = "cd " + folder.path.string() + "; " + command;
-    options.address_file = "/shared/coordinator.json";
+    options.address_file = "/shared/worker.json";
     options.environment = {"PATH=/usr/bin:/bin"};
     options.most = most;
     start();
@@ -79,9 +79,9 @@ TEST_CASE("the command hears how many workers are wanted up to the most") {
   CommandWorld world(kWrite, 3);
   CHECK(world.settle().empty());
   world.submit(2);
-  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n");
+  CHECK(world.settle() == "2 0 2 /shared/worker.json\n");
   world.submit(5);
-  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n3 0 7 /shared/coordinator.json\n");
+  CHECK(world.settle() == "2 0 2 /shared/worker.json\n3 0 7 /shared/coordinator.json\n");
 }
 
 TEST_CASE("changes while the command runs lead to one more run") {
@@ -92,7 +92,7 @@ TEST_CASE("changes while the command runs lead to one more run") {
     world.submit(1);
     world.op->look(view_of(world.world.coordinator), world.now());
   }
-  CHECK(world.settle() == "1 0 1 /shared/coordinator.json\n4 0 4 /shared/coordinator.json\n");
+  CHECK(world.settle() == "1 0 1 /shared/worker.json\n4 0 4 /shared/coordinator.json\n");
 }
 
 TEST_CASE("fewer workers are wanted only after a while") {
@@ -100,10 +100,10 @@ TEST_CASE("fewer workers are wanted only after a while") {
   world.submit(2);
   world.settle();
   world.world.coordinator.cancel("t1", "stop", "", world.now());
-  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n");
+  CHECK(world.settle() == "2 0 2 /shared/worker.json\n");
   REQUIRE(world.op->next_time() == world.now() + 30);
   world.world.now += 30;
-  CHECK(world.settle() == "2 0 2 /shared/coordinator.json\n1 0 1 /shared/coordinator.json\n");
+  CHECK(world.settle() == "2 0 2 /shared/worker.json\n1 0 1 /shared/coordinator.json\n");
 }
 
 TEST_CASE("none are wanted with the end whatever runs then") {
@@ -121,7 +121,7 @@ TEST_CASE("a worker that is large is enough for several tasks") {
   CommandWorld world(kWrite);
   REQUIRE(world.world.coordinator.worker_joined(worker_hello("w", 4), world.now()));
   world.submit(9);  // 4 run, 5 wait for two more workers
-  CHECK(world.settle() == "3 1 5 /shared/coordinator.json\n");
+  CHECK(world.settle() == "3 1 5 /shared/worker.json\n");
 }
 
 TEST_CASE("a command that fails is run again after a pause") {

@@ -17,7 +17,7 @@ TEST_CASE("a task gets a job of its own name whose worker takes one task") {
   REQUIRE(world.batch->names() == Names{"e-t0-0"});
   const BatchJob& job = world.batch->submitted[0];
   CHECK(job.script ==
-        "#!/bin/sh\nexec '/bin/att'\\''une' worker --join '/shared/coordinator.json' --name "
+        "#!/bin/sh\nexec '/bin/att'\\''une' worker --join '/shared/worker.json' --name "
         "'e-t0-0' --job --cpu 2 --gpu 0 --memory 0 --tasks 1 --leave-after 300\n");
   CHECK(job.needs.cpu == 2);
   CHECK(job.partition == "main");

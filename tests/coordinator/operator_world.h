@@ -72,7 +72,7 @@ struct OperatorWorld : OperatorPort {
     options.settings.prefix = "e-";
     options.settings.start_within = 120;
     options.program = "/bin/att'une";
-    options.address_file = "/shared/coordinator.json";
+    options.address_file = "/shared/worker.json";
     options.folder = "/shared/jobs";
     world = std::make_unique<World>();
     world->coordinator.begin(world->now);

@@ -28,9 +28,7 @@ struct PoolLiar : PoolFixture {
     start_server();
     start_backend();
     REQUIRE(backend->start(trial_start(0)));
-    json hello = to_json(worker_hello("liar", 4));
-    hello["role"] = "worker";
-    liar = &start_client(hello);
+    liar = &start_client({"worker", "liar"}, to_json(worker_hello("liar", 4)));
     REQUIRE(run_until([&] { return liar->has("lease"); }));
     lease = liar->heard.back()["lease"];
     const fs::path trial = folder.path / "experiment/trials/t0";

@@ -201,7 +201,7 @@ TEST_CASE("pool backend: what was reported while there was no manager is heard w
   f.start_backend();
   // It looks at its journal, and starts its tuner, before it adopts trials.
   REQUIRE(f.run_until([&] { return f.backend->connected(); }));
-  auto& other = f.start_client({{"role", "client"}, {"client", "d"}});
+  auto& other = f.start_client({"client", "d"});
   REQUIRE(f.run_until([&] { return other.has("welcome"); }));
   REQUIRE(f.backend->adopt(trial_start(0), f.reports[0].position));
   REQUIRE(f.run_until([&] { return f.reports.size() == 2; }));
@@ -289,7 +289,7 @@ TEST_CASE("pool backend: reports that went missing on the way are read from the 
   f.start_server();
   f.start_worker("w");
   // A client of the same name has heard it all, and does not tell.
-  auto& other = f.start_client({{"role", "client"}, {"client", "e"}});
+  auto& other = f.start_client({"client", "e"});
   REQUIRE(f.run_until([&] { return other.has("welcome"); }));
   json submit = f.trial(0);
   other.say(submit);

@@ -29,7 +29,7 @@ struct Learner : ServerFixture {
     return tasks.contains("e-t0-0") && tasks.at("e-t0-0").state == TaskState::running;
   }
   Client& program() {
-    Client& made = start_client({{"role", "data"}, {"task", "e-t0-0"}, {"attempt", 0}});
+    Client& made = start_program("e-t0-0");
     REQUIRE(run_until([&] { return made.connection != nullptr; }));
     return made;
   }

@@ -2,19 +2,19 @@
 // connection is served to its end before another one.
 #include <catch2/catch.hpp>
 
-#include "base/wire_version.h"
 #include "tests/coordinator/server_fixture.h"
-#include "tests/coordinator/wire_fixture.h"
+#include "tests/wire/wire_fixture.h"
 
 using namespace attune;
 using namespace attune::test;
 
 namespace {
 
-std::unique_ptr<RawPeer> dial(ServerFixture& f, json hello) {
-  hello.update({{"type", "hello"}, {"version", kWireVersion}, {"token", "secret"}});
+std::unique_ptr<RawPeer> dial(ServerFixture& f, const Identity& self, json hello) {
+  hello["type"] = "hello";
   auto peer = std::make_unique<RawPeer>(f.io, f.server->address());
   peer->read();
+  peer->meet(self, f.address_for(self.role).secret);
   peer->write(hello);
   REQUIRE(f.run_until([&] { return !peer->messages.empty(); }));
   REQUIRE(peer->messages[0]["type"] == "welcome");
@@ -22,7 +22,7 @@ std::unique_ptr<RawPeer> dial(ServerFixture& f, json hello) {
 }
 
 std::unique_ptr<RawPeer> program_of(ServerFixture& f, const char* task) {
-  return dial(f, {{"role", "data"}, {"task", task}, {"attempt", 0}});
+  return dial(f, {"data", task}, {{"task", task}, {"attempt", 0}});
 }
 
 }  // namespace
@@ -30,9 +30,7 @@ std::unique_ptr<RawPeer> program_of(ServerFixture& f, const char* task) {
 TEST_CASE("server: a cancel overtakes a flood of data and a program that waits for some") {
   ServerFixture f;
   f.start_server();
-  json hello = to_json(worker_hello("w", 4));
-  hello["role"] = "worker";
-  const auto worker = dial(f, hello);
+  const auto worker = dial(f, {"worker", "w"}, to_json(worker_hello("w", 4)));
   auto& client = f.start_client();
   REQUIRE(f.run_until([&] { return client.has("welcome"); }));
   json learner = f.trial(0);
@@ -55,6 +53,7 @@ TEST_CASE("server: a cancel overtakes a flood of data and a program that waits f
                                  {"buffer", "full"},
                                  {"seq", i},
                                  {"items", {{{"meta", std::string(10'000, 'x')}}}}});
+  flood = producer->sealed(flood);
   boost::asio::async_write(producer->socket, boost::asio::buffer(flood),
                            [](error_code, std::size_t) {});
   REQUIRE(f.run_until([&] { return producer->messages.size() > 1; }));

@@ -9,6 +9,7 @@
 #include "tests/backends/gate.h"
 #include "tests/coordinator/test_trials.h"
 #include "tests/support/run_until.h"
+#include "wire/address_file.h"
 
 namespace attune::test {
 
@@ -36,7 +37,6 @@ class ServerFixture {
   Result<std::unique_ptr<CoordinatorServer>> make_server() {
     ServerOptions options;
     options.directory = folder.path / "coordinator";
-    options.token = "secret";
     options.seed = seed;
     options.entropy = ++lives;
     options.coordinator.lost_after = lost_after;
@@ -46,16 +46,17 @@ class ServerFixture {
     return CoordinatorServer::create(io, real_files(), *server_clock, options, nullptr, Log(),
                                      [this] { finished = true; });
   }
-  DialerOptions dial() const {
+  DialerOptions dial(const std::string& role = "client") const {
     DialerOptions options;
-    options.file = (folder.path / "coordinator" / kAddressFile).string();
+    const char* file = role == "worker" ? kWorkerFile : role == "data" ? kProgramFile : kClientFile;
+    options.file = (folder.path / "coordinator" / file).string();
     options.first_pause = std::chrono::milliseconds(5);
     options.longest_pause = std::chrono::milliseconds(50);
     return options;
   }
   void start_worker(const std::string& id, double cpu = 2) {
     WorkerOptions options;
-    options.dial = dial();
+    options.dial = dial("worker");
     options.hello = worker_hello(id, cpu, fmt::format("{}", ++incarnations));
     options.most_tasks = most_tasks;
     options.leave_after = leave_after;
@@ -66,12 +67,13 @@ class ServerFixture {
                                 [this, id] { done.insert(id); }});
     workers[id]->begin();
   }
-  // A client, or what else is asked for in `hello`.
-  Client& start_client(const json& hello = {{"role", "client"}, {"client", "c"}}) {
+  // A client, or who else is asked for.
+  Client& start_client(const Identity& self = {"client", "c"}, json hello = json::object()) {
+    if (self.role == "client" && hello.empty()) hello["client"] = self.name;
     clients.push_back(std::make_unique<Client>());
     Client& client = *clients.back();
     client.dialer = std::make_unique<Dialer>(
-        io, dial(), Rng(2),
+        io, dial(self.role), self, Rng(2),
         Dialer::Handlers{[hello] { return hello; },
                          [&client](std::unique_ptr<Connection> connection, const json& welcome) {
                            client.heard.push_back(welcome);
@@ -90,6 +92,13 @@ class ServerFixture {
                          }});
     client.dialer->dial();
     return client;
+  }
+  Client& start_program(const std::string& task, std::int64_t attempt = 0) {
+    return start_client({"data", task}, {{"task", task}, {"attempt", attempt}});
+  }
+  // What somebody of this role knows.
+  WireAddress address_for(const std::string& role) const {
+    return read_address_file(dial(role).file).value();
   }
   bool run_until(const std::function<bool()>& enough) { return test::run_until(io, enough); }
 

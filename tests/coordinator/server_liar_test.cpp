@@ -2,9 +2,8 @@
 // coordinator stays, and the task of the honest one is what it would have been.
 #include <catch2/catch.hpp>
 
-#include "base/wire_version.h"
 #include "tests/coordinator/server_fixture.h"
-#include "tests/coordinator/wire_fixture.h"
+#include "tests/wire/wire_fixture.h"
 
 using namespace attune;
 using namespace attune::test;
@@ -21,10 +20,10 @@ struct LiarWorld {
     f.start_worker("honest");
     client = &f.start_client();
     json hello = to_json(worker_hello("liar", 4));
-    hello.update(
-        {{"type", "hello"}, {"version", kWireVersion}, {"role", "worker"}, {"token", "secret"}});
+    hello["type"] = "hello";
     raw = std::make_unique<RawPeer>(f.io, f.server->address());
     raw->read();
+    raw->meet({"worker", "liar"}, f.address_for("worker").secret);
     raw->write(hello);
     run([&] { return client->has("welcome") && !raw->messages.empty(); });
     for (const int i : {0, 1}) {
@@ -229,7 +228,7 @@ TEST_CASE("liar: a flood of metrics holds up neither words of others nor their t
   boost::asio::async_write(w.raw->socket, boost::asio::buffer(flood),
                            [](error_code, std::size_t) {});
   w.run([&] { return w.client->has("info", "e-t1-0"); });
-  auto& other = w.f.start_client({{"role", "client"}, {"client", "d"}});
+  auto& other = w.f.start_client({"client", "d"});
   w.run([&] { return other.has("welcome"); });
   other.say({{"type", "status"}});
   w.run([&] { return other.has("status"); });
@@ -246,7 +245,7 @@ TEST_CASE("liar: a flood of metrics holds up neither words of others nor their t
 TEST_CASE("liar: a program of an attempt that does not run is told so") {
   LiarWorld w;
   const auto attempt = GENERATE(as<std::int64_t>(), 1, -1, std::int64_t{1} << 32);
-  auto& program = w.f.start_client({{"role", "data"}, {"task", "e-t0-0"}, {"attempt", attempt}});
+  auto& program = w.f.start_program("e-t0-0", attempt);
   w.run([&] { return !program.closed.empty() || program.has("welcome"); });
   CHECK_THAT(program.closed, Catch::Contains("attempt"));
   program.dialer->stop();

@@ -9,11 +9,9 @@ using namespace attune::test;
 TEST_CASE("server: a slow client holds up nobody else and hears all when it listens again") {
   ServerFixture f;
   f.start_server();
-  json hello = to_json(worker_hello("w", 4));
-  hello["role"] = "worker";
-  auto& worker = f.start_client(hello);
+  auto& worker = f.start_client({"worker", "w"}, to_json(worker_hello("w", 4)));
   auto& slow = f.start_client();
-  auto& other = f.start_client({{"role", "client"}, {"client", "d"}});
+  auto& other = f.start_client({"client", "d"});
   REQUIRE(f.run_until(
       [&] { return worker.has("welcome") && slow.has("welcome") && other.has("welcome"); }));
   slow.say(f.trial(0));

@@ -123,20 +123,19 @@ TEST_CASE("server: nonsense cuts off who says it, and nobody else") {
   REQUIRE(f.run_until(
       [&] { return good.has("welcome") && !f.server->coordinator().workers().workers().empty(); }));
   SECTION("hellos") {
-    const auto [hello, answer] = GENERATE(table<std::string, std::string>({
-        {R"({"role": "king"})", "role: worker, client or data is wanted, not \"king\""},
-        {R"({"role": "client"})", "client"},
-        {R"({"role": "client", "client": ""})", "a client needs a name"},
-        {R"({"role": "worker", "worker": "x"})", "incarnation"},
-        {R"({"role": "data", "task": "x", "attempt": 0})", "attempt 0 of task x does not run"},
+    const auto [role, hello, answer] = GENERATE(table<std::string, std::string, std::string>({
+        {"client", R"({"x": 1})", "client"},
+        {"client", R"({"client": ""})", "a client needs a name"},
+        {"worker", R"({"worker": "x"})", "incarnation"},
+        {"data", R"({"task": "x", "attempt": 0})", "attempt 0 of task x does not run"},
     }));
-    auto& bad = f.start_client(*parse_json(hello));
+    auto& bad = f.start_client({role, "x"}, *parse_json(hello));
     REQUIRE(f.run_until([&] { return !bad.closed.empty(); }));
     CHECK_THAT(bad.closed, Catch::Contains(answer));
     bad.dialer->stop();
   }
   SECTION("messages of a client") {
-    auto& bad = f.start_client({{"role", "client"}, {"client", "d"}});
+    auto& bad = f.start_client({"client", "d"});
     REQUIRE(f.run_until([&] { return bad.has("welcome"); }));
     bad.say(GENERATE(json{{"type", "x"}}, json{{"type", 1}}, json{{"type", "submit"}},
                      json{{"type", "cancel"}, {"task", "x"}}));
@@ -146,7 +145,7 @@ TEST_CASE("server: nonsense cuts off who says it, and nobody else") {
   SECTION("a task that is somebody else's, or wrong") {
     good.say(f.trial(0));
     REQUIRE(f.run_until([&] { return good.has("submitted"); }));
-    auto& other = f.start_client({{"role", "client"}, {"client", "d"}});
+    auto& other = f.start_client({"client", "d"});
     REQUIRE(f.run_until([&] { return other.has("welcome"); }));
     other.say(f.trial(0));
     other.say({{"type", "cancel"}, {"task", "e-t0-0"}, {"how", "kill"}});
@@ -168,9 +167,7 @@ TEST_CASE("server: a second worker of the same name is refused, and the first wo
   f.start_server();
   f.start_worker("w");
   REQUIRE(f.run_until([&] { return !f.server->coordinator().workers().workers().empty(); }));
-  json hello = to_json(worker_hello("w", 1, "other"));
-  hello["role"] = "worker";
-  auto& second = f.start_client(hello);
+  auto& second = f.start_client({"worker", "w"}, to_json(worker_hello("w", 1, "other")));
   REQUIRE(f.run_until([&] { return !second.closed.empty(); }));
   CHECK_THAT(second.closed, Catch::Contains("a worker w is here already"));
   CHECK(f.server->coordinator().workers().workers().at("w").hello.incarnation == "1");
@@ -192,7 +189,7 @@ TEST_CASE("server: a buffer is there before its owner has a worker") {
   client.say(learner);  // no room for it
   client.say({{"type", "status"}});
   REQUIRE(f.run_until([&] { return client.has("status"); }));
-  auto& producer = f.start_client({{"role", "data"}, {"task", "e-t1-0"}, {"attempt", 0}});
+  auto& producer = f.start_program("e-t1-0");
   REQUIRE(f.run_until([&] { return producer.has("welcome"); }));
   producer.say({{"type", "push"}, {"buffer", "b"}, {"seq", 1}, {"items", {{{"meta", "x"}}}}});
   REQUIRE(f.run_until([&] { return producer.has("pushed") || producer.has("closed"); }));
@@ -218,8 +215,8 @@ TEST_CASE("server: programs push and sample") {
   client.say(collector);
   REQUIRE(
       f.run_until([&] { return client.has("info", "e-t0-0") && client.has("info", "e-t1-0"); }));
-  auto& consumer = f.start_client({{"role", "data"}, {"task", "e-t0-0"}, {"attempt", 0}});
-  auto& producer = f.start_client({{"role", "data"}, {"task", "e-t1-0"}, {"attempt", 0}});
+  auto& consumer = f.start_program("e-t0-0");
+  auto& producer = f.start_program("e-t1-0");
   REQUIRE(f.run_until([&] { return consumer.has("welcome") && producer.has("welcome"); }));
   consumer.say({{"type", "sample"}, {"buffer", "b"}, {"seq", 1}, {"size", 2}});  // waits
   json items = json::array();
@@ -265,7 +262,7 @@ TEST_CASE("server: programs push and sample") {
     }));
   }
   SECTION("another attempt is fenced off, and so are buffers of others") {
-    auto& late = f.start_client({{"role", "data"}, {"task", "e-t1-0"}, {"attempt", 1}});
+    auto& late = f.start_program("e-t1-0", 1);
     REQUIRE(f.run_until([&] { return !late.closed.empty(); }));
     late.dialer->stop();
     producer.say({{"type", "sample"}, {"buffer", "c"}, {"seq", 1}, {"size", 1}});

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/json_frames.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/buffer_board.h"
+#include "wire/json_frames.h"
 
 namespace attune {
 

@@ -1,6 +1,6 @@
 // Any stream, cut anywhere: the same objects, or the same error, as in one piece, and what was
 // accepted is read back as it was written. The first input byte chooses the size of the pieces.
-#include "base/json_frames.h"
+#include "wire/json_frames.h"
 
 #include <algorithm>
 #include <vector>

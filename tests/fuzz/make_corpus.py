@@ -7,6 +7,7 @@ A seed is kept only if it has a word that no earlier one has, so that the corpor
 
 import base64
 import hashlib
+import hmac
 import json
 import math
 import pathlib
@@ -125,20 +126,69 @@ def json_frames_seeds():
     yield b"\x10GET / HTTP/1.1\r\n"
 
 
-# The first byte: even to a listener, odd to a dialer.
-def wire_seeds():
-    def said(*words):
-        return b"".join(json_frame(json.dumps(word).encode()) for word in words)
+def said(*words):
+    return b"".join(json_frame(json.dumps(word).encode()) for word in words)
 
-    hello = {"type": "hello", "version": 1, "role": "worker", "token": "secret", "pid": 7}
+
+# The first byte: to a listener or a dialer, from who has proven itself; the same from strangers.
+def wire_seeds():
+    hello = {"type": "hello", "worker": "w", "pid": 7}
     yield b"\x00" + said(hello, {"type": "ping"}, {"type": "pong"}, {"type": "started", "lease": 1})
-    yield b"\x00" + said(hello | {"token": "other"})
-    yield b"\x00" + said(hello | {"version": 2})
     yield b"\x00" + said({"type": "error", "message": "so", "final": True, "code": "fenced"})
+    yield b"\x00" + said(hello)[:-2]
     welcome = {"type": "welcome", "epoch": 1, "ping": 2.0, "silence": 10.5}
+    error = {"type": "error", "message": "so", "final": True, "code": "fenced"}
     yield b"\x01" + said(welcome, {"type": "ping"}, {"type": "lease", "task": "x"})[:-3]
-    yield b"\x01" + said({"type": "error", "message": "so", "final": True, "code": "fenced"})
+    yield b"\x01" + said(error)
     yield b"\x01" + said({"type": "ping"}, welcome | {"ping": "2"})
+    # As it was said before version 2.
+    old = {"type": "hello", "version": 1, "token": "secret", "role": "worker", "pid": 7}
+    yield b"\x02" + said(old, {"type": "started", "lease": 1})
+    yield b"\x02" + said({"type": "hello", "version": 2, "role": "worker", "name": "w",
+                          "nonce": "00" * 32}, {"type": "proof", "proof": "00" * 32})
+    yield b"\x02\x16\x03\x01\x00\x05hello"
+    yield b"\x03" + said(welcome, {"type": "lease", "task": "x"})
+    yield b"\x03" + said(error | {"message": "version 1 is spoken here, not 2"})
+    yield b"\x03" + said({"type": "challenge", "version": 2, "nonce": "00" * 32, "proof": "00" * 32})
+
+
+# Secrets and nonces of handshake_fuzz.cpp. The first byte: the server, the client, and either side
+# of the encryption.
+def handshake_seeds():
+    def number(first):
+        return bytes([first]) + bytes(31)
+
+    def joined(*texts):
+        return b"".join(len(text).to_bytes(4, "big") + text for text in texts)
+
+    def proof(secret, purpose, name, client=number(3), server=number(4)):
+        about = joined(b"2", b"worker" if secret == 1 else b"client", name, client, server)
+        return hmac.new(number(secret), joined(purpose, about), hashlib.sha256).hexdigest()
+
+    nonce, other = number(3).hex(), number(4).hex()
+    hello = {"type": "hello", "version": 2, "role": "worker", "name": "w", "nonce": nonce}
+    good = {"type": "proof", "proof": proof(1, b"attune client proof", b"w")}
+    challenge = {"type": "challenge", "version": 2, "nonce": other,
+                 "proof": proof(1, b"attune server proof", b"w")}
+    client_hello = b"\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x03" + bytes(32) + (
+        b"\x00\x00\x02\x13\x01\x01\x00\x00\x00"
+    )
+    yield b"\x00" + said(hello, good)
+    yield b"\x00" + said(hello, good) + client_hello
+    yield b"\x00" + said(hello, {"type": "proof", "proof": challenge["proof"]})
+    yield b"\x00" + said(hello | {"role": "client"}, {
+        "type": "proof", "proof": proof(2, b"attune client proof", b"w")})
+    yield b"\x00" + said(hello | {"role": "king"})
+    yield b"\x00" + said({"type": "hello", "version": 1, "token": "secret", "role": "worker"})
+    yield b"\x01" + said(challenge)
+    yield b"\x01" + said(challenge) + client_hello
+    yield b"\x01" + said(challenge | {"nonce": nonce})
+    yield b"\x01" + said(challenge | {"version": 3})
+    yield b"\x01" + said({"type": "error", "message": "version 1 is spoken here, not 2",
+                          "final": True})
+    yield b"\x02" + client_hello
+    yield b"\x03" + client_hello
+    yield b"\x03\x15\x03\x03\x00\x02\x02\x28"
 
 
 # Three bytes a command, as in manager_fuzz.cpp, and one for what the daemons do of it at once.
@@ -322,7 +372,7 @@ def main() -> None:
         elif params:
             corpora["exp_params"].add(b"!" + str(params).encode())
     made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds(),
-            "tuner": tuner_seeds(), "json_frames": json_frames_seeds(), "wire": wire_seeds(),
+            "tuner": tuner_seeds(), "json_frames": json_frames_seeds(), "wire": wire_seeds(), "handshake": handshake_seeds(),
             "coordinator_messages": coordinator_messages_seeds(),
             "coordinator_journal": coordinator_journal_seeds(), "buffer_state": buffer_state_seeds()}
     for name, seeds in made.items():

@@ -4,16 +4,16 @@
 #include <filesystem>
 #include <thread>
 
-#include "base/address_file.h"
 #include "base/clock.h"
 #include "coordinator/messages.h"
 #include "coordinator/server/server.h"
-#include "coordinator/wire/dialer.h"
 #include "coordinator/worker/worker_process.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"
 #include "tests/runner/commands/printed.h"
 #include "tests/support/temporary_folder.h"
+#include "wire/address_file.h"
+#include "wire/dialer.h"
 
 namespace attune {
 
@@ -30,7 +30,6 @@ TEST_CASE("pool: a coordinator that runs is asked, and none is named") {
   const SystemClock clock;
   ServerOptions server_options;
   server_options.directory = options.join;
-  server_options.token = "secret";
   const auto server =
       CoordinatorServer::create(io, real_files(), clock, server_options, nullptr, Log(), [] {});
   REQUIRE(server);
@@ -53,11 +52,10 @@ struct RunningPool {
   RunningPool() {
     ServerOptions options;
     options.directory = folder.path / "coordinator";
-    options.token = "secret";
     server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
     REQUIRE(server);
     WorkerOptions worker_options;
-    worker_options.dial = dial_options(join().join, "").value();
+    worker_options.dial = dial_options(join().join, kWorkerFile, "").value();
     worker_options.hello.id = "w";
     worker_options.hello.incarnation = "1";
     worker = std::make_unique<WorkerProcess>(
@@ -76,12 +74,13 @@ struct RunningPool {
     return options;
   }
   // Says something there, and waits until it is answered.
-  json as(const json& hello, const json& said, const std::string& answer) const {
+  json as(const std::string& client, const json& said, const std::string& answer) const {
     boost::asio::io_context own;
     std::unique_ptr<Connection> connection;
     json heard;
-    Dialer dialer(own, dial_options(join().join, "").value(), Rng(1),
-                  {[&] { return hello; },
+    Dialer dialer(own, dial_options(join().join, kClientFile, "").value(), {"client", client},
+                  Rng(1),
+                  {[&] { return json{{"client", client}}; },
                    [&](std::unique_ptr<Connection> made, const json&) {
                      connection = std::move(made);
                      connection->start({[&](const json& message) {
@@ -115,9 +114,7 @@ TEST_CASE("pool: a task is cancelled whosever it is and what is not there is sai
   spec.id = "e-t0001-0";
   spec.kind = "trial";
   spec.labels = {"nowhere"};
-  REQUIRE(pool.as({{"role", "client"}, {"client", "e"}},
-                  {{"type", "submit"}, {"task", to_json(spec)}}, "submitted")
-              .is_object());
+  REQUIRE(pool.as("e", {{"type", "submit"}, {"task", to_json(spec)}}, "submitted").is_object());
   PoolOptions options = pool.join();
   options.cancel = {"e-t0001-0", "nobody"};
   Printed printed;
@@ -156,7 +153,7 @@ TEST_CASE("pool: a worker is drained and goes") {
 
 TEST_CASE("pool: an error says of --join only what fits") {
   const TemporaryFolder folder;
-  const std::string file = (folder.path / "coordinator.json").string();
+  const std::string file = (folder.path / "client.json").string();
   Printed printed;
   PoolOptions options;
   options.join = file;
@@ -165,7 +162,7 @@ TEST_CASE("pool: an error says of --join only what fits") {
     return code ? "" : code.error().message;
   };
   CHECK_THAT(why(), Catch::Contains("does not exist; --join names"));
-  REQUIRE(write_address_file(file, {"127.0.0.1:9", "token"}));
+  REQUIRE(write_address_file(file, {"127.0.0.1:9", "client", Secret::draw()}));
   CHECK_THAT(why(),
              Catch::Contains("cannot connect to 127.0.0.1:9") && Catch::Contains("; --join names"));
   std::filesystem::permissions(file, std::filesystem::perms::all);
@@ -175,19 +172,18 @@ TEST_CASE("pool: an error says of --join only what fits") {
   const SystemClock clock;
   ServerOptions server_options;
   server_options.directory = folder.path / "other";
-  server_options.token = "secret";
   const auto server =
       CoordinatorServer::create(io, real_files(), clock, server_options, nullptr, Log(), [] {});
   REQUIRE(server);
   std::thread loop([&] { io.run(); });
-  REQUIRE(write_address_file(file, {(*server)->address(), "wrong"}));
+  REQUIRE(write_address_file(file, {(*server)->address(), "client", Secret::draw()}));
   const std::string refused = why();
   io.stop();
   loop.join();
-  CHECK_THAT(refused, Catch::Contains("refuses") && !Catch::Contains("--join"));
+  CHECK_THAT(refused, Catch::Contains("does not know the secret") && !Catch::Contains("--join"));
 }
 
-TEST_CASE("pool: an address without its token is a mistake of usage") {
+TEST_CASE("pool: an address without its secret is a mistake of usage") {
   PoolOptions options;
   options.join = "127.0.0.1:9";
   Printed printed;

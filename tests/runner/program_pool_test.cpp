@@ -11,9 +11,9 @@
 #include <iterator>
 #include <tuple>
 
-#include "base/address_file.h"
 #include "tests/runner/program_folder.h"
 #include "tests/support/run_until.h"
+#include "wire/address_file.h"
 
 namespace attune {
 namespace {
@@ -70,15 +70,16 @@ TEST_CASE("attune run: a coordinator that can never be reached ends it at the st
   std::string where, why;
   std::tie(where, why) =
       GENERATE(table<std::string, std::string>({{"gone", "gone does not exist"},
-                                                {"gone/coordinator.json", "gone does not exist"},
-                                                {"garbage", "garbage/coordinator.json: "},
+                                                {"gone/client.json", "gone does not exist"},
+                                                {"garbage", "garbage/client.json: "},
                                                 {"open", "is open to others"}}));
   fs::create_directory(folder.path / "garbage");
-  std::ofstream(folder.path / "garbage/coordinator.json") << "{";
-  fs::permissions(folder.path / "garbage/coordinator.json", fs::perms::owner_all);
+  std::ofstream(folder.path / "garbage/client.json") << "{";
+  fs::permissions(folder.path / "garbage/client.json", fs::perms::owner_all);
   fs::create_directory(folder.path / "open");
-  REQUIRE(write_address_file(folder.path / "open/coordinator.json", {"127.0.0.1:9", "token"}));
-  fs::permissions(folder.path / "open/coordinator.json", fs::perms::all);
+  REQUIRE(write_address_file(folder.path / "open/client.json",
+                             {"127.0.0.1:9", "client", Secret::draw()}));
+  fs::permissions(folder.path / "open/client.json", fs::perms::all);
   on_backend(folder, "backend: pool\npool: {coordinator: " + where + "}\n");
   for (const std::vector<std::string>& more : {std::vector<std::string>{"--dry-run"}, {}}) {
     const Run run = folder.run_experiment(more);
@@ -103,14 +104,14 @@ TEST_CASE("attune run: a coordinator that refuses for good ends it at the start"
   const ProgramFolder elsewhere;
   Beside coordinator(elsewhere, {"coordinator", "--dir", "pool"});
   REQUIRE(coordinator.says("listening on"));
-  WireAddress address = read_address_file(elsewhere.path / "pool/coordinator.json").value();
-  address.token = "another";
+  WireAddress address = read_address_file(elsewhere.path / "pool/client.json").value();
+  address.secret = Secret::draw();
   fs::create_directory(folder.path / "pool");
-  REQUIRE(write_address_file(folder.path / "pool/coordinator.json", address));
+  REQUIRE(write_address_file(folder.path / "pool/client.json", address));
   on_backend(folder, "backend: pool\npool: {coordinator: pool}\n");
   const Run run = folder.run_experiment();
   CHECK(run.code == 2);
-  CHECK_THAT(run.err, Contains(address.address + " refuses"));
+  CHECK_THAT(run.err, Contains(address.address + " does not know the secret of role client"));
   coordinator.signal(SIGTERM);
   REQUIRE(coordinator.ends());
 }
@@ -121,7 +122,8 @@ TEST_CASE("attune run: trials wait for a coordinator that is away until the user
   fs::create_directory(folder.path / "pool");
   const bool address = GENERATE(false, true);
   if (address)
-    REQUIRE(write_address_file(folder.path / "pool/coordinator.json", {"127.0.0.1:9", "token"}));
+    REQUIRE(write_address_file(folder.path / "pool/client.json",
+                               {"127.0.0.1:9", "client", Secret::draw()}));
   const std::string why =
       address ? "cannot connect to 127.0.0.1:9" : "cannot open " + folder.path.string() + "/pool";
   on_backend(folder, "backend: pool\npool: {coordinator: pool}\n");

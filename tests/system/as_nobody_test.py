@@ -146,13 +146,15 @@ class AsNobody(unittest.TestCase):
         self.check_refused(ended, self.mine / 'coordinator.journal')
 
     def test_an_address_file_of_nobodys(self):
-        self.nobody_writes(self.home / 'coordinator.json', json.dumps(
-            {'address': '127.0.0.1:9', 'token': 'x' * 32}))
-        (self.home / 'coordinator.json').chmod(0o600)
+        for role in ('client', 'worker'):
+            self.nobody_writes(self.home / f'{role}.json', json.dumps(
+                {'address': '127.0.0.1:9', 'role': role, 'secret': 'a' * 64}))
+            (self.home / f'{role}.json').chmod(0o600)
         pool = self.attune('pool', '--join', self.home)
         self.assertNotEqual(pool.returncode, 0)
-        self.assertIn(f'coordinator.json belongs to user {NOBODY}', pool.stderr)
-        os.chown(self.home / 'coordinator.json', 0, 0)  # which does not make the folder root's
+        self.assertIn(f'client.json belongs to user {NOBODY}', pool.stderr)
+        for role in ('client', 'worker'):  # which does not make the folder root's
+            os.chown(self.home / f'{role}.json', 0, 0)
         pool = self.attune('pool', '--join', self.home)
         self.assertNotEqual(pool.returncode, 0)
         self.assertIn(f'{self.home} {THEIRS}', pool.stderr)
@@ -166,7 +168,7 @@ class AsNobody(unittest.TestCase):
         self.assertFalse(self.sprung.exists())
 
     def test_a_token_file_of_nobodys(self):
-        self.nobody_writes(self.home / 'token', 'x' * 32)
+        self.nobody_writes(self.home / 'token', 'a' * 64)
         ended = self.attune('worker', '--join', '127.0.0.1:9', '--token-file', self.home / 'token')
         self.check_refused(ended, self.home)
 

@@ -3,7 +3,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import sqlite3
 import struct
 import subprocess
@@ -73,11 +72,6 @@ def processes_in(folder, program=''):
     return [pid for pid in found if pid != os.getpid()]
 
 
-def frame(message):
-    text = json.dumps(message).encode()
-    return struct.pack('>I', len(text)) + text
-
-
 class Pool:
     """In `folder`: the coordinator's is `pool`, the experiment's `exp`, logs are NAME.log."""
 
@@ -136,18 +130,12 @@ class Pool:
 
     def status(self):
         """Workers and tasks, as the coordinator says."""
-        address = json.loads((self.folder / 'pool/coordinator.json').read_text())
-        host, port = address['address'].rsplit(':', 1)
-        with socket.create_connection((host, int(port)), timeout=200) as connection:
-            stream = connection.makefile('rb')
-            connection.sendall(frame({'type': 'hello', 'version': 1, 'role': 'client',
-                                      'client': 'watch', 'token': address['token']}))
-            connection.sendall(frame({'type': 'status'}))
-            while True:
-                size, = struct.unpack('>I', stream.read(4))
-                message = json.loads(stream.read(size))
-                if message['type'] == 'status':
-                    return message
+        for _ in range(100):  # it may be late on a busy machine
+            asked = subprocess.run([self.attune, 'pool', '--join', 'pool', '--json'],
+                                   cwd=self.folder, capture_output=True, text=True)
+            if asked.returncode == 0:
+                return json.loads(asked.stdout)
+        raise RuntimeError(asked.stderr)
 
     def worker_state(self, name):
         return {w['worker']: w['state'] for w in self.status()['workers']}.get(name)

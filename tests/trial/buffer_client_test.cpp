@@ -31,8 +31,8 @@ TEST_CASE("buffer client: says who it is and pushes with numbers") {
         true);
   CHECK(client.push("b", {{.meta = "z"}}) == true);
   script.get();
-  CHECK(there.hello == *parse_json(R"({"type": "hello", "version": 1, "token": "secret",
-      "role": "data", "task": "run-collect-1", "attempt": 2})"));
+  CHECK(there.self == Identity{"data", "run-collect-1"});
+  CHECK(there.hello == *parse_json(R"({"type": "hello", "task": "run-collect-1", "attempt": 2})"));
   CHECK(first == *parse_json(R"({"type": "push", "buffer": "b", "seq": 1, "items": [
       {"meta": "x", "priority": 0.5, "collect_iter": 7}, {"meta": "y"}]})"));
   CHECK(second["seq"] == 3);
@@ -157,7 +157,7 @@ TEST_CASE("buffer client: an attempt that does not run is told so from then on")
                       {"final", true},
                       {"code", "fenced"}};
   auto script = World::play([&] {
-    FakePeer peer = at_hello ? there.accept() : there.greet();
+    FakePeer peer = at_hello ? there.meet() : there.greet();
     peer.hear();
     peer.say(fence);
   });
@@ -195,18 +195,25 @@ TEST_CASE("buffer client: what the coordinator does not take is an error that st
   CHECK_FALSE(client.fenced());
 }
 
-TEST_CASE("buffer client: another token may be in the file soon") {
+TEST_CASE("buffer client: another secret may be in the file soon") {
   World world;
-  auto there = std::make_unique<FakeCoordinator>(world.file, "old");
-  const json wrong = {{"type", "error"}, {"message", "the token is wrong"}, {"final", true}};
+  auto there = std::make_unique<FakeCoordinator>(world.file, Secret(Bytes32{2}));
+  // As from whoever has its port now, and knows another secret.
+  const Secrets others = {{"data", Secret(Bytes32{3})}};
+  const auto answer_wrongly = [&others](FakePeer peer) {
+    ServerHandshake handshake(others, draw_bytes());
+    peer.say(*handshake.hear(peer.hear()));
+    try {
+      peer.hear();
+    } catch (const std::runtime_error& end) {
+      return std::string(end.what());
+    }
+    return std::string("it goes on");
+  };
   SECTION("and is") {
     auto script = World::play([&] {
-      {
-        FakePeer peer = there->accept();
-        peer.hear();
-        peer.say(wrong);
-      }
-      there = std::make_unique<FakeCoordinator>(world.file, "new");
+      must(answer_wrongly(there->accept()) == "it has closed", "it says more");
+      there = std::make_unique<FakeCoordinator>(world.file, Secret(Bytes32{4}));
       FakePeer peer = there->greet();
       peer.hear();
       peer.pushed(1);
@@ -214,20 +221,41 @@ TEST_CASE("buffer client: another token may be in the file soon") {
     BufferClient client(world.options());
     CHECK(client.push("b", items(1)) == true);
     script.get();
-    CHECK(there->hello["token"] == "new");
   }
   SECTION("and is not") {
-    auto script = World::play([&] {
-      FakePeer peer = there->accept();
-      peer.hear();
-      peer.say(wrong);
-    });
+    auto script = World::play(
+        [&] { must(answer_wrongly(there->accept()) == "it has closed", "it says more"); });
     BufferClientOptions options = world.options();
     options.refused = 0;
     BufferClient client(options);
-    CHECK_THAT(client.push("b", items(1)).error().message, Contains("the token is wrong"));
+    CHECK_THAT(client.push("b", items(1)).error().message,
+               Contains("does not know the secret of role data"));
     script.get();
   }
+  SECTION("and is for another role") {
+    REQUIRE(write_address_file(world.file, {"127.0.0.1:9", "worker", Secret(Bytes32{2})}));
+    BufferClientOptions options = world.options();
+    options.patience = 0;
+    BufferClient client(options);
+    CHECK_THAT(client.push("b", items(1)).error().message,
+               Contains("is for the role worker, not for data"));
+  }
+}
+
+TEST_CASE("buffer client: a coordinator of the old wire is told with both versions") {
+  World world;
+  FakeCoordinator there(world.file);
+  auto script = World::play([&] {
+    FakePeer peer = there.accept();
+    must(peer.hear()["version"] == 2, "its version");
+    peer.say({{"type", "error"}, {"message", "version 1 is spoken here, not 2"}, {"final", true}});
+  });
+  BufferClientOptions options = world.options();
+  options.refused = 0;
+  BufferClient client(options);
+  CHECK_THAT(client.push("b", items(1)).error().message,
+             Contains("it refuses: version 1 is spoken here, not 2"));
+  script.get();
 }
 
 TEST_CASE("buffer client: is patient for so long and can be stopped") {

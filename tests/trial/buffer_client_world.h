@@ -31,7 +31,7 @@ struct ClientWorld {
   }
 
   TemporaryFolder folder;
-  std::string file = folder.path / "coordinator.json";
+  std::string file = folder.path / "program.json";
 };
 
 // The answer to `asked`, or a part of it.

@@ -1,0 +1,39 @@
+#pragma once
+// What both sides of a connection know and never say: 32 random bytes. A secret proves itself by
+// MACs (handshake.h); in files it is a text of 64 digits. Nothing prints one by accident: there is
+// no operator<< and no formatter.
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace attune {
+
+using Bytes32 = std::array<std::uint8_t, 32>;
+
+Bytes32 draw_bytes();                              // from the entropy of the operating system
+std::string to_hex(const Bytes32& bytes);          // 64 lower-case digits
+Result<Bytes32> parse_hex(std::string_view text);  // the error does not repeat the text
+// Takes the same time wherever they differ, so that nobody can guess byte by byte.
+bool equal_bytes(const Bytes32& a, const Bytes32& b);
+
+class Secret {
+ public:
+  explicit Secret(const Bytes32& bytes) : bytes_(bytes) {}
+  static Secret draw() { return Secret(draw_bytes()); }
+  static Result<Secret> parse(std::string_view hex);
+
+  std::string hex() const { return to_hex(bytes_); }
+  const Bytes32& bytes() const { return bytes_; }
+  // HMAC-SHA256 (RFC 2104) of the message under this secret.
+  Bytes32 mac(std::string_view message) const;
+
+  bool operator==(const Secret& other) const { return equal_bytes(bytes_, other.bytes_); }
+
+ private:
+  Bytes32 bytes_;
+};
+
+}  // namespace attune
