@@ -81,7 +81,7 @@ TEST_CASE("the command hears how many workers are wanted up to the most") {
   world.submit(2);
   CHECK(world.settle() == "2 0 2 /shared/worker.json\n");
   world.submit(5);
-  CHECK(world.settle() == "2 0 2 /shared/worker.json\n3 0 7 /shared/coordinator.json\n");
+  CHECK(world.settle() == "2 0 2 /shared/worker.json\n3 0 7 /shared/worker.json\n");
 }
 
 TEST_CASE("changes while the command runs lead to one more run") {
@@ -92,7 +92,7 @@ TEST_CASE("changes while the command runs lead to one more run") {
     world.submit(1);
     world.op->look(view_of(world.world.coordinator), world.now());
   }
-  CHECK(world.settle() == "1 0 1 /shared/worker.json\n4 0 4 /shared/coordinator.json\n");
+  CHECK(world.settle() == "1 0 1 /shared/worker.json\n4 0 4 /shared/worker.json\n");
 }
 
 TEST_CASE("fewer workers are wanted only after a while") {
@@ -103,7 +103,7 @@ TEST_CASE("fewer workers are wanted only after a while") {
   CHECK(world.settle() == "2 0 2 /shared/worker.json\n");
   REQUIRE(world.op->next_time() == world.now() + 30);
   world.world.now += 30;
-  CHECK(world.settle() == "2 0 2 /shared/worker.json\n1 0 1 /shared/coordinator.json\n");
+  CHECK(world.settle() == "2 0 2 /shared/worker.json\n1 0 1 /shared/worker.json\n");
 }
 
 TEST_CASE("none are wanted with the end whatever runs then") {

@@ -213,7 +213,8 @@ TEST_CASE("liar: an end that is too long to be passed on is refused") {
   std::string frame;
   for (const int shift : {24, 16, 8, 0})
     frame += static_cast<char>(static_cast<unsigned char>(text.size() >> shift));
-  boost::asio::async_write(w.raw->socket, boost::asio::buffer(frame += text),
+  frame = w.raw->sealed(frame + text);
+  boost::asio::async_write(w.raw->socket, boost::asio::buffer(frame),
                            [](error_code, std::size_t) {});
   CHECK_THAT(w.refusal(), Catch::Contains(field));
   w.check_the_honest_one();
@@ -225,6 +226,7 @@ TEST_CASE("liar: a flood of metrics holds up neither words of others nor their t
   std::string flood;
   for (std::uint64_t seq = 1; seq <= kInfos; ++seq)
     flood += *encode_json_frame(w.info("e-t1-0", w.lease, seq));
+  flood = w.raw->sealed(flood);
   boost::asio::async_write(w.raw->socket, boost::asio::buffer(flood),
                            [](error_code, std::size_t) {});
   w.run([&] { return w.client->has("info", "e-t1-0"); });
