@@ -88,7 +88,7 @@ void add_pool(CLI::App& app, Found& found) {
       ->add_option("--join", w.join, "HOST:PORT, or the coordinator's folder, or worker.json in it")
       ->required()
       ->type_name("ADDRESS");
-  worker->add_option("--token-file", w.token_file, "With HOST:PORT: the file of the token")
+  worker->add_option("--token-file", w.token_file, "With HOST:PORT: a file with the secret")
       ->type_name("FILE");
   worker
       ->add_option("--name", w.name,
@@ -141,7 +141,7 @@ void add_pool(CLI::App& app, Found& found) {
           "HOST:PORT, or the coordinator's folder (default: attune-coordinator, else that of "
           "the newest experiment in attune-experiments)")
       ->type_name("ADDRESS");
-  pool->add_option("--token-file", found.pool.token_file, "With HOST:PORT: the file of the token")
+  pool->add_option("--token-file", found.pool.token_file, "With HOST:PORT: a file with the secret")
       ->type_name("FILE");
   pool->add_flag("--json", found.pool.json, "Print JSON");
   // The options of `pool` may stand behind them.

@@ -41,6 +41,7 @@ Result<std::vector<SampledItem>> parse_batch(const json& message) {
 
 std::unexpected<Error> BufferClient::give_up(std::string why) {
   failure_ = Error{std::move(why)};
+  socket_.reset();  // who cannot be trusted or understood is not kept waiting
   return std::unexpected(*failure_);
 }
 
