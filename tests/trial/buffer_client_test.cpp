@@ -32,7 +32,7 @@ TEST_CASE("buffer client: says who it is and pushes with numbers") {
   CHECK(client.push("b", {{.meta = "z"}}) == true);
   script.get();
   CHECK(there.self == Identity{"data", "run-collect-1"});
-  CHECK(there.hello == *parse_json(R"({"type": "hello", "task": "run-collect-1", "attempt": 2})"));
+  CHECK(there.hello == *parse_json(R"({"type": "hello", "attempt": 2, "key": "k"})"));
   CHECK(first == *parse_json(R"({"type": "push", "buffer": "b", "seq": 1, "items": [
       {"meta": "x", "priority": 0.5, "collect_iter": 7}, {"meta": "y"}]})"));
   CHECK(second["seq"] == 3);
