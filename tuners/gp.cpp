@@ -114,7 +114,7 @@ json Gp::save() const {
 Result<void> Gp::load(const json& state) {
   Gp loaded(settings_, objectives_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(record_.space()));
-  TRY(loaded.record_.load(TRY(object_at(state, "record"))));
+  TRY(loaded.record_.load(TRY(object_at(state, "record")), Gaps::allowed));
   const json models = TRY(array_at(state, "models"));
   if (models.size() != models_.size()) return fail("saved state: not two models");
   for (std::size_t i = 0; i < models.size(); ++i) {

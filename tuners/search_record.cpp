@@ -125,13 +125,12 @@ json SearchRecord::save() const {
           {"running", running_.save()}};
 }
 
-Result<void> SearchRecord::load(const json& state) {
+Result<void> SearchRecord::load(const json& state, Gaps gaps) {
   SearchRecord loaded(space_, objectives_);
   TRY(loaded.dedup_.load(TRY(object_at(state, "dedup"))));
   const auto values = TRY(numbers_at(state, "values"));
   const auto kinds = TRY(numbers_at(state, "kinds"));
-  auto points =
-      TRY(load_points(space_, TRY(value_at(state, "points")), kinds.size(), Gaps::allowed));
+  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), kinds.size(), gaps));
   const std::size_t width = objectives_.size() + objectives_.limits();
   if (values.size() != width * kinds.size() ||
       !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) ||

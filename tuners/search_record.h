@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "space/dedup.h"
 #include "space/features.h"
+#include "space/saved_point.h"
 #include "space/space.h"
 #include "tuners/acquisition_search.h"
 #include "tuners/history.h"
@@ -67,7 +68,8 @@ class SearchRecord {
   void adopt(TrialId id, const Point& point);
 
   json save() const;
-  Result<void> load(const json& state);  // of the same space; all or nothing
+  // Of the same space; all or nothing. `gaps`: of results, where the tuner takes them.
+  Result<void> load(const json& state, Gaps gaps = Gaps::none);
 
  private:
   void learn(Point point, History::Kind kind, std::span<const double> values);

@@ -100,7 +100,7 @@ json Smac::save() const { return {{"rng", to_json(rng_)}, {"record", record_.sav
 
 Result<void> Smac::load(const json& state) {
   Rng rng = TRY(rng_from_json(TRY(array_at(state, "rng"))));
-  TRY(record_.load(TRY(object_at(state, "record"))));
+  TRY(record_.load(TRY(object_at(state, "record")), Gaps::allowed));
   rng_ = rng;
   return {};
 }

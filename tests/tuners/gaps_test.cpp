@@ -1,6 +1,7 @@
 // Results that are older than some parameters.
 #include <catch2/catch.hpp>
 
+#include "base/saved_numbers.h"
 #include "space/parse.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
@@ -65,6 +66,30 @@ TEST_CASE("gaps: whoever takes them proposes whole points, and goes on the same 
     }
   }
   CHECK(takers == 3);
+}
+
+TEST_CASE("gaps: whoever takes none refuses a state that has one") {
+  const Space space = parse_space(parse_json(kSpace).value()).value();
+  const TunerRegistry registry = builtin_tuners();
+  int refused = 0;
+  for (const TunerEntry& entry : registry.entries()) {
+    CAPTURE(entry.name);
+    auto made = make_tuner(registry, entry.name, {{"seed", 3}}, {}, 1);
+    if (!made || made->tuner->takes_gaps() || !made->tuner->set_space(space)) continue;
+    Tuner& tuner = *made->tuner;
+    Rng rng(7);
+    tuner.tell(
+        std::vector<Outcome>{{.trial = 0, .point = sample(space, rng), .loss = 1, .metrics = {}}});
+    json state = tuner.save();
+    if (!state.contains("record")) continue;
+    REQUIRE(tuner.load(state));
+    auto values = numbers(state["record"]["points"]).value();
+    values.at(0) = Point::kInactive;
+    state["record"]["points"] = save_numbers(values);
+    CHECK_FALSE(tuner.load(state));
+    ++refused;
+  }
+  CHECK(refused >= 3);  // DNGO, Metis, TuRBO at least
 }
 
 TEST_CASE("gaps: a state may have them where they are allowed only") {
