@@ -6,17 +6,6 @@ using namespace attune;
 using namespace attune::test;
 using Catch::Contains;
 
-namespace {
-
-json numbered(int number, std::size_t size = 0) {
-  return {{"type", "x"}, {"number", number}, {"text", std::string(size, 't')}};
-}
-
-// Nothing of the system's takes more than this on the way.
-constexpr int kSmallBuffer = 16 << 10;
-
-}  // namespace
-
 TEST_CASE("connection: messages arrive whole and in order in both directions") {
   boost::asio::io_context io;
   auto [here, there] = socket_pair(io);

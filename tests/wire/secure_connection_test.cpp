@@ -9,12 +9,6 @@ using Catch::Contains;
 
 namespace {
 
-json numbered(int number, std::size_t size = 0) {
-  return {{"type", "x"}, {"number", number}, {"text", std::string(size, 't')}};
-}
-
-constexpr int kSmallBuffer = 16 << 10;
-
 // Between two sockets; shows all that passes to `look`, which may change it.
 class Relay {
  public:

@@ -33,6 +33,13 @@ inline void settle(boost::asio::io_context& io) {
   }
 }
 
+inline json numbered(int number, std::size_t size = 0) {
+  return {{"type", "x"}, {"number", number}, {"text", std::string(size, 't')}};
+}
+
+// Nothing of the system's takes more than this on the way.
+inline constexpr int kSmallBuffer = 16 << 10;
+
 inline const Secret kSecret(Bytes32{1, 2, 3}), kOtherSecret(Bytes32{4, 5, 6});
 
 // A peer that knows nothing of connections. Reads only when it is told to.
