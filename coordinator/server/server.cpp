@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kFarewell{3};
 
 // Who may dial, and the file for them.
 constexpr std::pair<const char*, const char*> kRoles[] = {
-    {"worker", kWorkerFile}, {"client", kClientFile}, {"view", kViewFile}, {"data", kProgramFile}};
+    {"worker", kWorkerFile}, {"client", kClientFile}, {"data", kProgramFile}};
 
 }  // namespace
 

@@ -24,7 +24,6 @@ namespace attune {
 // address and the role's secret (wire/address_file.h), new in each life of the coordinator.
 inline constexpr char kWorkerFile[] = "worker.json";
 inline constexpr char kClientFile[] = "client.json";
-inline constexpr char kViewFile[] = "view.json";
 inline constexpr char kProgramFile[] = "program.json";  // of programs of tasks; the role is "data"
 inline constexpr char kCoordinatorJournal[] = "coordinator.journal";
 

@@ -34,8 +34,8 @@ TEST_CASE("address file: is read as it was written and nobody else may") {
   struct stat status = {};
   REQUIRE(::stat(path.c_str(), &status) == 0);
   CHECK((status.st_mode & 07777) == 0600);
-  REQUIRE(write_address_file(path, {"[::1]:7001", "view", Secret(Bytes32{9})}));
-  CHECK(read_address_file(path) == WireAddress{"[::1]:7001", "view", Secret(Bytes32{9})});
+  REQUIRE(write_address_file(path, {"[::1]:7001", "client", Secret(Bytes32{9})}));
+  CHECK(read_address_file(path) == WireAddress{"[::1]:7001", "client", Secret(Bytes32{9})});
 }
 
 TEST_CASE("address file: what is wrong with one is said with its path") {
