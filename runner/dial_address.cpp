@@ -4,14 +4,14 @@
 
 #include <filesystem>
 
-#include "base/trust.h"
+#include "wire/address_file.h"
 
 namespace attune {
 
 namespace fs = std::filesystem;
 
-Result<DialerOptions> dial_options(const std::string& join, const char* file,
-                                   const std::string& token_file) {
+Result<DialerOptions> dial_options(const std::string& join, const char* role, const char* file,
+                                   const std::string& secret_file) {
   DialerOptions dial;
   std::error_code none;
   fs::path path = join;
@@ -22,19 +22,15 @@ Result<DialerOptions> dial_options(const std::string& join, const char* file,
     dial.file = fs::absolute(path).string();
     return dial;
   }
-  if (token_file.empty())
+  if (secret_file.empty())
     return fail(
-        fmt::format("--join HOST:PORT needs --token-file; or give --join the file {} of "
+        fmt::format("--join HOST:PORT needs --secret-file; or give --join the file {} of "
                     "the coordinator's folder, which holds both",
                     file));
+  // The secret of the coordinator's next life is in the file then, too: it is read for each try.
+  TRY(read_secret_file(secret_file, role));
   dial.address = join;
-  std::string text = TRY(read_trusted_file(token_file, 4096));
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  const auto secret = Secret::parse(text);
-  if (!secret)
-    return fail(fmt::format("{}: no secret is in it: {}; {} of the coordinator's folder has it",
-                            token_file, secret.error().message, file));
-  dial.secret = *secret;
+  dial.secret_file = secret_file;
   return dial;
 }
 

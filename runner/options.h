@@ -142,7 +142,7 @@ struct CoordinatorCommandOptions {
 };
 struct WorkerCommandOptions {
   std::string join;  // HOST:PORT, or the file of an address
-  std::string token_file;
+  std::string secret_file;
   std::string name;                        // empty: host and process
   std::optional<double> cpu, gpu, memory;  // instead of what is found
   std::map<std::string, double> custom;
@@ -158,7 +158,7 @@ struct WorkerCommandOptions {
 struct PoolOptions {
   std::string
       join;  // as WorkerCommandOptions; empty: attune-coordinator, or the newest experiment's
-  std::string token_file;
+  std::string secret_file;
   bool json = false;
   // What is to be done instead of looking; not both.
   std::vector<std::string> cancel;  // tasks

@@ -82,13 +82,13 @@ void add_pool(CLI::App& app, Found& found) {
   CLI::App* worker =
       command(app, found, group, "worker", "Run tasks of a coordinator", &Found::worker,
               "  attune worker --join /shared/pool/worker.json --label fast\n"
-              "  attune worker --join head:7000 --token-file token --cpu 8\n");
+              "  attune worker --join head:7000 --secret-file secret --cpu 8\n");
   WorkerCommandOptions& w = found.worker;
   worker
       ->add_option("--join", w.join, "HOST:PORT, or the coordinator's folder, or worker.json in it")
       ->required()
       ->type_name("ADDRESS");
-  worker->add_option("--token-file", w.token_file, "With HOST:PORT: a file with the secret")
+  worker->add_option("--secret-file", w.secret_file, "With HOST:PORT: a file with the secret")
       ->type_name("FILE");
   worker
       ->add_option("--name", w.name,
@@ -141,7 +141,8 @@ void add_pool(CLI::App& app, Found& found) {
           "HOST:PORT, or the coordinator's folder (default: attune-coordinator, else that of "
           "the newest experiment in attune-experiments)")
       ->type_name("ADDRESS");
-  pool->add_option("--token-file", found.pool.token_file, "With HOST:PORT: a file with the secret")
+  pool->add_option("--secret-file", found.pool.secret_file,
+                   "With HOST:PORT: a file with the secret")
       ->type_name("FILE");
   pool->add_flag("--json", found.pool.json, "Print JSON");
   // The options of `pool` may stand behind them.

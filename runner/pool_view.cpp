@@ -143,7 +143,7 @@ Result<int> act(const PoolOptions& options, const DialerOptions& dial, const Con
 Result<int> show_pool(const PoolOptions& options, const Console& console,
                       const Surroundings& surroundings) {
   const std::string join = options.join.empty() ? TRY(find_coordinator()) : options.join;
-  const auto dial = dial_options(join, kClientFile, options.token_file);
+  const auto dial = dial_options(join, "client", kClientFile, options.secret_file);
   if (!dial) {
     put_text(console.err, fmt::format("attune: {}\n", terminal_text(dial.error().message)));
     return kExitUsage;

@@ -93,7 +93,7 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   ::pthread_sigmask(SIG_UNBLOCK, &all, nullptr);  // it may have been started detached
   const UniqueFd lock = TRY(take_lock(options.lock));
   WorkerOptions worker_options;
-  worker_options.dial = TRY(dial_options(options.join, kWorkerFile, options.token_file));
+  worker_options.dial = TRY(dial_options(options.join, "worker", kWorkerFile, options.secret_file));
   WorkerMachine machine;
   machine.gpus = std::make_shared<GpuRotation>(TRY(gpus_of(options, surroundings)), 1);
   worker_options.hello = TRY(hello_of(options, surroundings, machine.gpus->devices().size()));

@@ -55,17 +55,37 @@ Result<void> write_address_file(const std::string& path, const WireAddress& addr
   return write_file_atomically(path, dump_json(object) + "\n");
 }
 
-Result<WireAddress> read_address_file(const std::string& path) {
+Result<std::string> read_secret_text(const std::string& path) {
   FileSystem& files = real_files();
   const UniqueFd file = TRY(files.open(path, {}));
   TRY(check_secret(file.get(), path));
   TRY(check_trusted(std::filesystem::path(path)));  // nobody can put another one in its place
   const std::uint64_t size = TRY(files.size(file.get(), path));
   if (size > kMostBytes) return fail(fmt::format("{} is larger than {} bytes", path, kMostBytes));
-  const std::string text = TRY(read_all(files, file.get(), path));
-  auto address = parse(text);
+  return read_all(files, file.get(), path);
+}
+
+Result<WireAddress> read_address_file(const std::string& path) {
+  auto address = parse(TRY(read_secret_text(path)));
   if (!address) return fail(path + ": " + address.error().message);
   return address;
+}
+
+Result<Secret> read_secret_file(const std::string& path, const std::string& role) {
+  std::string text = TRY(read_secret_text(path));
+  if (text.starts_with('{')) {
+    const auto address = parse(text);
+    if (!address) return fail(path + ": " + address.error().message);
+    if (address->role != role)
+      return fail(fmt::format("{} is for the role {}, not for {}", path, address->role, role));
+    return address->secret;
+  }
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  auto secret = Secret::parse(text);
+  if (!secret)
+    return fail(fmt::format("{}: no secret is in it: {}; copy {}.json of the coordinator's folder",
+                            path, secret.error().message, role));
+  return secret;
 }
 
 }  // namespace attune

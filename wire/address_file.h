@@ -23,5 +23,10 @@ Result<void> write_address_file(const std::string& path, const WireAddress& addr
 // Errors name the path, and say what is wrong with it: missing, not ours, open to others, not what
 // is expected.
 Result<WireAddress> read_address_file(const std::string& path);
+// Of a file with a secret: the whole text. Errors as above.
+Result<std::string> read_secret_text(const std::string& path);
+// The secret of a role, of a file as above or one that holds nothing but the 64 digits. Errors as
+// above, also when the file is of another role.
+Result<Secret> read_secret_file(const std::string& path, const std::string& role);
 
 }  // namespace attune

@@ -77,7 +77,12 @@ class Dialer::State : public std::enable_shared_from_this<State> {
   }
 
   Result<WireAddress> find_target() const {
-    if (options_.file.empty()) return WireAddress{options_.address, self_.role, *options_.secret};
+    if (options_.file.empty()) {
+      const Secret secret = options_.secret
+                                ? *options_.secret
+                                : TRY(read_secret_file(options_.secret_file, self_.role));
+      return WireAddress{options_.address, self_.role, secret};
+    }
     auto found = read_address_file(options_.file);
     if (found && found->role != self_.role)
       return fail(
@@ -127,7 +132,7 @@ class Dialer::State : public std::enable_shared_from_this<State> {
 
 Dialer::Dialer(asio::io_context& io, DialerOptions options, Identity self, const Rng& rng,
                Handlers handlers) {
-  ATTUNE_CHECK(!options.file.empty() || options.secret);
+  ATTUNE_CHECK(!options.file.empty() || options.secret || !options.secret_file.empty());
   state_ =
       std::make_shared<State>(io, std::move(options), std::move(self), rng, std::move(handlers));
 }

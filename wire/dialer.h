@@ -18,10 +18,12 @@ namespace attune {
 
 struct DialerOptions {
   // Either a file that has both (address_file.h), and is read before each try: who comes back may
-  // listen somewhere else, and has another secret. Or these.
+  // listen somewhere else, and has another secret. Or an address, with a secret or a file that has
+  // it (read_secret_file) and is read before each try.
   std::string file = {};
   std::string address = {};  // HOST:PORT
   std::optional<Secret> secret = {};
+  std::string secret_file = {};
   ConnectionOptions connection = {};  // its intervals are replaced by those of the welcome
 
   std::chrono::milliseconds try_for{10'000};  // from the first step to the welcome

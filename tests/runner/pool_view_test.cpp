@@ -55,7 +55,7 @@ struct RunningPool {
     server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
     REQUIRE(server);
     WorkerOptions worker_options;
-    worker_options.dial = dial_options(join().join, kWorkerFile, "").value();
+    worker_options.dial = dial_options(join().join, "worker", kWorkerFile, "").value();
     worker_options.hello.id = "w";
     worker_options.hello.incarnation = "1";
     worker = std::make_unique<WorkerProcess>(
@@ -78,8 +78,8 @@ struct RunningPool {
     boost::asio::io_context own;
     std::unique_ptr<Connection> connection;
     json heard;
-    Dialer dialer(own, dial_options(join().join, kClientFile, "").value(), {"client", client},
-                  Rng(1),
+    Dialer dialer(own, dial_options(join().join, "client", kClientFile, "").value(),
+                  {"client", client}, Rng(1),
                   {[&] { return json{{"client", client}}; },
                    [&](std::unique_ptr<Connection> made, const json&) {
                      connection = std::move(made);
@@ -188,7 +188,7 @@ TEST_CASE("pool: an address without its secret is a mistake of usage") {
   options.join = "127.0.0.1:9";
   Printed printed;
   CHECK(show_pool(options, printed.console, {}) == kExitUsage);
-  CHECK_THAT(printed.err(), Catch::Contains("needs --token-file"));
+  CHECK_THAT(printed.err(), Catch::Contains("needs --secret-file"));
 }
 
 }  // namespace attune

@@ -167,10 +167,16 @@ class AsNobody(unittest.TestCase):
         wait_for(lambda: f'{self.home} {THEIRS}' in log.read_text(), 'the refusal')
         self.assertFalse(self.sprung.exists())
 
-    def test_a_token_file_of_nobodys(self):
-        self.nobody_writes(self.home / 'token', 'a' * 64)
-        ended = self.attune('worker', '--join', '127.0.0.1:9', '--token-file', self.home / 'token')
-        self.check_refused(ended, self.home)
+    def test_a_secret_file_of_nobodys(self):
+        file = self.home / 'secret'
+        self.nobody_writes(file, 'a' * 64)
+        file.chmod(0o600)
+        worker = self.attune('worker', '--join', '127.0.0.1:9', '--secret-file', file)
+        self.assertNotEqual(worker.returncode, 0)
+        self.assertIn(f'secret belongs to user {NOBODY}', worker.stderr)
+        os.chown(file, 0, 0)  # which does not make the folder root's
+        worker = self.attune('worker', '--join', '127.0.0.1:9', '--secret-file', file)
+        self.check_refused(worker, self.home)
 
     def test_an_environment_of_nobodys(self):
         self.nobody_writes(self.home / 'environment', 'LD_PRELOAD=/tmp/x')

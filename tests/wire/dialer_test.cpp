@@ -1,5 +1,6 @@
 #include "wire/dialer.h"
 
+#include "base/atomic_file.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/wire/wire_fixture.h"
 #include "wire/address_file.h"
@@ -296,6 +297,20 @@ TEST_CASE("dialer: a new address in the file ends the pause of a refusal") {
   world.dial({.file = file});
   REQUIRE(world.run_to_state(refused));
   REQUIRE(write_address_file(file, {listener->address(), "worker", kSecret}));
+  REQUIRE(world.run_to_welcome());
+}
+
+TEST_CASE("dialer: a new secret in its file ends the pause of a refusal") {
+  DialerWorld world;
+  const std::string file = world.folder.path / "secret";
+  REQUIRE(write_file_atomically(file, kOtherSecret.hex() + "\n"));
+  const auto listener = world.listen();
+  world.dial({.address = listener->address(), .secret_file = file});
+  REQUIRE(world.run_to_state(DialState::refused));
+  SECTION("the secret alone") { REQUIRE(write_file_atomically(file, kSecret.hex())); }
+  SECTION("or the file of the role, from which the secret alone counts") {
+    REQUIRE(write_address_file(file, {"127.0.0.1:9", "worker", kSecret}));
+  }
   REQUIRE(world.run_to_welcome());
 }
 
