@@ -7,7 +7,6 @@
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <filesystem>
 
 #include "backends/gpu_rotation.h"
 #include "backends/machine.h"
@@ -26,7 +25,6 @@ namespace attune {
 namespace {
 
 namespace asio = boost::asio;
-namespace fs = std::filesystem;
 
 std::string host_name() {
   std::array<char, 256> name{};

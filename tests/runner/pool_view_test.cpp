@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <thread>
+#include <tuple>
 
 #include "base/clock.h"
 #include "coordinator/messages.h"
@@ -90,7 +91,7 @@ struct RunningPool {
                                         },
                                         [](const std::string&) {},
                                         {}});
-                     (void)connection->send(said);
+                     std::ignore = connection->send(said);
                    },
                    [](DialState, const std::string&) {}});
     dialer.dial();

@@ -59,7 +59,8 @@ struct ListenerWorld {
 std::string error_at(const std::string& address) {
   boost::asio::io_context io;
   const auto made = Listener::listen(
-      io, {.address = address, .secrets = {{"worker", kSecret}}}, [](auto, auto, auto) {}, Log());
+      io, {.address = address, .secrets = {{"worker", kSecret}}},
+      [](auto, const auto&, const auto&) {}, Log());
   return made ? "" : made.error().message;
 }
 

@@ -9,7 +9,6 @@
 
 using namespace attune;
 using namespace std::chrono_literals;
-using Catch::Contains;
 
 TEST_CASE("life signs: pings after quiet in one direction and the end after silence") {
   using enum LifeSigns::Verdict;
