@@ -20,10 +20,15 @@ namespace attune {
 template <class T>
 class BoundedQueue {
  public:
+  // Takes the next part off a large message, which is popped part by part; nothing: the message, or
+  // what is left of it, is popped as it is. Called with the lock.
+  using TakePart = std::function<std::optional<T>(T&)>;
+
   // A message larger than the limit is taken when the queue is empty. `on_room` is called by the
   // popping thread, without the lock.
-  explicit BoundedQueue(std::size_t limit_bytes, std::function<void()> on_room = {})
-      : limit_(limit_bytes), on_room_(std::move(on_room)) {}
+  explicit BoundedQueue(std::size_t limit_bytes, std::function<void()> on_room = {},
+                        TakePart take_part = {})
+      : limit_(limit_bytes), on_room_(std::move(on_room)), take_part_(std::move(take_part)) {}
 
   // False: full or closed; the message is untouched. A consumer that sleeps is not woken: wake()
   // does so, once for many messages.
@@ -57,6 +62,21 @@ class BoundedQueue {
       const std::lock_guard lock(mutex_);
       if (closed_) return false;
       add(std::move(message), bytes);
+    }
+    wake();
+    return true;
+  }
+
+  // Before all that waits, which `each(message, bytes)` sees in its order; with the lock.
+  template <class Each>
+  bool push_first(T message, std::size_t bytes, Each&& each) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (closed_) return false;
+      for (const Item& item : items_) each(item.message, item.bytes);
+      items_.push_front({std::move(message), bytes});
+      length_ = items_.size();
+      bytes_ += bytes;
     }
     wake();
     return true;
@@ -114,6 +134,9 @@ class BoundedQueue {
 
   std::optional<T> take(std::unique_lock<std::mutex>& lock) {
     if (items_.empty()) return std::nullopt;
+    if (take_part_) {
+      if (auto part = take_part_(items_.front().message)) return part;
+    }
     std::optional<T> message(std::move(items_.front().message));
     bytes_ -= items_.front().bytes;
     items_.pop_front();
@@ -129,6 +152,7 @@ class BoundedQueue {
 
   const std::size_t limit_;
   const std::function<void()> on_room_;
+  const TakePart take_part_;
   mutable std::mutex mutex_;
   std::condition_variable filled_, room_;
   std::deque<Item> items_;

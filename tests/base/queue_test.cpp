@@ -41,6 +41,36 @@ TEST_CASE("room is announced once, when half of it is free") {
   CHECK(announced == 1);
 }
 
+TEST_CASE("a message that overtakes shows what it has overtaken") {
+  BoundedQueue<int> queue(1000);
+  for (int i = 0; i < 3; ++i) REQUIRE(queue.push(i, 10u + static_cast<std::size_t>(i)));
+  std::vector<std::pair<int, std::size_t>> overtaken;
+  CHECK(queue.push_first(
+      7, 10, [&](int message, std::size_t bytes) { overtaken.emplace_back(message, bytes); }));
+  CHECK(overtaken == std::vector<std::pair<int, std::size_t>>{{0, 10}, {1, 11}, {2, 12}});
+  for (const int next : {7, 0, 1, 2}) CHECK(queue.pop() == next);
+  queue.close();
+  CHECK_FALSE(queue.push_first(8, 10, [](int, std::size_t) { FAIL("nobody waits"); }));
+}
+
+TEST_CASE("a large message is popped part by part, and counts until its last part") {
+  BoundedQueue<int> queue(100, {}, [](int& message) -> std::optional<int> {
+    if (message <= 10) return std::nullopt;
+    message -= 10;
+    return 10;
+  });
+  REQUIRE(queue.push(25, 100));
+  CHECK(queue.pop() == 10);
+  queue.push_first(1, 1, [](int rest, std::size_t bytes) {
+    CHECK(rest == 15);
+    CHECK(bytes == 100);
+  });
+  int refused = 3;
+  CHECK_FALSE(queue.try_push(refused, 1));
+  for (const int next : {1, 10, 5}) CHECK(queue.pop() == next);
+  CHECK(queue.try_push(refused, 1));
+}
+
 TEST_CASE("closing: what is left is drained or discarded, nobody waits for ever") {
   BoundedQueue<int> queue(100);
   queue.push(1, 1);
