@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/trial.h"
 #include "daemon/when_exhausted.h"
+#include "dispatcher/request_pieces.h"
 #include "journal/file.h"
 #include "protocol/capabilities.h"
 #include "protocol/frame.h"
@@ -37,8 +38,9 @@ struct Configuration {
   std::vector<std::string> constraints;         // of the search space
   std::optional<WhenExhausted> when_exhausted;  // nothing: the default
   Capabilities capabilities;
-  std::uint64_t fallback_seed = 0;  // for a tuner without a seed of its own
-  std::vector<std::string> notes;   // what the user should know of how the parameters were read
+  std::uint64_t fallback_seed = 0;        // for a tuner without a seed of its own
+  std::int64_t ask_at_once = kAskAtOnce;  // a resumed experiment goes on as it began
+  std::vector<std::string> notes;  // what the user should know of how the parameters were read
 
   Limits limits;
   int length_digits = 14;  // of a frame

@@ -34,6 +34,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
                  {"when_exhausted", std::string(name_of(when_exhausted))},
                  {"include_intermediate_results", configuration.include_intermediate},
                  {"limits", to_json(configuration.limits)},
+                 {"ask_at_once", configuration.ask_at_once},
                  {"search_space", nullptr}};
   if (has_assessor) {
     header["assessor"] = {{"name", configuration.assessor->name},
@@ -48,7 +49,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
 }  // namespace
 
 Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
-                       const Log& log) {
+                       const Clock& clock, const Log& log) {
   MadeTuner made =
       TRY(make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
                      configuration.context, configuration.fallback_seed));
@@ -79,7 +80,9 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
   crew.workers = std::make_unique<WorkerThreads>(
       TuneWorker(std::move(session), log.named("tuner"), configuration.constraints),
       AssessWorker(std::move(assessor), log.named("assessor"), metric),
-      WorkerThreads::Limits{configuration.limits.queue, configuration.limits.queue});
+      WorkerThreads::Limits{configuration.limits.queue, configuration.limits.queue,
+                            configuration.ask_at_once},
+      clock);
   crew.dispatcher = std::make_unique<Dispatcher>(options, *crew.workers, log);
   crew.header = std::move(header);
   return crew;

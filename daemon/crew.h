@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "assessors/registry.h"
+#include "base/clock.h"
 #include "daemon/configuration.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/threads.h"
@@ -21,8 +22,8 @@ struct Crew {
   json header;  // of the journal: everything that was told and shapes the answers
 };
 
-// Errors: the tuner or the assessor cannot be made so.
+// Errors: the tuner or the assessor cannot be made so. `clock` lives longer.
 Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
-                       const Log& log);
+                       const Clock& clock, const Log& log);
 
 }  // namespace attune

@@ -31,9 +31,9 @@ Result<JournalReading> read_as_journal(const std::string& path, std::string_view
 Result<void> check_header(std::string_view payload, const std::string& path) {
   const auto header = parse_json(payload, kJournalJson);
   const json format = header && header->is_object() ? header->value("format", json()) : json();
-  if (format == kJournalFormat) return {};
-  return fail(fmt::format("{}: format {}: this attuned reads format {}", path, dump_json(format),
-                          kJournalFormat));
+  if (is_known_format(format)) return {};
+  return fail(fmt::format("{}: format {}: this attuned reads formats {} to {}", path,
+                          dump_json(format), kOldestJournalFormat, kJournalFormat));
 }
 
 // A frame has a code, the rest of the payloads are JSON or empty.

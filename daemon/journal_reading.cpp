@@ -20,7 +20,7 @@ std::uint64_t count_in(std::string_view snapshot, const char* member) {
 
 bool begins_anew(std::string_view payload) {
   const auto begin = decode_begin(payload);
-  return begin && begin->how == BeginHow::restart;
+  return begin && (begin->how == BeginHow::restart || begin->how == BeginHow::late_restart);
 }
 
 // The last of the kept answers has the number of the snapshot.

@@ -12,12 +12,13 @@ namespace asio = boost::asio;
 
 Opening::Opening(asio::io_context& io, asio::signal_set& signals,
                  const Configuration& configuration, const Algorithms& algorithms,
-                 FileSystem& files, Log log)
+                 FileSystem& files, const Clock& clock, Log log)
     : io_(io),
       signals_(signals),
       configuration_(configuration),
       algorithms_(algorithms),
       files_(files),
+      clock_(clock),
       log_(std::move(log)),
       wakeup_(io, [this] { on_wakeup(); }),
       helper_("opening", [this] { wakeup_.ring(); }) {}
@@ -25,7 +26,7 @@ Opening::Opening(asio::io_context& io, asio::signal_set& signals,
 Result<Beginning> Opening::run() {
   await_signal();
   helper_.start([this]() -> Result<void> {
-    beginning_ = make_beginning(configuration_, algorithms_, files_, log_);
+    beginning_ = make_beginning(configuration_, algorithms_, files_, clock_, log_);
     return {};
   });
   io_.restart();

@@ -21,10 +21,10 @@ namespace attune {
 // Lives until the event loop has run for the last time. Io thread only.
 class Opening {
  public:
-  // `files`, `configuration` and `algorithms` live longer. `signals` are those that end the daemon.
+  // All but the log live longer. `signals` are those that end the daemon.
   Opening(boost::asio::io_context& io, boost::asio::signal_set& signals,
           const Configuration& configuration, const Algorithms& algorithms, FileSystem& files,
-          Log log);
+          const Clock& clock, Log log);
 
   // Runs the event loop until all is ready. Errors: those of make_beginning(), or a signal.
   Result<Beginning> run();
@@ -42,6 +42,7 @@ class Opening {
   const Configuration& configuration_;
   const Algorithms& algorithms_;
   FileSystem& files_;
+  const Clock& clock_;
   Log log_;
   bool over_ = false;  // run() has returned, or is about to
   std::optional<int> signal_;

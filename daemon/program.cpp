@@ -112,7 +112,8 @@ Result<int> serve(Configuration& configuration, Result<void> read, const Algorit
   };
   (*channel)->open();
   if (!read) return give_up(kExitConfiguration, read.error());
-  Opening opening(io, signals, configuration, algorithms, real_files(), log);
+  const SystemClock clock;
+  Opening opening(io, signals, configuration, algorithms, real_files(), clock, log);
   auto beginning = opening.run();
   if (!beginning) {
     const int code = give_up(opening.signalled() ? kExitOk : kExitConfiguration, beginning.error());
@@ -121,8 +122,8 @@ Result<int> serve(Configuration& configuration, Result<void> read, const Algorit
     return code;
   }
   for (const auto& note : configuration.notes) log.info("{}", note);
-  const auto server =
-      Server::make(io, signals, **channel, configuration, real_files(), *std::move(beginning), log);
+  const auto server = Server::make(io, signals, **channel, configuration, real_files(), clock,
+                                   *std::move(beginning), log);
   if (!server) return give_up(kExitConfiguration, server.error());
   return (*server)->run();
 }

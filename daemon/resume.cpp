@@ -45,7 +45,7 @@ Result<void> compare(const json& header, const json& present) {
     // how many trials were planned are taken from the header.
     const bool free = key == "attuned" || key == "seed" || key == "max_trials" ||
                       key == "concurrency" || key == "search_space" || key == "limits" ||
-                      key == "when_exhausted";
+                      key == "when_exhausted" || key == "format" || key == "ask_at_once";
     const auto former = header.find(key);
     if (!free && (former == header.end() || *former != value)) {
       return fail(fmt::format("it is of another experiment: its {} was {}, now it is {}", key,
@@ -83,6 +83,11 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
   configuration.when_exhausted =
       when.is_string() ? parse_when_exhausted(when.get<std::string>()) : std::nullopt;
   if (!configuration.when_exhausted) return fail("its \"when_exhausted\" is unknown");
+  configuration.ask_at_once = kAskAtOnceInFormat1;
+  if (header.contains("ask_at_once")) {
+    configuration.ask_at_once = TRY(integer_at(header, "ask_at_once"));
+    if (configuration.ask_at_once < 1) return fail("its \"ask_at_once\" is not positive");
+  }
   if (header.contains("seed") && header["seed"].is_number_integer()) {
     configuration.fallback_seed = header["seed"].get<std::uint64_t>();
   }
@@ -95,22 +100,28 @@ Result<json> read_header(RecordScanner& records) {
   json header = TRY(parse_json(first->payload, kJournalJson));
   if (!header.is_object()) return fail("its header is no object");
   const json format = header.value("format", json());
-  if (format != kJournalFormat) {
+  if (!is_known_format(format)) {
     return fail(fmt::format(
-        "format {} of attuned {}: this attuned {} reads format {}; resume the experiment with the "
-        "former program, or let the manager import its results",
-        dump_json(format), dump_json(header.value("attuned", json())), kVersion, kJournalFormat));
+        "format {} of attuned {}: this attuned {} reads formats {} to {}; resume the experiment "
+        "with the former program, or let the manager import its results",
+        dump_json(format), dump_json(header.value("attuned", json())), kVersion,
+        kOldestJournalFormat, kJournalFormat));
   }
   return header;
 }
 
 Result<Beginning> resume(const Configuration& configuration, const Algorithms& algorithms,
-                         const std::string& path, Beginning::Old& old, const Log& log) {
+                         const std::string& path, Beginning::Old& old, const Clock& clock,
+                         const Log& log) {
   RecordScanner records(old.existing.bytes);
   json header = TRY(read_header(records));
   Beginning beginning;
-  beginning.crew = TRY(make_crew(TRY(as_begun(configuration, header, log)), algorithms, log));
+  beginning.crew =
+      TRY(make_crew(TRY(as_begun(configuration, header, log)), algorithms, clock, log));
   TRY(compare(header, beginning.crew.header));
+  // That of the next snapshot, which is in the present format.
+  header["format"] = kJournalFormat;
+  header["ask_at_once"] = beginning.crew.header["ask_at_once"];
   beginning.crew.header = std::move(header);
   const auto& shared = configuration.shared;
   Replay replay(*beginning.crew.dispatcher, *beginning.crew.workers,
@@ -173,7 +184,7 @@ Result<std::string> keep(FileSystem& files, const std::string& path, const std::
 std::string journal_path(const std::string& directory) { return directory + "/attuned.journal"; }
 
 Result<Beginning> make_beginning(const Configuration& configuration, const Algorithms& algorithms,
-                                 FileSystem& files, const Log& log) {
+                                 FileSystem& files, const Clock& clock, const Log& log) {
   const bool remembers = !configuration.checkpoint_directory.empty();
   const std::string path = journal_path(configuration.checkpoint_directory);
   std::string refused = "there is no directory for it (--checkpoint-dir)";
@@ -184,7 +195,7 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   } else if (existing) {
     Beginning::Old old{*std::move(existing)};
     if (configuration.resume) {
-      auto resumed = resume(configuration, algorithms, path, old, log);
+      auto resumed = resume(configuration, algorithms, path, old, clock, log);
       if (resumed) {
         resumed->old = std::move(old);
         return resumed;
@@ -202,7 +213,7 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   }
   const auto& shared = configuration.shared;
   Beginning fresh;
-  fresh.crew = TRY(make_crew(configuration, algorithms, log));
+  fresh.crew = TRY(make_crew(configuration, algorithms, clock, log));
   if (configuration.resume) {
     log.warning("nothing is gone on from: {}; former results come through the manager's ImportData",
                 refused);

@@ -34,7 +34,8 @@ struct Beginning {
 // With configuration.resume a journal that is missing, damaged, of another tuner or that the replay
 // contradicts is no error: the log says why, it is kept as PATH.refused, and what is known comes
 // through the manager's ImportData. An error: the configuration, or another daemon has the journal.
+// `clock` lives longer than the workers.
 Result<Beginning> make_beginning(const Configuration& configuration, const Algorithms& algorithms,
-                                 FileSystem& files, const Log& log);
+                                 FileSystem& files, const Clock& clock, const Log& log);
 
 }  // namespace attune

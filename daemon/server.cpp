@@ -22,7 +22,8 @@ constexpr milliseconds kTick{1000};
 
 Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, asio::signal_set& signals,
                                              Channel& channel, const Configuration& configuration,
-                                             FileSystem& files, Beginning beginning, Log log) {
+                                             FileSystem& files, const Clock& clock,
+                                             Beginning beginning, Log log) {
   std::optional<Beginning::Old> old = std::move(beginning.old);
   json header = beginning.crew.header;
   std::unique_ptr<Server> server(
@@ -36,8 +37,9 @@ Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, asio::signal_
                                        old->after_snapshot, std::move(ready), std::move(log)))
                : TRY(JournalFile::create(files, options, std::move(ready), std::move(log)));
   }
-  server->recorder_ = std::make_unique<Recorder>(std::move(file), std::move(header),
-                                                 old.has_value(), configuration.snapshot_bytes);
+  server->recorder_ =
+      std::make_unique<Recorder>(std::move(file), std::move(header), old.has_value(),
+                                 SnapshotRule(clock, configuration.snapshot_bytes));
   return server;
 }
 
@@ -118,6 +120,8 @@ bool Server::greet(const Frame& frame) {
   const auto through = beginning_.how == BeginHow::fresh ? beginning_.through : std::nullopt;
   std::string refused = std::move(beginning_.refused);
   beginning_ = Beginning();
+  // The workers may have gone on with what was queued: nobody has taken that yet.
+  asio::post(io_, [this] { take_output(); });
   beginning_.through = through;
   beginning_.refused = std::move(refused);
   return answered;
@@ -164,6 +168,8 @@ bool Server::output_full() const {
 }
 
 void Server::take_output() {
+  // What the workers say follows from what the former daemon left, which comes first.
+  if (!greeted_ && !stopping_) return;
   // The workers wait when the manager does not read; when it has gone, nothing piles up. At the end
   // they need not wait: what is queued is all that comes.
   for (int taken = 0; stopping_ || !output_full(); ++taken) {
@@ -214,7 +220,8 @@ void Server::commit() {
     unsent_bytes_ -= frame.payload.size();
     transmit(frame);
   }
-  if (!stopping_ && ready_ && !dispatcher_->saving() && recorder_->snapshot_due()) {
+  if (!stopping_ && ready_ && !dispatcher_->saving() &&
+      recorder_->snapshot_due(workers_->unsaved_seconds(), workers_->saving_seconds())) {
     dispatcher_->save();
   }
   if (!file || ticking_ || stopping_ || !file->needs_tick()) return;
@@ -301,8 +308,11 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
   channel_.stop_receiving();
-  discarding_ = how == Stop::discard;
-  if (discarding_) workers_->drop_requests();
+  discarding_ = how == Stop::discard || !greeted_;
+  if (discarding_) {
+    workers_->drop_requests();
+    workers_->drop_reports();
+  }
   workers_->close_assess();
   if (deadline) set_deadline(*deadline);
   asio::post(io_, [this] { take_output(); });  // what waited for the manager to read

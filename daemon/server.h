@@ -24,11 +24,11 @@ namespace attune {
 class Server : private Sink, private ChannelEvents {
  public:
   // Errors: the journal cannot be opened.
-  // `signals` are those that end the daemon; `channel` is open. Both live longer.
+  // `signals` are those that end the daemon; `channel` is open. Those and the clock live longer.
   static Result<std::unique_ptr<Server>> make(boost::asio::io_context& io,
                                               boost::asio::signal_set& signals, Channel& channel,
                                               const Configuration& configuration, FileSystem& files,
-                                              Beginning beginning, Log log);
+                                              const Clock& clock, Beginning beginning, Log log);
 
   // Until Terminate, end of input, a signal, or a failure, and, after one of the latter two, until
   // the manager has noticed (Channel::close). Returns the exit code, with the workers joined;

@@ -13,7 +13,6 @@ namespace {
 // What a queued message costs beside its payload.
 constexpr std::size_t kMessageOverhead = 256;
 constexpr std::size_t kWarnLength = 20;
-constexpr std::int64_t kAskAtOnce = 256;
 
 End end_of(TrialEnd::Event event) {
   switch (event) {
@@ -97,12 +96,8 @@ void Dispatcher::route(const RequestTrialJobs& c) {
   const std::int64_t count = quotas_.room_for_trials(c.count);
   const TrialId request = jobs_.take_ids(count);
   quotas_.asked(request, count);
-  // In pieces, so that Terminate need not wait for the whole, nor all answers lie in memory.
-  for (std::int64_t done = 0; done < count; done += kAskAtOnce) {
-    const AskTrials piece{request, request + done, std::min(kAskAtOnce, count - done)};
-    if (piece.count == c.count - done) return to_tuner(piece);
-    push_own(piece);
-  }
+  if (count == c.count) return to_tuner(AskTrials{request, request, count});
+  if (count > 0) push_own(AskTrials{request, request, count});
   refuse_trials(c.count, c.count - count);
 }
 

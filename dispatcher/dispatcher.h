@@ -7,6 +7,7 @@
 // that of the journal.
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -29,6 +30,13 @@ class Queues {
   virtual bool try_push(AssessMessage& message, std::size_t bytes) = 0;
   virtual void push_over_limit(TuneMessage message, std::size_t bytes) = 0;
   virtual void push_over_limit(AssessMessage message, std::size_t bytes) = 0;
+  // Before all that waits, which `each` sees in its order.
+  template <class Message>
+  using Each = std::function<void(const Message&, std::size_t bytes)>;
+  virtual void push_first(TuneMessage message, std::size_t bytes,
+                          const Each<TuneMessage>& each) = 0;
+  virtual void push_first(AssessMessage message, std::size_t bytes,
+                          const Each<AssessMessage>& each) = 0;
   virtual std::size_t tune_size() const = 0;
   virtual std::size_t assess_size() const = 0;
 };
@@ -51,19 +59,24 @@ class Dispatcher {
   // the command back; give no other one until resume() returns true.
   bool accept(Frame frame);
   bool resume();
+  // Passes on what is held back, beyond the limit of its queue.
+  void release();
   bool blocked() const { return parked_tune_ || parked_assess_; }
 
   // The next message of this worker; all of a worker's in the order in which it said them.
   void on_worker(WorkerName from, WorkerMessage message);
 
-  // Begins a snapshot of the journal: asks the workers for their state; once both have answered,
-  // the sink gets it with ours. One at a time. What a full queue held back is passed on.
+  // Begins a snapshot of the journal: asks the workers for their state as soon as they have done
+  // what they have in hand; once both have answered, the sink gets it with ours, and with what had
+  // been queued by now and was not handled. One at a time. What a full queue held back is passed
+  // on.
   void save();
   bool saving() const { return saving_.has_value(); }
 
-  // Goes on exactly from what a sink was given, which the workers load too; what they had said and
-  // io had not yet handled is to be given to on_worker() before anything that they say next. Before
-  // any command; on an error neither can be used any further.
+  // Goes on exactly from what a sink was given, which the workers load too; what had been queued is
+  // in the queues again. What the workers had said and io had not yet handled is to be given to
+  // on_worker() before anything that they say next. Before any command; on an error neither can be
+  // used any further.
   struct InFlight {
     std::deque<WorkerMessage> tune, assess;
   };
@@ -154,7 +167,6 @@ class Dispatcher {
   };
   void note_in_flight(WorkerName from, const WorkerMessage& message);
   void finish_save();
-  void release();
   // A message of our own accord, behind what is held back.
   static constexpr std::size_t kOwnBytes = 256;
   void push_own(TuneMessage message, std::size_t bytes = kOwnBytes);

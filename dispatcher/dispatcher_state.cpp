@@ -1,9 +1,11 @@
 // Snapshots of the dispatcher, and how it goes on from one or starts anew.
+#include <algorithm>
 #include <utility>
 
 #include "base/saved_numbers.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/messages_json.h"
+#include "dispatcher/queued_json.h"
 
 namespace attune {
 namespace {
@@ -12,6 +14,18 @@ Result<std::uint64_t> count_at(const json& state, const char* name) {
   const std::int64_t value = TRY(integer_at(state, name));
   if (value < 0) return fail(std::string("saved state: ") + name + " is negative");
   return static_cast<std::uint64_t>(value);
+}
+
+// Format 1 knew of none.
+template <class Message>
+Result<void> load_queue(const json& state, const char* name, const Limits& limits, Queues& queues) {
+  if (!state.contains(name)) return {};
+  for (const json& saved : TRY(array_at(state, name))) {
+    Message message = TRY(load_queued<Message>(saved, limits.request));
+    const std::uint64_t bytes = TRY(count_at(saved, "bytes"));
+    queues.push_over_limit(std::move(message), std::min<std::uint64_t>(bytes, limits.queue));
+  }
+  return {};
 }
 
 Result<std::deque<WorkerMessage>> load_messages(const json& state, const char* name) {
@@ -38,10 +52,20 @@ void Dispatcher::save() {
   state["echoes"] = std::move(echoes);
   state["jobs"] = jobs_.save();
   state["quotas"] = quotas_.save();
+  const auto into = [](json& queue) {
+    return [&queue](const auto& message, std::size_t bytes) {
+      json saved = save_queued(message);
+      saved["bytes"] = bytes;
+      queue.push_back(std::move(saved));
+    };
+  };
+  json tune = json::array(), assess = json::array();
+  queues_.push_first(AssessMessage(SaveState{}), kOwnBytes, into(assess));
+  queues_.push_first(TuneMessage(SaveState{}), kOwnBytes, into(tune));
+  state["tune_queue"] = std::move(tune);
+  state["assess_queue"] = std::move(assess);
   saving_ = Saving{.state = std::move(state)};
   journal_->begin_snapshot();
-  push_own(AssessMessage(SaveState{}));
-  push_own(TuneMessage(SaveState{}));
 }
 
 // The worker said it before it saved its state, and ours does not know of it.
@@ -92,6 +116,8 @@ Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
   InFlight said;
   said.tune = TRY(load_messages(state, "tune_said"));
   said.assess = TRY(load_messages(state, "assess_said"));
+  TRY(load_queue<TuneMessage>(state, "tune_queue", options_.limits, queues_));
+  TRY(load_queue<AssessMessage>(state, "assess_queue", options_.limits, queues_));
   return said;
 }
 

@@ -4,6 +4,10 @@
 
 namespace attune {
 
+bool is_known_format(const json& format) {
+  return format.is_number_integer() && format >= kOldestJournalFormat && format <= kJournalFormat;
+}
+
 std::string frame_payload(const Frame& frame) { return frame.code + frame.payload; }
 
 Frame payload_frame(std::string_view payload) {

@@ -5,11 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "protocol/frame.h"
 
 namespace attune {
 
-inline constexpr int kJournalFormat = 1;  // "format" of the header
+// "format" of the header. Format 1 had snapshots without queues, and pieces of another size
+// (request_pieces.h). Its journals are read, and go on as they began.
+inline constexpr int kJournalFormat = 2;
+inline constexpr int kOldestJournalFormat = 1;
+bool is_known_format(const json& format);
 
 std::string frame_payload(const Frame& frame);  // its code, then its payload
 Frame payload_frame(std::string_view payload);  // of a payload with at least two bytes

@@ -17,8 +17,8 @@ struct SetSpace {
   json search_space;
   bool initial = false;  // Initialize: answered by Initialized; a bad space is fatal
 };
-struct AskTrials {
-  TrialId request = 0;  // first id of the whole request, which comes in pieces
+struct AskTrials {      // a large one is handled in pieces: request_pieces.h
+  TrialId request = 0;  // first id of the whole request
   TrialId first = 0;
   std::int64_t count = 0;
 };
@@ -65,7 +65,8 @@ struct ReviveTrial {  // TrialEnd had named it for another one
 struct Refuse {  // a request beyond the limits: answered in its turn, and nobody is asked
   std::variant<NoMore, ParameterForJob> answer;
 };
-struct SaveState {  // answered by TunerState or AssessorState
+// Answered by TunerState or AssessorState. Overtakes what waits in the queue.
+struct SaveState {
   std::uint64_t number = 0;
 };
 struct Barrier {

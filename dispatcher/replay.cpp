@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-constexpr std::array<std::string_view, 3> kHows = {"fresh", "exact", "restart"};
+constexpr std::array<std::string_view, 4> kHows = {"fresh", "exact", "restart", "anew"};
 
 }  // namespace
 
@@ -57,8 +57,6 @@ Result<void> Replay::run(RecordScanner& records) {
     TRY(replay(item));
     if (!trouble_.empty()) return failed(item, trouble_);
   }
-  settle();
-  if (!trouble_.empty()) return fail(trouble_);
   return {};
 }
 
@@ -81,6 +79,7 @@ Result<void> Replay::replay(const Item& item) {
       if (!begin) return failed(item, begin.error().message);
       TRY(advance());
       if (begin->how == BeginHow::restart) TRY(restart());
+      if (begin->how == BeginHow::late_restart) TRY(settle_and_restart());
       begun_ = true;
       return {};
     }
@@ -88,11 +87,8 @@ Result<void> Replay::replay(const Item& item) {
       begun_ = true;
       ++commands_replayed_;
       if (item.payload.size() < 2) return failed(item, "a frame without a code");
-      if (!dispatcher_.accept(payload_frame(item.payload))) {
-        while (!dispatcher_.resume()) {
-          if (!step(WorkerName::tune) && !step(WorkerName::assess)) break;
-        }
-      }
+      // To make room, a worker might have to do more than the journal shows.
+      if (!dispatcher_.accept(payload_frame(item.payload))) dispatcher_.release();
       return {};
     case RecordKind::tune:
     case RecordKind::assess:
@@ -191,6 +187,11 @@ std::vector<Replay::Leftover> Replay::take_leftovers() {
 }
 
 Result<void> Replay::restart() {
+  workers_.drop_requests();
+  return settle_and_restart();
+}
+
+Result<void> Replay::settle_and_restart() {
   do {
     settle();
     if (!trouble_.empty()) return fail(trouble_);

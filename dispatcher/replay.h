@@ -16,9 +16,10 @@ namespace attune {
 
 // The record `begin`.
 enum class BeginHow {
-  fresh,    // the first daemon of the experiment
-  exact,    // goes on as if nothing had happened
-  restart,  // goes on under a manager that starts anew
+  fresh,         // the first daemon of the experiment
+  exact,         // goes on as if nothing had happened
+  late_restart,  // as restart, when requests that waited were answered first: in format 1
+  restart,       // goes on under a manager that starts anew: requests that waited are forgotten
 };
 struct Begin {
   BeginHow how = BeginHow::fresh;
@@ -27,7 +28,8 @@ struct Begin {
 std::string encode_begin(const Begin& begin);
 Result<Begin> decode_begin(std::string_view payload);
 
-// One thread; the workers have not been started.
+// One thread; the workers have not been started. They do what the journal shows that they did, and
+// no more: what else is queued at its end they do when they are started.
 class Replay : private Journal, private Sink {
  public:
   // Attaches itself to `dispatcher`; who goes on attaches what follows. Answers numbered above
@@ -50,7 +52,8 @@ class Replay : private Journal, private Sink {
   };
   std::vector<Leftover> take_leftovers();
 
-  // The manager starts anew; the leftovers are dealt with. Not in the middle of run().
+  // The manager starts anew; the leftovers and the queues are dealt with. Not in the middle of
+  // run().
   Result<void> restart();
 
   // Answers above `received`, in order. Nothing: some of them are no longer kept, or the journal
@@ -77,6 +80,7 @@ class Replay : private Journal, private Sink {
   Result<void> load(const Item& item);
   Result<void> take_next(WorkerName from);
   bool step(WorkerName worker);
+  Result<void> settle_and_restart();
   void settle();
   void keep(std::uint64_t number, std::string_view payload);
   std::unexpected<Error> failed(const Item& item, const std::string& what) const;

@@ -7,10 +7,14 @@
 #include "dispatcher/message_size.h"
 
 namespace attune {
-WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits)
+WorkerThreads::WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits,
+                             const Clock& clock)
     : tune_(std::move(tune)),
       assess_(std::move(assess)),
-      tune_queue_(limits.queue_bytes, [this] { wake_io(); }),
+      clock_(clock),
+      tune_queue_(
+          limits.queue_bytes, [this] { wake_io(); },
+          [at_once = limits.ask_at_once](TuneMessage& m) { return take_piece(m, at_once); }),
       assess_queue_(limits.queue_bytes, [this] { wake_io(); }),
       output_(limits.output_bytes) {}
 
@@ -35,7 +39,14 @@ bool WorkerThreads::step(WorkerName name) {
 template <class Worker, class Message>
 bool WorkerThreads::handle(WorkerName name, Worker& worker, Message message) {
   try {
-    for (WorkerMessage& answer : worker.handle(std::move(message))) say(name, std::move(answer));
+    Spent& spent = name == WorkerName::tune ? tune_spent_ : assess_spent_;
+    const bool saves = std::holds_alternative<SaveState>(message);
+    const double began = clock_.now();
+    WorkerMessages answers = worker.handle(std::move(message));
+    const double took = clock_.now() - began;
+    spent.unsaved = saves ? 0 : spent.unsaved + took;
+    if (saves) spent.saving = took;
+    for (WorkerMessage& answer : answers) say(name, std::move(answer));
     return true;
   } catch (const std::exception& error) {
     // Told at once: an idle experiment would not notice a worker that died.
@@ -81,6 +92,16 @@ void WorkerThreads::push_over_limit(AssessMessage message, std::size_t bytes) {
   assess_queue_.push_over_limit(std::move(message), bytes);
 }
 
+void WorkerThreads::push_first(TuneMessage message, std::size_t bytes,
+                               const Each<TuneMessage>& each) {
+  tune_queue_.push_first(std::move(message), bytes, each);
+}
+
+void WorkerThreads::push_first(AssessMessage message, std::size_t bytes,
+                               const Each<AssessMessage>& each) {
+  assess_queue_.push_first(std::move(message), bytes, each);
+}
+
 void WorkerThreads::wake() {
   tune_queue_.wake();
   assess_queue_.wake();
@@ -99,6 +120,9 @@ void WorkerThreads::drop_requests() {
     return std::holds_alternative<AskTrials>(m) || std::holds_alternative<AskForJob>(m) ||
            std::holds_alternative<Refuse>(m);
   });
+}
+
+void WorkerThreads::drop_reports() {
   assess_queue_.erase_if(
       [](const AssessMessage& m) { return std::holds_alternative<IntermediateResult>(m); });
 }

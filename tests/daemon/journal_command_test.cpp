@@ -122,11 +122,11 @@ TEST_CASE("journal dump begins with 1 again where a manager began anew") {
 TEST_CASE("journal verify names a format that no daemon here goes on with") {
   Journal journal;
   journal.bytes.clear();
-  journal.add(RecordKind::header, R"({"format":2})");
+  journal.add(RecordKind::header, R"({"format":3})");
   journal.save();
   const Ran ran = run({.file = journal.path});
   CHECK(ran.code == 1);
-  CHECK_THAT(ran.errors, Catch::Contains("format 2: this attuned reads format 1"));
+  CHECK_THAT(ran.errors, Catch::Contains("format 3: this attuned reads formats 1 to 2"));
 }
 
 TEST_CASE("journal verify and dump end at a record that is of no daemon") {

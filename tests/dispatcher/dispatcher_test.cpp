@@ -123,7 +123,7 @@ TEST_CASE("a large request is answered in pieces, with one NoMoreTrialJobs") {
   const auto frames = f.daemon->take();
   CHECK(frames.size() == 1 + 1000 + 1);
   CHECK(frames.back().code == "NO");
-  CHECK(f.tuner->largest_ask == 256);
+  CHECK(f.tuner->largest_ask == 16);
 }
 
 TEST_CASE("requests before the first space wait for it") {

@@ -56,10 +56,11 @@ struct Parts {
     workers = std::make_unique<WorkerThreads>(
         TuneWorker(Session(std::move(made.tuner), Objective{"default", made.maximize}, Log()),
                    Log()),
-        AssessWorker(std::move(assessor), Log()),
-        WorkerThreads::Limits{.queue_bytes = queue_bytes});
+        AssessWorker(std::move(assessor), Log()), WorkerThreads::Limits{.queue_bytes = queue_bytes},
+        clock);
     dispatcher = std::make_unique<Dispatcher>(options, *workers, Log());
   }
+  ManualClock clock;
   std::unique_ptr<WorkerThreads> workers;
   std::unique_ptr<Dispatcher> dispatcher;
 };

@@ -56,12 +56,13 @@ struct Fixture {
     tuner = owned.get();
     threads = std::make_unique<WorkerThreads>(
         TuneWorker(Session(std::move(owned), Objective{}, Log()), Log()),
-        AssessWorker(std::make_unique<ScriptedAssessor>(), Log()), limits);
+        AssessWorker(std::make_unique<ScriptedAssessor>(), Log()), limits, clock);
     threads->start([this] { bell.ring(); });
     push(SetSpace{*parse_json(R"({"x":{"_type":"uniform","_value":[0,1]}})"), true});
   }
   ~Fixture() {
     threads->drop_requests();
+    threads->drop_reports();
     threads->close_assess();
     threads->close_tune();
     threads->join();
@@ -79,6 +80,7 @@ struct Fixture {
   }
 
   TroubledTuner* tuner = nullptr;
+  ManualClock clock;
   Bell bell;
   std::unique_ptr<WorkerThreads> threads;
 };
@@ -156,6 +158,44 @@ TEST_CASE("requests that are dropped are not answered, what is in hand is") {
     finished += std::holds_alternative<Finished>(message);
   }
   CHECK(offers == 1);
+}
+
+TEST_CASE("what the workers have worked since they saved their states is known") {
+  class SlowTuner : public ScriptedTuner {
+   public:
+    explicit SlowTuner(ManualClock& clock) : clock_(clock) {}
+    std::vector<Answer> ask(std::span<const TrialId> ids) override {
+      clock_.advance(static_cast<double>(ids.size()));
+      return ScriptedTuner::ask(ids);
+    }
+    json save() const override {
+      clock_.advance(0.25);
+      return ScriptedTuner::save();
+    }
+
+   private:
+    ManualClock& clock_;
+  };
+  ManualClock clock;
+  WorkerThreads threads(
+      TuneWorker(Session(std::make_unique<SlowTuner>(clock), Objective{}, Log()), Log()),
+      AssessWorker(nullptr, Log()), {}, clock);
+  const auto step = [&](TuneMessage message) {
+    threads.push_over_limit(std::move(message), 100);
+    REQUIRE(threads.step(WorkerName::tune));
+  };
+  step(SetSpace{*parse_json(R"({"x":{"_type":"uniform","_value":[0,1]}})"), true});
+  step(AskTrials{0, 0, 40});
+  CHECK(threads.unsaved_seconds() == 16);
+  REQUIRE(threads.step(WorkerName::tune));
+  CHECK(threads.unsaved_seconds() == 32);
+  CHECK(threads.saving_seconds() == 0);
+  threads.push_first(TuneMessage(SaveState{}), 100, [](const TuneMessage&, std::size_t) {});
+  REQUIRE(threads.step(WorkerName::tune));
+  CHECK(threads.unsaved_seconds() == 0);
+  CHECK(threads.saving_seconds() == 0.25);
+  REQUIRE(threads.step(WorkerName::tune));
+  CHECK(threads.unsaved_seconds() == 8);
 }
 
 TEST_CASE("a worker that fails says so at once") {

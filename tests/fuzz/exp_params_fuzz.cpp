@@ -23,7 +23,8 @@ FUZZ_TARGET(input) {
   if (!read || !*read) return;
   ATTUNE_CHECK(options.run == Options::Run::daemon);
   options.configuration.resume = false;  // of a file, which state_fuzz has
-  auto crew = make_crew(options.configuration, {builtin_tuners(), builtin_assessors()}, {});
+  auto crew =
+      make_crew(options.configuration, {builtin_tuners(), builtin_assessors()}, SystemClock(), {});
   if (!crew) return;
   const json space = {{"x", {{"_type", "uniform"}, {"_value", {0, 1}}}}};
   TuneWorker& tune = crew->workers->tune();

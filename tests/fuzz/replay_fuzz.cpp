@@ -13,11 +13,12 @@ using namespace attune;
 constexpr std::string_view kLetters = "?hsbctank???????e";  // by RecordKind
 
 static std::unique_ptr<WorkerThreads> make_workers() {
+  static const ManualClock clock;
   auto tuner = make_tuner(builtin_tuners(), "TPE", {{"seed", 1}}, {}, 1).value();
   auto assessor = make_assessor(builtin_assessors(), "Medianstop", json::object(), {}, 1).value();
   return std::make_unique<WorkerThreads>(
       TuneWorker(Session(std::move(tuner.tuner), Objective{"default", false}, Log()), Log()),
-      AssessWorker(std::move(assessor), Log()), WorkerThreads::Limits{});
+      AssessWorker(std::move(assessor), Log()), WorkerThreads::Limits{}, clock);
 }
 
 static void go_on(const std::string& journal, std::uint64_t received) {

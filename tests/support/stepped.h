@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "dispatcher/assess_worker.h"
 #include "dispatcher/dispatcher.h"
+#include "dispatcher/request_pieces.h"
 #include "dispatcher/tune_worker.h"
 #include "protocol/codec.h"
 #include "tests/support/memory_journal.h"
@@ -64,9 +65,10 @@ class Stepped : private Queues, private Sink {
   std::vector<Frame> take() { return std::exchange(sent_, {}); }
 
   MemoryJournal journal;
-  // Saves, as attuned would now and then.
+  // Saves, as attuned would now and then; `saved` has it when both workers have stepped.
+  void begin_save() { dispatcher_->save(); }
   json save() {
-    dispatcher_->save();
+    begin_save();
     settle();
     return std::exchange(saved, {});
   }
@@ -100,11 +102,23 @@ class Stepped : private Queues, private Sink {
   template <class Queue, class Worker>
   bool step(WorkerName name, Queue& queue, Worker& worker) {
     if (queue.empty() || exit_code != kExitOk) return false;
-    auto message = std::move(queue.front());
-    queue.pop_front();
+    auto message = next(queue);
     for (auto& answer : worker.handle(std::move(message)))
       dispatcher_->on_worker(name, std::move(answer));
     return true;
+  }
+
+  // As the queues of WorkerThreads.
+  static TuneMessage next(std::deque<TuneMessage>& queue) {
+    if (auto piece = take_piece(queue.front(), kAskAtOnce)) return *std::move(piece);
+    TuneMessage message = std::move(queue.front());
+    queue.pop_front();
+    return message;
+  }
+  static AssessMessage next(std::deque<AssessMessage>& queue) {
+    AssessMessage message = std::move(queue.front());
+    queue.pop_front();
+    return message;
   }
 
   bool try_push(TuneMessage& message, std::size_t) override {
@@ -120,6 +134,14 @@ class Stepped : private Queues, private Sink {
   }
   void push_over_limit(AssessMessage message, std::size_t) override {
     assess_queue_.push_back(std::move(message));
+  }
+  void push_first(TuneMessage message, std::size_t, const Each<TuneMessage>& each) override {
+    for (const TuneMessage& waiting : tune_queue_) each(waiting, 0);
+    tune_queue_.push_front(std::move(message));
+  }
+  void push_first(AssessMessage message, std::size_t, const Each<AssessMessage>& each) override {
+    for (const AssessMessage& waiting : assess_queue_) each(waiting, 0);
+    assess_queue_.push_front(std::move(message));
   }
   std::size_t tune_size() const override { return tune_queue_.size(); }
   std::size_t assess_size() const override { return assess_queue_.size(); }
