@@ -13,6 +13,7 @@
 #include "daemon/opening.h"
 #include "daemon/options.h"
 #include "daemon/pipe_channel.h"
+#include "daemon/read_ahead.h"
 #include "daemon/server.h"
 #include "daemon/version.h"
 #include "daemon/websocket_channel.h"
@@ -104,25 +105,33 @@ Result<int> serve(Configuration& configuration, Result<void> read, const Algorit
   boost::asio::io_context io(1);
   // Before any file is touched, and before anything of ours may get the numbers of descriptors that
   // the manager has not given.
-  auto channel = open_channel(io, configuration, log);
-  if (!channel) return std::unexpected(read ? channel.error() : read.error());
+  auto opened = open_channel(io, configuration, log);
+  if (!opened) return std::unexpected(read ? opened.error() : read.error());
+  ReadAhead channel(io, **opened, configuration.limits.queue);
   boost::asio::signal_set signals(io, SIGTERM, SIGINT);
   auto give_up = [&](ExitCode code, const Error& error) {
-    return refuse(io, signals, **channel, configuration.capabilities, code, error.message, log);
+    return refuse(io, signals, channel, configuration.capabilities, code, error.message, log);
   };
-  (*channel)->open();
+  channel.open();
   if (!read) return give_up(kExitConfiguration, read.error());
   const SystemClock clock;
-  Opening opening(io, signals, configuration, algorithms, real_files(), clock, log);
+  Opening opening(io, signals, channel, configuration, algorithms, real_files(), clock, log);
   auto beginning = opening.run();
   if (!beginning) {
-    const int code = give_up(opening.signalled() ? kExitOk : kExitConfiguration, beginning.error());
+    int code = kExitOk;
+    if (opening.ended()) {
+      log.warning("{}", beginning.error().message);
+      leave(io, signals, channel, log);
+      code = *opening.ended();
+    } else {
+      code = give_up(opening.signalled() ? kExitOk : kExitConfiguration, beginning.error());
+    }
     log.flush();
     if (opening.stuck()) ::_exit(code);
     return code;
   }
   for (const auto& note : configuration.notes) log.info("{}", note);
-  const auto server = Server::make(io, signals, **channel, configuration, real_files(), clock,
+  const auto server = Server::make(io, signals, channel, configuration, real_files(), clock,
                                    *std::move(beginning), log);
   if (!server) return give_up(kExitConfiguration, server.error());
   return (*server)->run();

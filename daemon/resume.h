@@ -29,6 +29,8 @@ struct Beginning {
   std::optional<std::uint64_t> through;
   std::vector<Frame> answers;
   std::string refused;  // why it cannot, and where its journal is kept
+  // When Terminate or the end of input was read, by the clock, if it was before all this was ready.
+  std::optional<double> end_seen;
 };
 
 // With configuration.resume a journal that is missing, damaged, of another tuner or that the replay

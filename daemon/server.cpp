@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
+#include <cmath>
 #include <csignal>
 
+#include "daemon/deadlines.h"
 #include "protocol/codec.h"
 
 namespace attune {
@@ -14,8 +17,6 @@ namespace asio = boost::asio;
 using std::chrono::milliseconds;
 
 constexpr int kAnswersAtOnce = 256;
-constexpr milliseconds kQuickStop{100};  // a model fit in progress is not waited for longer
-constexpr milliseconds kDrainStop{2000};
 constexpr milliseconds kTick{1000};
 
 }  // namespace
@@ -27,7 +28,7 @@ Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, asio::signal_
   std::optional<Beginning::Old> old = std::move(beginning.old);
   json header = beginning.crew.header;
   std::unique_ptr<Server> server(
-      new Server(io, signals, channel, configuration, std::move(beginning), log));
+      new Server(io, signals, channel, configuration, clock, std::move(beginning), log));
   std::unique_ptr<JournalFile> file;
   if (!configuration.checkpoint_directory.empty()) {
     const JournalFile::Options options{journal_path(configuration.checkpoint_directory),
@@ -44,15 +45,17 @@ Result<std::unique_ptr<Server>> Server::make(asio::io_context& io, asio::signal_
 }
 
 Server::Server(asio::io_context& io, asio::signal_set& signals, Channel& channel,
-               const Configuration& configuration, Beginning beginning, Log log)
+               const Configuration& configuration, const Clock& clock, Beginning beginning, Log log)
     : io_(io),
       signals_(signals),
       channel_(channel),
       configuration_(configuration),
+      clock_(clock),
       log_(std::move(log)),
       deadline_(io),
       tick_(io),
       wakeup_(io, [this] { on_wakeup(); }),
+      end_seen_(beginning.end_seen),
       beginning_(std::move(beginning)),
       dispatcher_(std::move(beginning_.crew.dispatcher)),
       workers_(std::move(beginning_.crew.workers)) {}
@@ -314,6 +317,10 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
     workers_->drop_reports();
   }
   workers_->close_assess();
+  if (deadline && end_seen_) {  // some of it is over
+    const milliseconds since(std::llround(1000 * (clock_.now() - *end_seen_)));
+    *deadline -= std::min(*deadline, since);
+  }
   if (deadline) set_deadline(*deadline);
   asio::post(io_, [this] { take_output(); });  // what waited for the manager to read
 }

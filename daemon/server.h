@@ -39,7 +39,7 @@ class Server : private Sink, private ChannelEvents {
   enum class Stop { drain, discard };
 
   Server(boost::asio::io_context& io, boost::asio::signal_set& signals, Channel& channel,
-         const Configuration& configuration, Beginning beginning, Log log);
+         const Configuration& configuration, const Clock& clock, Beginning beginning, Log log);
 
   void send(Frame frame) override;
   void fatal(ExitCode code, const std::string& message) override;
@@ -76,6 +76,7 @@ class Server : private Sink, private ChannelEvents {
   boost::asio::signal_set& signals_;
   Channel& channel_;
   const Configuration& configuration_;
+  const Clock& clock_;
   Log log_;
   boost::asio::steady_timer deadline_, tick_;
   Wakeup wakeup_;
@@ -87,7 +88,8 @@ class Server : private Sink, private ChannelEvents {
   Parting parting_ = Parting::agreed;
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;
-  Beginning beginning_;  // what the manager has not been told of it yet
+  const std::optional<double> end_seen_;  // Beginning::end_seen
+  Beginning beginning_;                   // what the manager has not been told of it yet
   const std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<Recorder> recorder_;
   struct Unsent {

@@ -1,4 +1,5 @@
-// The real daemon, killed in the middle of a large request.
+// The real daemon, killed in the middle of a large request; and what its manager says while the
+// next one replays.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -87,6 +88,21 @@ struct Gated {
                          {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}},
                          HALVING_DAEMON);
   }
+  // Killed when 20 trials of a request for 100 have left. How many came in all.
+  std::size_t leave_journal() {
+    DaemonProcess daemon = start("start");
+    daemon.send("IN", kSpace);
+    daemon.send("GE", "100");
+    receive(daemon, 1 + 20);
+    daemon.signal(SIGKILL);
+    daemon.wait();
+    return 20 + daemon.receive_all().size();
+  }
+  // It replays when gate.await() returns.
+  DaemonProcess replay(std::size_t received) {
+    gate.shut();
+    return start("resume", {{"received", received}});
+  }
 
   TemporaryFolder folder;
   Gate gate{(folder.path / "gate").string()};
@@ -113,6 +129,55 @@ TEST_CASE("large requests: ID does not wait for what the journal does not have")
   world.gate.await();
   world.gate.open();
   CHECK(receive(daemon, 101).back() == Frame{"PO", "all"});
+}
+
+TEST_CASE("while replaying: Terminate, a signal and the end of input end it, and nothing is lost") {
+  Gated world;
+  const std::size_t received = world.leave_journal();
+  const std::string how = GENERATE("TE", "IN TE", "SIGTERM", "SIGINT", "end of input");
+  CAPTURE(how);
+  {
+    DaemonProcess daemon = world.replay(received);
+    world.gate.await();
+    if (how == "IN TE") daemon.send("IN", kSpace);
+    if (how.ends_with("TE")) daemon.send("TE");
+    if (how == "SIGTERM") daemon.signal(SIGTERM);
+    if (how == "SIGINT") daemon.signal(SIGINT);
+    if (how == "end of input") daemon.close_in();
+    CHECK(daemon.wait() == 0);
+    CHECK(daemon.receive_all().empty());
+    world.gate.open();
+  }
+  DaemonProcess daemon = world.start("resume", {{"received", received}});
+  daemon.send("IN", kSpace);
+  CHECK(daemon.receive() == Frame{"ID", R"({"through":1})"});
+  CHECK(receive(daemon, 100 - received).size() == 100 - received);
+}
+
+TEST_CASE("while replaying: what the manager says is handled after ID, in its order") {
+  Gated world;
+  const std::size_t received = world.leave_journal();
+  DaemonProcess daemon = world.replay(received);
+  world.gate.await();
+  daemon.send("IN", kSpace);
+  for (int i = 0; i < 3; ++i) daemon.send("GE", "1");
+  daemon.send("PI", "all");
+  world.gate.open();
+  CHECK(daemon.receive() == Frame{"ID", R"({"through":1})"});
+  receive(daemon, 100 - received);
+  CHECK(outlines(receive(daemon, 4)) == "TR 100, TR 101, TR 102, PO");
+  daemon.send("TE");
+  CHECK(daemon.wait() == 0);
+}
+
+TEST_CASE("while replaying: Terminate that comes in time for ID is one like any other") {
+  Gated world;
+  const std::size_t received = world.leave_journal();
+  DaemonProcess daemon = world.start("resume", {{"received", received}});
+  daemon.send("IN", kSpace);
+  daemon.send("PI", "heard");
+  daemon.send("TE");
+  CHECK(daemon.wait() == 0);
 }
 
 TEST_CASE("large requests: one before IN waits for it, also across a kill") {
