@@ -90,7 +90,6 @@ class Anneal final : public Tuner {
   }
 
   void adopt(TrialId id, const Point& point) override {
-    running_.finish(id);
     dedup_.add(point);
     running_.start(id, point);
   }
@@ -130,7 +129,7 @@ Point Anneal::suggest() {
     std::size_t count = counts_[i];
     if (lying) {
       count += static_cast<std::size_t>(std::ranges::count_if(
-          running_, [i](const auto& running) { return running.point.active(i); }));
+          running_.all(), [i](const auto& running) { return running.point.active(i); }));
     }
     if (count == 0) {
       point.values[i] = sample(domain, rng_);
@@ -160,7 +159,7 @@ const Point* Anneal::draw(std::size_t i, std::size_t count, bool lying) {
                              : observed_.end();
   for (; next != lies_at && !found; ++next) visit(next->point);
   if (lying) {
-    for (const auto& running : running_) visit(running.point);
+    for (const auto& running : running_.all()) visit(running.point);
   }
   for (; next != observed_.end() && !found; ++next) visit(next->point);
   return found;

@@ -1,8 +1,13 @@
 #pragma once
 // The trials that a tuner has proposed or adopted and that have not ended.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <ranges>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "base/saved_numbers.h"
 #include "base/trial.h"
@@ -10,7 +15,9 @@
 
 namespace attune {
 
-// Oldest first. `Encoded`: what the tuner's model sees of a point, so that it is computed once.
+// Oldest first. `Encoded`: what the tuner's model sees of a point, so that it is computed once. A
+// manager may ask for 10^5 trials before the first one ends: of k trials start() and finish() cost
+// O(log k), newest(n) O(n).
 template <class Encoded = std::monostate>
 class RunningTrials {
  public:
@@ -20,25 +27,37 @@ class RunningTrials {
     Encoded encoded;
   };
 
+  // The trial is the newest one then, also if it ran before.
   void start(TrialId id, Point point, Encoded encoded = {}) {
-    trials_.push_back({id, std::move(point), std::move(encoded)});
+    finish(id);
+    ages_.emplace(id, next_);
+    trials_.emplace_hint(trials_.end(), next_++, Trial{id, std::move(point), std::move(encoded)});
   }
   // Does nothing for a trial that it does not know.
   void finish(TrialId id) {
-    std::erase_if(trials_, [id](const Trial& trial) { return trial.id == id; });
+    const auto age = ages_.find(id);
+    if (age == ages_.end()) return;
+    trials_.erase(age->second);
+    ages_.erase(age);
   }
-  void clear() { trials_.clear(); }
+  void clear() { *this = {}; }
 
   std::size_t size() const { return trials_.size(); }
-  auto begin() const { return trials_.begin(); }
-  auto end() const { return trials_.end(); }
+
+  // Views of Trial, valid until a trial starts or ends: all, or at most so many.
+  auto all() const { return std::views::values(trials_); }
+  auto newest(std::size_t most) const {
+    const auto count = static_cast<std::ptrdiff_t>(std::min(most, size()));
+    return std::views::values(
+        std::ranges::subrange(std::prev(trials_.end(), count), trials_.end()));
+  }
 
   json save() const {
-    json all = json::array();
-    for (const Trial& trial : trials_) {
-      all.push_back({{"trial", trial.id}, {"point", save_point(trial.point)}});
+    json saved = json::array();
+    for (const Trial& trial : all()) {
+      saved.push_back({{"trial", trial.id}, {"point", save_point(trial.point)}});
     }
-    return all;
+    return saved;
   }
 
   // `state` is the saved array, `encode(point)` makes what the model sees. All or nothing.
@@ -59,7 +78,9 @@ class RunningTrials {
   }
 
  private:
-  std::vector<Trial> trials_;
+  std::map<std::uint64_t, Trial> trials_;  // by the order in which they started
+  std::map<TrialId, std::uint64_t> ages_;  // keys of trials_
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace attune

@@ -27,14 +27,7 @@ SearchRecord::SearchRecord(const Space& space, const Objectives& objectives)
 
 std::vector<std::span<const double>> SearchRecord::running(std::size_t most) const {
   std::vector<std::span<const double>> rows;
-  std::size_t older = running_.size() - std::min(running_.size(), most);
-  for (const auto& trial : running_) {
-    if (older > 0) {
-      --older;
-    } else {
-      rows.emplace_back(trial.encoded);
-    }
-  }
+  for (const auto& trial : running_.newest(most)) rows.emplace_back(trial.encoded);
   return rows;
 }
 
@@ -52,9 +45,9 @@ std::vector<Point> SearchRecord::best_points(std::span<const std::size_t> member
   return best;
 }
 
-std::vector<TrialId> SearchRecord::running_ids() const {
-  std::vector<TrialId> ids;
-  for (const auto& trial : running_) ids.push_back(trial.id);
+std::set<TrialId> SearchRecord::running_ids() const {
+  std::set<TrialId> ids;
+  for (const auto& trial : running_.all()) ids.insert(ids.end(), trial.id);
   return ids;
 }
 
@@ -100,7 +93,6 @@ void SearchRecord::tell(std::span<const Outcome> outcomes) {
 }
 
 void SearchRecord::adopt(TrialId id, const Point& point) {
-  running_.finish(id);
   dedup_.add(point);
   running_.start(id, point, features_.encode(point));
 }

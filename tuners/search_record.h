@@ -3,6 +3,7 @@
 // run, and what was proposed. Its model is its own.
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -45,7 +46,7 @@ class SearchRecord {
 
   bool known(const Point& point) const { return dedup_.repeats(point); }  // proposed or told
 
-  std::vector<TrialId> running_ids() const;  // oldest first
+  std::set<TrialId> running_ids() const;
   std::size_t running_count() const { return running_.size(); }
 
   bool enough_results(std::size_t wanted) const {

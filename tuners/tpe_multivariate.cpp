@@ -78,7 +78,6 @@ class MultivariateTpe final : public Tuner {
   }
 
   void adopt(TrialId id, const Point& point) override {
-    running_.finish(id);
     dedup_.add(point);
     running_.start(id, point, encoded(point));
   }
@@ -144,7 +143,7 @@ void MultivariateTpe::split(std::size_t g, TpeSide& good, TpeSide& rest) const {
     rest.add(history_.coordinates(order[m + (2 * k + 1) * others / (2 * kept)]), 1);
   }
   const std::size_t variable = history_.groups().groups()[g].front();
-  for (const auto& running : running_) {
+  for (const auto& running : running_.all()) {
     if (!std::isnan(running.encoded[variable].x)) rest.add(running.encoded.data(), 1);
   }
 }

@@ -139,7 +139,6 @@ class Tpe final : public Tuner {
   }
 
   void adopt(TrialId id, const Point& point) override {
-    running_.finish(id);
     dedup_.add(point);
     running_.start(id, point, internal(point));
   }
@@ -216,7 +215,7 @@ double Tpe::lie() const {
 std::vector<PendingValue> Tpe::pending(std::size_t i) const {
   std::vector<PendingValue> waiting;
   if (settings_.liar == Liar::none) return waiting;
-  for (const auto& running : running_) {
+  for (const auto& running : running_.all()) {
     if (!running.point.active(i)) continue;
     waiting.push_back({running.encoded[i], static_cast<std::uint32_t>(waiting.size())});
   }

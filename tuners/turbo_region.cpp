@@ -12,11 +12,11 @@ constexpr std::size_t kLeastFailures = 4;
 // paper has 0.1 % of the best result, which depends on where the scale has its zero.
 constexpr double kLeastImprovement = 1e-3;
 
-Result<std::vector<TrialId>> ids_at(const json& state, std::string_view key) {
-  std::vector<TrialId> ids;
+Result<std::set<TrialId>> ids_at(const json& state, std::string_view key) {
+  std::set<TrialId> ids;
   for (const json& id : TRY(array_at(state, key))) {
     if (!id.is_number_integer()) return fail("saved state: a trial without a number");
-    ids.push_back(id.get<TrialId>());
+    ids.insert(id.get<TrialId>());
   }
   return ids;
 }
@@ -24,7 +24,7 @@ Result<std::vector<TrialId>> ids_at(const json& state, std::string_view key) {
 }  // namespace
 
 TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& settings,
-                         std::vector<TrialId> strangers)
+                         std::set<TrialId> strangers)
     : trust_(settings, std::max(features.size(), kLeastFailures)),
       history_(features.size()),
       surrogate_(features, Scale::standardised),
@@ -32,18 +32,18 @@ TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& se
 
 void TurboRegion::start(TrialId id, bool guided) {
   withdraw(id);
-  if (guided) guided_.push_back(id);
+  if (guided) guided_.insert(id);
 }
 
 void TurboRegion::withdraw(TrialId id) {
-  std::erase(guided_, id);
-  std::erase(strangers_, id);
+  guided_.erase(id);
+  strangers_.erase(id);
 }
 
 void TurboRegion::learn(const History& all, TrialId id) {
-  if (std::erase(strangers_, id) > 0) return;
+  if (strangers_.erase(id) > 0) return;
   const std::size_t i = all.size() - 1;
-  if (const auto found = std::ranges::find(guided_, id); found != guided_.end()) {
+  if (const auto found = guided_.find(id); found != guided_.end()) {
     trust_.count(all.kind(i) == History::Kind::usable && improves(all.loss(i)), guided_.size());
     guided_.erase(found);
   }

@@ -1,6 +1,7 @@
 #pragma once
 // What the TuRBO tuner knows of its present region: its results, the model of them, its size.
 #include <cstddef>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ class TurboRegion {
   // A failure tolerance of the number of dimensions, at least 4: the paper's, for one trial at a
   // time. `strangers`: running trials of which it will not learn.
   TurboRegion(const Features& features, const TrustRegionSettings& settings,
-              std::vector<TrialId> strangers);
+              std::set<TrialId> strangers);
 
   const TrustRegion& trust() const { return trust_; }
   std::size_t usable() const { return history_.usable(); }  // results
@@ -54,7 +55,7 @@ class TurboRegion {
   Surrogate surrogate_;
   std::vector<std::size_t> members_;  // of all results, for each of history_
   std::size_t best_ = 0;              // in history_
-  std::vector<TrialId> guided_, strangers_;
+  std::set<TrialId> guided_, strangers_;
 };
 
 }  // namespace attune
