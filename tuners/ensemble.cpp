@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <map>
 
 #include "base/saved_numbers.h"
 #include "tuners/objectives.h"
@@ -38,6 +39,7 @@ class Ensemble final : public Tuner {
   Result<void> set_space(const Space& space) override {
     TRY(members_.set_space(space));
     owners_.clear();
+    running_.assign(members_.size(), 0);
     tries_.clear();
     best_.reset();
     return {};
@@ -47,7 +49,7 @@ class Ensemble final : public Tuner {
     return ask_each(ids, [this](TrialId id) {
       std::size_t who = choose();
       Answer answer = members_.ask(id, who);
-      if (std::holds_alternative<Proposal>(answer)) owners_.push_back({id, who});
+      if (std::holds_alternative<Proposal>(answer)) own(id, who);
       return answer;
     });
   }
@@ -79,11 +81,6 @@ class Ensemble final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  struct Owner {
-    TrialId trial = 0;
-    std::size_t member = 0;
-  };
-
   // Whether it is a new best: by the first objective, among those that break the limits least.
   bool improves(const Outcome& outcome) {
     const auto values = objectives_(outcome);
@@ -95,12 +92,18 @@ class Ensemble final : public Tuner {
   }
 
   std::size_t choose() const;
+  void own(TrialId id, std::size_t member) {
+    forget(id);
+    owners_.emplace(id, member);
+    ++running_[member];
+  }
   // Who proposed a trial, once.
   std::optional<std::size_t> forget(TrialId id) {
-    const auto owner = std::ranges::find(owners_, id, &Owner::trial);
+    const auto owner = owners_.find(id);
     if (owner == owners_.end()) return std::nullopt;
-    const std::size_t member = owner->member;
+    const std::size_t member = owner->second;
     owners_.erase(owner);
+    --running_[member];
     return member;
   }
 
@@ -109,21 +112,21 @@ class Ensemble final : public Tuner {
   Portfolio members_;
   Settings settings_;
   Objectives objectives_;
-  std::vector<Owner> owners_;  // of trials that run, oldest first
-  std::deque<Try> tries_;      // oldest first
+  std::map<TrialId, std::size_t> owners_;  // of trials that run
+  std::vector<std::size_t> running_;       // how many of them, for each member
+  std::deque<Try> tries_;                  // oldest first
   std::optional<Best> best_;
 };
 
 // A trial that runs counts as one that brought nothing, so that a batch is shared.
 std::size_t Ensemble::choose() const {
   std::vector<double> count(members_.size()), area(members_.size());
-  const auto add = [&](std::size_t member, bool improved) {
+  for (const auto& [member, improved] : tries_) {
     count[member] += 1;
     if (improved) area[member] += count[member];
-  };
-  for (const auto& [member, improved] : tries_) add(member, improved);
-  for (const Owner& owner : owners_) add(owner.member, false);
+  }
   double total = 0;
+  for (std::size_t t = 0; t < count.size(); ++t) count[t] += static_cast<double>(running_[t]);
   for (const double n : count) total += n;
   std::size_t best = 0;
   double most = -1;
@@ -143,7 +146,7 @@ json Ensemble::save() const {
   json owners = json::array(), tries = json::array();
   std::vector<double> best;
   if (best_) best = {best_->first, best_->second};
-  for (const Owner& owner : owners_) owners.push_back({owner.trial, owner.member});
+  for (const auto& [trial, member] : owners_) owners.push_back({trial, member});
   for (const Try& one : tries_) tries.push_back({one.member, one.improved ? 1 : 0});
   return {{"members", members_.save()},
           {"owners", owners},
@@ -170,10 +173,13 @@ Result<void> Ensemble::load(const json& state) {
     return i >= 0 && i < static_cast<std::int64_t>(members_.size());
   };
   const auto impossible = [] { return fail("saved state: impossible members or results"); };
-  std::vector<Owner> owners;
+  std::map<TrialId, std::size_t> owners;
+  std::vector<std::size_t> running(members_.size());
   for (const auto& [trial, member] : TRY(pairs_at(state, "owners"))) {
     if (!is_member(member)) return impossible();
-    owners.push_back({trial, static_cast<std::size_t>(member)});
+    const auto index = static_cast<std::size_t>(member);
+    if (!owners.emplace(trial, index).second) return impossible();
+    ++running[index];
   }
   std::deque<Try> tries;
   for (const auto& [member, improved] : TRY(pairs_at(state, "tries"))) {
@@ -188,6 +194,7 @@ Result<void> Ensemble::load(const json& state) {
   }
   TRY(members_.load(TRY(object_at(state, "members"))));
   owners_ = std::move(owners);
+  running_ = std::move(running);
   tries_ = std::move(tries);
   best_.reset();
   if (!best.empty()) best_ = {best[0], best[1]};
