@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "base/saved_numbers.h"
 #include "math/proximal_policy.h"
@@ -82,6 +83,7 @@ class Ppo final : public Tuner {
     adam_ = Adam(policy_.weights().size(), kLeastGradient);
     dedup_ = Deduplicator(space);
     batch_.clear();
+    running_.clear();
     exhausted_ = false;
     return {};
   }
@@ -94,13 +96,19 @@ class Ppo final : public Tuner {
       auto point = dedup_(draw());
       exhausted_ = !point;
       if (!point) return Exhausted{};
+      running_.emplace(id, batch_.size());
       batch_.push_back({.id = id, .point = *point});
       return Proposal{.point = *std::move(point)};
     });
   }
 
   void withdraw(TrialId id) override {
-    std::erase_if(batch_, [id](const Slot& slot) { return !slot.ended && slot.id == id; });
+    const auto found = running_.find(id);
+    if (found == running_.end()) return;
+    const std::size_t place = found->second;
+    running_.erase(found);
+    batch_.erase(batch_.begin() + static_cast<std::ptrdiff_t>(place));
+    for (auto& [other, after] : running_) after -= after > place ? 1 : 0;
   }
 
   void tell(std::span<const Outcome> outcomes) override;
@@ -111,9 +119,7 @@ class Ppo final : public Tuner {
 
  private:
   Point draw();
-  bool complete() const {
-    return batch_.size() >= settings_.batch && std::ranges::all_of(batch_, &Slot::ended);
-  }
+  bool complete() const { return batch_.size() >= settings_.batch && running_.empty(); }
   void learn();
 
   Settings settings_;
@@ -123,8 +129,9 @@ class Ppo final : public Tuner {
   SequencePolicy policy_{{}};
   Adam adam_{0};
   Deduplicator dedup_{Space{}};
-  std::vector<Slot> batch_;  // at most settings_.batch
-  bool exhausted_ = false;   // kept, as a free place may be taken by a result from elsewhere
+  std::vector<Slot> batch_;                 // at most settings_.batch
+  std::map<TrialId, std::size_t> running_;  // of batch_, those that have not ended
+  bool exhausted_ = false;  // kept, as a free place may be taken by a result from elsewhere
 };
 
 Point Ppo::draw() {
@@ -142,15 +149,14 @@ Point Ppo::draw() {
 void Ppo::tell(std::span<const Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
     dedup_.add(outcome.point);
-    const auto own = std::ranges::find_if(batch_, [&](const Slot& slot) {
-      return !slot.ended && slot.id == outcome.trial && outcome.end != End::imported;
-    });
+    const auto own = outcome.end == End::imported ? running_.end() : running_.find(outcome.trial);
     Slot ended = {outcome.trial, outcome.point, true, kNone};
     if (outcome.usable()) ended.loss = *outcome.loss;
     // Its own fault, unlike a failure: the mean would make it better than half of the others.
     if (outcome.end == End::stopped || outcome.end == End::diverged) ended.loss = kWorst;
-    if (own != batch_.end()) {
-      *own = std::move(ended);
+    if (own != running_.end()) {
+      batch_[own->second] = std::move(ended);
+      running_.erase(own);
     } else if (outcome.usable() && batch_.size() < settings_.batch) {
       batch_.push_back(std::move(ended));
     }
@@ -213,8 +219,11 @@ Result<void> Ppo::load(const json& state) {
     if (!trials[i].is_number_integer() || !(running || result)) {
       return fail("saved state: an impossible trial of a batch");
     }
-    loaded.batch_.push_back(
-        {trials[i].get<TrialId>(), std::move(points[i]), ended[i] == 1, losses[i]});
+    const auto id = trials[i].get<TrialId>();
+    if (running && !loaded.running_.emplace(id, i).second) {
+      return fail("saved state: a trial that runs twice");
+    }
+    loaded.batch_.push_back({id, std::move(points[i]), ended[i] == 1, losses[i]});
   }
   if (loaded.complete()) return fail("saved state: a batch that should have been learnt");
   loaded.exhausted_ = exhausted.get<bool>();

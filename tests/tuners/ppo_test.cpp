@@ -50,6 +50,33 @@ TEST_CASE("ppo: a space with another type is declined by name and with a cure") 
   CHECK(error_of(kLayers).empty());
 }
 
+TEST_CASE("ppo: what is withdrawn leaves its place, and the others keep theirs") {
+  TunerWorld world("PPO", kLayers, {{"trials_per_update", 3}});
+  const Values a = world.values(), b = world.values(), c = world.values();
+  world.tuner->withdraw(1);
+  world.tuner->withdraw(1);   // of no effect
+  world.tuner->withdraw(17);  // as this
+  const Values d = world.values();
+  CHECK(std::holds_alternative<NotYet>(world.ask()));
+  json twice = world.tuner->save();
+  twice["trials"] = {0, 3, 3};
+  world.completed(2, c, 2);
+  world.tuner->withdraw(2);  // has ended
+  world.failed(0, a);
+  const json state = world.tuner->save();
+  CHECK(state["trials"] == json({0, 2, 3}));
+  TunerWorld copy("PPO", kLayers, {{"trials_per_update", 3}});
+  REQUIRE(copy.tuner->load(state));
+  copy.next = world.next;
+  for (TunerWorld* one : {&world, &copy}) {
+    CHECK(std::holds_alternative<NotYet>(one->ask()));
+    one->completed(3, d, 1);
+  }
+  CHECK(world.values() == copy.values());
+
+  CHECK_FALSE(copy.tuner->load(twice));
+}
+
 TEST_CASE("ppo: requests beyond the batch wait until all of it has ended") {
   TunerWorld world("PPO", kLayers, {{"trials_per_update", 3}});
   const Values a = world.values(), b = world.values(), c = world.values();
