@@ -128,8 +128,9 @@ Point Anneal::suggest() {
     const Domain& domain = space_.params[i].domain;
     std::size_t count = counts_[i];
     if (lying) {
-      count += static_cast<std::size_t>(std::ranges::count_if(
-          running_.all(), [i](const auto& running) { return running.point.active(i); }));
+      count += static_cast<std::size_t>(
+          std::ranges::count_if(running_.both_ends(kMostModelled),
+                                [i](const auto* running) { return running->point.active(i); }));
     }
     if (count == 0) {
       point.values[i] = sample(domain, rng_);
@@ -159,7 +160,7 @@ const Point* Anneal::draw(std::size_t i, std::size_t count, bool lying) {
                              : observed_.end();
   for (; next != lies_at && !found; ++next) visit(next->point);
   if (lying) {
-    for (const auto& running : running_.all()) visit(running.point);
+    for (const auto* running : running_.both_ends(kMostModelled)) visit(running->point);
   }
   for (; next != observed_.end() && !found; ++next) visit(next->point);
   return found;

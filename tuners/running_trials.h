@@ -8,6 +8,7 @@
 #include <ranges>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/saved_numbers.h"
 #include "base/trial.h"
@@ -15,9 +16,14 @@
 
 namespace attune {
 
+// A model whose proposals cost the more, the more running trials it knows, knows so many of them:
+// with all of them n proposals at once cost n^2, and 10^5 take hours. docs/tuners.md tells what
+// that changes. With fewer running nothing is left out.
+inline constexpr std::size_t kMostModelled = 512;
+
 // Oldest first. `Encoded`: what the tuner's model sees of a point, so that it is computed once. A
 // manager may ask for 10^5 trials before the first one ends: of k trials start() and finish() cost
-// O(log k), newest(n) O(n).
+// O(log k), newest(n) and both_ends(n) O(n).
 template <class Encoded = std::monostate>
 class RunningTrials {
  public:
@@ -50,6 +56,15 @@ class RunningTrials {
     const auto count = static_cast<std::ptrdiff_t>(std::min(most, size()));
     return std::views::values(
         std::ranges::subrange(std::prev(trials_.end(), count), trials_.end()));
+  }
+
+  // At most so many, oldest first: all, or the oldest and the newest, half of each. Valid as those.
+  std::vector<const Trial*> both_ends(std::size_t most) const {
+    std::vector<const Trial*> some;
+    const std::size_t old = size() > most ? most / 2 : 0;
+    for (const Trial& trial : std::views::take(all(), old)) some.push_back(&trial);
+    for (const Trial& trial : newest(most - old)) some.push_back(&trial);
+    return some;
   }
 
   json save() const {

@@ -9,9 +9,9 @@
 // branch is a category of its parent's group. Running trials count as bad ones, so that a batch
 // spreads.
 //
-// Cost of a suggestion: at most kMostGood + kMostRest + running components, whatever was observed.
-// Of more other trials every k-th in the order of losses stands for its neighbours: which regions
-// are bad shows in few of them.
+// Cost of a suggestion: at most kMostGood + kMostRest + kMostModelled components, whatever was
+// observed and runs. Of more other trials every k-th in the order of losses stands for its
+// neighbours: which regions are bad shows in few of them. Of running trials the newest take part.
 #include "tuners/tpe_multivariate.h"
 
 #include <algorithm>
@@ -143,7 +143,7 @@ void MultivariateTpe::split(std::size_t g, TpeSide& good, TpeSide& rest) const {
     rest.add(history_.coordinates(order[m + (2 * k + 1) * others / (2 * kept)]), 1);
   }
   const std::size_t variable = history_.groups().groups()[g].front();
-  for (const auto& running : running_.all()) {
+  for (const auto& running : running_.newest(kMostModelled)) {
     if (!std::isnan(running.encoded[variable].x)) rest.add(running.encoded.data(), 1);
   }
 }

@@ -102,6 +102,7 @@ std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const TunerEntry& entry : registry.entries()) all.push_back({entry, {}});
   all.push_back({**registry.find("TPE", "tuner"), {{"multivariate", true}}});
+  all.push_back({**registry.find("Anneal", "tuner"), {{"parallel_optimize", true}}});
   return all;
 }
 
@@ -180,6 +181,27 @@ class Experiment {
       for (auto& text : turn()) all.push_back(std::move(text));
     }
     return all;
+  }
+
+  // So many trials with random points run that were not proposed.
+  void adopt(int count, int seed = 0) {
+    Rng rng = Rng(78).fork(std::to_string(seed));
+    for (int i = 0; i < count; ++i) {
+      const Point point = sample(*space_, rng);
+      tuner_->adopt(next_id_, point);
+      running_[next_id_++] = point;
+    }
+  }
+
+  // Now the oldest, now the newest one ends.
+  void end_all_but(std::size_t count) {
+    Rng rng(79);
+    while (running_.size() > count) {
+      const auto chosen = running_.size() % 2 == 0 ? running_.begin() : std::prev(running_.end());
+      const Outcome outcome = ended(chosen->first, chosen->second, rng);
+      tuner_->tell(std::span(&outcome, 1));
+      running_.erase(chosen);
+    }
   }
 
   Tuner& tuner() { return *tuner_; }
@@ -302,6 +324,40 @@ TEST_CASE("tuners: very many requests without a result") {
     Experiment experiment(entry, space);
     experiment.turns(10);
     for (int i = 0; i < turns_of(entry, 20, 2); ++i) experiment.ask(50);
+  });
+}
+
+TEST_CASE("tuners: with ten thousand trials running") {
+  for_each_accepted([](const Subject& entry, const Space& space) {
+    if (space.params.size() > 2) return;
+    Experiment experiment(entry, space);
+    experiment.turns(turns_of(entry, 10, 4));
+    experiment.adopt(9000);
+    experiment.ask(static_cast<std::size_t>(turns_of(entry, 1000, 3)));
+    Experiment copy = experiment.restored();
+    experiment.end_all_but(5);
+    copy.end_all_but(5);
+    CHECK(experiment.ask(2) == copy.ask(2));
+    CHECK(dump_json(experiment.tuner().save()) == dump_json(copy.tuner().save()));
+  });
+}
+
+// What an answer costs must not grow with the trials that run: of very many the oldest and the
+// newest may shape it.
+TEST_CASE("tuners: of very many running trials most do not shape the answers") {
+  for_each_accepted([](const Subject& entry, const Space& space) {
+    const auto is_real = [](const Param& param) {
+      return !param.condition && is_continuous(param.domain);
+    };
+    // In a finite space none of them is proposed again.
+    if (space.params.size() > 6 || std::ranges::none_of(space.params, is_real)) return;
+    Experiment many(entry, space), more(entry, space);
+    for (Experiment* one : {&many, &more}) one->turns(turns_of(entry, 40, 15));
+    for (Experiment* one : {&many, &more}) one->end_all_but(0);
+    for (Experiment* one : {&many, &more}) one->adopt(1000, 1);
+    more.adopt(500, 2);
+    for (Experiment* one : {&many, &more}) one->adopt(1000, 3);
+    CHECK(many.ask(3) == more.ask(3));
   });
 }
 

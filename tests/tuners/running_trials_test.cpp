@@ -38,7 +38,17 @@ struct Listed {
     return {trials.end() - static_cast<std::ptrdiff_t>(std::min(most, trials.size())),
             trials.end()};
   }
+  std::vector<std::pair<TrialId, double>> both_ends(std::size_t most) const {
+    auto some = trials;
+    if (most < some.size()) {
+      const auto old = some.begin() + static_cast<std::ptrdiff_t>(most / 2);
+      some.erase(old, some.end() - static_cast<std::ptrdiff_t>(most - most / 2));
+    }
+    return some;
+  }
 };
+
+constexpr auto dereferenced = [](const auto* trial) -> const auto& { return *trial; };
 
 std::vector<std::pair<TrialId, double>> pairs(auto&& trials) {
   std::vector<std::pair<TrialId, double>> all;
@@ -79,6 +89,8 @@ TEST_CASE("running trials: by age, whatever starts, ends and starts again") {
     REQUIRE(pairs(running.all()) == listed.trials);
     for (const std::size_t most : {0u, 1u, 7u, 30u, 100u}) {
       REQUIRE(pairs(running.newest(most)) == listed.newest(most));
+      REQUIRE(pairs(running.both_ends(most) | std::views::transform(dereferenced)) ==
+              listed.both_ends(most));
     }
   }
 }
