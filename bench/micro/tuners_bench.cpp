@@ -56,6 +56,26 @@ BENCHMARK_CAPTURE(ask, TPE, "TPE")
     ->Arg(10'000)
     ->Unit(benchmark::kMicrosecond);
 
+// The same of a manager that has asked for so many trials before: 100 results are told, the trials
+// run.
+void ask_with_running(benchmark::State& state, const std::string& name,
+                      const json& arguments = json::object()) {
+  Subject subject(name, 100, arguments);
+  for (std::int64_t i = 0; i < state.range(0); ++i) {
+    subject.tuner->adopt(subject.next++, sample(subject.space, subject.rng));
+  }
+  for (auto _ : state) subject.ask();
+}
+void running(benchmark::internal::Benchmark* benchmark) {
+  for (const int n : {1000, 10'000, 100'000}) benchmark->Arg(n);
+  benchmark->Iterations(100)->Unit(benchmark::kMicrosecond);
+}
+BENCHMARK_CAPTURE(ask_with_running, TPE, "TPE")->Apply(running);
+BENCHMARK_CAPTURE(ask_with_running, TPE_multivariate, "TPE", {{"multivariate", true}})
+    ->Apply(running);
+BENCHMARK_CAPTURE(ask_with_running, auto, "auto") -> Apply(running);
+BENCHMARK_CAPTURE(ask_with_running, ensemble, "ensemble")->Apply(running);
+
 // Twenty dimensions of all kinds.
 std::string wide_space() {
   json space;
