@@ -78,10 +78,12 @@ Deduplicator::Deduplicator(const Space& space, Remember remember)
       grid_(space) {}
 
 std::optional<Point> Deduplicator::operator()(Point point) {
+  if (ended_) return std::nullopt;
   if (!remembers_ || seen_.insert(point) || !replaces_) return point;
   while (auto next = grid_.next()) {
     if (seen_.insert(*next)) return next;
   }
+  ended_ = true;
   return std::nullopt;
 }
 
@@ -89,7 +91,9 @@ void Deduplicator::add(const Point& point) {
   if (remembers_) seen_.insert(point);
 }
 
-json Deduplicator::save() const { return {{"seen", seen_.save()}, {"grid", grid_.save()}}; }
+json Deduplicator::save() const {
+  return {{"seen", seen_.save()}, {"grid", grid_.save()}, {"ended", ended_}};
+}
 
 Result<void> Deduplicator::load(const json& state) {
   if (!state.is_object() || !state.contains("seen") || !state.contains("grid")) {
@@ -97,7 +101,10 @@ Result<void> Deduplicator::load(const json& state) {
   }
   SeenPoints seen = seen_;
   TRY(seen.load(state["seen"]));
+  const json ended = state.value("ended", json(false));  // absent before there was such a field
+  if (!ended.is_boolean()) return fail("deduplication: ended must be true or false");
   TRY(grid_.load(state["grid"]));
+  ended_ = ended;
   seen_ = std::move(seen);
   return {};
 }

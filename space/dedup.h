@@ -43,8 +43,9 @@ class Deduplicator {
 
   explicit Deduplicator(const Space& space, Remember remember = Remember::where_draws_repeat);
 
-  // Nothing: every point has been seen. In a continuous space a repeated point is returned as it
-  // is.
+  // Nothing, and from then on for ever: every point of the grid has been seen. A point of a tail
+  // that the grid does not reach could still be new, but no caller goes on after an end. In a
+  // continuous space a repeated point is returned as it is.
   std::optional<Point> operator()(Point point);
   void add(const Point& point);  // imported or adopted: do not propose it again
 
@@ -55,6 +56,7 @@ class Deduplicator {
 
  private:
   bool replaces_, remembers_;
+  bool ended_ = false;  // the grid has no point left
   SeenPoints seen_;
   Grid grid_;
 };

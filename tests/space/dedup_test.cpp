@@ -77,6 +77,18 @@ TEST_CASE("discrete without bounds: never twice, never exhausted in practice") {
   }
 }
 
+TEST_CASE("an end is for ever, though a tail has points that the grid does not reach") {
+  const Space space = space_of(R"({"x":{"_type":"qlognormal","_value":[-1,1,1]}})");
+  Deduplicator dedup(space);
+  const Point zero{{0}}, beyond{{1e9}};
+  for (int i = 0; i < 100000 && dedup(zero); ++i) continue;
+  REQUIRE_FALSE(dedup(zero));
+  CHECK_FALSE(dedup(beyond));
+  Deduplicator loaded(space);
+  REQUIRE(loaded.load(parse_json(dump_json(dedup.save())).value()));
+  CHECK_FALSE(loaded(beyond));
+}
+
 TEST_CASE("imported points are not proposed") {
   const Space space = space_of(kSix);
   Deduplicator dedup(space);

@@ -327,13 +327,13 @@ TEST_CASE("tuners: very many requests without a result") {
   });
 }
 
-TEST_CASE("tuners: with ten thousand trials running") {
+TEST_CASE("tuners: with more trials running than a model looks at") {
   for_each_accepted([](const Subject& entry, const Space& space) {
-    if (space.params.size() > 2) return;
+    if (space.params.size() > 1) return;  // the number of trials matters here
     Experiment experiment(entry, space);
     experiment.turns(turns_of(entry, 10, 4));
-    experiment.adopt(9000);
-    experiment.ask(static_cast<std::size_t>(turns_of(entry, 1000, 3)));
+    experiment.adopt(1500);
+    experiment.ask(static_cast<std::size_t>(turns_of(entry, 200, 3)));
     Experiment copy = experiment.restored();
     experiment.end_all_but(5);
     copy.end_all_but(5);
