@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/names.h"
 #include "base/saved_numbers.h"
 #include "coordinator/fields.h"
 
@@ -19,18 +20,6 @@ constexpr std::array kNames = {std::pair{queued, "queued"},       std::pair{leas
                                std::pair{running, "running"},     std::pair{closing, "closing"},
                                std::pair{succeeded, "succeeded"}, std::pair{failed, "failed"},
                                std::pair{cancelled, "cancelled"}, std::pair{lost, "lost"}};
-
-// They become names of files.
-Result<void> check_id(std::string_view key, const std::string& id) {
-  constexpr std::size_t kMost = 200;
-  const bool good = !id.empty() && id.size() <= kMost && id[0] != '.' &&
-                    std::ranges::all_of(id, [](unsigned char c) {
-                      return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-                    });
-  if (good) return {};
-  return fail(fmt::format("{}: 1 to {} letters, digits, '-', '_' and '.' are wanted, not \"{}\"",
-                          key, kMost, id.substr(0, kMost)));
-}
 
 Result<double> amount_at(const json& object, const std::string& key, double fallback) {
   if (!object.contains(key)) return fallback;
@@ -65,7 +54,7 @@ json to_json(const TaskLimits& limits) {
 Result<OwnedBuffer> parse_owned_buffer(const json& object) {
   OwnedBuffer buffer;
   buffer.id = TRY(text_at(object, "id"));
-  TRY(check_id("owns", buffer.id));
+  TRY(check_name("owns", buffer.id));
   buffer.settings = TRY(text_at(object, "settings"));
   return buffer;
 }
@@ -140,9 +129,9 @@ json to_json(const TaskSpec& spec) {
 Result<TaskSpec> parse_task_spec(const json& object) {
   TaskSpec spec;
   spec.id = TRY(text_at(object, "id"));
-  TRY(check_id("id", spec.id));
+  TRY(check_name("id", spec.id));
   spec.kind = TRY(text_at(object, "kind"));
-  TRY(check_id("kind", spec.kind));
+  TRY(check_name("kind", spec.kind));
   if (object.contains("client")) spec.client = TRY(text_at(object, "client"));
   if (object.contains("needs")) spec.needs = TRY(parse_resources(TRY(object_at(object, "needs"))));
   if (object.contains("labels")) spec.labels = TRY(texts_at(object, "labels"));

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace attune {
@@ -34,23 +33,6 @@ Result<UniqueFd> open_private(const std::filesystem::path& path, int flags) {
         fmt::format("{} is no regular file: who has put it there? Remove it", path.string()));
   if (!fd) return fail(fmt::format("cannot open {}: {}", path.string(), strerror(error)));
   return fd;
-}
-
-Result<void> check_file_name(std::string_view what, std::string_view name) {
-  const auto plain = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const bool good =
-      !name.empty() && name.size() <= 100 && plain(name.front()) &&
-      std::ranges::all_of(name, [&](char c) { return plain(c) || c == '-' || c == '.'; });
-  if (good) return {};
-  std::string shown(name.substr(0, 100));
-  std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return fail(
-      fmt::format("{} \"{}\" cannot be used: 1 to 100 letters, digits, '-', '_' and '.' are, not "
-                  "beginning with "
-                  "'-' or '.'",
-                  what, shown));
 }
 
 std::string last_lines(const std::filesystem::path& path, int count) {

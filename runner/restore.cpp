@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "base/names.h"
 #include "protocol/codec.h"
 #include "protocol/frame.h"
-#include "runner/files.h"
 
 namespace attune {
 namespace {
@@ -206,10 +206,10 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
 // All of them name folders.
 Result<void> check_names(const TrialRunner::Restored& restored) {
   const auto checkpoint = [](const std::string& id) {
-    return id.empty() ? Result<void>() : check_file_name("the checkpoint", id);
+    return id.empty() ? Result<void>() : check_name("the checkpoint", id);
   };
   for (const TrialRunner::Restored::Trial& trial : restored.live) {
-    TRY(check_file_name("the trial", trial.record.job_id));
+    TRY(check_name("the trial", trial.record.job_id));
     TRY(checkpoint(trial.start_from));
     TRY(checkpoint(trial.record.checkpoint));
   }

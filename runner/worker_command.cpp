@@ -10,6 +10,8 @@
 
 #include "backends/gpu_rotation.h"
 #include "backends/machine.h"
+#include "base/clock.h"
+#include "base/names.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "coordinator/server/server.h"
@@ -57,7 +59,7 @@ Result<WorkerHello> hello_of(const WorkerCommandOptions& options, const Surround
   hello.id = options.name.empty() ? fmt::format("{}-{}", hello.host, hello.pid) : options.name;
   if (const std::string job = job_number(surroundings.environment); options.job && !job.empty())
     hello.host += fmt::format(" (job {})", job);
-  TRY(check_file_name("--name", hello.id));
+  TRY(check_name("--name", hello.id));
   hello.incarnation = fmt::format("{:016x}", surroundings.entropy);
   hello.capacity.cpu = options.cpu.value_or(usable_cores());
   hello.capacity.memory = options.memory.value_or(usable_memory());

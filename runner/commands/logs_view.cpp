@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include "backends/file_watch.h"
+#include "base/names.h"
 #include "runner/commands/views.h"
 #include "runner/files.h"
 #include "runner/store/store_reader.h"
@@ -74,7 +75,7 @@ Result<int> view(const LogsOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
   const TrialRecord trial = TRY(reader.trial(experiment, options.trial));
-  TRY(check_file_name("the trial", trial.job_id));  // the store may not be ours
+  TRY(check_name("the trial", trial.job_id));  // the store may not be ours
   const fs::path folder = experiment.directory / "trials" / trial.job_id;
   const fs::path file = folder / (options.from_stderr ? "stderr" : "stdout");
   Tail tail(file, console);
