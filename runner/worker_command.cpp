@@ -10,7 +10,6 @@
 
 #include "backends/gpu_rotation.h"
 #include "backends/machine.h"
-#include "base/clock.h"
 #include "base/names.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
