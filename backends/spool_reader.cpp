@@ -116,7 +116,8 @@ std::optional<SpoolRecord> SpoolParser::next() {
 
 std::optional<double> AttemptFacts::ran(double time) const {
   if (!begun) return std::nullopt;
-  return std::max(time - *begun, 0.0);
+  const double ran = std::max(time - *begun, 0.0);
+  return std::isfinite(ran) ? std::optional(ran) : std::nullopt;  // two huge times
 }
 
 void AttemptFacts::take(const SpoolRecord& record) {

@@ -86,7 +86,10 @@ Result<std::int64_t> integer_at(const json& object, std::string_view key) {
 Result<double> number_at(const json& object, std::string_view key) {
   const json& value = *TRY(find(object, key));
   if (!value.is_number()) return wrong(key, "a number", value);
-  return value.get<double>();
+  const auto number = value.get<double>();
+  if (!std::isfinite(number))
+    return fail("saved state: \"" + std::string(key) + "\" must be finite");
+  return number;
 }
 
 }  // namespace attune

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "base/names.h"
 #include "base/saved_numbers.h"
 #include "coordinator/fields.h"
 
@@ -100,12 +100,6 @@ json save_task(const Task& task) {
           {"report", task.report}};
 }
 
-Result<double> time_at(const json& object, std::string_view key) {
-  const double time = TRY(number_at(object, key));
-  if (!std::isfinite(time)) return fail(fmt::format("{}: it is no time", key));
-  return time;
-}
-
 Result<Task> load_task(const json& state) {
   Task task;
   task.spec = TRY(parse_task_spec(TRY(object_at(state, "spec"))));
@@ -115,9 +109,10 @@ Result<Task> load_task(const json& state) {
   if (attempt < 0 || attempt > kMostAttempts) return fail("attempt: out of range");
   task.attempt = static_cast<int>(attempt);
   task.lease = TRY(count_at(state, "lease"));
-  task.worker = TRY(text_at(state, "worker"));
-  task.since = task.heard = TRY(time_at(state, "since"));
-  task.leased = TRY(time_at(state, "leased"));
+  task.worker = TRY(text_at(state, "worker"));  // empty: nobody had it yet
+  if (!task.worker.empty()) TRY(check_name("worker", task.worker));
+  task.since = task.heard = TRY(number_at(state, "since"));
+  task.leased = TRY(number_at(state, "leased"));
   task.how = TRY(text_at(state, "how"));
   task.cause = TRY(text_at(state, "cause"));
   task.again = TRY(flag_at(state, "again"));

@@ -21,7 +21,6 @@ bool names(const WorkerHello& hello, const Task& task) {
 }  // namespace
 
 Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
-  if (hello.id.empty()) return fail("a worker needs a name");
   Worker& worker = workers_.at(hello.id);
   if (worker.state != WorkerState::lost && worker.hello.incarnation != hello.incarnation)
     return fail(

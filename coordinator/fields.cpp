@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "base/saved_numbers.h"
 
 namespace attune {
@@ -27,8 +28,20 @@ Result<std::vector<std::string>> texts_at(const json& object, std::string_view k
   return texts;
 }
 
+Result<std::string> name_at(const json& object, std::string_view key) {
+  std::string name = TRY(text_at(object, key));
+  TRY(check_name(key, name));
+  return name;
+}
+
+Result<std::vector<std::string>> names_at(const json& object, std::string_view key) {
+  std::vector<std::string> names = TRY(texts_at(object, key));
+  for (const std::string& name : names) TRY(check_name(key, name));
+  return names;
+}
+
 Result<HeldLease> held_at(const json& message) {
-  HeldLease held{TRY(text_at(message, "task")), 0};
+  HeldLease held{TRY(name_at(message, "task")), 0};
   held.lease = TRY(count_at(message, "lease"));
   if (held.lease == 0) return fail("lease: a positive number is wanted");
   return held;

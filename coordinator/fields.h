@@ -15,6 +15,9 @@ namespace attune {
 Result<std::uint64_t> count_at(const json& object, std::string_view key);
 Result<bool> flag_at(const json& object, std::string_view key);
 Result<std::vector<std::string>> texts_at(const json& object, std::string_view key);
+// By the rule of base/names.h.
+Result<std::string> name_at(const json& object, std::string_view key);
+Result<std::vector<std::string>> names_at(const json& object, std::string_view key);
 // `task` and `lease`, which is positive.
 Result<HeldLease> held_at(const json& message);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/names.h"
 #include "base/saved_numbers.h"
 #include "coordinator/fields.h"
 #include "coordinator/trial_event.h"
@@ -62,7 +63,7 @@ Result<void> check_owner(const Coordinator& coordinator, const std::string& clie
 
 // Of any client, or of the commander.
 Result<json> end_task(Coordinator& coordinator, const json& message, double now) {
-  const std::string id = TRY(text_at(message, "task"));
+  const std::string id = TRY(name_at(message, "task"));
   const std::string cause = TRY(short_text_at(message, "cause"));
   const auto& tasks = coordinator.board().tasks();
   const auto found = tasks.find(id);
@@ -173,13 +174,14 @@ json to_json(const WorkerHello& hello) {
 
 Result<WorkerHello> parse_worker_hello(const json& message) {
   WorkerHello hello;
-  hello.id = TRY(text_at(message, "worker"));
-  hello.incarnation = TRY(text_at(message, "incarnation"));
+  hello.id = TRY(name_at(message, "worker"));
+  hello.incarnation = TRY(name_at(message, "incarnation"));
   hello.host = TRY(text_at(message, "host"));
+  TRY(check_printable("host", hello.host));
   hello.pid = TRY(integer_at(message, "pid"));
   hello.capacity = TRY(parse_resources(TRY(object_at(message, "capacity"))));
-  hello.labels = TRY(texts_at(message, "labels"));
-  hello.kinds = TRY(texts_at(message, "kinds"));
+  hello.labels = TRY(names_at(message, "labels"));
+  hello.kinds = TRY(names_at(message, "kinds"));
   for (const json& each : TRY(array_at(message, "running")))
     hello.running.push_back(TRY(held_at(each)));
   hello.draining = message.value("draining", json()) == true;
@@ -228,7 +230,7 @@ Result<json> hear_client(Coordinator& coordinator, const std::string& client, co
     return {{"type", "refused"}, {"task", id}, {"message", error.message}};
   };
   if (type == "drain_worker") {
-    const std::string worker = TRY(text_at(message, "worker"));
+    const std::string worker = TRY(name_at(message, "worker"));
     if (auto drained = coordinator.drain(worker, now); !drained)
       return json{{"type", "refused"}, {"worker", worker}, {"message", drained.error().message}};
     return json{{"type", "drained"},
@@ -238,7 +240,7 @@ Result<json> hear_client(Coordinator& coordinator, const std::string& client, co
   if (type == "end_task") return end_task(coordinator, message, now);
   if (type == "submit") {
     const json object = TRY(object_at(message, "task"));
-    const std::string id = TRY(text_at(object, "id"));
+    const std::string id = TRY(name_at(object, "id"));
     auto spec = parse_task_spec(object);
     if (!spec) return refused(id, spec.error());
     spec->client = client;
@@ -247,11 +249,11 @@ Result<json> hear_client(Coordinator& coordinator, const std::string& client, co
       return refused(id, submitted.error());
     return json{{"type", "submitted"}, {"task", id}};
   }
-  const std::string id = TRY(text_at(message, "task"));
+  const std::string id = TRY(name_at(message, "task"));
   if (auto own = check_owner(coordinator, client, id); !own) return refused(id, own.error());
   if (type == "cancel") {
     const std::string cause = message.contains("cause") ? TRY(short_text_at(message, "cause")) : "";
-    coordinator.cancel(id, TRY(short_text_at(message, "how")), cause, now);
+    coordinator.cancel(id, TRY(name_at(message, "how")), cause, now);
   } else if (type == "tell") {
     if (auto told = coordinator.tell(id, TRY(object_at(message, "message"))); !told)
       return refused(id, told.error());

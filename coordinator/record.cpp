@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include "base/json.h"
 #include "base/saved_numbers.h"
+#include "coordinator/fields.h"
 
 namespace attune {
 namespace {
@@ -50,10 +50,9 @@ Result<Record> record_from_json(const json& object) {
   if (known == kEdges.end()) return fail(fmt::format("edge: \"{}\" is none", edge));
   record.edge = known->first;
   record.at = TRY(number_at(object, "at"));
-  if (!std::isfinite(record.at)) return fail("at: it is no time");
-  if (object.contains("task")) record.task = TRY(text_at(object, "task"));
+  if (object.contains("task")) record.task = TRY(name_at(object, "task"));
   if (object.contains("spec")) record.spec = TRY(parse_task_spec(object["spec"]));
-  if (object.contains("worker")) record.worker = TRY(text_at(object, "worker"));
+  if (object.contains("worker")) record.worker = TRY(name_at(object, "worker"));
   if (object.contains("number")) {
     const std::int64_t number = TRY(integer_at(object, "number"));
     if (number < 0) return fail("number: it is negative");

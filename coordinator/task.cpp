@@ -77,8 +77,10 @@ Result<Resources> parse_resources(const json& object) {
   resources.memory = TRY(amount_at(object, "memory", 0));
   if (object.contains("custom")) {
     const json custom = TRY(object_at(object, "custom"));
-    for (const auto& [name, amount] : custom.items())
+    for (const auto& [name, amount] : custom.items()) {
+      TRY(check_name("custom", name));
       resources.custom[name] = TRY(amount_at(custom, name, 0));
+    }
   }
   return resources;
 }
@@ -128,19 +130,17 @@ json to_json(const TaskSpec& spec) {
 
 Result<TaskSpec> parse_task_spec(const json& object) {
   TaskSpec spec;
-  spec.id = TRY(text_at(object, "id"));
-  TRY(check_name("id", spec.id));
-  spec.kind = TRY(text_at(object, "kind"));
-  TRY(check_name("kind", spec.kind));
-  if (object.contains("client")) spec.client = TRY(text_at(object, "client"));
+  spec.id = TRY(name_at(object, "id"));
+  spec.kind = TRY(name_at(object, "kind"));
+  if (object.contains("client")) spec.client = TRY(name_at(object, "client"));
   if (object.contains("needs")) spec.needs = TRY(parse_resources(TRY(object_at(object, "needs"))));
-  if (object.contains("labels")) spec.labels = TRY(texts_at(object, "labels"));
-  if (object.contains("worker")) spec.worker = TRY(text_at(object, "worker"));
+  if (object.contains("labels")) spec.labels = TRY(names_at(object, "labels"));
+  if (object.contains("worker")) spec.worker = TRY(name_at(object, "worker"));
   if (object.contains("owns")) {
     for (const json& each : TRY(array_at(object, "owns")))
       spec.owns.push_back(TRY(parse_owned_buffer(each)));
   }
-  if (object.contains("uses")) spec.uses = TRY(texts_at(object, "uses"));
+  if (object.contains("uses")) spec.uses = TRY(names_at(object, "uses"));
   if (object.contains("priority")) spec.priority = TRY(integer_at(object, "priority"));
   if (object.contains("limits")) spec.limits = TRY(parse_limits(TRY(object_at(object, "limits"))));
   spec.program = TRY(text_at(object, "program"));

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/names.h"
+
 namespace attune {
 
 const std::vector<std::string> kRuleKeys = {
@@ -35,6 +37,8 @@ Result<Resources> read_resources(const Section& top, const std::string& key) {
   resources.memory = TRY(section->bytes("memory")).value_or(0);
   resources.custom = TRY(section->numbers("custom"));
   for (const auto& [name, amount] : resources.custom) {
+    if (const auto good = check_name("the resource", name); !good)
+      return section->error("custom", good.error().message);
     if (amount < 0) return section->error("custom", fmt::format("{} must not be negative", name));
   }
   return resources;

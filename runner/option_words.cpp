@@ -7,6 +7,7 @@
 
 #include "base/arguments.h"
 #include "base/json.h"
+#include "base/names.h"
 
 namespace attune {
 
@@ -42,6 +43,7 @@ Result<std::map<std::string, double>> read_amounts(const std::vector<std::string
     if (sign == 0 || !amount || !amount->is_number() || !(amount->get<double>() >= 0) ||
         amount->get<double>() > kMostAmount)
       return fail(fmt::format("--resource {}: NAME=AMOUNT is wanted, such as licence=2", text));
+    TRY(check_name("--resource", text.substr(0, sign)));
     amounts[text.substr(0, sign)] = amount->get<double>();
   }
   return amounts;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/names.h"
 #include "runner/listen_address.h"
 #include "wire/address_file.h"
 
@@ -31,6 +32,10 @@ Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
   settings.listen = address.listen;
   settings.advertise = address.advertise;
   settings.labels = TRY(section->texts("labels"));
+  for (const std::string& label : settings.labels) {
+    if (const auto good = check_name("the label", label); !good)
+      return section->error("labels", good.error().message);
+  }
   settings.queue_limit = TRY(section->duration("queueLimit")).value_or(0);
   return settings;
 }

@@ -10,6 +10,7 @@
 #include "backends/machine.h"
 #include "base/atomic_file.h"
 #include "base/crc32c.h"
+#include "base/names.h"
 #include "base/saved_numbers.h"
 #include "base/trust.h"
 #include "coordinator/batch/slurm_commands.h"
@@ -246,6 +247,7 @@ Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_con
   const Experiment experiment =
       TRY(read_stored_experiment(TRY(object_at(object, "document")), directory));
   const std::string id = TRY(text_at(object, "experiment"));
+  TRY(check_name("the experiment", id));
   LocalBackendOptions options = local_backend_options(
       {experiment, id, directory, {}, machine.shim, machine.environment, 0, {}});
   options.shared_gpus = machine.gpus;

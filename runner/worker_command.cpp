@@ -66,6 +66,8 @@ Result<WorkerHello> hello_of(const WorkerCommandOptions& options, const Surround
   hello.capacity.custom = options.custom;
   hello.labels = options.labels;
   hello.kinds = options.kinds;
+  for (const std::string& label : hello.labels) TRY(check_name("--label", label));
+  for (const std::string& kind : hello.kinds) TRY(check_name("--kind", kind));
   return hello;
 }
 

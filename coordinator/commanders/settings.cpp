@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/names.h"
 #include "base/saved_numbers.h"
 #include "coordinator/buffer/buffer_policy.h"
 
@@ -63,7 +64,10 @@ Result<Resources> parse_needs(const std::string& place, const json& given) {
       place, {amount("cpu"), amount("gpu"), amount("memory"), {.name = "custom", .type = object}},
       given));
   std::vector<Argument> kinds;
-  for (const auto& [name, value] : needs["custom"].items()) kinds.push_back(amount(name));
+  for (const auto& [name, value] : needs["custom"].items()) {
+    if (needs["custom"].is_object()) TRY(check_name(place + ".custom", name));
+    kinds.push_back(amount(name));
+  }
   const json custom = TRY(resolve_arguments(place + ".custom", kinds, needs["custom"]));
   Resources resources;
   resources.cpu = number_or(needs["cpu"], 0);
@@ -95,7 +99,9 @@ Result<std::vector<std::string>> parse_labels(const std::string& place, const js
                      std::ranges::all_of(given, [](const json& each) { return each.is_string(); });
   if (!texts)
     return fail(fmt::format("{}: a list of texts expected, not {}", place, dump_json(given)));
-  return given.get<std::vector<std::string>>();
+  auto labels = given.get<std::vector<std::string>>();
+  for (const std::string& label : labels) TRY(check_name(place, label));
+  return labels;
 }
 
 // A number, or {min, max}. Without "max" collectors that ask for nothing would be without end.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -79,9 +78,9 @@ void PoolBackend::connected(std::unique_ptr<Connection> connection) {
   }
   options_.on_state("connected to the coordinator at " + connection_->peer());
   connection_->start({[this](const json& message) {
-                        if (const auto done = heard(message); !done)
-                          options_.on_state("the coordinator says what cannot be understood: " +
-                                            done.error().message);
+                        if (const auto done = heard(message); !done && connection_)
+                          connection_->refuse("it says what cannot be understood: " +
+                                              done.error().message);
                       },
                       [this](const std::string& reason) { lost(reason); },
                       {}});
@@ -224,7 +223,10 @@ PoolBackend::Attempt* PoolBackend::find(const std::string& task) {
 
 Result<void> PoolBackend::heard(const json& message) {
   const std::string type = TRY(text_at(message, "type"));
-  if (type == "error") return fail(TRY(text_at(message, "message")));
+  if (type == "error") {  // it closes the connection
+    options_.on_state("the coordinator says: " + TRY(text_at(message, "message")));
+    return {};
+  }
   if (type == "submitted" || type == "status") return {};
   const std::string task = TRY(text_at(message, "task"));
   Attempt* attempt = find(task);
@@ -280,12 +282,7 @@ Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
   if (TRY(text_at(message, "state")) == to_text(TaskState::queued)) {
     place(attempt, {{}, cause.empty() ? kWaits : fmt::format("{}: {}", kWaits, cause), 0});
   } else {
-    TrialPlace where;
-    where.ran = TRY(number_at(message, "seconds"));
-    if (!(where.ran >= 0) || std::isinf(where.ran)) return fail("seconds: it is no length of time");
-    where.worker = TRY(text_at(message, "worker"));
-    if (message.contains("host")) where.host = TRY(text_at(message, "host"));
-    place(attempt, std::move(where));
+    place(attempt, TRY(parse_place(message)));
   }
   // Such as a worker that cannot run it.
   if (!cause.empty() && !attempt.wanted && cause != std::exchange(attempt.cause, cause))

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
 
+#include "base/names.h"
 #include "base/saved_numbers.h"
+#include "coordinator/fields.h"
 #include "coordinator/trial_event.h"
 
 namespace attune {
@@ -33,19 +34,24 @@ Result<WorkerInfo> parse_worker_info(const std::string& job_id, const json& even
   return info;
 }
 
+Result<TrialPlace> parse_place(const json& message) {
+  TrialPlace place;
+  place.ran = TRY(number_at(message, "seconds"));
+  if (place.ran < 0) return fail("seconds: it is no length of time");
+  place.worker = TRY(name_at(message, "worker"));
+  if (message.contains("host")) {
+    place.host = TRY(text_at(message, "host"));
+    TRY(check_printable("host", place.host));
+  }
+  return place;
+}
+
 Result<WorkerEnd> parse_worker_end(const std::string& job_id, const std::string& report) {
   const json object = TRY(parse_json(report));
   TrialEvent event = TRY(parse_trial_event(job_id, object));
   if (!std::holds_alternative<TrialFinished>(event)) return fail("event: finished is wanted");
   WorkerEnd end{std::get<TrialFinished>(std::move(event))};
   end.position = TRY(position_at(object, "position"));
-  // The text may be any that JSON's relatives know: NaN is no time for the store.
-  const TrialFinished& said = end.finished;
-  for (const auto& [key, number] :
-       {std::pair("time", said.time), std::pair("cpu_seconds", said.cpu_seconds),
-        std::pair("max_rss", said.max_rss)}) {
-    if (!std::isfinite(number)) return fail(fmt::format("{}: it is not finite", key));
-  }
   return end;
 }
 

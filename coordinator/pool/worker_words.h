@@ -1,6 +1,7 @@
 #pragma once
-// What a worker says of an attempt. The coordinator passes it on to the manager as it is, and here
-// it is checked: a manager must live with the words of every worker that it has.
+// What a coordinator and a worker say of an attempt. What a worker says the coordinator passes on
+// to the manager as it is, and here it is checked: a manager must live with the words of every
+// worker that it has.
 #include <cstdint>
 #include <string>
 
@@ -17,6 +18,10 @@ struct WorkerInfo {
 };
 // The `event` of an info. Errors name the field.
 Result<WorkerInfo> parse_worker_info(const std::string& job_id, const json& event);
+
+// Of a `state` of an attempt that a worker has: where it runs, since when. Without the job id.
+// Errors name the field.
+Result<TrialPlace> parse_place(const json& message);
 
 struct WorkerEnd {
   TrialFinished finished;

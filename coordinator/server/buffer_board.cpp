@@ -8,6 +8,7 @@
 
 #include "base/crc32c.h"
 #include "base/saved_numbers.h"
+#include "coordinator/fields.h"
 
 namespace attune {
 namespace {
@@ -95,7 +96,7 @@ void BufferBoard::forget_attempt(const Task& task, int attempt) {
 // ---- programs
 
 Result<void> BufferBoard::hear(SessionId session, const Task& task, const json& message) {
-  const std::string id = TRY(text_at(message, "buffer"));
+  const std::string id = TRY(name_at(message, "buffer"));
   const auto is = [&](const std::string& other) { return other == id; };
   if (std::ranges::none_of(task.spec.uses, is) &&
       std::ranges::none_of(task.spec.owns, is, &OwnedBuffer::id))

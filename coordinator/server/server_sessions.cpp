@@ -1,6 +1,7 @@
 // Who comes, what they say, and who goes.
 #include <fmt/format.h>
 
+#include "coordinator/fields.h"
 #include "coordinator/server/server_impl.h"
 
 namespace attune {
@@ -54,11 +55,10 @@ Result<Session> CoordinatorServer::Impl::meet(const Identity& peer, const json& 
     session.name = hello.id;
   } else if (role == "client") {
     session.role = Role::client;
-    session.name = TRY(text_at(message, "client"));
-    if (session.name.empty()) return fail("a client needs a name");
+    session.name = TRY(name_at(message, "client"));
   } else if (role == "data") {
     session.role = Role::data;
-    session.name = TRY(text_at(message, "task"));
+    session.name = TRY(name_at(message, "task"));
     const std::int64_t attempt = TRY(integer_at(message, "attempt"));
     session.attempt = static_cast<int>(attempt);
     if (session.attempt != attempt) return fail("attempt: there is none of this number");

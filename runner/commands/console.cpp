@@ -71,7 +71,9 @@ std::string TextTable::text(std::size_t width) const {
 
 std::string time_text(double time) {
   if (time == 0) return "";
-  const auto seconds = static_cast<time_t>(time);
+  // A machine's clock may be anything; the year has four digits.
+  constexpr double kFirst = -62'167'219'200, kLast = 253'402'300'799;
+  const auto seconds = static_cast<time_t>(std::clamp(time, kFirst, kLast));
   struct tm parts = {};
   ::localtime_r(&seconds, &parts);
   char text[64];

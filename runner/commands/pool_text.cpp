@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/saved_numbers.h"
 #include "runner/progress.h"
 
 namespace attune {
@@ -33,11 +34,11 @@ std::string workers_text(const json& workers, const Console& console) {
   return table.text(console.width);
 }
 
-std::string tasks_text(const json& tasks, const Console& console) {
+Result<std::string> tasks_text(const json& tasks, const Console& console) {
   TextTable table({"TASK", "KIND", "STATE", "FOR", "ATTEMPT", "WORKER", "REASON"});
   for (const json& each : tasks) {
     table.add({each["task"], each["kind"], each["state"],
-               duration_text(each["seconds"].get<double>()),
+               duration_text(TRY(number_at(each, "seconds"))),
                std::to_string(each["attempt"].get<int>()), each.value("worker", ""),
                each.value("waits", each.value("cause", ""))});
   }
@@ -61,7 +62,7 @@ std::string buffers_text(const json& buffers, const Console& console) {
 
 Result<std::string> pool_text(const json& status, const Console& console) try {
   std::string text = workers_text(status.at("workers"), console) +
-                     tasks_text(status.at("tasks"), console) +
+                     TRY(tasks_text(status.at("tasks"), console)) +
                      buffers_text(status.at("buffers"), console);
   const std::size_t shown = status.at("tasks").size();
   if (const auto count = status.at("task_count").get<std::size_t>(); count > shown)
