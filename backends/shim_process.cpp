@@ -12,9 +12,10 @@ namespace {
 
 // NNI's library reads them in a trial, and they mean a trial of another manager: metrics go to
 // standard output, a second configuration is asked for, or it refuses to be a trial at all. Who
-// wants multi-phase sets MULTI_PHASE in `environment`.
-constexpr std::array<std::string_view, 3> kOfOtherManagers = {"REUSE_MODE", "MULTI_PHASE",
-                                                              "SDK_PROCESS"};
+// wants multi-phase sets MULTI_PHASE in `environment`. The key of a task that this process is in
+// is nobody else's.
+constexpr std::array<std::string_view, 4> kOfOtherManagers = {"REUSE_MODE", "MULTI_PHASE",
+                                                              "SDK_PROCESS", "ATTUNE_TASK_KEY"};
 
 std::vector<std::string> inherited(const LocalBackendOptions& options) {
   std::vector<std::string> variables = options.environment;
@@ -37,6 +38,7 @@ std::vector<std::string> environment(const LocalBackendOptions& options, const S
       {"NNI_OUTPUT_DIR", directory},
       {"ATTUNE_CHECKPOINT_DIR", directory + "/checkpoint"},
       {"ATTUNE_ATTEMPT", std::to_string(start.trial.attempt)}};
+  if (!start.trial.key.empty()) variables.emplace_back("ATTUNE_TASK_KEY", start.trial.key);
   if (options.gpus != GpuUse::inherit) {
     variables.emplace_back("CUDA_VISIBLE_DEVICES", start.gpus.empty() ? "-1" : start.gpus);
   }

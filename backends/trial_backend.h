@@ -31,6 +31,8 @@ struct TrialStart {
   Resources resources;           // what the trial may use; GPUs are assigned by the backend
   std::string checkpoint;        // what the attempt starts from; empty: from scratch
   bool keep_checkpoint = false;  // without one: from what the former attempt has saved
+  // By which a coordinator knows the program of this attempt; empty: it has none.
+  std::string key = {};
 };
 
 // A metric that the trial reported.

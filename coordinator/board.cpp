@@ -73,6 +73,7 @@ void move(Task& task, const Record& record) {
   switch (record.edge) {
     case Edge::leased:
       task.worker = record.worker;
+      task.worker_key = record.key;
       task.lease = record.number;
       task.leased = record.at;
       task.position = 0;
@@ -93,11 +94,14 @@ void move(Task& task, const Record& record) {
 }
 
 json save_task(const Task& task) {
-  return {{"spec", to_json(task.spec)}, {"state", to_text(task.state)}, {"order", task.order},
-          {"attempt", task.attempt},    {"lease", task.lease},          {"worker", task.worker},
-          {"since", task.since},        {"leased", task.leased},        {"how", task.how},
-          {"cause", task.cause},        {"again", task.again},          {"position", task.position},
-          {"report", task.report}};
+  json state = {
+      {"spec", to_json(task.spec)}, {"state", to_text(task.state)}, {"order", task.order},
+      {"attempt", task.attempt},    {"lease", task.lease},          {"worker", task.worker},
+      {"since", task.since},        {"leased", task.leased},        {"how", task.how},
+      {"cause", task.cause},        {"again", task.again},          {"position", task.position},
+      {"report", task.report}};
+  if (!task.worker_key.empty()) state["worker_key"] = task.worker_key;
+  return state;
 }
 
 Result<Task> load_task(const json& state) {
@@ -111,6 +115,7 @@ Result<Task> load_task(const json& state) {
   task.lease = TRY(count_at(state, "lease"));
   task.worker = TRY(text_at(state, "worker"));  // empty: nobody had it yet
   if (!task.worker.empty()) TRY(check_name("worker", task.worker));
+  if (state.contains("worker_key")) task.worker_key = TRY(name_at(state, "worker_key"));
   task.since = task.heard = TRY(number_at(state, "since"));
   task.leased = TRY(number_at(state, "leased"));
   task.how = TRY(text_at(state, "how"));
@@ -131,6 +136,11 @@ Task* Board::find(const std::string& id) {
   return found == tasks_.end() ? nullptr : &found->second;
 }
 
+std::string Board::client_key(const std::string& client) const {
+  const auto found = client_keys_.find(client);
+  return found == client_keys_.end() ? "" : found->second;
+}
+
 Result<void> Board::apply(const Record& record) {
   switch (record.edge) {
     case Edge::began:
@@ -138,10 +148,16 @@ Result<void> Board::apply(const Record& record) {
       if (record.number >= kMostEpochs) return fail("more coordinators than there can have been");
       epoch_ = record.number;
       if (record.again) latched_ = false;
+      if (secret_.empty()) secret_ = record.key;
       lease_ = std::max(lease_, epoch_ << kLeaseBits);
       return {};
     case Edge::latched:
       latched_ = true;
+      return {};
+    case Edge::named:
+      if (record.client.empty() || record.key.empty()) return fail("a name without a client");
+      if (!client_keys_.emplace(record.client, record.key).second)
+        return fail(fmt::format("client {} was named twice", record.client));
       return {};
     case Edge::created: {
       if (!record.spec) return fail("a task that was created without a spec");
@@ -181,11 +197,14 @@ json Board::save() const {
   std::ranges::sort(ordered, {}, &Task::order);
   json tasks = json::array();
   for (const Task* task : ordered) tasks.push_back(save_task(*task));
-  return {{"epoch", epoch_},
-          {"created", created_},
-          {"lease", lease_},
-          {"latched", latched_},
-          {"tasks", std::move(tasks)}};
+  json state = {{"epoch", epoch_},
+                {"created", created_},
+                {"lease", lease_},
+                {"latched", latched_},
+                {"tasks", std::move(tasks)}};
+  if (!secret_.empty()) state["secret"] = secret_;
+  if (!client_keys_.empty()) state["client_keys"] = client_keys_;
+  return state;
 }
 
 Result<void> Board::load(const json& state) {
@@ -194,6 +213,14 @@ Result<void> Board::load(const json& state) {
   board.created_ = TRY(count_at(state, "created"));
   board.lease_ = TRY(count_at(state, "lease"));
   board.latched_ = TRY(flag_at(state, "latched"));
+  if (state.contains("secret")) board.secret_ = TRY(name_at(state, "secret"));
+  if (state.contains("client_keys")) {
+    const json keys = TRY(object_at(state, "client_keys"));
+    for (const auto& [client, key] : keys.items()) {
+      TRY(check_name("client_keys", client));
+      board.client_keys_[client] = TRY(name_at(keys, client));
+    }
+  }
   if (board.epoch_ >= kMostEpochs || board.lease_ >> kLeaseBits != board.epoch_)
     return fail("lease: it is not one of this coordinator");
   std::set<std::uint64_t> orders;

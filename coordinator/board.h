@@ -2,6 +2,7 @@
 // What the coordinator must not forget: the tasks. Changed by records only, so that the journal is
 // all of it. One thread.
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -19,6 +20,7 @@ struct Task {
   int attempt = 0;
   LeaseId lease = 0;           // the present one, or the last
   std::string worker;          // that has it, or had it last
+  std::string worker_key;      // the digest of its key; empty: it is not known
   double since = 0;            // when it came into its state; seconds since 1970-01-01 UTC
   double leased = 0;           // when the present attempt was
   std::string how;             // closing: "stop", "pause", "kill"
@@ -46,6 +48,12 @@ class Board {
   bool latched() const { return latched_; }
   // Larger than all before, of this and of all earlier coordinators.
   LeaseId next_lease() const { return lease_ + 1; }
+  // The digest of the key that a client's name is bound to; empty: nobody has it. A name stays for
+  // ever: a manager may come back after years, and whoever had its name by then would be given the
+  // ends of its tasks. It costs some hundred bytes an experiment.
+  std::string client_key(const std::string& client) const;
+  // Of which the keys of programs are made (name_key.h); of the first coordinator.
+  const std::string& secret() const { return secret_; }
 
   json save() const;
   Result<void> load(const json& state);  // all or nothing
@@ -55,6 +63,8 @@ class Board {
   std::uint64_t epoch_ = 0, created_ = 0;
   LeaseId lease_ = 0;
   bool latched_ = false;
+  std::string secret_;
+  std::map<std::string, std::string> client_keys_;
 };
 
 }  // namespace attune

@@ -70,7 +70,8 @@ void Coordinator::lease(Task& task, Worker& worker, double now) {
           .at = now,
           .task = task.spec.id,
           .worker = worker.hello.id,
-          .number = board_.next_lease()});
+          .number = board_.next_lease(),
+          .key = worker.key});
   watch(task);
   effects_.lease(task, false);
   effects_.state_changed(task);
@@ -222,7 +223,11 @@ json Coordinator::save() const {
 void Coordinator::begin(double now) {
   // Commanders are done for ever; clients may come again.
   const bool open_again = board_.latched() && !commander_;
-  append({.edge = Edge::began, .at = now, .number = board_.epoch() + 1, .again = open_again});
+  append({.edge = Edge::began,
+          .at = now,
+          .number = board_.epoch() + 1,
+          .again = open_again,
+          .key = board_.secret().empty() ? options_.secret : ""});
   begun_ = now;
   for (Task* task : in_order()) {
     task->heard = now;
@@ -230,7 +235,9 @@ void Coordinator::begin(double now) {
     if (task->state == TaskState::queued) {
       enqueue(*task, now);
     } else if (!is_end(task->state)) {
-      workers_.take(workers_.at(task->worker), task->spec);
+      Worker& worker = workers_.at(task->worker);
+      if (worker.key.empty()) worker.key = task->worker_key;
+      workers_.take(worker, task->spec);
       worker_alarms_.set(task->worker, now + options_.lost_after);
       watch(*task);
     } else if (owns(*task)) {

@@ -29,6 +29,7 @@ struct CoordinatorOptions {
   double end_within = 60;     // seconds that a task may take to end when it was told to
   double patience = 30;       // seconds that a task waits before a worker is kept free for it
   double tell_after = 5;      // seconds after which a client hears that no worker may have a task
+  std::string secret = {};    // of a new coordinator (Board::secret); an earlier one's stays
 };
 
 // What the coordinator wants to be done. Whoever does it does it in this order, what is said to
@@ -71,8 +72,9 @@ class Coordinator {
   json save() const;
 
   // ---- workers
-  // An error: it is refused, with the reason. Tasks of its own that it does not name are leased to
-  // it again, under the same lease; what it should not run is cancelled.
+  // An error: it is refused, with the reason: its name is bound to another key for as long as that
+  // worker is here, or has tasks and was not given up. Tasks of its own that it does not name are
+  // leased to it again, under the same lease; what it should not run is cancelled.
   Result<void> worker_joined(const WorkerHello& hello, double now);
   void worker_lost(const std::string& worker, double now);  // its connection is gone
   void worker_drains(const std::string& worker, double now);
@@ -99,8 +101,9 @@ class Coordinator {
   Result<void> drain(const std::string& worker, double now);
 
   // ---- clients
-  // It is here, perhaps again: hears the ends that it has not acknowledged.
-  void client_joined(const std::string& client);
+  // It is here, perhaps again: hears the ends that it has not acknowledged. An error: its name is
+  // bound to another key; the first that comes under a name binds it, for ever.
+  Result<void> client_joined(const std::string& client, const std::string& key, double now);
   // A task that is known already is left as it is, which is said again; so are the infos that were
   // not acknowledged: only now is its client sure to listen for them. Ignored when nothing new
   // begins any more. Error: the task is somebody else's.
@@ -156,7 +159,7 @@ class Coordinator {
   bool may_try_again(const Task& task, TaskState state, const std::string& cause) const;
   void attempt_over(Task& task, TaskState state, const std::string& cause,
                     const std::string& report, double now);
-  void end_orphans(const WorkerHello& hello);
+  void end_orphans(const WorkerHello& hello, const std::string& worker_key);
   void abandon(Worker& worker, const std::string& cause, double now);
   // When to look again.
   double keep_room(double now);

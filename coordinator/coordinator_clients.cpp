@@ -4,13 +4,26 @@
 #include <algorithm>
 
 #include "coordinator/coordinator.h"
+#include "coordinator/name_key.h"
 
 namespace attune {
 
-void Coordinator::client_joined(const std::string& client) {
+Result<void> Coordinator::client_joined(const std::string& client, const std::string& key,
+                                        double now) {
+  const std::string digest = TRY(digest_of_key(key));
+  const std::string known = board_.client_key(client);
+  if (known.empty()) {
+    append({.edge = Edge::named, .at = now, .client = client, .key = digest});
+  } else if (known != digest) {
+    return fail(
+        fmt::format("the name {} is that of another client, which has another key: an experiment "
+                    "keeps its own in its folder",
+                    client));
+  }
   for (const Task* task : in_order()) {
     if (task->spec.client == client && is_end(task->state)) effects_.state_changed(*task);
   }
+  return {};
 }
 
 Result<void> Coordinator::submit(const TaskSpec& spec, double now) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "coordinator/coordinator.h"
+#include "coordinator/name_key.h"
 #include "coordinator/trial_event.h"
 
 namespace attune {
@@ -21,12 +22,20 @@ bool names(const WorkerHello& hello, const Task& task) {
 }  // namespace
 
 Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
+  const std::string key = hello.key.empty() ? "" : TRY(digest_of_key(hello.key));
   Worker& worker = workers_.at(hello.id);
+  // Also while it cannot be heard: its tasks are nobody else's.
+  if (!worker.key.empty() && worker.key != key)
+    return fail(
+        fmt::format("the name {} is that of another worker, which has another key: give this one "
+                    "another name, or wait until that one is gone or given up",
+                    hello.id));
   if (worker.state != WorkerState::lost && worker.hello.incarnation != hello.incarnation)
     return fail(
         fmt::format("a worker {} is here already, on {} (process {}): give this one another "
                     "name, or wait until that one is gone",
                     hello.id, worker.hello.host, worker.hello.pid));
+  worker.key = key;
   workers_.come(worker, hello, now);
   worker_alarms_.clear(hello.id);
   for (const std::string& id : worker.tasks) {
@@ -45,7 +54,7 @@ Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
     ++fenced_;
     effects_.cancel(hello.id, each, "kill");
   }
-  end_orphans(hello);
+  end_orphans(hello, key);
   fill(hello.id, now);
   look_at_ = now;
   go_on(now);
@@ -55,9 +64,10 @@ Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
 // Under a worker that was killed its trials run on. The next attempt waits until this one has
 // ended, wherever it is; whoever comes under the name of that worker is told to find it, and to end
 // it.
-void Coordinator::end_orphans(const WorkerHello& hello) {
+void Coordinator::end_orphans(const WorkerHello& hello, const std::string& worker_key) {
   std::erase_if(orphans_, [&](const Task& orphan) {
-    if (orphan.worker != hello.id) return false;
+    const bool same = orphan.worker_key.empty() || orphan.worker_key == worker_key;
+    if (orphan.worker != hello.id || !same) return false;
     if (!names(hello, orphan)) {
       effects_.lease(orphan, true);
       effects_.cancel(hello.id, {orphan.spec.id, orphan.lease}, "kill");

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "base/saved_numbers.h"
 #include "coordinator/fields.h"
+#include "coordinator/name_key.h"
 #include "coordinator/trial_event.h"
 
 namespace attune {
@@ -81,12 +82,13 @@ Result<json> end_task(Coordinator& coordinator, const json& message, double now)
 
 // ---- to workers
 
-json lease_message(const Task& task, bool again) {
+json lease_message(const Task& task, bool again, const std::string& key) {
   json message = about("lease", task);
   message["attempt"] = task.attempt;
   message["state"] = to_text(task.state);
   message["position"] = task.position;
   if (again) message["again"] = true;
+  if (!key.empty()) message["key"] = key;
   message["program"] = task.spec.program;
   return message;
 }
@@ -165,16 +167,23 @@ json status_message(const Coordinator& coordinator, double now) {
 json to_json(const WorkerHello& hello) {
   json running = json::array();
   for (const HeldLease& each : hello.running) running.push_back(to_json(each));
-  return {{"worker", hello.id},        {"incarnation", hello.incarnation},
-          {"host", hello.host},        {"pid", hello.pid},
-          {"labels", hello.labels},    {"capacity", to_json(hello.capacity)},
-          {"kinds", hello.kinds},      {"running", std::move(running)},
+  return {{"worker", hello.id},
+          {"key", hello.key},
+          {"incarnation", hello.incarnation},
+          {"host", hello.host},
+          {"pid", hello.pid},
+          {"labels", hello.labels},
+          {"capacity", to_json(hello.capacity)},
+          {"kinds", hello.kinds},
+          {"running", std::move(running)},
           {"draining", hello.draining}};
 }
 
 Result<WorkerHello> parse_worker_hello(const json& message) {
   WorkerHello hello;
   hello.id = TRY(name_at(message, "worker"));
+  hello.key = TRY(text_at(message, "key"));
+  TRY(digest_of_key(hello.key));
   hello.incarnation = TRY(name_at(message, "incarnation"));
   hello.host = TRY(text_at(message, "host"));
   TRY(check_printable("host", hello.host));

@@ -10,7 +10,8 @@
 namespace attune {
 
 // ---- to workers
-json lease_message(const Task& task, bool again);
+// `key`: of the program of this attempt (name_key.h); empty: it has none.
+json lease_message(const Task& task, bool again, const std::string& key);
 json cancel_message(const HeldLease& lease, const std::string& how);
 json tell_message(const Task& task, const json& message);
 json say_again_message(const Task& task);

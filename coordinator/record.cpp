@@ -18,7 +18,8 @@ constexpr std::array kEdges = {
     std::pair{Edge::leased, "leased"},   std::pair{Edge::running, "running"},
     std::pair{Edge::closing, "closing"}, std::pair{Edge::requeued, "requeued"},
     std::pair{Edge::ended, "ended"},     std::pair{Edge::gone, "gone"},
-    std::pair{Edge::info, "info"},       std::pair{Edge::latched, "latched"}};
+    std::pair{Edge::info, "info"},       std::pair{Edge::latched, "latched"},
+    std::pair{Edge::named, "named"}};
 
 }  // namespace
 
@@ -36,6 +37,8 @@ std::string encode_record(const Record& record) {
   if (!record.cause.empty()) object["cause"] = record.cause;
   if (!record.text.empty()) object["text"] = record.text;
   if (record.again) object["again"] = true;
+  if (!record.client.empty()) object["client"] = record.client;
+  if (!record.key.empty()) object["key"] = record.key;
   return dump_json(object);
 }
 
@@ -67,6 +70,8 @@ Result<Record> record_from_json(const json& object) {
   if (object.contains("cause")) record.cause = TRY(text_at(object, "cause"));
   if (object.contains("text")) record.text = TRY(text_at(object, "text"));
   record.again = object.contains("again");
+  if (object.contains("client")) record.client = TRY(name_at(object, "client"));
+  if (object.contains("key")) record.key = TRY(name_at(object, "key"));
   return record;
 }
 

@@ -21,6 +21,7 @@ enum class Edge {
   gone,      // its client knows the end: forgotten
   info,      // of a task of the commander: text is JSON, the position behind it
   latched,   // all is done: nothing new begins
+  named,     // a client, which has a name from now on: client, key
 };
 
 // Which fields count depends on the edge. All have initialisers, so that one may name only those.
@@ -36,6 +37,10 @@ struct Record {
   std::string cause = {};  // a sentence
   std::string text = {};
   bool again = false;
+  std::string client = {};
+  // 64 hexadecimal digits, in no journal of an earlier version. Of a client or, leased, a worker:
+  // the digest of its key. Began, the first: the secret of which the keys of programs are made.
+  std::string key = {};
 
   bool operator==(const Record&) const = default;
 };

@@ -149,6 +149,7 @@ void WorkerTable::set_state(Worker& worker, WorkerState state, double now) {
 void WorkerTable::come(Worker& worker, WorkerHello hello, double now) {
   leave_order(worker);
   worker.hello = std::move(hello);
+  worker.hello.key.clear();
   worker.refused.clear();
   worker.kept_for.reset();
   worker.state = worker.hello.draining ? WorkerState::draining : WorkerState::ready;

@@ -29,6 +29,7 @@ struct WorkerHello {
   std::vector<std::string> kinds;  // of tasks that it takes; empty: all
   std::vector<HeldLease> running;  // that it knows of
   bool draining = false;
+  std::string key = {};  // that its name is bound to (name_key.h)
 };
 
 enum class WorkerState {
@@ -39,7 +40,8 @@ enum class WorkerState {
 std::string_view to_text(WorkerState state);
 
 struct Worker {
-  WorkerHello hello;
+  WorkerHello hello;  // without the key
+  std::string key;    // the digest of it; empty: that of the next who comes
   WorkerState state = WorkerState::lost;
   Resources used;
   std::set<std::string> tasks;    // leased to it, not ended

@@ -204,11 +204,10 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   const auto server = TRY(CoordinatorServer::create(
       io, real_files(), clock, server_options, commander, log, [&] { finished = true; },
       make_operator));
-  put_text(stderr,
-           fmt::format("coordinator in {}, listening on {}{}\n"
-                       "workers join with: attune worker --join {}\n",
-                       directory.string(), server->address(), server->went_on() ? ", going on" : "",
-                       (directory / kWorkerFile).string()));
+  put_text(stderr, fmt::format("coordinator in {}, listening on {}{}\n"
+                               "workers join with: attune worker --join {}\n",
+                               directory.string(), server->address(),
+                               server->went_on() ? ", going on" : "", directory.string()));
   LocalWorkers workers(
       io, {program, directory, options.workers, options.worker_cpu, surroundings.environment}, log);
   workers.begin();

@@ -2,35 +2,45 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include "coordinator/roles.h"
 #include "wire/address_file.h"
 
 namespace attune {
 
 namespace fs = std::filesystem;
 
-Result<DialerOptions> dial_options(const std::string& join, const char* role, const char* file,
-                                   const std::string& secret_file) {
+Result<void> check_role(const fs::path& file, std::string_view role) {
+  const WireAddress found = TRY(read_address_file(file.string()));
+  if (found.role == role) return {};
+  return fail(fmt::format("{} is for the role {}; what is wanted is the file of the role {}: {}",
+                          file.string(), found.role, role,
+                          role_file(file.parent_path(), role).string()));
+}
+
+Result<DialerOptions> dial_options(const std::string& join, const std::string& secret_file,
+                                   std::string_view role) {
   DialerOptions dial;
   std::error_code none;
-  fs::path path = join;
-  const bool exists = fs::exists(path, none);
-  if (exists || join.find('/') != std::string::npos || join.find(':') == std::string::npos) {
-    // What is not there yet will be a folder, unless it has the name of a file.
-    if (exists ? fs::is_directory(path, none) : path.extension() != ".json") path /= file;
-    dial.file = fs::absolute(path).string();
+  if (fs::exists(join, none) || join.find('/') != std::string::npos ||
+      join.find(':') == std::string::npos) {
+    const fs::path file = fs::absolute(role_file_of(join, role));
+    if (fs::exists(file, none)) {
+      // What is wrong with its owner or mode may be mended while somebody waits for it.
+      if (const auto found = read_address_file(file.string()); found) TRY(check_role(file, role));
+    }
+    dial.file = file.string();
     return dial;
   }
   if (secret_file.empty())
     return fail(
-        fmt::format("--join HOST:PORT needs --secret-file; or give --join the file {} of "
-                    "the coordinator's folder, which holds both",
-                    file));
-  // The secret of the coordinator's next life is in the file then, too: it is read for each try.
-  TRY(read_secret_file(secret_file, role));
+        fmt::format("--join HOST:PORT needs --secret-file; or give --join the folder of the "
+                    "coordinator, whose {} has both",
+                    role_file("", role).string()));
   dial.address = join;
-  dial.secret_file = secret_file;
+  dial.secret_file = fs::absolute(secret_file).string();
+  if (const auto read = read_secret_file(dial.secret_file, std::string(role)); !read)
+    return fail(fmt::format("{}; what is wanted is the secret of {} in the coordinator's folder",
+                            read.error().message, role_file("", role).string()));
   return dial;
 }
 

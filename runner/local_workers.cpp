@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "backends/process.h"
-#include "coordinator/server/server.h"
 #include "runner/files.h"
 
 namespace attune {
@@ -68,7 +67,7 @@ void LocalWorkers::start(Slot& slot) {
   spec.arguments = {options_.program.string(),
                     "worker",
                     "--join",
-                    (options_.directory / kWorkerFile).string(),
+                    options_.directory.string(),
                     "--name",
                     slot.name,
                     "--lock",

@@ -141,9 +141,9 @@ struct CoordinatorCommandOptions {
   int most_workers = 16;      // that it is asked for
 };
 struct WorkerCommandOptions {
-  std::string join;  // HOST:PORT, or the file of an address
-  std::string secret_file;
-  std::string name;                        // empty: host and process
+  std::string join;         // HOST:PORT, or a coordinator's folder, or the file of the role in it
+  std::string secret_file;  // with HOST:PORT
+  std::string name;         // empty: host and process
   std::optional<double> cpu, gpu, memory;  // instead of what is found
   std::map<std::string, double> custom;
   std::vector<std::string> labels, kinds;

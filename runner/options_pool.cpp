@@ -81,19 +81,22 @@ void add_pool(CLI::App& app, Found& found) {
 
   CLI::App* worker =
       command(app, found, group, "worker", "Run tasks of a coordinator", &Found::worker,
-              "  attune worker --join /shared/pool/worker.json --label fast\n"
-              "  attune worker --join head:7000 --secret-file secret --cpu 8\n");
+              "  attune worker --join /shared/pool --label fast\n"
+              "  attune worker --join head:7000 --secret-file worker.json --cpu 8\n");
   WorkerCommandOptions& w = found.worker;
   worker
-      ->add_option("--join", w.join, "HOST:PORT, or the coordinator's folder, or worker.json in it")
+      ->add_option("--join", w.join, "The coordinator's folder, or worker.json of it, or HOST:PORT")
       ->required()
       ->type_name("ADDRESS");
-  worker->add_option("--secret-file", w.secret_file, "With HOST:PORT: a file with the secret")
+  worker
+      ->add_option("--secret-file", w.secret_file,
+                   "With HOST:PORT: worker.json of the coordinator's folder, or a file with its "
+                   "secret")
       ->type_name("FILE");
   worker
       ->add_option("--name", w.name,
-                   "Its name (default: host and process). Started again under the same name it "
-                   "goes on with its trials")
+                   "Its name (default: host and process). Started again under the same name, by "
+                   "the same user, it goes on with its trials")
       ->type_name("NAME");
   worker->add_option("--cpu", w.cpu, "Processors (default: what the machine has)")
       ->check(amount())
@@ -142,7 +145,8 @@ void add_pool(CLI::App& app, Found& found) {
           "the newest experiment in attune-experiments)")
       ->type_name("ADDRESS");
   pool->add_option("--secret-file", found.pool.secret_file,
-                   "With HOST:PORT: a file with the secret")
+                   "With HOST:PORT: view.json of the coordinator's folder, for cancel and drain "
+                   "client.json; or a file with its secret")
       ->type_name("FILE");
   pool->add_flag("--json", found.pool.json, "Print JSON");
   // The options of `pool` may stand behind them.

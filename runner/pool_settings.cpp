@@ -5,8 +5,9 @@
 #include <filesystem>
 
 #include "base/names.h"
+#include "coordinator/roles.h"
+#include "runner/dial_address.h"
 #include "runner/listen_address.h"
-#include "wire/address_file.h"
 
 namespace attune {
 
@@ -23,9 +24,7 @@ Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
       return section->error("coordinator",
                             "workers, listen and advertise are for a coordinator of the "
                             "experiment's own; leave them away");
-    std::filesystem::path path = std::filesystem::path(base) / *coordinator;
-    if (std::error_code none; std::filesystem::is_directory(path, none)) path /= "client.json";
-    settings.coordinator = path.lexically_normal().string();
+    settings.coordinator = (std::filesystem::path(base) / *coordinator).lexically_normal().string();
   }
   settings.workers = static_cast<int>(workers.value_or(settings.workers));
   const ListenAddress address = TRY(read_listen_address(*section));
@@ -42,14 +41,10 @@ Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
 
 Result<void> check_coordinator(const PoolSettings& settings) {
   if (settings.coordinator.empty()) return {};
-  const std::filesystem::path file = settings.coordinator;
+  const std::filesystem::path file = role_file_of(settings.coordinator, kClientRole);
   std::error_code none;
-  if (std::filesystem::exists(file, none)) {
-    TRY(read_address_file(file.string()));
-    return {};
-  }
-  // What is no folder was taken for a file.
-  const std::filesystem::path folder = file.extension() == ".json" ? file.parent_path() : file;
+  if (std::filesystem::exists(file, none)) return check_role(file, kClientRole);
+  const std::filesystem::path folder = file.parent_path();
   if (std::filesystem::is_directory(folder, none)) return {};
   return fail(
       fmt::format("pool.coordinator: {} does not exist; it is the folder of a coordinator (attune "

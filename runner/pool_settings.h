@@ -12,7 +12,7 @@ namespace attune {
 // Either the coordinator is somewhere else, or the experiment has its own, with workers on this
 // machine and whoever joins.
 struct PoolSettings {
-  std::string coordinator;  // the address file of another one, absolute; empty: its own
+  std::string coordinator;  // the folder of another one, or a file of it; absolute; empty: its own
   int workers = 1;          // of its own, on this machine
   std::string listen = "127.0.0.1:0";
   std::string advertise;            // what other machines dial, when that is not what it listens to

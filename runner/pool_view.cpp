@@ -9,12 +9,11 @@
 
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
-#include "coordinator/server/server.h"
+#include "coordinator/roles.h"
 #include "runner/commands/pool_text.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"
 #include "runner/store/store_reader.h"
-#include "wire/address_file.h"
 #include "wire/dialer.h"
 
 namespace attune {
@@ -26,22 +25,22 @@ constexpr std::chrono::seconds kPatience{5};
 constexpr char kHere[] = "attune-coordinator", kExperiments[] = "attune-experiments";
 constexpr char kHint[] = "--join names the folder, or the address, of a coordinator that runs";
 
-// The file of the coordinator that an experiment has, or had.
-fs::path address_file_of(const StoredExperiment& experiment) {
+// The coordinator that an experiment has, or had.
+fs::path coordinator_of(const StoredExperiment& experiment) {
   const json pool = experiment.file.value("pool", json::object());
   const json other = pool.is_object() ? pool.value("coordinator", json()) : json();
   if (other.is_string()) return other.get<std::string>();
-  return experiment.directory / "coordinator" / kClientFile;
+  return experiment.directory / "coordinator";
 }
 
 // Whom to ask when nobody is named.
 Result<std::string> find_coordinator() {
   std::error_code none;
-  if (fs::exists(fs::path(kHere) / kClientFile, none)) return kHere;
+  if (fs::exists(role_file(kHere, kViewRole), none)) return kHere;
   if (auto reader = StoreReader::open(kExperiments)) {
     for (const StoredExperiment& experiment : TRY(reader->experiments())) {
-      const fs::path file = address_file_of(experiment);
-      if (fs::exists(file, none)) return file.string();
+      const fs::path coordinator = coordinator_of(experiment);
+      if (fs::exists(role_file_of(coordinator, kViewRole), none)) return coordinator.string();
     }
   }
   return fail(fmt::format("no coordinator in {}, and none of an experiment in {}; {}", kHere,
@@ -54,13 +53,15 @@ bool is_answer(const std::string& type) {
 }
 
 // The answers to what is said, in its order.
-Result<std::vector<json>> ask(const DialerOptions& dial, std::uint64_t entropy,
-                              const std::vector<json>& said) {
+Result<std::vector<json>> ask(const DialerOptions& dial, std::string_view role,
+                              std::uint64_t entropy, const std::vector<json>& said) {
   if (!dial.file.empty()) {
-    std::error_code none;
-    if (!fs::exists(dial.file, none))
-      return fail(fmt::format("{} does not exist; {}", dial.file, kHint));
-    TRY(read_address_file(dial.file));
+    std::error_code error;
+    if (!fs::exists(dial.file, error))
+      return fail(fmt::format("{} {}; {}", dial.file,
+                              error ? "cannot be looked at: " + error.message() : "does not exist",
+                              kHint));
+    TRY(check_role(dial.file, role));
   }
   boost::asio::io_context io;
   boost::asio::steady_timer patience(io, kPatience);
@@ -74,9 +75,9 @@ Result<std::vector<json>> ask(const DialerOptions& dial, std::uint64_t entropy,
   patience.async_wait([&](const boost::system::error_code&) {
     end(fail(fmt::format("it does not answer within {} s; {}", kPatience.count(), kHint)));
   });
-  const std::string name = fmt::format("view-{}", ::getpid());
-  Dialer dialer(io, dial, {"client", name}, Rng(entropy),
-                {[&] { return json{{"client", name}}; },
+  Dialer dialer(io, dial, Identity{std::string(role), fmt::format("pool-{}", ::getpid())},
+                Rng(entropy),
+                {[] { return json::object(); },
                  [&](std::unique_ptr<Connection> made, const json&) {
                    connection = std::move(made);
                    connection->start({[&](const json& message) {
@@ -121,7 +122,7 @@ Result<int> act(const PoolOptions& options, const DialerOptions& dial, const Con
         {{"type", "end_task"}, {"task", task}, {"cause", "attune pool cancel has ended it"}});
   for (const std::string& worker : options.drain)
     said.push_back({{"type", "drain_worker"}, {"worker", worker}});
-  json answers = TRY(ask(dial, entropy, said));
+  json answers = TRY(ask(dial, kClientRole, entropy, said));
   int code = kExitOk;
   for (json& each : answers) {
     const bool refused = each["type"] == "refused";
@@ -143,14 +144,14 @@ Result<int> act(const PoolOptions& options, const DialerOptions& dial, const Con
 Result<int> show_pool(const PoolOptions& options, const Console& console,
                       const Surroundings& surroundings) {
   const std::string join = options.join.empty() ? TRY(find_coordinator()) : options.join;
-  const auto dial = dial_options(join, "client", kClientFile, options.secret_file);
+  const bool orders = !options.cancel.empty() || !options.drain.empty();
+  const auto dial = dial_options(join, options.secret_file, orders ? kClientRole : kViewRole);
   if (!dial) {
     put_text(console.err, fmt::format("attune: {}\n", terminal_text(dial.error().message)));
     return kExitUsage;
   }
-  if (!options.cancel.empty() || !options.drain.empty())
-    return act(options, *dial, console, surroundings.entropy);
-  json status = TRY(ask(*dial, surroundings.entropy, {{{"type", "status"}}})).front();
+  if (orders) return act(options, *dial, console, surroundings.entropy);
+  json status = TRY(ask(*dial, kViewRole, surroundings.entropy, {{{"type", "status"}}})).front();
   status.erase("type");
   if (options.json) {
     print_json(console, status);

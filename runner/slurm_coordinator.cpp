@@ -15,7 +15,7 @@
 #include "coordinator/batch/slurm_commands.h"
 #include "coordinator/operators/command_operator.h"
 #include "coordinator/operators/slurm_operator.h"
-#include "coordinator/server/server.h"
+#include "coordinator/roles.h"
 #include "runner/files.h"
 #include "runner/job_environment.h"
 #include "runner/slurm_section.h"
@@ -53,7 +53,7 @@ Result<MakeOperator> choose_slurm(boost::asio::io_context& io, const OperatorCho
   options.settings = *choice.slurm;
   options.tasks_name_workers = !options.settings.prefix.empty();
   options.program = choice.program;
-  options.address_file = choice.directory / kWorkerFile;
+  options.address_file = role_file(choice.directory, kWorkerRole);
   options.folder = choice.directory / "jobs";
   TRY(make_directories(options.folder));
   if (options.settings.prefix.empty())
@@ -99,7 +99,7 @@ Result<MakeOperator> choose_operator(boost::asio::io_context& io, const Operator
   if (choice.scale_command.empty()) return MakeOperator();
   CommandOperatorOptions command;
   command.command = choice.scale_command;
-  command.address_file = choice.directory / kWorkerFile;
+  command.address_file = role_file(choice.directory, kWorkerRole);
   command.environment = choice.environment;
   command.most = choice.most_workers;
   return MakeOperator([&io, command, log](OperatorPort& port) {

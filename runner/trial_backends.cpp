@@ -15,9 +15,10 @@
 #include "base/trust.h"
 #include "coordinator/batch/slurm_commands.h"
 #include "coordinator/pool/pool_backend.h"
-#include "coordinator/server/server.h"
+#include "coordinator/roles.h"
 #include "runner/experiment_file.h"
 #include "runner/files.h"
+#include "runner/key_file.h"
 #include "runner/own_coordinator.h"
 
 namespace attune {
@@ -26,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kCoordinatorFolder[] = "coordinator";
+constexpr char kKeyFile[] = "pool.key";  // by which a coordinator knows the experiment
 // For the last words of the coordinator at the end.
 constexpr std::chrono::seconds kFarewell{10};
 // Until trials wait for one of the experiment's own that starts, or for another one to answer.
@@ -52,9 +54,9 @@ PoolSettings pool_settings(const BackendSetup& setup) {
 PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worker_file) {
   const PoolSettings pool = pool_settings(setup);
   PoolBackendOptions options;
-  options.dial.file = pool.coordinator.empty()
-                          ? (setup.directory / kCoordinatorFolder / kClientFile).string()
-                          : pool.coordinator;
+  const fs::path coordinator =
+      pool.coordinator.empty() ? setup.directory / kCoordinatorFolder : fs::path(pool.coordinator);
+  options.dial.file = role_file_of(coordinator, kClientRole).string();
   options.experiment_id = setup.experiment_id;
   options.experiment_file = worker_file;
   options.command = setup.experiment.trial_command;
@@ -141,6 +143,7 @@ Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup&
                                 std::function<void()> wake) {
   const auto pool = std::make_shared<Pool>();
   PoolBackendOptions options = pool_options(setup, TRY(write_worker_file(setup)));
+  options.key = TRY(keep_key(setup.directory / kKeyFile));
   const Rng rng(setup.entropy);
   if (pool_settings(setup).coordinator.empty()) {
     const auto later = [pool = pool.get(), say = setup.say](const std::string& text) {

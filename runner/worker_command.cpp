@@ -7,25 +7,29 @@
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <filesystem>
 
 #include "backends/gpu_rotation.h"
 #include "backends/machine.h"
 #include "base/names.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
-#include "coordinator/server/server.h"
+#include "coordinator/roles.h"
 #include "coordinator/worker/worker_process.h"
 #include "runner/daemon_program.h"
 #include "runner/dial_address.h"
 #include "runner/files.h"
 #include "runner/job_environment.h"
+#include "runner/key_file.h"
 #include "runner/pool_commands.h"
 #include "runner/trial_backends.h"
+#include "wire/secret.h"
 
 namespace attune {
 namespace {
 
 namespace asio = boost::asio;
+namespace fs = std::filesystem;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -86,6 +90,37 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 void say(const std::string& text) { put_text(stderr, terminal_text(text) + "\n"); }
 
+// What the worker's name is bound to. It is kept beside the file by which the coordinator is known:
+// that one only its user can read, and all have it who may start the worker again under its name.
+// Who has no name, or is a job that never runs again, has nothing to keep it for.
+class WorkerKey {
+ public:
+  WorkerKey(const WorkerCommandOptions& options, const DialerOptions& dial) {
+    const fs::path known_by = dial.file.empty() ? dial.secret_file : dial.file;
+    if (!options.name.empty() && !options.job)
+      file_ = known_by.parent_path() / "keys" / options.name;
+  }
+  // Not before the first hello: the folder is the coordinator's to make. Once chosen it stays.
+  std::string get() {
+    if (key_.empty() && !file_.empty()) {
+      auto kept = keep_key(file_);
+      if (kept)
+        key_ = *std::move(kept);
+      else
+        say(
+            fmt::format("{}; so a worker that is started again under this name cannot go on with "
+                        "the trials of this one",
+                        kept.error().message));
+    }
+    if (key_.empty()) key_ = Secret::draw().hex();
+    return key_;
+  }
+
+ private:
+  fs::path file_;  // empty: it is kept nowhere
+  std::string key_;
+};
+
 }  // namespace
 
 Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& surroundings) {
@@ -94,7 +129,7 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   ::pthread_sigmask(SIG_UNBLOCK, &all, nullptr);  // it may have been started detached
   const UniqueFd lock = TRY(take_lock(options.lock));
   WorkerOptions worker_options;
-  worker_options.dial = TRY(dial_options(options.join, "worker", kWorkerFile, options.secret_file));
+  worker_options.dial = TRY(dial_options(options.join, options.secret_file, kWorkerRole));
   WorkerMachine machine;
   machine.gpus = std::make_shared<GpuRotation>(TRY(gpus_of(options, surroundings)), 1);
   worker_options.hello = TRY(hello_of(options, surroundings, machine.gpus->devices().size()));
@@ -104,6 +139,7 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
   worker_options.unreachable_after = milliseconds(options.unreachable_after);
   machine.environment = TRY(job_environment(options.environment, surroundings.environment));
   machine.shim = TRY(find_program("attune-shim", surroundings.program_folder, surroundings.path()));
+  WorkerKey key(options, worker_options.dial);
   asio::io_context io;
   bool done = false;
   WorkerProcess worker(io, worker_options, Rng(surroundings.entropy), Log(),
@@ -116,7 +152,8 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
                             [&](const std::string& text) {
                               say(fmt::format("worker {}: {}", worker_options.hello.id, text));
                             },
-                        .on_done = [&] { done = true; }});
+                        .on_done = [&] { done = true; },
+                        .key = [&] { return key.get(); }});
   asio::signal_set signals(io, SIGINT, SIGTERM, SIGUSR1);
   int count = 0;
   std::function<void()> await_signal = [&] {

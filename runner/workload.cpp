@@ -9,6 +9,7 @@
 #include "base/trust.h"
 #include "coordinator/commanders/commanders.h"
 #include "coordinator/operators/slurm_operator.h"
+#include "coordinator/roles.h"
 #include "coordinator/server/server.h"
 #include "runner/experiment_file.h"
 #include "runner/files.h"
@@ -115,7 +116,7 @@ Result<json> read_settings(const Section& top, const Place& place) {
   }
   if (const auto policies = TRY(top.text("policies")))
     settings["policies"] = (place.base / *policies).lexically_normal().string();
-  settings["coordinator"] = (place.directory / kProgramFile).string();
+  settings["coordinator"] = role_file(place.directory, kDataRole).string();
   return settings;
 }
 

@@ -43,6 +43,7 @@ Result<BufferClient> BufferClient::from_trial(const Trial& trial, const json& pa
   options.address_file = found->get<std::string>();
   options.task = trial.id();
   options.attempt = trial.attempt();
+  options.key = trial.task_key();
   return BufferClient(std::move(options));
 }
 

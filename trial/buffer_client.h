@@ -44,6 +44,7 @@ struct BufferClientOptions {
   std::string address_file;  // of the coordinator: program.json in its folder
   std::string task;          // the id of the own task, and which attempt of it this is
   std::int64_t attempt = 0;
+  std::string key;  // of the program of this attempt: what its worker has given it
   // Of each buffer: items that may be without an acknowledgement when push() returns. 0: none. An
   // acknowledged item survives the coordinator.
   std::size_t unacknowledged = 0;

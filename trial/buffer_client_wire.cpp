@@ -160,7 +160,7 @@ Result<void> BufferClient::dial() {
   if (refused_by_ != where) refused_by_.reset();
   const double deadline = now() + std::chrono::duration<double>(options_.try_for).count();
   socket_ = TRY(MessageSocket::connect(where, options_.task, options_.try_for, *options_.clock));
-  TRY(socket_->say({{"type", "hello"}, {"task", options_.task}, {"attempt", options_.attempt}}));
+  TRY(socket_->say({{"type", "hello"}, {"attempt", options_.attempt}, {"key", options_.key}}));
   while (true) {
     const auto came = socket_->turn(wait_of(deadline - now()));
     if (const auto message = TRY(socket_->next())) {

@@ -39,7 +39,8 @@ class Trial {
  public:
   // Alone when NNI_PLATFORM is unset, empty, "standalone" or "unittest". Under a manager when it is
   // "local"; that sets NNI_SYS_DIR, the folder of the trial, and (all optional) NNI_TRIAL_JOB_ID,
-  // NNI_TRIAL_SEQ_ID, NNI_OUTPUT_DIR, ATTUNE_CHECKPOINT_DIR, ATTUNE_ATTEMPT, MULTI_PHASE.
+  // NNI_TRIAL_SEQ_ID, NNI_OUTPUT_DIR, ATTUNE_CHECKPOINT_DIR, ATTUNE_ATTEMPT, ATTUNE_TASK_KEY,
+  // MULTI_PHASE.
   // Errors: NNI_SYS_DIR is missing, the metrics file cannot be opened, a number is none, the
   // defaults are no object, the parameters file cannot be read; a manager that speaks HTTP or reads
   // standard output (NNI_TRIAL_COMMAND_CHANNEL, REUSE_MODE, any other NNI_PLATFORM), which this
@@ -50,6 +51,8 @@ class Trial {
   const std::string& id() const { return id_; }        // "STANDALONE" without a manager
   std::int64_t sequence() const { return sequence_; }  // of the trial in its experiment, from 0
   std::int64_t attempt() const { return attempt_; }    // counts the starts of this trial, from 0
+  // By which a coordinator knows the program of this attempt; empty: it is no task of one.
+  const std::string& task_key() const { return task_key_; }
   const std::filesystem::path& output_directory() const { return output_directory_; }
 
   // The parameters to try, an object: the manager's, over the defaults. A member of the manager's
@@ -89,6 +92,7 @@ class Trial {
 
   std::string id_ = "STANDALONE";
   std::int64_t sequence_ = 0, attempt_ = 0;
+  std::string task_key_;
   std::filesystem::path output_directory_;
   std::optional<std::filesystem::path> checkpoint_dir_;
 

@@ -96,6 +96,7 @@ Result<Trial> Trial::managed(std::string_view platform) {
   trial.id_ = variable("NNI_TRIAL_JOB_ID");
   trial.sequence_ = TRY(count_in("NNI_TRIAL_SEQ_ID"));
   trial.attempt_ = TRY(count_in("ATTUNE_ATTEMPT"));
+  trial.task_key_ = variable("ATTUNE_TASK_KEY");
   const std::string output = variable("NNI_OUTPUT_DIR");
   trial.output_directory_ = output.empty() ? directory : output;
   const std::string checkpoints = variable("ATTUNE_CHECKPOINT_DIR");

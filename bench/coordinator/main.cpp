@@ -41,12 +41,13 @@ class Others {
       hello.id = fmt::format("w{}", i);
       hello.incarnation = "1";
       hello.host = "host";
+      hello.key = std::string(64, '1');
       hello.capacity.cpu = 1e6;
-      dial(directory / kWorkerFile, {"worker", hello.id}, to_json(hello),
+      dial(role_file(directory, kWorkerRole), {"worker", hello.id}, to_json(hello),
            [this](Connection& self, const json& m) { work(self, m); });
     }
     client_ = static_cast<int>(dialers_.size());
-    dial(directory / kClientFile, {"client", "c"}, {{"client", "c"}},
+    dial(role_file(directory, kClientRole), {"client", "c"}, {{"key", std::string(64, '1')}},
          [this](Connection&, const json& m) { hear(m); });
   }
   void run() {

@@ -14,6 +14,7 @@
 #include "coordinator/pool/spool_rest.h"
 #include "coordinator/pool/trial_task.h"
 #include "coordinator/pool/worker_words.h"
+#include "coordinator/roles.h"
 
 namespace attune {
 namespace {
@@ -47,8 +48,8 @@ PoolBackend::PoolBackend(boost::asio::io_context& io, PoolBackendOptions options
                      events_.emplace_back(std::move(saved));
                      this->wake();
                    }),
-      dialer_(io, options_.dial, {"client", options_.experiment_id}, rng,
-              {[this] { return json{{"client", options_.experiment_id}}; },
+      dialer_(io, options_.dial, {kClientRole, options_.experiment_id}, rng,
+              {[this] { return json{{"key", options_.key}}; },
                [this](std::unique_ptr<Connection> connection, const json&) {
                  connected(std::move(connection));
                },

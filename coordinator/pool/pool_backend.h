@@ -33,6 +33,7 @@ namespace attune {
 struct PoolBackendOptions {
   DialerOptions dial;
   std::string experiment_id;              // the name of the client, and the beginning of task ids
+  std::string key;                        // that the name is bound to
   std::filesystem::path experiment_file;  // what the workers read; in the shared directory
   std::string command;                    // for people
   ReportRules report;                     // of the trials

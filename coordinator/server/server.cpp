@@ -17,10 +17,6 @@ constexpr std::size_t kMostHeldBack = 100'000;
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kFarewell{3};
 
-// Who may dial, and the file for them.
-constexpr std::pair<const char*, const char*> kRoles[] = {
-    {"worker", kWorkerFile}, {"client", kClientFile}, {"data", kProgramFile}};
-
 }  // namespace
 
 // ---- beginning
@@ -30,13 +26,14 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
   // First: where nobody can listen nothing is begun.
   ListenerOptions listening;
   listening.address = options_.listen;
-  for (const auto& [role, file] : kRoles) listening.secrets.emplace(role, Secret::draw());
+  // New ones: whoever knew those of the former coordinator, and should not any more, is out.
+  for (const RoleFile& each : kRoleFiles) listening.secrets.emplace(each.role, Secret::draw());
   listening.connection.ping = options_.ping;
   listening.connection.silence = options_.silence;
   listener_ = TRY(Listener::listen(
       io_, listening,
-      [this](std::unique_ptr<Connection> connection, const Identity& peer, const json& message) {
-        hello(std::move(connection), peer, message);
+      [this](std::unique_ptr<Connection> connection, const Identity& who, const json& message) {
+        hello(std::move(connection), who, message);
       },
       log_));
   const Ledger::Readers readers{
@@ -60,10 +57,8 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
   began_ = clock_.now();
   live_ = true;
   coordinator_.begin(now());
-  for (const auto& [role, file] : kRoles)
-    here_.emplace(options_.directory / file,
-                  WireAddress{address(), role, listening.secrets.at(role)});
-  for (const auto& [path, content] : here_) TRY(write_address_file(path.string(), content));
+  secrets_ = listening.secrets;
+  for (const RoleFile& each : kRoleFiles) TRY(write_role_file(each));
   log_.info("coordinator {} listens on {}", coordinator_.board().epoch(), listens_on());
   if (make_operator) seat_.take(make_operator(seat_));
   keep_address();
@@ -71,17 +66,24 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
   return {};
 }
 
-// Where somebody has taken the folder away nobody could come any more. Another one's file stays,
+Result<void> CoordinatorServer::Impl::write_role_file(const RoleFile& file) const {
+  const std::string role(file.role);
+  return write_address_file(role_file(options_.directory, role).string(),
+                            {address(), role, secrets_.at(role)});
+}
+
+// Where somebody has taken the folder away nobody could come any more. Another one's files stay,
 // who may be at home there now.
 void CoordinatorServer::Impl::keep_address() {
   look_.expires_after(options_.look);
   look_.async_wait(while_alive([this](const boost::system::error_code& error) {
     if (error) return;
-    for (const auto& [path, content] : here_) {
+    for (const RoleFile& each : kRoleFiles) {
+      const std::filesystem::path path = role_file(options_.directory, each.role);
       std::error_code none;
       if (std::filesystem::exists(path, none) || none || !ledger_->trouble().empty()) continue;
       std::filesystem::create_directories(options_.directory, none);
-      const auto written = write_address_file(path.string(), content);
+      const auto written = write_role_file(each);
       log_.warning("{} was gone, and {}", path.string(),
                    written ? "is written again" : "cannot be written: " + written.error().message);
     }

@@ -20,11 +20,7 @@
 
 namespace attune {
 
-// What a coordinator keeps in its folder: for those who dial one file for each role, which has the
-// address and the role's secret (wire/address_file.h), new in each life of the coordinator.
-inline constexpr char kWorkerFile[] = "worker.json";
-inline constexpr char kClientFile[] = "client.json";
-inline constexpr char kProgramFile[] = "program.json";  // of programs of tasks; the role is "data"
+// What a coordinator keeps in its folder, beside a file for each role (coordinator/roles.h).
 inline constexpr char kCoordinatorJournal[] = "coordinator.journal";
 
 struct ServerOptions {

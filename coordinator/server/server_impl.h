@@ -12,6 +12,8 @@
 
 #include "base/saved_numbers.h"
 #include "coordinator/messages.h"
+#include "coordinator/name_key.h"
+#include "coordinator/roles.h"
 #include "coordinator/server/buffer_board.h"
 #include "coordinator/server/held_back.h"
 #include "coordinator/server/ledger.h"
@@ -40,7 +42,7 @@ class CoordinatorServer::Impl final : public Effects {
         buffers_(seed_,
                  {[this](const json& record) { ledger_->append(dump_json(record)); },
                   [this](SessionId session, const json& message) { say(session, message); }}),
-        coordinator_(options_.coordinator, std::move(commander), *this),
+        coordinator_(with_secret(options_.coordinator), std::move(commander), *this),
         seat_(coordinator_,
               {[this] { return now(); }, [this] { return address(); }, [this] { settle_soon(); },
                [this](std::function<void()> call) { when_durable(std::move(call)); }},
@@ -51,6 +53,11 @@ class CoordinatorServer::Impl final : public Effects {
         patience_(io),
         look_(io) {}
 
+  // The first coordinator's stays; a later one's is not used.
+  static CoordinatorOptions with_secret(CoordinatorOptions options) {
+    options.secret = Secret::draw().hex();
+    return options;
+  }
   static Ledger::Options ledger_options(const ServerOptions& options) {
     Ledger::Options ledger;
     ledger.path = (options.directory / kCoordinatorJournal).string();
@@ -75,7 +82,8 @@ class CoordinatorServer::Impl final : public Effects {
   void lease(const Task& task, bool again) override {
     log_.debug("task {} attempt {} goes to worker {} (lease {}{})", task.spec.id, task.attempt,
                task.worker, task.lease, again ? ", again" : "");
-    to(Role::worker, task.worker, lease_message(task, again));
+    const std::string key = program_key(coordinator_.board().secret(), task.spec.id, task.lease);
+    to(Role::worker, task.worker, lease_message(task, again, key));
   }
   void cancel(const std::string& worker, const HeldLease& held, const std::string& how) override {
     to(Role::worker, worker, cancel_message(held, how));
@@ -133,9 +141,10 @@ class CoordinatorServer::Impl final : public Effects {
   Result<void> replay(const json& record);
   json save() const;
 
-  void hello(std::unique_ptr<Connection> connection, const Identity& peer, const json& message);
-  Result<Session> meet(const Identity& peer, const json& message);
+  void hello(std::unique_ptr<Connection> connection, const Identity& who, const json& message);
+  Result<Session> meet(const Identity& who, const json& message);
   Result<void> check_task(const TaskSpec& task) const;
+  Result<void> bind(Session& program, const std::string& key) const;
   const Task* task_of(const Session& program) const;
   static void fence(const Session& program, Connection& connection);
   void fence_former(const std::string& task);
@@ -165,6 +174,7 @@ class CoordinatorServer::Impl final : public Effects {
   void await_farewell(int more);
   void await_deadline();
   void await_second();
+  Result<void> write_role_file(const RoleFile& file) const;
   void keep_address();
 
   boost::asio::io_context& io_;
@@ -179,8 +189,7 @@ class CoordinatorServer::Impl final : public Effects {
   OperatorSeat seat_;
   HeldBack held_back_;
   std::unique_ptr<Listener> listener_;
-  // Of the folder, for those who dial.
-  std::map<std::filesystem::path, WireAddress> here_;
+  Secrets secrets_;  // of the roles, of this life
   Sessions sessions_;
   boost::asio::steady_timer alarm_, second_, patience_, look_;
   double began_ = clock_.now(), began_time_ = clock_.wall();  // corrected by begin()

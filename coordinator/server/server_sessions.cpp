@@ -1,7 +1,11 @@
 // Who comes, what they say, and who goes.
 #include <fmt/format.h>
 
-#include "coordinator/fields.h"
+#include <array>
+#include <string_view>
+
+#include "base/names.h"
+#include "coordinator/name_key.h"
 #include "coordinator/server/server_impl.h"
 
 namespace attune {
@@ -19,53 +23,80 @@ Result<void> check_length(const json& message, const char* what) {
                           kMostPassedOn));
 }
 
+// Of those who are no workers and no programs. The parser of messages knows what there is to say.
+Result<void> check_right(const Session& session, const json& type) {
+  constexpr std::array<std::string_view, 3> kOfOrders = {"status", "end_task", "drain_worker"};
+  if (session.role == Role::view && type != "status")
+    return fail(
+        fmt::format("the role view may ask for the status only, and does not say {}: for "
+                    "orders the secret of clients is needed",
+                    dump_json(type)));
+  if (!session.bound && std::ranges::find(kOfOrders, type) == kOfOrders.end())
+    return fail(fmt::format("a client that has said no key has no tasks, and does not say {}",
+                            dump_json(type)));
+  return {};
+}
+
 }  // namespace
 
 // ---- who comes and goes
 
-void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, const Identity& peer,
+void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, const Identity& who,
                                     const json& message) {
-  auto session = meet(peer, message);
+  auto session = meet(who, message);
   if (!session) {
     log_.info("{} is refused: {}", connection->peer(), session.error().message);
-    return connection->refuse(session.error().message);
+    // A worker's name may be free later, a client's is not.
+    return connection->refuse(session.error().message, who.role == kClientRole);
   }
   if (session->role == Role::data && task_of(*session) == nullptr)
     return fence(*session, *connection);
   if (session->role != Role::data)
-    log_.info("{} {} is here, from {}", session->role == Role::worker ? "worker" : "client",
-              session->name, connection->peer());
+    log_.info("{} {} is here, from {}", who.role, session->name, connection->peer());
   session->connection = std::move(connection);
-  const Role role = session->role;
-  const std::string name = session->name;
-  const SessionId id = sessions_.add(*std::move(session));
-  start(id);
-  if (role == Role::client) coordinator_.client_joined(name);
+  start(sessions_.add(*std::move(session)));
   settle_soon();
 }
 
 // What it causes waits behind the welcome.
-Result<Session> CoordinatorServer::Impl::meet(const Identity& peer, const json& message) {
-  const std::string& role = peer.role;
+Result<Session> CoordinatorServer::Impl::meet(const Identity& who, const json& message) {
   Session session;
-  if (role == "worker") {
+  session.name = who.name;
+  TRY(check_name("name", who.name));
+  if (who.role == kWorkerRole) {
     const WorkerHello hello = TRY(parse_worker_hello(message));
+    if (hello.id != who.name) return fail("worker: it is not the name that was said before");
     TRY(coordinator_.worker_joined(hello, now()));
     seat_.something_happened();
-    session.name = hello.id;
-  } else if (role == "client") {
+  } else if (who.role == kClientRole) {
     session.role = Role::client;
-    session.name = TRY(name_at(message, "client"));
-  } else if (role == "data") {
+    session.bound = message.contains("key");
+    if (session.bound)
+      TRY(coordinator_.client_joined(who.name, TRY(text_at(message, "key")), now()));
+  } else if (who.role == kViewRole) {
+    session.role = Role::view;
+  } else if (who.role == kDataRole) {
     session.role = Role::data;
-    session.name = TRY(name_at(message, "task"));
     const std::int64_t attempt = TRY(integer_at(message, "attempt"));
     session.attempt = static_cast<int>(attempt);
     if (session.attempt != attempt) return fail("attempt: there is none of this number");
+    TRY(bind(session, TRY(text_at(message, "key"))));
   } else {
-    return fail(fmt::format("role: worker, client or data is wanted, not \"{}\"", role));
+    return fail(fmt::format("role: worker, client, view or data is wanted, not \"{}\"", who.role));
   }
   return session;
+}
+
+// All programs have the secret of their role, and other tasks are easily guessed: each acts for the
+// attempt of which its worker has given it the key.
+Result<void> CoordinatorServer::Impl::bind(Session& program, const std::string& key) const {
+  const Task* task = task_of(program);
+  if (task == nullptr) return {};  // it will be fenced
+  if (!same_key(program_key(coordinator_.board().secret(), task->spec.id, task->lease), key))
+    return fail(fmt::format("key: it is not the one of attempt {} of task {}", program.attempt,
+                            program.name));
+  program.lease = task->lease;
+  return {};
 }
 
 // Of a program whose attempt runs; else nullptr.
@@ -75,7 +106,8 @@ const Task* CoordinatorServer::Impl::task_of(const Session& program) const {
   if (found == tasks.end()) return nullptr;
   const Task& task = found->second;
   const bool runs = task.state != TaskState::queued && !is_end(task.state);
-  return runs && task.attempt == program.attempt ? &task : nullptr;
+  const bool same = program.lease == 0 || program.lease == task.lease;
+  return runs && same && task.attempt == program.attempt ? &task : nullptr;
 }
 
 // It may be the former attempt of a task that was lost, and does not know it.
@@ -149,7 +181,9 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
     if (type == "info") TRY(check_length(message, "info"));
     return hear_worker(coordinator_, session.name, message, now());
   }
-  if (session.role == Role::client) {
+  if (session.role == Role::data) return buffers_.hear(id, *task_of(session), message);
+  TRY(check_right(session, type));
+  if (type == "status" || session.role == Role::client) {
     if (type == "tell") TRY(check_length(message, "tell"));
     if (type == "drain_worker") seat_.something_happened();
     const auto check = [&](const TaskSpec& task) { return check_task(task); };
@@ -157,9 +191,8 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
     if (answer.is_null()) return {};
     if (answer["type"] == "status") answer["buffers"] = buffers_.status();
     say(id, std::move(answer));
-    return {};
   }
-  return buffers_.hear(id, *task_of(session), message);
+  return {};
 }
 
 }  // namespace attune

@@ -6,7 +6,7 @@ namespace attune {
 
 Sessions::Id Sessions::add(Session session) {
   const Id id = next_++;
-  if (session.role != Role::data) {
+  if (is_found_by_name(session)) {
     const auto [at, is_new] = names(session.role).try_emplace(session.name, id);
     if (!is_new) {
       sessions_.at(at->second).connection->drop("another connection has taken its place");
@@ -28,7 +28,7 @@ std::optional<Session> Sessions::take(Id id) {
   auto node = sessions_.extract(id);
   if (node.empty()) return std::nullopt;
   Session session = std::move(node.mapped());
-  if (session.role != Role::data) names(session.role).erase(session.name);
+  if (is_found_by_name(session)) names(session.role).erase(session.name);
   return session;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Who is connected: workers and clients by their names, and the programs of tasks. One thread.
+// Who is connected: workers and clients by their names, and whoever only looks, or gives an order,
+// or is the program of a task. One thread.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,16 +10,19 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "coordinator/task.h"
 #include "wire/connection.h"
 
 namespace attune {
 
-enum class Role { worker, client, data };
+enum class Role { worker, client, view, data };
 
 struct Session {
   Role role = Role::worker;
-  std::string name;  // of the worker or client; the task of a program
-  int attempt = 0;   // of the task
+  std::string name;   // of the worker, the client or the view; the task of a program
+  bool bound = true;  // of a client: the name is its own. Else it has no tasks, and gives orders
+  int attempt = 0;    // of the task
+  LeaseId lease = 0;  // of the attempt, whose key the program has shown
   std::unique_ptr<Connection> connection;
 };
 
@@ -27,7 +31,7 @@ class Sessions {
   using Id = std::uint64_t;
   explicit Sessions(Log log) : log_(std::move(log)) {}
 
-  // The newest connection of a worker's or client's name counts: the former one is dropped.
+  // The newest connection of a worker's or client's own name counts: the former one is dropped.
   Id add(Session session);
   void start(Id id, Connection::Handlers handlers);  // to listen to it
   std::optional<Session> take(Id id);                // whose connection has closed
@@ -49,6 +53,9 @@ class Sessions {
  private:
   using Names = std::map<std::string, Id>;
 
+  static bool is_found_by_name(const Session& session) {
+    return session.role == Role::worker || (session.role == Role::client && session.bound);
+  }
   const Names& names(Role role) const { return role == Role::worker ? workers_ : clients_; }
   Names& names(Role role) { return role == Role::worker ? workers_ : clients_; }
 

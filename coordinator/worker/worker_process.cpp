@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coordinator/messages.h"
+#include "coordinator/roles.h"
 
 namespace attune {
 
@@ -16,11 +17,12 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
       handlers_(std::move(handlers)),
       tasks_(io, handlers_.make_backend,
              rng.fork("infos")() >> 12),  // exact in doubles, as in JSON
-      dialer_(io, options_.dial, {"worker", options_.hello.id}, rng,
+      dialer_(io, options_.dial, {kWorkerRole, options_.hello.id}, rng,
               {[this] {
                  WorkerHello hello = options_.hello;
                  hello.running = tasks_.running();
                  hello.draining = draining_;
+                 if (handlers_.key) hello.key = handlers_.key();
                  return to_json(hello);
                },
                [this](std::unique_ptr<Connection> connection, const json&) {

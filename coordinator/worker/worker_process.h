@@ -34,6 +34,9 @@ class WorkerProcess {
     WorkerTasks::MakeBackend make_backend;
     std::function<void(const std::string& text)> on_state;  // for people: connected, lost, ...
     std::function<void()> on_done;  // it has nothing left, and gets nothing more
+    // What its name is bound to (name_key.h): asked before each hello, and the same each time.
+    // Empty: that of the options.
+    std::function<std::string()> key = {};
   };
   WorkerProcess(boost::asio::io_context& io, WorkerOptions options, const Rng& rng, Log log,
                 Handlers handlers);

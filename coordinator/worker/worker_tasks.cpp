@@ -35,13 +35,14 @@ struct WhatToRun {
   std::string experiment;
   TrialStart start;
 };
-Result<WhatToRun> parse_program(const std::string& text) {
+// `attempt`: of the lease, which is added.
+Result<WhatToRun> parse_program(const std::string& text, int attempt) {
   const json program = TRY(parse_json(text));
   WhatToRun what{TRY(text_at(program, "experiment")), {}};
   TrialStart& start = what.start;
   start.job_id = TRY(text_at(program, "job"));
   start.sequence = TRY(integer_at(program, "sequence"));
-  start.attempt = TRY(attempt_at(program));
+  start.attempt = TRY(attempt_at(program)) + attempt;
   start.parameter_text = TRY(text_at(program, "parameters"));
   if (program.contains("checkpoint")) start.checkpoint = TRY(text_at(program, "checkpoint"));
   start.keep_checkpoint = program.value("keep_checkpoint", json()) == true;
@@ -142,9 +143,10 @@ Result<void> WorkerTasks::lease(const json& message) {
   if (tasks_.contains(lease)) return {};  // said twice
   const int attempt = TRY(attempt_at(message));
   task->position = TRY(count_at(message, "position"));
+  std::string key = message.contains("key") ? TRY(name_at(message, "key")) : "";
   task->again = message.contains("again") && message["again"] == true;
   task->was_running = TRY(text_at(message, "state")) != to_text(TaskState::leased);
-  auto what = parse_program(TRY(text_at(message, "program")));
+  auto what = parse_program(TRY(text_at(message, "program")), attempt);
   Task& kept = *(tasks_[lease] = std::move(task));
   ++taken_;
   // It is its client's text, into which the coordinator has not looked: not its mistake.
@@ -153,7 +155,7 @@ Result<void> WorkerTasks::lease(const json& message) {
     return {};
   }
   kept.start = std::move(what->start);
-  kept.start.attempt += attempt;
+  kept.start.key = std::move(key);
   auto made = program(what->experiment);
   if (!made) {
     refuse(kept, made.error().message);

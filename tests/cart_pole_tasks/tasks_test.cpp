@@ -37,7 +37,7 @@ struct CartPole : ServerFixture {
 
   void submit(const std::string& id, const json& more) {
     TaskSpec spec = trial_task(id);
-    json parameters = {{"coordinator", (folder.path / "coordinator" / kProgramFile).string()},
+    json parameters = {{"coordinator", dial("data").file},
                        {"policy", (folder.path / "policy").string()},
                        {"train_steps", 1'000'000}};
     parameters.update(more);

@@ -37,8 +37,9 @@ struct Programs : ServerFixture {
 
   BufferClient connect(const std::string& task, std::size_t unacknowledged = 0) const {
     BufferClientOptions options;
-    options.address_file = (folder.path / "coordinator" / kProgramFile).string();
+    options.address_file = dial("data").file;
     options.task = task;
+    options.key = key_of_program(task);
     options.unacknowledged = unacknowledged;
     options.first_pause = std::chrono::milliseconds(1);
     options.longest_pause = std::chrono::milliseconds(10);

@@ -223,7 +223,7 @@ TEST_CASE("coordinator: a task is submitted as often as its client likes") {
   REQUIRE(w.coordinator.worker_joined(worker_hello("w"), w.now));
   w.start("a");
   w.effects.take();
-  w.coordinator.client_joined("c");
+  REQUIRE(w.coordinator.client_joined("c", test_key("c"), w.now));
   CHECK(w.effects.take(true).empty());  // it may not listen for it yet
   REQUIRE(w.coordinator.submit(trial_task("a"), w.now));
   CHECK(w.effects.take(true) == Lines{"client: a running", "w: say again a"});

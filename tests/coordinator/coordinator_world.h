@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/crc32c.h"
 #include "coordinator/coordinator.h"
 
 namespace attune::test {
@@ -71,10 +72,18 @@ inline TaskSpec trial_task(const std::string& id, double cpu = 1) {
   return spec;
 }
 
+// Keys as peers have them, which differ in their beginning.
+inline std::string test_key(const std::string& of) {
+  std::string key = fmt::format("{:08x}", crc32c(of));
+  key.resize(64, '7');
+  return key;
+}
+
 inline WorkerHello worker_hello(const std::string& id, double cpu = 1,
                                 const std::string& incarnation = "1") {
   WorkerHello hello;
   hello.id = id;
+  hello.key = test_key(id);
   hello.incarnation = incarnation;
   hello.host = "host";
   hello.pid = 42;

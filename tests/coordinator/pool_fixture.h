@@ -15,6 +15,7 @@ class PoolFixture : public ServerFixture {
     PoolBackendOptions options;
     options.dial = dial();
     options.experiment_id = "e";
+    options.key = test_key("e");
     options.experiment_file = folder.path / "experiment.json";
     options.least.cpu = 1;
     options.on_state = [this](const std::string& text) { states.push_back(text); };

@@ -19,7 +19,7 @@ class PoolInProcess : public Effects {
   void append(const Record& record) override { records.push_back(record); }
   void applied(const Record&, const Task*) override {}
   void lease(const Task& task, bool again) override {
-    to_worker(task.worker, lease_message(task, again));
+    to_worker(task.worker, lease_message(task, again, ""));
   }
   void cancel(const std::string& worker, const HeldLease& held, const std::string& how) override {
     to_worker(worker, cancel_message(held, how));

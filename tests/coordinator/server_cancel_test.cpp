@@ -22,7 +22,7 @@ std::unique_ptr<RawPeer> dial(ServerFixture& f, const Identity& self, json hello
 }
 
 std::unique_ptr<RawPeer> program_of(ServerFixture& f, const char* task) {
-  return dial(f, {"data", task}, {{"task", task}, {"attempt", 0}});
+  return dial(f, {"data", task}, {{"attempt", 0}, {"key", f.key_of_program(task)}});
 }
 
 }  // namespace

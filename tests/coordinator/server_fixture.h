@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "coordinator/messages.h"
+#include "coordinator/name_key.h"
+#include "coordinator/roles.h"
 #include "coordinator/server/server.h"
 #include "coordinator/worker/worker_process.h"
 #include "tests/backends/gate.h"
@@ -48,8 +50,7 @@ class ServerFixture {
   }
   DialerOptions dial(const std::string& role = "client") const {
     DialerOptions options;
-    const char* file = role == "worker" ? kWorkerFile : role == "data" ? kProgramFile : kClientFile;
-    options.file = (folder.path / "coordinator" / file).string();
+    options.file = role_file(folder.path / "coordinator", role).string();
     options.first_pause = std::chrono::milliseconds(5);
     options.longest_pause = std::chrono::milliseconds(50);
     return options;
@@ -69,7 +70,7 @@ class ServerFixture {
   }
   // A client, or who else is asked for.
   Client& start_client(const Identity& self = {"client", "c"}, json hello = json::object()) {
-    if (self.role == "client" && hello.empty()) hello["client"] = self.name;
+    if (self.role == "client" && hello.empty()) hello["key"] = test_key(self.name);
     clients.push_back(std::make_unique<Client>());
     Client& client = *clients.back();
     client.dialer = std::make_unique<Dialer>(
@@ -94,7 +95,14 @@ class ServerFixture {
     return client;
   }
   Client& start_program(const std::string& task, std::int64_t attempt = 0) {
-    return start_client({"data", task}, {{"task", task}, {"attempt", attempt}});
+    return start_client({"data", task}, {{"attempt", attempt}, {"key", key_of_program(task)}});
+  }
+  // Of the present attempt; empty: it has none.
+  std::string key_of_program(const std::string& task) const {
+    const Board& board = server->coordinator().board();
+    const auto found = board.tasks().find(task);
+    return found == board.tasks().end() ? ""
+                                        : program_key(board.secret(), task, found->second.lease);
   }
   // What somebody of this role knows.
   WireAddress address_for(const std::string& role) const {

@@ -124,10 +124,11 @@ TEST_CASE("server: nonsense cuts off who says it, and nobody else") {
       [&] { return good.has("welcome") && !f.server->coordinator().workers().workers().empty(); }));
   SECTION("hellos") {
     const auto [role, hello, answer] = GENERATE(table<std::string, std::string, std::string>({
-        {"client", R"({"x": 1})", "client"},
-        {"client", R"({"client": ""})", "client"},
-        {"worker", R"({"worker": "x"})", "incarnation"},
-        {"data", R"({"task": "x", "attempt": 0})", "attempt 0 of task x does not run"},
+        {"client", R"({"key": 1})", "key"},
+        {"client", R"({"key": "x"})", "64 hexadecimal digits"},
+        {"worker", R"({"worker": "x"})", "key"},
+        {"data", R"({"attempt": 0, "key": ""})", "attempt 0 of task x does not run"},
+        {"data", R"({"attempt": 0})", "key"},
     }));
     auto& bad = f.start_client({role, "x"}, *parse_json(hello));
     REQUIRE(f.run_until([&] { return !bad.closed.empty(); }));

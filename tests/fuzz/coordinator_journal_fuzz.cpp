@@ -38,7 +38,7 @@ void go_on(FuzzedCoordinator& world) {
   WorkerHello hello;
   hello.id = "w";
   hello.capacity.cpu = 2;
-  ATTUNE_CHECK(coordinator.worker_joined(hello, now).has_value());
+  if (!coordinator.worker_joined(hello, now)) return;  // the name is bound there
   for (int i = 0; i < 3; ++i) {
     coordinator.tick(now += 20);
     for (const std::string& id :

@@ -44,7 +44,7 @@ class Conversation {
             [&](const TaskSpec& task) { return world_.buffers.check(task); }, now_);
         break;
       case 'j':
-        coordinator.client_joined("c");
+        std::ignore = coordinator.client_joined("c", std::string(64, 'c'), now_);
         break;
       case 'p':
       case 'q':

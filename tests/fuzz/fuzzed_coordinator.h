@@ -23,7 +23,7 @@ class FuzzedCoordinator final : public Effects {
   // ---- Effects
   void append(const Record& record) override { records.push_back(encode_record(record)); }
   void applied(const Record& record, const Task* task) override { buffers.hear(record, task); }
-  void lease(const Task& task, bool again) override { frame(lease_message(task, again)); }
+  void lease(const Task& task, bool again) override { frame(lease_message(task, again, "")); }
   void cancel(const std::string&, const HeldLease& held, const std::string& how) override {
     frame(cancel_message(held, how));
   }

@@ -236,7 +236,7 @@ def task_spec(id, **more) -> dict:
 
 def coordinator_messages_seeds():
     def hello(name, **more):
-        return "h", {"worker": name, "incarnation": "1", "host": "h", "pid": 1, "capacity": {"cpu": 2},
+        return "h", {"worker": name, "key": "1" * 64, "incarnation": "1", "host": "h", "pid": 1, "capacity": {"cpu": 2},
                      "labels": ["fast"], "kinds": [], "running": []} | more
 
     def submit(id, **more):
@@ -306,6 +306,11 @@ def coordinator_journal_seeds():
     texts = [json.dumps(record) for record in records]
     for cut in (5, 9, len(texts)):
         yield "\n".join(texts[:cut]).encode()
+    key = "3" * 64
+    bound = [journal_record("began", number=1, key=key), journal_record("named", client="c", key=key),
+             *created, journal_record("leased", "x", worker="v", number=LEASE + 1, key=key),
+             journal_record("began", number=2)]
+    yield "\n".join(map(json.dumps, bound)).encode()
     tasks = [{"spec": task_spec(id), "state": state, "order": order, "attempt": 0, "lease": lease,
               "worker": "w" if lease else "", "since": 1000, "leased": 1000, "how": "", "cause": "",
               "again": False, "position": 0, "report": ""}

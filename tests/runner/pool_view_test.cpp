@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "coordinator/messages.h"
+#include "coordinator/roles.h"
 #include "coordinator/server/server.h"
 #include "coordinator/worker/worker_process.h"
 #include "runner/dial_address.h"
@@ -56,9 +57,11 @@ struct RunningPool {
     server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
     REQUIRE(server);
     WorkerOptions worker_options;
-    worker_options.dial = dial_options(join().join, "worker", kWorkerFile, "").value();
+    worker_options.dial = dial_options(join().join, "", kWorkerRole).value();
     worker_options.hello.id = "w";
     worker_options.hello.incarnation = "1";
+    worker_options.hello.host = "host";
+    worker_options.hello.key = std::string(64, '1');
     worker = std::make_unique<WorkerProcess>(
         io, worker_options, Rng(1), Log(),
         WorkerProcess::Handlers{{}, [](const std::string&) {}, [] {}});
@@ -79,9 +82,9 @@ struct RunningPool {
     boost::asio::io_context own;
     std::unique_ptr<Connection> connection;
     json heard;
-    Dialer dialer(own, dial_options(join().join, "client", kClientFile, "").value(),
-                  {"client", client}, Rng(1),
-                  {[&] { return json{{"client", client}}; },
+    Dialer dialer(own, dial_options(join().join, "", kClientRole).value(), {"client", client},
+                  Rng(1),
+                  {[] { return json{{"key", std::string(64, '2')}}; },
                    [&](std::unique_ptr<Connection> made, const json&) {
                      connection = std::move(made);
                      connection->start({[&](const json& message) {
@@ -154,7 +157,7 @@ TEST_CASE("pool: a worker is drained and goes") {
 
 TEST_CASE("pool: an error says of --join only what fits") {
   const TemporaryFolder folder;
-  const std::string file = (folder.path / "client.json").string();
+  const std::string file = (folder.path / "view.json").string();
   Printed printed;
   PoolOptions options;
   options.join = file;
@@ -163,7 +166,7 @@ TEST_CASE("pool: an error says of --join only what fits") {
     return code ? "" : code.error().message;
   };
   CHECK_THAT(why(), Catch::Contains("does not exist; --join names"));
-  REQUIRE(write_address_file(file, {"127.0.0.1:9", "client", Secret::draw()}));
+  REQUIRE(write_address_file(file, {"127.0.0.1:9", "view", Secret::draw()}));
   CHECK_THAT(why(),
              Catch::Contains("cannot connect to 127.0.0.1:9") && Catch::Contains("; --join names"));
   std::filesystem::permissions(file, std::filesystem::perms::all);
@@ -177,7 +180,7 @@ TEST_CASE("pool: an error says of --join only what fits") {
       CoordinatorServer::create(io, real_files(), clock, server_options, nullptr, Log(), [] {});
   REQUIRE(server);
   std::thread loop([&] { io.run(); });
-  REQUIRE(write_address_file(file, {(*server)->address(), "client", Secret::draw()}));
+  REQUIRE(write_address_file(file, {(*server)->address(), "view", Secret::draw()}));
   const std::string refused = why();
   io.stop();
   loop.join();

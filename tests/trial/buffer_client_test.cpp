@@ -32,7 +32,7 @@ TEST_CASE("buffer client: says who it is and pushes with numbers") {
   CHECK(client.push("b", {{.meta = "z"}}) == true);
   script.get();
   CHECK(there.self == Identity{"data", "run-collect-1"});
-  CHECK(there.hello == *parse_json(R"({"type": "hello", "task": "run-collect-1", "attempt": 2})"));
+  CHECK(there.hello == *parse_json(R"({"type": "hello", "attempt": 2, "key": "k"})"));
   CHECK(first == *parse_json(R"({"type": "push", "buffer": "b", "seq": 1, "items": [
       {"meta": "x", "priority": 0.5, "collect_iter": 7}, {"meta": "y"}]})"));
   CHECK(second["seq"] == 3);
@@ -313,6 +313,7 @@ TEST_CASE("buffer client: is made of a trial and its parameters") {
   environment.set("NNI_SYS_DIR", folder.path);
   environment.set("NNI_TRIAL_JOB_ID", "run-learn-1");
   environment.set("ATTUNE_ATTEMPT", "3");
+  environment.set("ATTUNE_TASK_KEY", "its own");
   const auto trial = Trial::from_environment();
   REQUIRE(trial);
   CHECK_THAT(BufferClient::from_trial(*trial, {{"coordinator", 7}}).error().message,
@@ -326,8 +327,9 @@ TEST_CASE("buffer client: is made of a trial and its parameters") {
   });
   CHECK(client->push("b", items(1)) == true);
   script.get();
-  CHECK(there.hello["task"] == "run-learn-1");
+  CHECK(there.self.name == "run-learn-1");
   CHECK(there.hello["attempt"] == 3);
+  CHECK(there.hello["key"] == "its own");
   environment.set("NNI_PLATFORM", "");
   const auto alone = Trial::from_environment();
   REQUIRE(alone);

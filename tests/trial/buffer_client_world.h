@@ -17,6 +17,7 @@ struct ClientWorld {
     made.address_file = file;
     made.task = "run-collect-1";
     made.attempt = 2;
+    made.key = "k";
     made.unacknowledged = unacknowledged;
     made.first_pause = std::chrono::milliseconds(1);
     made.longest_pause = std::chrono::milliseconds(10);
