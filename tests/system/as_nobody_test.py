@@ -12,59 +12,12 @@ import os
 import pathlib
 import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
 
 from pool_programs import Pool, kill, wait_for
-
-SKIPPED = 77
-NOBODY = 65534
-ATTUNE = pathlib.Path()
-THEIRS = f'belongs to another user ({NOBODY})'
+from two_users import NOBODY, THEIRS, TwoUsers, as_nobody, main
 
 
-def as_nobody(arguments, **options):
-    return subprocess.run(arguments, user=NOBODY, group=NOBODY, extra_groups=[], timeout=300,
-                          capture_output=True, text=True, **options)
-
-
-class AsNobody(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='attune-nobody-'))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.folder.chmod(0o755)
-        self.sprung = self.folder / 'sprung'
-        self.home = self.folder / 'home'  # nobody's
-        self.home.mkdir()
-        os.chown(self.home, NOBODY, NOBODY)
-        self.mine = self.folder / 'mine'  # root's
-        self.mine.mkdir(mode=0o755)
-        self.environment = {k: v for k, v in os.environ.items()
-                            if k not in ('ATTUNE_TRUST', 'SUDO_UID')}
-
-    # ---- tools
-
-    def nobody_writes(self, path, text):
-        as_nobody(['tee', str(path)], input=text, check=True)
-
-    def experiment(self, **more):
-        """Its trial springs the trap."""
-        return json.dumps({'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}},
-                           'tuner': {'name': 'Random'}, 'trialConcurrency': 1, 'maxTrialNumber': 1,
-                           'trialCommand': f'touch {self.sprung}', **more})
-
-    def attune(self, *arguments, cwd=None):
-        return subprocess.run([ATTUNE, *map(str, arguments)], cwd=cwd or self.mine, timeout=300,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              env=self.environment)
-
-    def check_refused(self, ended, place, why=THEIRS):
-        self.assertEqual(ended.returncode, 2, ended)
-        self.assertIn(f'{place} {why}', ended.stderr)
-        self.assertIn('ATTUNE_TRUST=', ended.stderr)  # a cure
-        self.assertFalse(self.sprung.exists())
-
+class AsNobody(TwoUsers):
     # ---- what attune run, simulate and resume read
 
     def test_an_experiment_file_of_nobodys(self):
@@ -106,7 +59,7 @@ class AsNobody(unittest.TestCase):
 
     def test_a_store_of_nobodys(self):
         """An experiment that nobody has begun, and whose trial is still to run."""
-        programs = copy_programs(self.folder)
+        programs = self.copy_programs()
         self.nobody_writes(self.home / 'e.json', self.experiment())
         as_nobody([programs / 'attune', 'run', 'e.json', '--dir', 'exp', '--quiet'],
                   cwd=self.home, env=self.environment)
@@ -146,14 +99,14 @@ class AsNobody(unittest.TestCase):
         self.check_refused(ended, self.mine / 'coordinator.journal')
 
     def test_an_address_file_of_nobodys(self):
-        for role in ('client', 'worker'):
+        for role in ('view', 'worker'):
             self.nobody_writes(self.home / f'{role}.json', json.dumps(
-                {'address': '127.0.0.1:9', 'role': role, 'secret': 'a' * 64}))
+                {'address': '127.0.0.1:9', 'role': role, 'secret': '7' * 64}))
             (self.home / f'{role}.json').chmod(0o600)
         pool = self.attune('pool', '--join', self.home)
         self.assertNotEqual(pool.returncode, 0)
-        self.assertIn(f'client.json belongs to user {NOBODY}', pool.stderr)
-        for role in ('client', 'worker'):  # which does not make the folder root's
+        self.assertIn(f'view.json belongs to user {NOBODY}', pool.stderr)
+        for role in ('view', 'worker'):  # which does not make the folder root's
             os.chown(self.home / f'{role}.json', 0, 0)
         pool = self.attune('pool', '--join', self.home)
         self.assertNotEqual(pool.returncode, 0)
@@ -161,7 +114,7 @@ class AsNobody(unittest.TestCase):
         # A worker tries until there is a coordinator.
         log = self.mine / 'worker.log'
         with open(log, 'w') as output:
-            worker = subprocess.Popen([ATTUNE, 'worker', '--join', self.home, '--cpu', '1'],
+            worker = subprocess.Popen([self.program, 'worker', '--join', self.home, '--cpu', '1'],
                                       stderr=output, env=self.environment)
         self.addCleanup(kill, worker)
         wait_for(lambda: f'{self.home} {THEIRS}' in log.read_text(), 'the refusal')
@@ -169,10 +122,10 @@ class AsNobody(unittest.TestCase):
 
     def test_a_secret_file_of_nobodys(self):
         file = self.home / 'secret'
-        self.nobody_writes(file, 'a' * 64)
+        self.nobody_writes(file, '7' * 64)
         file.chmod(0o600)
         worker = self.attune('worker', '--join', '127.0.0.1:9', '--secret-file', file)
-        self.assertNotEqual(worker.returncode, 0)
+        self.assertEqual(worker.returncode, 2, worker)
         self.assertIn(f'secret belongs to user {NOBODY}', worker.stderr)
         os.chown(file, 0, 0)  # which does not make the folder root's
         worker = self.attune('worker', '--join', '127.0.0.1:9', '--secret-file', file)
@@ -185,7 +138,7 @@ class AsNobody(unittest.TestCase):
 
     def test_an_experiment_of_nobodys_for_a_worker(self):
         """It is exchanged between the manager, who wrote it, and the worker."""
-        pool = Pool(ATTUNE, self.mine)
+        pool = Pool(self.program, self.mine)
         self.addCleanup(pool.close)
         pool.begin_coordinator()
         pool.manager(1)
@@ -215,7 +168,7 @@ class AsNobody(unittest.TestCase):
 
     def check_daemon_refuses(self, checkpoint, place, why):
         ended = subprocess.run(
-            [ATTUNE.parent / 'attuned', '--tuner', 'Random', '--in-fd', '0', '--out-fd', '1',
+            [self.program.parent / 'attuned', '--tuner', 'Random', '--in-fd', '0', '--out-fd', '1',
              '--checkpoint-dir', checkpoint], input='', capture_output=True, text=True,
             timeout=300, env=self.environment)
         self.check_refused(ended, place, why)
@@ -223,7 +176,7 @@ class AsNobody(unittest.TestCase):
     # ---- and what is allowed
 
     def test_nobody_runs_his_own_experiment(self):
-        programs = copy_programs(self.folder)
+        programs = self.copy_programs()
         self.nobody_writes(self.home / 'e.json', self.experiment(
             trialCommand='echo "r=1"', report={'regex': 'r=(?<default>\\d+)'}))
         ended = as_nobody([programs / 'attune', 'run', 'e.json', '--dir', 'exp'], cwd=self.home,
@@ -245,18 +198,5 @@ class AsNobody(unittest.TestCase):
         self.assertIn('ATTUNE_TRUST: "nobody" is none of', ended.stderr)
 
 
-def copy_programs(folder):
-    """Where nobody may execute them."""
-    programs = folder / 'bin'
-    programs.mkdir()
-    for name in ('attune', 'attuned', 'attune-shim'):
-        shutil.copy(ATTUNE.parent / name, programs / name)
-    return programs
-
-
 if __name__ == '__main__':
-    if os.geteuid() != 0:
-        print('skipped: needs root, to be two users')
-        sys.exit(SKIPPED)
-    ATTUNE = pathlib.Path(sys.argv.pop(1)).resolve()
-    unittest.main()
+    main()
