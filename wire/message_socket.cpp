@@ -101,7 +101,8 @@ Result<bool> MessageSocket::turn(milliseconds wait) {
   const bool had_outgoing = has_outgoing();
   const Result<void> written = write();
   if (!written || (had_outgoing && !has_outgoing())) wait = milliseconds(0);
-  const short events = written && has_outgoing() ? POLLIN | POLLOUT : POLLIN;
+  // What waits for the handshake does not wait for room in the socket.
+  const short events = written && !outgoing_.empty() ? POLLIN | POLLOUT : POLLIN;
   pollfd ready = {fd_.get(), events, 0};
   const int count = ::poll(&ready, 1, static_cast<int>(wait.count()));
   if (count < 0 && errno != EINTR) return fail(text_of(errno));
