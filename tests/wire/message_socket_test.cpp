@@ -14,8 +14,8 @@ TEST_CASE("message socket: what waits for the handshake does not keep it busy") 
   const std::string file = folder.path / "program.json";
   FakeCoordinator silent(file);
   const SystemClock clock;
-  auto socket = MessageSocket::connect(read_address_file(file).value(), "t", milliseconds(10'000),
-                                       clock);
+  auto socket =
+      MessageSocket::connect(read_address_file(file).value(), "t", milliseconds(10'000), clock);
   REQUIRE(socket);
   const FakePeer peer = silent.accept();
   REQUIRE(socket->say({{"type", "hello"}}));
