@@ -172,8 +172,9 @@ namespace {
 std::string result_place(const ReportRules& rules) {
   switch (rules.how) {
     case ReportRules::How::metrics_file:
-      return "by nni.report_final_result(number) in Python, or as a FINAL record in "
-             "$NNI_SYS_DIR/.nni/metrics";
+      return "by attune.final(number) or nni.report_final_result(number) in Python, as a FINAL "
+             "record in $NNI_SYS_DIR/.nni/metrics, or, from what the program prints, by `report: "
+             "{regex: 'loss (?<default>\\S+)'}` in the experiment file";
     case ReportRules::How::lines:
       return "in a line of its output that the regular expression of `report` matches";
     case ReportRules::How::tune_metric:

@@ -23,6 +23,16 @@ std::optional<Standing> standing_of(const json& final_metric,
   return standing(objectives, reported);
 }
 
+bool is_silent(const json& final_metric, const std::vector<Objective>& objectives) {
+  return std::ranges::any_of(objectives, [&](const Objective& each) {
+    if (!final_metric.is_object())
+      return &each != &objectives.front() ||
+             !(final_metric.is_number() || final_metric.is_boolean());
+    const auto found = final_metric.find(each.metric);
+    return found == final_metric.end() || !(found->is_number() || found->is_boolean());
+  });
+}
+
 std::string missing_metrics(const json& final_metric, const std::vector<Objective>& objectives) {
   std::string names;
   for (const Objective& each : objectives) {

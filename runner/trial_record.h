@@ -55,6 +55,9 @@ struct TrialRecord {
 // objective.
 std::optional<Standing> standing_of(const json& final_metric,
                                     const std::vector<Objective>& objectives);
+// Whether a result says nothing of one of the objectives: it is none, is no number, or lacks the
+// key. A number that is not finite says something: the configuration is bad.
+bool is_silent(const json& final_metric, const std::vector<Objective>& objectives);
 // The names of those that it lacks: "\"loss\", \"seconds\"".
 std::string missing_metrics(const json& final_metric, const std::vector<Objective>& objectives);
 // "3 is neither ...": why it is never the best; empty: it may be.

@@ -371,11 +371,7 @@ void TrialRunner::finish() {
     std::string why = fmt::format(
         "{}, but no trial has a result ({} succeeded, {} failed, {} stopped)", over_->reason,
         tally_.succeeded, tally_.failed, tally_.early_stopped + tally_.user_canceled);
-    if (tally_.succeeded > 0) {
-      why += fmt::format(": a final metric with a finite {} is wanted, {}{}",
-                         missing_metrics(nullptr, options_.objectives), options_.result_place,
-                         misnamed_);
-    }
+    if (tally_.succeeded > 0) why += ": " + wanted_result();
     over_ = {Outcome::Kind::failed, std::move(why)};
   }
   observer_.on_done(*over_);

@@ -57,7 +57,8 @@ class TrialRunner final : public Decider::Listener {
   static constexpr const char* kExperimentEnded = "the experiment ended";
   static constexpr const char* kStartFailed = "it could not be started";
   // The experiment is given up when so many trials, or as many as run at once, have failed and none
-  // has ended otherwise.
+  // has ended otherwise; also when so many have succeeded without a word of the metrics that are
+  // searched for, and none with them.
   static constexpr int kHopelessFailures = 5;
 
   TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& backend, const Clock& clock,
@@ -213,6 +214,7 @@ class TrialRunner final : public Decider::Listener {
   void conclude(LiveTrial& trial, TrialStatus status, std::string reason);
   void tell_decider(const TrialRecord& trial);
   void give_up_if_hopeless(const TrialRecord& last);
+  std::string wanted_result() const;  // for messages: what a trial should have reported, and where
   static bool saves_after(const LiveTrial& trial, const Metrics& metrics, bool stop);
   Result<bool> meets_criterion(const TrialRules& rules, const Metrics& metrics) const;
   bool reaches_goal(double value) const;  // `stop`, of the objective
@@ -274,6 +276,7 @@ class TrialRunner final : public Decider::Listener {
   std::optional<RunnerState> told_;  // the state that the observer knows
   std::int64_t next_sequence_ = 0;
   std::int64_t scored_ = 0;    // trials that succeeded with all objectives
+  std::int64_t silent_ = 0;    // that succeeded since start() and lack some objective's metric
   std::string misnamed_;       // of a trial without: what it reports instead
   bool woken_ = false;         // the backend may have something
   bool exhausted_ = false;     // the last answer was "no more", and no trial has ended since

@@ -146,6 +146,7 @@ void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string rea
       status_.on_completed();
       const auto standing = standing_of(record.final_metric, options_.objectives);
       if (!standing) {
+        silent_ += is_silent(record.final_metric, options_.objectives) ? 1 : 0;
         const bool none = record.final_metric.is_null();
         if (!record.score(options_.objective().metric))
           misnamed_ = other_metrics(none ? record.last_metric : record.final_metric);
@@ -195,6 +196,10 @@ void TrialRunner::tell_decider(const TrialRecord& trial) {
 
 void TrialRunner::give_up_if_hopeless(const TrialRecord& last) {
   const std::int64_t enough = std::max(kHopelessFailures, table_.concurrency());
+  if (scored_ == 0 && silent_ >= enough)
+    return stop_experiment(
+        {Outcome::Kind::failed, fmt::format("{} trials have ended well, but none has a result: {}",
+                                            silent_, wanted_result())});
   const bool all = options_.max_trials && tally_.failed >= *options_.max_trials;
   if (tally_.failed != tally_.finished() || (tally_.failed < enough && !all)) return;
   const auto file = backend_.stderr_path(last.job_id);
@@ -202,6 +207,12 @@ void TrialRunner::give_up_if_hopeless(const TrialRecord& last) {
   stop_experiment({Outcome::Kind::failed,
                    fmt::format("all {} trials failed; the last one with {}. {}:\n{}", tally_.failed,
                                last.reason, file.string(), words.empty() ? "(empty)" : words)});
+}
+
+std::string TrialRunner::wanted_result() const {
+  return fmt::format("a final metric with a finite {} is wanted, {}{}",
+                     missing_metrics(nullptr, options_.objectives), options_.result_place,
+                     misnamed_);
 }
 
 }  // namespace attune

@@ -36,8 +36,8 @@ def experiment(folder, **more):
 
 
 def real_trials(programs, folder, trials, concurrency):
-    file = experiment(folder, trialCommand='true', trialConcurrency=concurrency,
-                      maxTrialNumber=trials)
+    file = experiment(folder, trialCommand='true', report={'exitCode': True},
+                      trialConcurrency=concurrency, maxTrialNumber=trials)
     out = folder / f'real-{concurrency}'
     seconds, memory, _ = run([programs / 'attune', 'run', file, '--dir', out, '--quiet'], folder)
     store = sqlite3.connect(out / 'attune.sqlite')

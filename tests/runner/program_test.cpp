@@ -107,6 +107,15 @@ TEST_CASE("attune run: failures end with 1 and say what to look at") {
     CHECK(run.err.find("all 5 trials failed; the last one with exit code 3") != std::string::npos);
     CHECK(run.err.find("no module named torch") != std::string::npos);
   }
+  SECTION("many trials, and none reports") {
+    folder.write("echo loss 1", "trialConcurrency: 2\nmaxTrialNumber: 30\n");
+    const Run run = folder.run_experiment();
+    CHECK(run.code == 1);
+    CHECK_THAT(run.err, Catch::Contains("5 trials have ended well, but none has a result") &&
+                            Catch::Contains("attune.final(number)") &&
+                            Catch::Contains("nni.report_final_result(number)") &&
+                            Catch::Contains(R"(`report: {regex: 'loss (?<default>\S+)'}`)"));
+  }
   SECTION("no trial reports") {
     folder.write("true");
     const Run run = folder.run_experiment();

@@ -226,6 +226,40 @@ TEST_CASE("runner: trials that all fail end the experiment") {
             "all 5 trials failed; the last one with exit code 1. /nowhere/t0004") == 0);
 }
 
+TEST_CASE("runner: trials that all end well and say nothing end the experiment") {
+  World w(World::limits(1, std::nullopt));
+  w.decider.answers_at_once = true;
+  w.ready();
+  const bool other = GENERATE(false, true);  // a number of another name is no result, either
+  CAPTURE(other);
+  for (int i = 0; i < TrialRunner::kHopelessFailures; ++i) {
+    CHECK(w.decider.calls.back() != "close");
+    if (other) w.report(job_id_of(i), json{{"accuracy", 0.5}});
+    w.end(job_id_of(i));
+    w.pump();
+  }
+  CHECK(w.decider.calls.back() == "close");
+  w.closed();
+  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK_THAT(w.notes.outcome->reason,
+             Contains("5 trials have ended well, but none has a result") && Contains("FINAL"));
+  CHECK((w.notes.outcome->reason.find("metric: accuracy") != std::string::npos) == other);
+}
+
+TEST_CASE("runner: one result, or a bad one, and trials that say nothing are only that") {
+  World w(World::limits(1, std::nullopt));
+  w.decider.answers_at_once = true;
+  w.ready();
+  const bool bad = GENERATE(false, true);  // not a number is an answer: the configuration diverges
+  CAPTURE(bad);
+  for (int i = 0; i < 3 * TrialRunner::kHopelessFailures; ++i) {
+    if (bad || i == 3) w.report(job_id_of(i), bad ? NAN : 1.0);
+    w.end(job_id_of(i));
+    w.pump();
+  }
+  CHECK(w.decider.calls.back() != "close");
+}
+
 TEST_CASE("runner: one success, and failures are only failures") {
   World w(World::limits(1, std::nullopt));
   w.decider.answers_at_once = true;
