@@ -72,7 +72,7 @@ std::string ParameterNames::meant(std::string_view word) const {
 }
 
 Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
-                                                  const ParameterNames& names) {
+                                                  const ParameterNames& names, Braces braces) {
   std::vector<TextPiece> pieces;
   std::string plain;
   std::size_t at = 0;
@@ -86,7 +86,8 @@ Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
     const bool known = names.contains(word);
     const std::string near = known ? "" : names.meant(word);
     const bool shell = at > 0 && text[at - 1] == '$';
-    if (doubled && (known || !near.empty()) &&
+    const bool any = braces == Braces::of_command && is_word(word);
+    if (doubled && (known || !near.empty() || any) &&
         text.substr(at + word.size() + 2).starts_with("}}")) {
       plain += fmt::format("{{{}}}", word);
       at += word.size() + 4;
@@ -106,6 +107,29 @@ Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
   }
   if (!plain.empty()) pieces.push_back({std::move(plain), false});
   return pieces;
+}
+
+Result<void> check_placeholders(std::string_view text, const ParameterNames& names) {
+  constexpr std::size_t kMostNames = 10;
+  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at)) {
+    if (text.substr(at).starts_with("{{")) {
+      at += 2;
+      continue;
+    }
+    const std::string_view word = inside(text, at);
+    const bool literal = at > 0 && (text[at - 1] == '$' || text[at - 1] == '\\');
+    if (!literal && is_word(word) && !names.contains(word)) {
+      std::vector<std::string> known = names.all();
+      const bool more = known.size() > kMostNames;
+      if (more) known.resize(kMostNames);
+      return fail(fmt::format(
+          "{}{{{}}} is no parameter; the search space has {}{} (for the text itself write "
+          "{{{{{}}}}})",
+          where(text, at), word, fmt::join(known, ", "), more ? ", ..." : "", word));
+    }
+    ++at;
+  }
+  return {};
 }
 
 std::vector<std::string> parameters_in(const std::vector<TextPiece>& pieces) {
@@ -135,7 +159,7 @@ std::string value_as_text(const ParameterValues& values, std::string_view name) 
 Result<std::string> fill_in(std::string_view text, const ParameterNames& names,
                             const ParameterValues& values) {
   std::string filled;
-  for (const TextPiece& piece : TRY(split_placeholders(text, names)))
+  for (const TextPiece& piece : TRY(split_placeholders(text, names, Braces::of_command)))
     filled += piece.is_parameter ? value_as_text(values, piece.text) : piece.text;
   if (filled.find('\0') != std::string::npos)
     return fail("a value holds a byte 0, which neither a command nor a variable can");

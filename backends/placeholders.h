@@ -4,9 +4,10 @@
 //   {name}     a parameter; of a nested choice {optimizer.lr}, {optimizer._name}
 //   {{name}}   the text {name}
 //   ${name}    is the shell's, and stays
-//   {word}     that is no parameter stays too, unless it is nearly one: an error. Nearly: a name
-//   with
-//              another spelling, the last part of a nested one, { name } and {name:.3f}
+//   {word}     that is nearly a parameter is an error: a name with another spelling, the last part
+//              of a nested one, { name } and {name:.3f}. Any other stays in a template; in a
+//              command or a variable the reader of the experiment file refuses it
+//              (unknown_placeholder), and {{word}} is the text {word}
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ class ParameterNames {
   explicit ParameterNames(std::vector<std::string> names);
 
   bool contains(std::string_view name) const;
+  const std::vector<std::string>& all() const { return names_; }
   // What a person meant by `word`, which is none of them: "" when it is no attempt at a name.
   std::string meant(std::string_view word) const;
 
@@ -36,10 +38,19 @@ struct TextPiece {
   bool is_parameter = false;
 };
 
+// What {{word}} is where no parameter is called so, nor nearly: in a file it is that text, which
+// may mean something to who reads the file; in a command it is the text {word}.
+enum class Braces { of_file, of_command };
+
 // `text` in pieces, texts and parameters, in its order. The error names the line when there are
 // several, and the cure.
 Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
-                                                  const ParameterNames& names);
+                                                  const ParameterNames& names, Braces braces);
+
+// Whether a command or a variable has a {word} that looks like a placeholder and names no
+// parameter. The error lists the parameters and says how to write the text itself. Not for what a
+// former version has stored, which took it for text.
+Result<void> check_placeholders(std::string_view text, const ParameterNames& names);
 
 std::vector<std::string> parameters_in(const std::vector<TextPiece>& pieces);  // in order
 
@@ -53,8 +64,8 @@ Result<ParameterValues> parameter_values(const std::string& parameter_text);
 // As a word: a text as it is, anything else as JSON text, a missing one empty.
 std::string value_as_text(const ParameterValues& values, std::string_view name);
 
-// Every placeholder replaced by its word. An error when that has a byte 0, which no word of a
-// process can hold.
+// Every placeholder of a variable replaced by its word. An error when that has a byte 0, which no
+// word of a process can hold.
 Result<std::string> fill_in(std::string_view text, const ParameterNames& names,
                             const ParameterValues& values);
 

@@ -35,7 +35,7 @@ std::string reference(Context context, const std::string& variable) {
 }  // namespace
 
 Result<ShellScript> shell_script(const std::string& command, const ParameterNames& names) {
-  const std::vector<TextPiece> pieces = TRY(split_placeholders(command, names));
+  const std::vector<TextPiece> pieces = TRY(split_placeholders(command, names, Braces::of_command));
   ShellScript script;
   ShellScanner scanner;
   std::string text, newest;  // the value taken last

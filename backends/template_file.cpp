@@ -157,7 +157,7 @@ TemplateFormat format_of_file(const std::string& file) {
 
 Result<std::string> render_template(const TemplateFile& file, const ParameterNames& names,
                                     const ParameterValues& values) {
-  auto pieces = split_placeholders(file.text, names);
+  auto pieces = split_placeholders(file.text, names, Braces::of_file);
   if (!pieces) return fail(fmt::format("{}: {}", file.name, pieces.error().message));
   Quotes quotes(file.format);
   std::string result;
@@ -187,7 +187,7 @@ Result<std::string> render_template(const TemplateFile& file, const ParameterNam
 
 Result<std::vector<std::string>> check_template(const TemplateFile& file,
                                                 const ParameterNames& names) {
-  auto pieces = split_placeholders(file.text, names);
+  auto pieces = split_placeholders(file.text, names, Braces::of_file);
   if (!pieces) return fail(fmt::format("{}: {}", file.name, pieces.error().message));
   if (file.format == TemplateFormat::as_json) TRY(render_template(file, names, {}));
   return parameters_in(*pieces);

@@ -203,8 +203,12 @@ Result<std::string> read_log_level(const Section& top) {
   return level;
 }
 
+// Who has written the document; what is in a store was fine for the version that began with it.
+enum class Origin { user, store };
+
 Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
-                             const fs::path& working_directory, const std::string& backend) {
+                             const fs::path& working_directory, const std::string& backend,
+                             Origin origin) {
   if (!document.value.is_object()) {
     return fail(fmt::format(
         "{}: an object of keys expected (searchSpace, trialCommand, tuner, ...)", file.string()));
@@ -256,6 +260,7 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
     const bool gpus = result.trial_gpu_number || result.trial.resources.gpu > 0;
     result.program = TRY(read_trial(top, *parsed, result.trial_command, result.trial_code_directory,
                                     objective, gpus));
+    if (origin == Origin::user) TRY(check_words(top, result.trial_command, result.program));
   }
   const auto working = TRY(top.text("experimentWorkingDirectory"));
   result.working_directory =
@@ -289,11 +294,12 @@ Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& wo
 
 Result<Experiment> read_experiment(const std::string& text, const fs::path& file,
                                    const fs::path& working_directory, const std::string& backend) {
-  return interpret(TRY(parse_yaml(text, file.string())), file, working_directory, backend);
+  return interpret(TRY(parse_yaml(text, file.string())), file, working_directory, backend,
+                   Origin::user);
 }
 
 Result<Experiment> read_stored_experiment(const json& document, const fs::path& directory) {
-  return interpret({document, {}}, directory / "experiment", directory, "");
+  return interpret({document, {}}, directory / "experiment", directory, "", Origin::store);
 }
 
 Result<void> check_resumable(const Experiment& experiment) {

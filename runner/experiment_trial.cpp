@@ -52,7 +52,7 @@ Result<void> read_environment(const Section& top, const ParameterNames& names, b
     if (text.find('\0') != std::string::npos || text.size() > kMaxVariable)
       return section->error(
           name, fmt::format("at most {} bytes are possible, none of them 0", kMaxVariable));
-    const auto pieces = split_placeholders(text, names);
+    const auto pieces = split_placeholders(text, names, Braces::of_command);
     if (!pieces) return section->error(name, pieces.error().message);
     for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));
     program.environment.emplace_back(name, std::move(text));
@@ -159,6 +159,19 @@ void store_templates(const TrialProgram& program, json& document) {
     document["templates"][i]["stored"] = {{"base64", base64_encode(file.text)},
                                           {"executable", file.executable}};
   }
+}
+
+Result<void> check_words(const Section& top, const std::string& command,
+                         const TrialProgram& program) {
+  const ParameterNames names(program.parameter_names);
+  if (const auto fine = check_placeholders(command, names); !fine)
+    return top.error("trialCommand", fine.error().message);
+  const auto environment = TRY(top.section("environment"));
+  for (const auto& [name, text] : program.environment) {
+    if (const auto fine = check_placeholders(text, names); !fine)
+      return environment->error(name, fine.error().message);
+  }
+  return {};
 }
 
 std::vector<std::string> placeholder_names(const Space& space) {

@@ -31,6 +31,10 @@ struct TrialProgram {
 // of its options (optimizer.lr), and optimizer._name.
 std::vector<std::string> placeholder_names(const Space& space);
 
+// Whether command and environment name parameters only. Not for what a former version has stored.
+Result<void> check_words(const Section& top, const std::string& command,
+                         const TrialProgram& program);
+
 // Puts the templates into `document`, an experiment file, so that they are not read again: for each
 // of its `templates` a key `stored` with {text, executable}.
 void store_templates(const TrialProgram& program, json& document);

@@ -8,8 +8,8 @@ namespace {
 const ParameterNames kNames({"lr", "depth", "optimizer", "optimizer._name", "optimizer.lr"});
 
 // The pieces as one text, parameters in angle brackets.
-std::string shown(const std::string& text) {
-  const auto pieces = split_placeholders(text, kNames);
+std::string shown(const std::string& text, Braces braces = Braces::of_file) {
+  const auto pieces = split_placeholders(text, kNames, braces);
   if (!pieces) return "error: " + pieces.error().message;
   std::string result;
   for (const TextPiece& piece : *pieces)
@@ -27,6 +27,23 @@ TEST_CASE("placeholders: what is one and what is not") {
   CHECK(shown("awk '{print $1}' {a,b} {1..3} {}") == "awk '{print $1}' {a,b} {1..3} {}");
   CHECK(shown(R"({"a": {lr}, "b": {"c": {depth}}})") == R"({"a": <lr>, "b": {"c": <depth>}})");
   CHECK(shown("{{other}} {{") == "{{other}} {{");
+  CHECK(shown("{{other}} {{lr}} {{ {{.Names}}", Braces::of_command) ==
+        "{other} {lr} {{ {{.Names}}");
+}
+
+TEST_CASE("placeholders: a word that is no parameter is an error in a command") {
+  const auto error_of = [](const std::string& text) {
+    const auto checked = check_placeholders(text, kNames);
+    return checked ? "" : checked.error().message;
+  };
+  CHECK(error_of("solve --lr {learning_rate} {depth}") ==
+        "{learning_rate} is no parameter; the search space has depth, lr, optimizer, "
+        "optimizer._name, optimizer.lr (for the text itself write {{learning_rate}})");
+  CHECK(error_of("a\nawk '{print}'").starts_with("line 2: {print} is no parameter"));
+  for (const char* fine :
+       {"{lr} {optimizer.lr}", "{{print}} ${HOME} \\{x}", "awk '{print $1}' {a,b} {1..3} {} { x; }",
+        "docker ps --format '{{.Names}}'", R"(echo '{"a": {lr}}')", "{", "{lr"})
+    CHECK(error_of(fine) == "");
 }
 
 TEST_CASE("placeholders: a name that is nearly one is an error with the cure") {

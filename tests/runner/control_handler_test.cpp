@@ -66,13 +66,12 @@ TEST_CASE("control handler: a search space that resume would refuse is not store
 }
 
 TEST_CASE("control handler: a text is a placeholder after an update when it was one before it") {
-  Managed m(read_experiment(R"(
-searchSpace: {width: {_type: uniform, _value: [0, 1]}}
-trialCommand: ./solve {width} {verbatim}
-environment: {W: "{width}"}
-tuner: {name: TPE}
-)",
-                            "/tmp/e.yaml", "/tmp")
+  // Of a former version, which took {verbatim} for text.
+  Managed m(read_stored_experiment({{"searchSpace", {{"width", uniform(0, 1)}}},
+                                    {"trialCommand", "./solve {width} {verbatim}"},
+                                    {"environment", {{"W", "{width}"}}},
+                                    {"tuner", {{"name", "TPE"}}}},
+                                   "/tmp")
                 .value());
   const json before = m.stored().file;
   const auto answer = [&](const json& space) {

@@ -198,6 +198,20 @@ TEST_CASE("experiment trial: a parameter that no placeholder names is told") {
     CHECK(e->program.warnings[0].starts_with("no placeholder names " + unused + ": write {depth}"));
 }
 
+TEST_CASE("experiment trial: a placeholder that is no parameter is an error at its line") {
+  const Folder folder;
+  CHECK(folder.error("run --lr {learning_rate} {depth}", "") ==
+        ":5: trialCommand: {learning_rate} is no parameter; the search space has depth, rate (for "
+        "the text itself write {{learning_rate}})");
+  CHECK(folder.error("run {depth}", "environment:\n  LR: '{learning_rate}'\n")
+            .starts_with(":7: environment.LR: {learning_rate} is no parameter"));
+  CHECK(folder.error("run {depth} {{learning_rate}} ${HOME} | awk '{print $1}'", "") == "");
+  // A former version took it for text, and so does what resumes its experiments.
+  json stored = to_document(folder.read("run {depth}", "").value());
+  stored["trialCommand"] = "run {depth} {learning_rate}";
+  CHECK(read_stored_experiment(stored, folder.path));
+}
+
 TEST_CASE("experiment trial: the objective names the group") {
   const Folder folder;
   const auto e =
