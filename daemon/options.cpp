@@ -16,7 +16,7 @@ struct Arguments {
   std::string log_level;
   std::vector<std::string> capabilities;
   std::string when_exhausted;
-  bool list = false, print_config = false;
+  bool list = false, print_config = false, check = false;
 };
 
 const std::map<std::string, Durability> kDurabilities = {{"write", Durability::each_second},
@@ -85,6 +85,9 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_flag("--list", arguments.list, "Print every tuner and assessor with its arguments");
   app.add_flag("--json", options.as_json, "With --list: as JSON");
   app.add_flag("--print-config", arguments.print_config, "Print the effective settings as JSON");
+  app.add_flag("--check", arguments.check,
+               "Read a search space from standard input, and say as JSON whether tuner, assessor "
+               "and space can be used");
   for (const LimitEntry& entry : limit_entries()) {
     app.add_option(std::string("--max-") + entry.name, configuration.limits.*entry.value,
                    entry.help)
@@ -232,6 +235,7 @@ std::expected<Result<void>, Usage> read_options(
     return Result<void>();
   }
   if (arguments.print_config) options.run = Options::Run::print_config;
+  if (arguments.check) options.run = Options::Run::check;
   Result<void> applied = apply(arguments, configuration);
   const Capabilities& can = configuration.capabilities;
   const bool plain = !(can.sync || can.pause || can.checkpoint || can.reason || can.error);

@@ -11,7 +11,7 @@
 namespace attune {
 
 struct Options {
-  enum class Run { daemon, list, print_config, journal };
+  enum class Run { daemon, list, print_config, check, journal };
   Run run = Run::daemon;
   bool as_json = false;    // with list
   JournalCommand journal;  // with journal

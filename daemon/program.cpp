@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "daemon/check_command.h"
 #include "daemon/listing.h"
 #include "daemon/manager_process.h"
 #include "daemon/opening.h"
@@ -158,6 +159,8 @@ int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_
     std::fputs(text.c_str(), stdout);
     return kExitOk;
   }
+  if (options.run == Options::Run::check)
+    return run_check_command(options.configuration, *read, algorithms, stdin, stdout);
   auto log = open_log(options.configuration);
   if (!log) {
     std::fprintf(stderr, "attuned: %s\n", log.error().message.c_str());

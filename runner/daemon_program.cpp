@@ -6,10 +6,14 @@
 #include <unistd.h>
 
 #include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <chrono>
+#include <tuple>
 
 #include "backends/process.h"
 #include "backends/program_path.h"
+#include "base/base64.h"
+#include "base/saved_numbers.h"
 #include "base/unique_fd.h"
 
 namespace attune {
@@ -19,6 +23,51 @@ namespace asio = boost::asio;
 
 bool same_name(const std::string& a, const std::string& b) {
   return ::strcasecmp(a.c_str(), b.c_str()) == 0;
+}
+
+struct Ended {
+  ExitStatus status;
+  std::string output;
+};
+
+// Runs it to its end, with `input` as its standard input.
+Result<Ended> run_daemon(const std::filesystem::path& daemon,
+                         const std::vector<std::string>& environment,
+                         std::vector<std::string> arguments, const std::string& input) {
+  int in[2], out[2];
+  if (::pipe2(in, O_CLOEXEC) != 0)
+    return fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
+  UniqueFd in_read(in[0]), in_write(in[1]);
+  if (::pipe2(out, O_CLOEXEC) != 0)
+    return fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
+  UniqueFd out_read(out[0]), out_write(out[1]);
+  asio::io_context io;
+  asio::posix::stream_descriptor output(io, out_read.release());
+  asio::posix::stream_descriptor to_daemon(io, in_write.release());
+  ProcessSpec spec;
+  spec.arguments = {daemon.string()};
+  spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
+  spec.environment = child_environment(environment, {});
+  spec.directory = "/";
+  spec.descriptors = {{0, in_read.get()}, {1, out_write.get()}};
+  std::optional<ExitStatus> exit;
+  const auto process =
+      TRY(ChildProcess::spawn(io, spec, [&exit](ExitStatus status) { exit = status; }));
+  in_read.reset();
+  out_write.reset();
+  Ended ended;
+  asio::async_read(output, asio::dynamic_buffer(ended.output, 16 << 20),
+                   [](const boost::system::error_code&, std::size_t) {});
+  // One that does not read it is gone before.
+  asio::async_write(to_daemon, asio::buffer(input),
+                    [&](const boost::system::error_code&, std::size_t) {
+                      boost::system::error_code ignored;
+                      std::ignore = to_daemon.close(ignored);
+                    });
+  io.run_for(std::chrono::seconds(10));
+  if (!exit) return fail(fmt::format("{} {} does not end", daemon.string(), arguments.front()));
+  ended.status = *exit;
+  return ended;
 }
 
 }  // namespace
@@ -45,28 +94,22 @@ Result<std::filesystem::path> find_daemon(const std::string& given,
 
 Result<json> list_algorithms(const std::filesystem::path& daemon,
                              const std::vector<std::string>& environment) {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0)
-    return fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
-  asio::io_context io;
-  asio::posix::stream_descriptor output(io, fds[0]);
-  UniqueFd input(fds[1]);
-  ProcessSpec spec;
-  spec.arguments = {daemon.string(), "--list", "--json"};
-  spec.environment = child_environment(environment, {});
-  spec.directory = "/";
-  spec.descriptors = {{1, input.get()}};
-  std::optional<ExitStatus> exit;
-  const auto process =
-      TRY(ChildProcess::spawn(io, spec, [&exit](ExitStatus status) { exit = status; }));
-  input.reset();
-  std::string text;
-  asio::async_read(output, asio::dynamic_buffer(text, 16 << 20),
-                   [](const boost::system::error_code&, std::size_t) {});
-  io.run_for(std::chrono::seconds(10));
-  if (!exit) return fail(fmt::format("{} --list does not end", daemon.string()));
-  if (!exit->success()) return fail(fmt::format("{} --list: {}", daemon.string(), to_text(*exit)));
-  return parse_json(text);
+  const Ended ended = TRY(run_daemon(daemon, environment, {"--list", "--json"}, ""));
+  if (!ended.status.success())
+    return fail(fmt::format("{} --list: {}", daemon.string(), to_text(ended.status)));
+  return parse_json(ended.output);
+}
+
+Result<std::optional<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
+                                                const std::vector<std::string>& environment,
+                                                const json& parameters, const json& search_space) {
+  const Ended ended = TRY(run_daemon(
+      daemon, environment, {"--check", "--exp_params", base64_encode(dump_json(parameters))},
+      dump_json(search_space)));
+  const auto said = parse_json(ended.output);
+  if (!said || !said->is_object()) return std::nullopt;  // not a daemon that can be asked
+  if (said->value("fine", json(true)) != false) return std::nullopt;
+  return DaemonRefusal{TRY(text_at(*said, "about")), TRY(text_at(*said, "error"))};
 }
 
 std::optional<bool> maximizes(const json& algorithm, const json& list, const std::string& kind) {

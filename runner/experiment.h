@@ -3,6 +3,7 @@
 // path absolute. A value; docs/experiment-file.md says what each key means.
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,7 +60,12 @@ struct Experiment {
 
   std::vector<std::string> warnings;  // keys that have no effect on this backend, with their places
   json document;                      // the file as given
+  std::string file;                   // where it was read; empty: it was not
+  std::map<std::string, int> lines;   // of its keys, as in YamlDocument
 };
+
+// "experiment.yaml:12: tuner.name: ", for an error about that key; without a file only the key.
+std::string place_of(const Experiment& experiment, const std::string& key);
 
 // The experiment parameters of the protocol (NNI's v2 schema without the search space), with the
 // protocol extensions that this manager understands.

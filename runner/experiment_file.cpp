@@ -233,6 +233,10 @@ Result<Experiment> interpret(const YamlDocument& document, const fs::path& file,
   if (!backend.empty()) result.backend = backend;
   result.warnings = without_effect(top, result);
   result.document = document.value;
+  if (origin == Origin::user) {
+    result.file = file.string();
+    result.lines = document.lines;
+  }
   result.search_space = TRY(read_search_space(top, base));
   auto parsed = parse_space(result.search_space);
   if (!parsed) return misplaced(top, parsed.error().message);
@@ -318,6 +322,13 @@ Result<void> check_resumable(const Experiment& experiment) {
                   : fmt::format("{{{0}}} is no placeholder so far; a new parameter needs another "
                                 "name than {0}",
                                 changed.front()));
+}
+
+std::string place_of(const Experiment& experiment, const std::string& key) {
+  const std::string shown = key.empty() ? "" : key + ": ";
+  if (experiment.file.empty()) return shown;
+  const YamlDocument document{{}, experiment.lines};
+  return fmt::format("{}:{}: {}", experiment.file, document.line(key), shown);
 }
 
 json daemon_parameters(const Experiment& experiment) {

@@ -56,6 +56,17 @@ Result<Direction> settle_direction(const Experiment& experiment,
   return direction;
 }
 
+Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
+                               const std::vector<std::string>& environment) {
+  const auto refusal =
+      TRY(ask_daemon(daemon, environment, daemon_parameters(experiment), experiment.search_space));
+  if (!refusal) return {};
+  const bool advised = experiment.tuner.is_null() && refusal->about.starts_with("tuner.");
+  const std::string key =
+      advised ? "advisor" + refusal->about.substr(refusal->about.find('.')) : refusal->about;
+  return fail(place_of(experiment, key) + refusal->message);
+}
+
 Result<Space> constrained_space(const Experiment& experiment) {
   Space space = TRY(parse_space(experiment.search_space));
   TRY(set_constraints(space, experiment.constraints));

@@ -30,6 +30,11 @@ Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::filesystem::path& daemon,
                                    const std::vector<std::string>& environment);
 
+// Whether the daemon takes tuner, assessor and search space as they are. The error says which line
+// of the experiment file is to be changed. Blocks meanwhile.
+Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
+                               const std::vector<std::string>& environment);
+
 // The search space with the constraints. Parsed once for all points that are checked: it may be
 // large, and so may be their number.
 Result<Space> constrained_space(const Experiment& experiment);

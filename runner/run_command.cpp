@@ -115,6 +115,7 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   facts.seed = settle_seed(seed, surroundings.entropy >> 32, experiment);
   const Direction direction =
       TRY(settle_direction(experiment, setup.session.daemon, surroundings.environment));
+  TRY(check_with_daemon(experiment, setup.session.daemon, surroundings.environment));
   if (!experiment.objectives.empty()) facts.objectives = experiment.objectives;
   facts.objectives.front() = direction.objective;
   setup.session.shown.quiet = quiet;

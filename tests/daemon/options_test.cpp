@@ -197,6 +197,7 @@ TEST_CASE("for humans: options, and unknown ones are errors") {
   CHECK(read({"--help"}).usage.text.find("--exp_params") != std::string::npos);
   CHECK(read({"--version"}).usage.text.find("attuned 0.") == 0);
   CHECK(read({"--list", "--json"}).options.run == Options::Run::list);
+  CHECK(read({"--check", "--tuner", "TPE"}).options.run == Options::Run::check);
 }
 
 TEST_CASE("every limit has an option, which --help names and --print-config shows") {

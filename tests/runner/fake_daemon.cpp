@@ -216,6 +216,10 @@ void converse(const std::string& mode, const std::optional<std::uint64_t>& recei
 }
 
 int serve(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--check") {
+    fmt::print(R"({{"fine": true}})");
+    return 0;
+  }
   if (argc > 1 && std::string(argv[1]) == "--list") {
     fmt::print(
         R"({{"tuners": [{{"name": "TPE", "aliases": ["Parzen"], "optimize_mode": "minimize"}}]}})");

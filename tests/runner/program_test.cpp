@@ -124,6 +124,32 @@ TEST_CASE("attune run: failures end with 1 and say what to look at") {
   }
 }
 
+TEST_CASE("attune run: what the daemon refuses is said with its line, and nothing is left behind") {
+  const ProgramFolder folder;
+  const auto [tuner, wanted] = GENERATE(table<std::string, std::string>({
+      {"tuner: {name: TPEE}", "e.yaml:2: tuner.name: unknown tuner \"TPEE\""},
+      {"tuner:\n  name: TPE\n  classArgs: {no_such: 1}",
+       "e.yaml:4: tuner.classArgs: TPE: unknown argument \"no_such\""},
+      {"tuner: {name: TPE, classArgs: {optimize_mode: sideways}}",
+       "e.yaml:2: tuner.classArgs: TPE.optimize_mode: one of maximize, minimize"},
+      {"assessor: {name: Medianstopp}", "e.yaml:2: assessor.name: unknown assessor"},
+      {"assessor: {name: Medianstop, classArgs: {start_step: x}}",
+       "e.yaml:2: assessor.classArgs: Medianstop.start_step"},
+      {"tuner: {name: Batch}", "e.yaml:1: searchSpace: "},
+  }));
+  CAPTURE(tuner);
+  std::ofstream(folder.path / "e.yaml") << "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\n"
+                                        << tuner << "\ntrialCommand: 'true'\n";
+  const std::string dry = GENERATE("", "--dry-run");
+  std::vector<std::string> arguments = {"run", "e.yaml", "--dir", "exp"};
+  if (!dry.empty()) arguments.push_back(dry);
+  const Run run = folder.run(arguments);
+  CHECK(run.code == 2);
+  CHECK(run.out.empty());
+  CHECK_THAT(run.err, Catch::Contains(wanted));
+  CHECK_FALSE(std::filesystem::exists(folder.path / "exp"));
+}
+
 TEST_CASE("attune run: maxExperimentDuration stops what runs") {
   const ProgramFolder folder;
   for (const char* name : {"never", "line"}) ::mkfifo((folder.path / name).c_str(), 0600);

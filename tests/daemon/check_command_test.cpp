@@ -1,0 +1,71 @@
+#include "daemon/check_command.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+using namespace attune;
+
+namespace {
+
+Algorithms algorithms() { return {builtin_tuners(), builtin_assessors()}; }
+
+json space_of(const char* type) { return {{"x", {{"_type", type}, {"_value", {0, 1}}}}}; }
+
+// Which key is refused; "fine": none is.
+std::string refused(const Configuration& configuration, const json& space = space_of("uniform")) {
+  const auto refusal = check_experiment(configuration, {}, algorithms(), space);
+  if (!refusal) return "fine";
+  CHECK_FALSE(refusal->message.empty());
+  return refusal->about;
+}
+
+}  // namespace
+
+TEST_CASE("check: names the key that is to be changed") {
+  Configuration good;
+  good.tuner = {"TPE", json::object()};
+  CHECK(refused(good) == "fine");
+  Configuration bad = good;
+  bad.tuner.name = "TPEE";
+  CHECK(refused(bad) == "tuner.name");
+  bad.tuner = {"TPE", {{"no_such", 1}}};
+  CHECK(refused(bad) == "tuner.classArgs");
+  bad = good;
+  bad.assessor = {"Medianstop", json::object()};
+  CHECK(refused(bad) == "fine");
+  bad.assessor = {"Medianstopp", json::object()};
+  CHECK(refused(bad) == "assessor.name");
+  bad.assessor = {"Medianstop", {{"start_step", "x"}}};
+  CHECK(refused(bad) == "assessor.classArgs");
+  CHECK(refused(good, space_of("unifrom")) == "searchSpace");
+  bad = good;
+  bad.constraints = {"y < 1"};
+  CHECK(refused(bad) == "searchSpace");
+  bad = good;
+  bad.tuner.name = "Batch";  // wants one choice
+  CHECK(refused(bad) == "searchSpace");
+  CHECK(check_experiment(good, fail("bad JSON"), algorithms(), space_of("uniform"))->about == "");
+}
+
+TEST_CASE("check: prints one JSON object and ends with 0 or 2") {
+  const auto [text, code] = GENERATE(table<std::string, int>({
+      {R"({"x": {"_type": "uniform", "_value": [0, 1]}})", 0},
+      {R"({"x": {"_type": "uniform", "_value": [0]}})", 2},
+      {"{", 2},
+      {"", 2},
+  }));
+  CAPTURE(text);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::tmpfile(), std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::tmpfile(), std::fclose);
+  std::fputs(text.c_str(), in.get());
+  std::rewind(in.get());
+  Configuration configuration;
+  configuration.tuner = {"TPE", json::object()};
+  CHECK(run_check_command(configuration, {}, algorithms(), in.get(), out.get()) == code);
+  std::rewind(out.get());
+  char said[4096] = "";
+  REQUIRE(std::fgets(said, sizeof(said), out.get()) != nullptr);
+  const json answer = parse_json(said).value();
+  CHECK(answer["fine"] == (code == 0));
+  CHECK(answer.contains("error") == (code != 0));
+}
