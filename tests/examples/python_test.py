@@ -67,25 +67,17 @@ class PythonTrial(Case):
         expected = [(r['type'], r['value']) for r in self.reports(whole)]
         self.assertEqual(len(expected), 9)
 
-        folder, names = self.managed('killed')
-        process = subprocess.Popen(
-            [sys.executable, EXAMPLES / self.script], stdout=subprocess.PIPE, text=True,
-            env=environment(PYTHONPATH=str(ROOT / 'python'), **names))
-        with process:
-            for line in process.stdout:
-                if line == 'epoch 2 is done\n':
-                    process.kill()
-                    break
-        self.assertEqual(process.returncode, -signal.SIGKILL)
-        before = len(self.reports(folder))
-        self.assertIn(before, range(3, 8))
-        self.assertEqual(python(self.script, **names).returncode, 0)
-        reports = self.reports(folder)
-        # At most the epoch that was saved and not yet reported is missing.
-        self.assertIn(len(reports), (8, 9))
-        values = [(r['type'], r['value']) for r in reports]
-        self.assertEqual(values[:before], expected[:before])
-        self.assertEqual(values[before:], expected[9 - (len(values) - before):])
+        # Behind the third report; and between what is saved and the report of it, which is lost.
+        for call, reported, lost in (('print', 3, 0), ('report', 3, 1)):
+            with self.subTest(call):
+                folder, names = self.managed(call)
+                killed = python(ROOT / 'tests/examples/killed_at.py', EXAMPLES / self.script, call,
+                                4 if lost else 3, **names)
+                self.assertEqual(killed.returncode, -signal.SIGKILL, killed.stderr)
+                self.assertEqual(len(self.reports(folder)), reported)
+                self.assertEqual(python(self.script, **names).returncode, 0)
+                values = [(r['type'], r['value']) for r in self.reports(folder)]
+                self.assertEqual(values, expected[:reported] + expected[reported + lost:])
 
     def test_alone(self):
         done = python(self.script)
