@@ -7,7 +7,7 @@
 //   {word}     that is nearly a parameter is an error: a name with another spelling, the last part
 //              of a nested one, { name } and {name:.3f}. Any other stays in a template; in a
 //              command or a variable the reader of the experiment file refuses it
-//              (unknown_placeholder), and {{word}} is the text {word}
+//              (check_placeholders), and {{word}} is the text {word}
 #include <map>
 #include <string>
 #include <string_view>

@@ -57,6 +57,8 @@ Result<void> Replay::run(RecordScanner& records) {
     TRY(replay(item));
     if (!trouble_.empty()) return failed(item, trouble_);
   }
+  judge();
+  if (!trouble_.empty()) return fail(trouble_);
   return {};
 }
 
@@ -129,6 +131,14 @@ bool Replay::step(WorkerName worker) {
     said.push_back(std::move(output->message));
   }
   return trouble_.empty();
+}
+
+// Whoever judges reports may stop a trial that the manager's next command ends, and a trial that
+// has ended is not killed: so all that was queued is judged before that command comes.
+void Replay::judge() {
+  if (dispatcher_.options().wants_reports) return settle();
+  while (step(WorkerName::assess)) {
+  }
 }
 
 void Replay::settle() {

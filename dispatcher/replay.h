@@ -28,8 +28,9 @@ struct Begin {
 std::string encode_begin(const Begin& begin);
 Result<Begin> decode_begin(std::string_view payload);
 
-// One thread; the workers have not been started. They do what the journal shows that they did, and
-// no more: what else is queued at its end they do when they are started.
+// One thread; the workers have not been started. They do what the journal shows that they did. Then
+// whoever judges reports, the assessor or a tuner that wants them, does what else is queued; any
+// other tuner, which may need long for it, does so when the workers are started.
 class Replay : private Journal, private Sink {
  public:
   // Attaches itself to `dispatcher`; who goes on attaches what follows. Answers numbered above
@@ -81,6 +82,7 @@ class Replay : private Journal, private Sink {
   Result<void> take_next(WorkerName from);
   bool step(WorkerName worker);
   Result<void> settle_and_restart();
+  void judge();
   void settle();
   void keep(std::uint64_t number, std::string_view payload);
   std::unexpected<Error> failed(const Item& item, const std::string& what) const;

@@ -229,6 +229,26 @@ TEST_CASE("replay: a journal that ends anywhere, and what follows from it") {
   }
 }
 
+TEST_CASE("replay: what was queued for who judges reports is judged before the next command") {
+  // The next command may end a trial that they stop, and a trial that has ended is not killed.
+  const Algorithms which = GENERATE(Algorithms{"TPE", "Medianstop"}, Algorithms{"halving", ""});
+  CAPTURE(which.tuner);
+  Live live(which, 7);
+  live.run(60);
+  const std::span<const JournalRecord> records = live.journal.records;
+  std::size_t decided = 0;
+  for (std::size_t size = 0; size <= records.size(); ++size) {
+    CAPTURE(size);
+    Again again(which, header() + encode(records.first(size)));
+    REQUIRE(again.result);
+    CHECK(again.workers->assess_size() == 0);
+    if (which.tuner == "halving") CHECK(again.workers->tune_size() == 0);
+    for (const Replay::Leftover& left : again.replay.take_leftovers())
+      decided += std::holds_alternative<Decided>(left.message) ? 1 : 0;
+  }
+  CHECK(decided > 0);
+}
+
 TEST_CASE("replay: another answer than the one in the journal is an error that shows both") {
   const Algorithms which{"Random", ""};
   Live live(which, 1);
