@@ -7,6 +7,16 @@
 #include "base/python_json.h"
 
 namespace attune {
+namespace {
+
+// What a result says of a metric: a bare number is the first one's. Nothing: not a word.
+const json* said_of(const json& final_metric, const std::string& name, bool first) {
+  if (!final_metric.is_object()) return first ? &final_metric : nullptr;
+  const auto found = final_metric.find(name);
+  return found == final_metric.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 bool has_ended(TrialStatus status) { return status >= TrialStatus::succeeded; }
 
@@ -25,11 +35,8 @@ std::optional<Standing> standing_of(const json& final_metric,
 
 bool is_silent(const json& final_metric, const std::vector<Objective>& objectives) {
   return std::ranges::any_of(objectives, [&](const Objective& each) {
-    if (!final_metric.is_object())
-      return &each != &objectives.front() ||
-             !(final_metric.is_number() || final_metric.is_boolean());
-    const auto found = final_metric.find(each.metric);
-    return found == final_metric.end() || !(found->is_number() || found->is_boolean());
+    const json* said = said_of(final_metric, each.metric, &each == &objectives.front());
+    return said == nullptr || !(said->is_number() || said->is_boolean());
   });
 }
 
@@ -44,14 +51,8 @@ std::string missing_metrics(const json& final_metric, const std::vector<Objectiv
 
 std::optional<double> reported_value(const json& final_metric, const std::string& name,
                                      bool first) {
-  const json* value = &final_metric;
-  if (value->is_object()) {
-    const auto found = value->find(name);
-    if (found == value->end()) return std::nullopt;
-    value = &*found;
-  } else if (!first) {
-    return std::nullopt;
-  }
+  const json* value = said_of(final_metric, name, first);
+  if (value == nullptr) return std::nullopt;
   if (value->is_boolean()) return value->get<bool>() ? 1 : 0;  // as the daemon counts them
   if (!value->is_number() || !std::isfinite(value->get<double>())) return std::nullopt;
   return value->get<double>();
