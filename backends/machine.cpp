@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "backends/process.h"
+#include "backends/trimmed.h"
 #include "base/atomic_file.h"
 #include "base/unique_fd.h"
 
@@ -69,12 +70,6 @@ DeviceKind kind_of(std::string_view device) {
   // "MIG-GPU-<uuid>/1/0" was the name of a part before R470.
   const bool name = device.starts_with("GPU-") || device.starts_with("MIG-");
   return name && all("-/") ? DeviceKind::name : DeviceKind::none;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t first = std::min(text.find_first_not_of(kBlank), text.size());
-  return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
 }
 
 // As CUDA reads it: the first entry that is none, such as -1, hides itself and all that follow. So

@@ -29,7 +29,7 @@ std::size_t body_length(std::string_view header) {
   return length;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_trailing_space(std::string_view text) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
 }
@@ -41,7 +41,7 @@ std::size_t first_of_text(std::string_view bytes) {
 
 // The first byte is looked at before the white space at the end, of which there may be much.
 bool is_object(std::string_view body) {
-  return body.starts_with('{') && trimmed(body).ends_with('}');
+  return body.starts_with('{') && without_trailing_space(body).ends_with('}');
 }
 
 // Whether the length of a record is right as far as one can see, whatever stands in it.
@@ -54,7 +54,7 @@ Result<MetricRecord> parse_record(std::string_view body) {
   if (!is_object(body)) {
     return fail("the record is not a JSON object of the length that its header gives");
   }
-  const std::string_view text = trimmed(body);
+  const std::string_view text = without_trailing_space(body);
   const Command command = TRY(decode(Frame{"ME", std::string(text)}));
   return MetricRecord{std::string(text), std::get<ReportMetricData>(command)};
 }

@@ -4,14 +4,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "backends/trimmed.h"
+
 namespace attune {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
-}
 
 std::string json_number(double number) {
   if (std::isnan(number)) return "NaN";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/trimmed.h"
 #include "base/arguments.h"
 
 namespace attune {
@@ -18,11 +19,6 @@ bool is_word(std::string_view text) {
     return letter(c) || (c >= '0' && c <= '9') || kMore.find(c) != std::string_view::npos;
   };
   return !text.empty() && (letter(text[0]) || text[0] == '_') && std::ranges::all_of(text, of_word);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
 }
 
 // The text between the brace at `open` and the next one; nothing when that opens another.

@@ -5,14 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 namespace attune {
 namespace {
-
-std::unexpected<Error> failed(const std::string& what, const std::string& path) {
-  return fail(what + " " + path + ": " + std::strerror(errno));
-}
 
 Result<void> write_and_flush(FileSystem& files, const std::string& path, std::string_view bytes) {
   const UniqueFd file = TRY(files.open(path, {.write = true, .create = true, .truncate = true}));
@@ -41,7 +36,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
 
 Result<std::string> read_file(const std::string& path, std::size_t limit) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return failed("cannot open", path);
+  if (!file) return errno_error("cannot open", path);
   return read_to_end(file.get(), path, limit);
 }
 
@@ -51,7 +46,7 @@ Result<std::string> read_to_end(int fd, const std::string& path, std::size_t lim
   while (true) {
     const ssize_t n = ::read(fd, buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return failed("cannot read", path);
+    if (n < 0) return errno_error("cannot read", path);
     if (n == 0) return bytes;
     bytes.append(buffer, 0, static_cast<std::size_t>(n));
     if (bytes.size() > limit) return fail(fmt::format("{} is larger than {} bytes", path, limit));

@@ -11,10 +11,6 @@
 namespace attune {
 namespace {
 
-std::unexpected<Error> failed(const std::string& what, const std::string& path) {
-  return fail(what + " " + path + ": " + std::strerror(errno));
-}
-
 // A call that a signal has interrupted before it did anything is made again.
 template <class Call>
 auto repeated(Call call) {
@@ -42,7 +38,7 @@ class RealFiles final : public FileSystem {
     UniqueFd fd(repeated([&] { return ::open(path.c_str(), flags, opening.mode); }));
     if (fd) {
       struct stat status{};
-      if (::fstat(fd.get(), &status) != 0) return failed("cannot look at", path);
+      if (::fstat(fd.get(), &status) != 0) return errno_error("cannot look at", path);
       if (!S_ISDIR(status.st_mode) && !S_ISFIFO(status.st_mode)) return fd;
       return fail("cannot open " + path + ": it is a " +
                   (S_ISDIR(status.st_mode) ? "directory" : "pipe") + ", no file; move it away");
@@ -54,14 +50,14 @@ class RealFiles final : public FileSystem {
       return fail("cannot open " + path +
                   ": it is a symbolic link, which is not followed; have the file itself there");
     }
-    return failed("cannot open", path);
+    return errno_error("cannot open", path);
   }
 
   Result<std::size_t> write_at(int fd, const std::string& path, std::string_view bytes,
                                std::uint64_t offset) override {
     const auto at = static_cast<off_t>(offset);
     const auto n = repeated([&] { return ::pwrite(fd, bytes.data(), bytes.size(), at); });
-    if (n < 0) return failed("cannot write", path);
+    if (n < 0) return errno_error("cannot write", path);
     return static_cast<std::size_t>(n);
   }
 
@@ -69,33 +65,34 @@ class RealFiles final : public FileSystem {
                               std::uint64_t offset) override {
     const auto at = static_cast<off_t>(offset);
     const auto n = repeated([&] { return ::pread(fd, to, size, at); });
-    if (n < 0) return failed("cannot read", path);
+    if (n < 0) return errno_error("cannot read", path);
     return static_cast<std::size_t>(n);
   }
 
   Result<std::uint64_t> size(int fd, const std::string& path) override {
     struct stat status{};
-    if (::fstat(fd, &status) != 0) return failed("cannot look at", path);
+    if (::fstat(fd, &status) != 0) return errno_error("cannot look at", path);
     return static_cast<std::uint64_t>(status.st_size);
   }
 
   Result<void> truncate(int fd, const std::string& path, std::uint64_t size) override {
     const auto to = static_cast<off_t>(size);
-    if (repeated([&] { return ::ftruncate(fd, to); }) != 0) return failed("cannot shorten", path);
+    if (repeated([&] { return ::ftruncate(fd, to); }) != 0)
+      return errno_error("cannot shorten", path);
     return {};
   }
 
   Result<void> flush(int fd, const std::string& path) override {
-    if (repeated([&] { return ::fdatasync(fd); }) != 0) return failed("cannot flush", path);
+    if (repeated([&] { return ::fdatasync(fd); }) != 0) return errno_error("cannot flush", path);
     return {};
   }
 
   Result<bool> is_at(int fd, const std::string& path) override {
     struct stat ours{}, theirs{};
-    if (::fstat(fd, &ours) != 0) return failed("cannot look at", path);
+    if (::fstat(fd, &ours) != 0) return errno_error("cannot look at", path);
     if (::lstat(path.c_str(), &theirs) != 0) {
       if (errno == ENOENT || errno == ENOTDIR) return false;
-      return failed("cannot look at", path);
+      return errno_error("cannot look at", path);
     }
     return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
   }
@@ -103,16 +100,16 @@ class RealFiles final : public FileSystem {
   Result<bool> lock(int fd, const std::string& path) override {
     if (repeated([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return true;
     if (errno == EWOULDBLOCK) return false;
-    return failed("cannot lock", path);
+    return errno_error("cannot lock", path);
   }
 
   Result<void> rename(const std::string& from, const std::string& to) override {
-    if (::rename(from.c_str(), to.c_str()) != 0) return failed("cannot rename to", to);
+    if (::rename(from.c_str(), to.c_str()) != 0) return errno_error("cannot rename to", to);
     return {};
   }
 
   Result<void> remove(const std::string& path) override {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return failed("cannot remove", path);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return errno_error("cannot remove", path);
     return {};
   }
 
@@ -120,11 +117,11 @@ class RealFiles final : public FileSystem {
     if (::mkdir(path.c_str(), 0700) == 0) return flush_directory(directory_of(path));
     if (errno == ENOENT) {
       const std::string parent = directory_of(path);
-      if (parent == path || path.empty()) return failed("cannot make the directory", path);
+      if (parent == path || path.empty()) return errno_error("cannot make the directory", path);
       TRY(make_directories(parent));
       if (::mkdir(path.c_str(), 0700) == 0) return flush_directory(parent);
     }
-    if (errno != EEXIST) return failed("cannot make the directory", path);
+    if (errno != EEXIST) return errno_error("cannot make the directory", path);
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return {};
     return fail("cannot make the directory " + path + ": there is a file of that name");
@@ -134,7 +131,7 @@ class RealFiles final : public FileSystem {
     const UniqueFd fd(
         repeated([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
     if (!fd || repeated([&] { return ::fsync(fd.get()); }) != 0) {
-      return failed("cannot flush", path);
+      return errno_error("cannot flush", path);
     }
     return {};
   }
@@ -145,6 +142,10 @@ class RealFiles final : public FileSystem {
 FileSystem& real_files() {
   static RealFiles files;
   return files;
+}
+
+std::unexpected<Error> errno_error(const std::string& what, const std::string& path) {
+  return fail(what + " " + path + ": " + std::strerror(errno));
 }
 
 std::string directory_of(const std::string& path) {

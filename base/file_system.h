@@ -52,6 +52,10 @@ class FileSystem {
 
 FileSystem& real_files();  // without state
 
+// "cannot open PATH: No such file or directory", say: what failed, on which path, and what errno
+// says.
+std::unexpected<Error> errno_error(const std::string& what, const std::string& path);
+
 std::string directory_of(const std::string& path);  // "." for a bare name
 
 // In pieces, as many as it takes. A range that the file does not have comes shorter.

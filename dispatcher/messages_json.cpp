@@ -11,31 +11,31 @@ namespace {
 // key more, TRIAL_BUDGET.
 constexpr JsonLimits kLimits{.depth = 1000, .keys = 1'000'001};
 
-constexpr std::string_view kKind = "kind";
-
-struct Saver {
-  json operator()(const SpaceSet&) const { return {{kKind, "space"}}; }
+struct MessageSaver {
+  json operator()(const SpaceSet&) const { return {{kMessageKind, "space"}}; }
   json operator()(const Offer& m) const {
     json state = save_offer(m);
-    state[kKind] = "offer";
+    state[kMessageKind] = "offer";
     return state;
   }
   json operator()(const NoMore& m) const {
-    return {{kKind, "no more"}, {"asked", m.asked}, {"reason", m.reason}};
+    return {{kMessageKind, "no more"}, {"asked", m.asked}, {"reason", m.reason}};
   }
   json operator()(const ParameterForJob& m) const {
-    return {{kKind, "parameter"},
+    return {{kMessageKind, "parameter"},
             {"id", m.id},
             {"trial_job_id", m.trial_job_id},
             {"parameter_index", m.parameter_index},
             {"parameters", save_json(m.parameters)}};
   }
   json operator()(const Decided& m) const {
-    return {{kKind, "decided"},
+    return {{kMessageKind, "decided"},
             {"decision", save_decision(m.decision)},
             {"last_value", save_json(m.last_value)}};
   }
-  json operator()(const Passed& m) const { return {{kKind, "passed"}, {"number", m.number}}; }
+  json operator()(const Passed& m) const {
+    return {{kMessageKind, "passed"}, {"number", m.number}};
+  }
   template <class Other>
   json operator()(const Other&) const {
     ATTUNE_CHECK(false);  // it is never part of a state
@@ -45,10 +45,10 @@ struct Saver {
 
 }  // namespace
 
-json save_message(const WorkerMessage& message) { return std::visit(Saver{}, message); }
+json save_message(const WorkerMessage& message) { return std::visit(MessageSaver{}, message); }
 
 Result<WorkerMessage> load_message(const json& state) {
-  const std::string kind = TRY(text_at(state, kKind));
+  const std::string kind = TRY(text_at(state, kMessageKind));
   if (kind == "space") return SpaceSet{};
   if (kind == "offer") return TRY(load_offer(state));
   if (kind == "no more") {

@@ -8,6 +8,9 @@
 
 namespace attune {
 
+// The key of a saved message that says which kind of message it is.
+inline constexpr const char* kMessageKind = "kind";
+
 // What a worker has said and io has not handled yet. Not for TunerState, AssessorState, Failed and
 // Finished, which are never part of a state.
 json save_message(const WorkerMessage& message);

@@ -8,8 +8,6 @@
 namespace attune {
 namespace {
 
-constexpr const char* kKind = "kind";
-
 Result<bool> flag_at(const json& state, const char* name) {
   const json value = TRY(value_at(state, name));
   if (!value.is_boolean()) return fail(std::string("saved state: ") + name + " is no truth value");
@@ -52,49 +50,56 @@ Result<Session::Imported> load_imported(const json& state) {
   return record;
 }
 
-struct Saver {
+struct QueuedSaver {
   json operator()(const SetSpace& m) const {
-    return {{kKind, "space"}, {"space", save_json(m.search_space)}, {"initial", m.initial}};
+    return {{kMessageKind, "space"}, {"space", save_json(m.search_space)}, {"initial", m.initial}};
   }
   json operator()(const AskTrials& m) const {
-    return {{kKind, "ask"}, {"request", m.request}, {"first", m.first}, {"count", m.count}};
+    return {{kMessageKind, "ask"}, {"request", m.request}, {"first", m.first}, {"count", m.count}};
   }
   json operator()(const AskForJob& m) const {
-    return {{kKind, "ask for job"},
+    return {{kMessageKind, "ask for job"},
             {"id", m.id},
             {"trial_job_id", m.trial_job_id},
             {"parameter_index", m.parameter_index}};
   }
   json operator()(const FinalResult& m) const {
-    return {{kKind, "final"}, {"trial", m.trial}, {"value", save_json(m.value)}};
+    return {{kMessageKind, "final"}, {"trial", m.trial}, {"value", save_json(m.value)}};
   }
   json operator()(const IntermediateResult& m) const {
-    return {{kKind, "report"}, {"trial", m.trial}, {"step", m.step}, {"value", save_json(m.value)}};
+    return {{kMessageKind, "report"},
+            {"trial", m.trial},
+            {"step", m.step},
+            {"value", save_json(m.value)}};
   }
   json operator()(const TrialsEnded& m) const {
-    return {{kKind, "ended"}, {"trials", m.trials}, {"end", static_cast<int>(m.end)}};
+    return {{kMessageKind, "ended"}, {"trials", m.trials}, {"end", static_cast<int>(m.end)}};
   }
   json operator()(const TrialsPaused& m) const {
-    return {{kKind, "paused"}, {"trials", m.trials}, {"failed", m.failed}};
+    return {{kMessageKind, "paused"}, {"trials", m.trials}, {"failed", m.failed}};
   }
   json operator()(const ImportResults& m) const {
     json records = json::array();
     for (const auto& record : m.records) records.push_back(save_imported(record));
-    return {{kKind, "import"}, {"records", std::move(records)}};
+    return {{kMessageKind, "import"}, {"records", std::move(records)}};
   }
   json operator()(const AdoptTrial& m) const {
-    return {{kKind, "adopt"},
+    return {{kMessageKind, "adopt"},
             {"trial", m.trial},
             {"parameters", save_json(m.parameters)},
             {"paused", m.paused},
             {"unknown", m.unknown}};
   }
-  json operator()(const ReviveTrial& m) const { return {{kKind, "revive"}, {"trial", m.trial}}; }
+  json operator()(const ReviveTrial& m) const {
+    return {{kMessageKind, "revive"}, {"trial", m.trial}};
+  }
   json operator()(const Refuse& m) const {
     const auto answer = std::visit([](const auto& a) { return WorkerMessage(a); }, m.answer);
-    return {{kKind, "refuse"}, {"answer", save_message(answer)}};
+    return {{kMessageKind, "refuse"}, {"answer", save_message(answer)}};
   }
-  json operator()(const Barrier& m) const { return {{kKind, "barrier"}, {"number", m.number}}; }
+  json operator()(const Barrier& m) const {
+    return {{kMessageKind, "barrier"}, {"number", m.number}};
+  }
   json operator()(const SaveState&) const {
     ATTUNE_CHECK(false);  // there is one at a time
     return nullptr;
@@ -175,12 +180,12 @@ std::unexpected<Error> unknown(const std::string& kind) {
 
 }  // namespace
 
-json save_queued(const TuneMessage& message) { return std::visit(Saver{}, message); }
-json save_queued(const AssessMessage& message) { return std::visit(Saver{}, message); }
+json save_queued(const TuneMessage& message) { return std::visit(QueuedSaver{}, message); }
+json save_queued(const AssessMessage& message) { return std::visit(QueuedSaver{}, message); }
 
 template <>
 Result<TuneMessage> load_queued(const json& state, std::size_t most_asked) {
-  const std::string kind = TRY(text_at(state, kKind));
+  const std::string kind = TRY(text_at(state, kMessageKind));
   if (auto shared = TRY(load_shared<TuneMessage>(kind, state))) return *std::move(shared);
   if (kind == "space") {
     SetSpace m;
@@ -211,7 +216,7 @@ Result<TuneMessage> load_queued(const json& state, std::size_t most_asked) {
 
 template <>
 Result<AssessMessage> load_queued(const json& state, std::size_t) {
-  const std::string kind = TRY(text_at(state, kKind));
+  const std::string kind = TRY(text_at(state, kMessageKind));
   if (auto shared = TRY(load_shared<AssessMessage>(kind, state))) return *std::move(shared);
   return unknown(kind);
 }

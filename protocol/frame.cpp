@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "protocol/digits.h"
+
 namespace attune {
 namespace {
 
 bool is_printable(char c) { return c >= 0x20 && c < 0x7f; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::uint64_t parse_digits(std::string_view digits) {
   std::uint64_t value = 0;

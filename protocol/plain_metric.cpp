@@ -2,13 +2,14 @@
 
 #include <charconv>
 
+#include "protocol/digits.h"
+
 namespace attune {
 namespace {
 
 constexpr std::size_t kMostDigits = 18;  // of an integer: any such fits
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view take_digits(std::string_view& rest) {
   std::size_t n = 0;

@@ -14,10 +14,6 @@ namespace {
 // Written by other programs, bounds may come back with a digit lost.
 constexpr double kOvershoot = 1e-12;
 
-bool is_descendant(const Param& param, std::size_t ancestor) {
-  return param.condition && param.condition->parent >= ancestor;  // depth-first order
-}
-
 bool is_nested(const Param& param) {
   const auto* choice = std::get_if<Choice>(&param.domain);
   return choice && choice->nested;

@@ -5,10 +5,6 @@
 namespace attune {
 namespace {
 
-bool is_descendant(const Param& param, std::size_t ancestor) {
-  return param.condition && param.condition->parent >= ancestor;  // depth-first order
-}
-
 json subset_json(const Subset& subset, std::uint64_t mask) {
   json result = {{"_value", json::array()}, {"_idx", json::array()}};
   for (std::size_t i = 0; i < subset.candidates.size(); ++i) {

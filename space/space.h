@@ -97,6 +97,12 @@ struct Space {
   bool feasible(const Point& point) const;  // whether all constraints hold
 };
 
+// Whether a parameter behind `ancestor` stands in one of its options, at any depth. Only for those
+// that follow each other without a gap: parameters are in depth-first order.
+inline bool is_descendant(const Param& param, std::size_t ancestor) {
+  return param.condition && param.condition->parent >= ancestor;
+}
+
 // Whether parameter i is active given the values of the parameters before it.
 bool is_active(const Space& space, const Point& point, std::size_t i);
 

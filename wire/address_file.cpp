@@ -29,7 +29,7 @@ Result<void> check_secret(int fd, const std::string& path) {
   return {};
 }
 
-Result<std::string> member(const json& object, const char* name) {
+Result<std::string> text_member(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string() || found->get_ref<const std::string&>().empty())
     return fail(fmt::format("'{}' must be a text", name));
@@ -39,9 +39,9 @@ Result<std::string> member(const json& object, const char* name) {
 Result<WireAddress> parse(std::string_view text) {
   const json object = TRY(parse_json(text, {.depth = 8, .keys = 100}));
   if (!object.is_object()) return fail("a JSON object is expected");
-  const std::string address = TRY(member(object, "address"));
-  const std::string role = TRY(member(object, "role"));
-  const auto secret = Secret::parse(TRY(member(object, "secret")));
+  const std::string address = TRY(text_member(object, "address"));
+  const std::string role = TRY(text_member(object, "role"));
+  const auto secret = Secret::parse(TRY(text_member(object, "secret")));
   if (!secret) return fail("'secret': " + secret.error().message);
   if (TRY(parse_host_port(address)).port == 0) return fail("the port is 0");
   return WireAddress{address, role, *secret};
