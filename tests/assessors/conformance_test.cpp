@@ -6,8 +6,7 @@
 
 #include "assessors/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::conformance_test {
 
 std::unique_ptr<Assessor> make(const AssessorEntry& entry, const json& arguments = {}) {
   auto made = make_assessor(builtin_assessors(), entry.name, arguments, {}, 42);
@@ -68,8 +67,6 @@ std::string apply(Assessor& assessor, const Script::Call& call) {
   REQUIRE(decision.reason.empty() == (decision.action == Action::keep_going));
   return decision.action == Action::stop ? "stop: " + decision.reason : "go";
 }
-
-}  // namespace
 
 TEST_CASE("assessors: same calls, same decisions, saved and loaded anywhere, the same rest") {
   const Script script;
@@ -161,4 +158,4 @@ TEST_CASE("assessors: arguments are declared, defaulted and checked") {
   CHECK(missing.error().message.find("did you mean \"Medianstop\"?") != std::string::npos);
 }
 
-}  // namespace attune
+}  // namespace attune::conformance_test

@@ -5,8 +5,7 @@
 
 #include "assessors/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::curvefitting_test {
 
 // An assessor, and the histories of the trials that it is fed.
 class Feed {
@@ -57,8 +56,6 @@ std::vector<double> shifted(std::vector<double> values, double by) {
 }
 
 const json kMinimize = {{"optimize_mode", "minimize"}};
-
-}  // namespace
 
 TEST_CASE("Curvefitting stops what ends lower, not what will be better") {
   Feed feed;
@@ -199,4 +196,4 @@ TEST_CASE("Curvefitting: the reason names the numbers") {
         "0.5");
 }
 
-}  // namespace attune
+}  // namespace attune::curvefitting_test

@@ -7,8 +7,7 @@
 #include "assessors/registry.h"
 #include "tests/tuners/recording.h"
 
-namespace attune {
-namespace {
+namespace attune::medianstop_test {
 
 std::unique_ptr<Assessor> make(const json& arguments) {
   auto made = make_assessor(builtin_assessors(), "Medianstop", arguments, {}, 0);
@@ -41,8 +40,6 @@ class Feed {
  private:
   std::map<TrialId, std::vector<Report>> histories_;
 };
-
-}  // namespace
 
 TEST_CASE("Medianstop stops what NNI stopped in its recordings") {
   const std::string name =
@@ -175,4 +172,4 @@ TEST_CASE("Medianstop judges the metric of the objective") {
   CHECK((*made)->assess(3, std::vector{Report{3, 0, {}}}).action == Action::keep_going);
 }
 
-}  // namespace attune
+}  // namespace attune::medianstop_test

@@ -6,8 +6,7 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 
-namespace attune {
-namespace {
+namespace attune::gpu_rotation_test {
 
 using Devices = std::vector<GpuName>;
 
@@ -96,5 +95,4 @@ TEST_CASE("gpu rotation: what an earlier manager assigned counts") {
   CHECK(rotation.assign("c", 1) == Devices{"1"});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::gpu_rotation_test

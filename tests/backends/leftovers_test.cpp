@@ -7,7 +7,8 @@
 #include "backends/process.h"
 #include "tests/backends/local_fixture.h"
 
-using namespace attune;
+namespace attune::leftovers_test {
+
 using namespace attune::test;
 
 TEST_CASE("leftovers: a process that is replacing its program is found too") {
@@ -40,3 +41,5 @@ TEST_CASE("leftovers: a process that is replacing its program is found too") {
     CHECK(WTERMSIG(status) == SIGKILL);
   }
 }
+
+}  // namespace attune::leftovers_test

@@ -14,8 +14,9 @@ extern "C" {
 
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_adoption_test {
+
+using namespace test;
 
 using Adoption = TrialBackend::Adoption;
 
@@ -365,5 +366,4 @@ TEST_CASE("local adoption: GPUs stay with the trials that have them") {
   CHECK(read_text(f.backend->stdout_path("t1")) == next);
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_adoption_test

@@ -1,8 +1,9 @@
 // Real processes; see local_fixture.h.
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_backend_test {
+
+using namespace test;
 
 TEST_CASE("local backend: a trial finds its files and environment, and its metrics come back") {
   LocalFixture f(R"(cat; pwd; env | sort | grep -E '^(NNI_|ATTUNE_|KEPT)'; echo oops >&2
@@ -333,5 +334,4 @@ TEST_CASE("local backend: what cannot be started is an error, and nothing follow
   CHECK(no_shim.error().message.find("/nowhere/attune-shim") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_backend_test

@@ -3,8 +3,9 @@
 
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_checkpoint_test {
+
+using namespace test;
 
 // Says what it finds in its checkpoint folder, and saves its attempt there.
 constexpr char kSaves[] =
@@ -260,5 +261,4 @@ TEST_CASE("local checkpoints: what a killed manager left unfinished is removed")
   CHECK(fs::exists(checkpoints / "c/state"));
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_checkpoint_test

@@ -6,8 +6,9 @@
 #include "backends/trial_folder.h"
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_files_test {
+
+using namespace test;
 
 TEST_CASE("local backend: what a trial does to its metrics file hides no later metric") {
   struct Row {
@@ -120,5 +121,4 @@ TEST_CASE("local files: a loop of links is an error, not an exception") {
   CHECK(make_private_directories(folder.path / "a" / "b").has_value());
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_files_test

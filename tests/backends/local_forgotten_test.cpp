@@ -1,8 +1,9 @@
 // A manager that has an older store, or whose folder was taken away.
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_forgotten_test {
+
+using namespace test;
 
 TEST_CASE("local backend: the folder of the experiment is made again") {
   LocalFixture local("report FINAL 0 1");
@@ -50,5 +51,4 @@ TEST_CASE("local backend: no attempt is started beside one that the store has fo
   CHECK(second.reports.size() == 1);
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_forgotten_test

@@ -3,8 +3,9 @@
 
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_full_disk_test {
+
+using namespace test;
 
 // No file of the shim may grow any more; that of its standard output is shorter than the spool.
 void fill_disk_of(const LocalFixture& local, rlim_t limit) {
@@ -85,5 +86,4 @@ TEST_CASE("local checkpoints: what does not fit on the disk is waited for") {
   }
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_full_disk_test

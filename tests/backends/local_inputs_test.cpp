@@ -1,8 +1,9 @@
 // What a trial gets: templates, variables, its folder.
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_inputs_test {
+
+using namespace test;
 
 TEST_CASE("trial inputs: templates, variables and the folder") {
   LocalFixture local("", [](LocalBackendOptions& options) {
@@ -59,5 +60,4 @@ TEST_CASE("trial inputs: a template that cannot be rendered starts nothing") {
   CHECK(started.error().message.starts_with("case.in, line 1: {missing}"));
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_inputs_test

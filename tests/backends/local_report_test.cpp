@@ -3,8 +3,9 @@
 
 #include "tests/backends/local_report_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_report_test {
+
+using namespace test;
 
 LocalFixture printing(const std::string& command, const std::string& regex,
                       OutputStream stream = OutputStream::out) {
@@ -221,5 +222,4 @@ TEST_CASE("report lines: after the death of the manager none is lost and none co
   CHECK(local.problems.empty());
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_report_test

@@ -2,8 +2,9 @@
 #include "tests/backends/gate.h"
 #include "tests/backends/local_report_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_result_file_test {
+
+using namespace test;
 
 using Lines = std::vector<std::string>;
 
@@ -145,5 +146,4 @@ TEST_CASE("result file: its folder is the trial's to make") {
   CHECK(shown(local) == Lines{"F0 1.5"});
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_result_file_test

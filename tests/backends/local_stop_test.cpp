@@ -1,8 +1,9 @@
 // Trials that are ended: by us, with all that they started.
 #include "tests/backends/local_fixture.h"
 
-namespace attune::test {
-namespace {
+namespace attune::local_stop_test {
+
+using namespace test;
 
 auto grace(std::chrono::milliseconds time) {
   return [time](LocalBackendOptions& options) { options.stop_grace = time; };
@@ -236,5 +237,4 @@ TEST_CASE("local backend: results come once, in order, and late ones are marked"
   expect({{3, 10, false}});
 }
 
-}  // namespace
-}  // namespace attune::test
+}  // namespace attune::local_stop_test

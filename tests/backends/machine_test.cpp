@@ -9,8 +9,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::machine_test {
 
 using Devices = std::vector<GpuName>;
 
@@ -82,5 +81,4 @@ TEST_CASE("machine: CUDA_VISIBLE_DEVICES restricts what we may assign") {
   CHECK(find("GPU-5a1c gpus=7") == Devices{});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::machine_test

@@ -6,8 +6,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::metric_file_test {
 
 std::string body(int sequence) {
   return fmt::format(R"({{"parameter_id": 7, "trial_job_id": "t0007", "type": "PERIODICAL", )"
@@ -204,5 +203,4 @@ TEST_CASE("metric file: any bytes are survived") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::metric_file_test

@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::metric_text_test {
 
 TEST_CASE("metric text: numbers as programs print them") {
   const auto [text, number] = GENERATE(table<std::string, double>({{"3", 3},
@@ -66,5 +65,4 @@ TEST_CASE("regex: mistakes name the byte, and a bad pattern is given up") {
   CHECK(dot.find("\xff", match) == Regex::Outcome::none);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::metric_text_test

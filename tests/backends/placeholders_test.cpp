@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::placeholders_test {
 
 const ParameterNames kNames({"lr", "depth", "optimizer", "optimizer._name", "optimizer.lr"});
 
@@ -86,5 +85,4 @@ TEST_CASE("placeholders: a byte 0 fits into no word") {
   CHECK_FALSE(parameter_values("[]").has_value());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::placeholders_test

@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::regex_test {
 
 using Outcome = Regex::Outcome;
 
@@ -50,5 +49,4 @@ TEST_CASE("regex: a search says what it has cost") {
   CHECK(match.steps > 100 * few);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::regex_test

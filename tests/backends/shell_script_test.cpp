@@ -8,8 +8,7 @@
 #include "backends/trial_command.h"
 #include "base/json.h"
 
-namespace attune {
-namespace {
+namespace attune::shell_script_test {
 
 // One word of every kind that a shell would do something to.
 const std::vector<std::string> kNasty = {"a b; touch hacked",
@@ -158,5 +157,4 @@ TEST_CASE("shell script: placeholders beside added arguments") {
         std::vector<std::string>{"a b", "--x", "a b", "--st_checkpoint_dir", "/f/checkpoint"});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::shell_script_test

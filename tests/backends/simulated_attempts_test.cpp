@@ -7,8 +7,7 @@
 #include "backends/simulated/generated_curves.h"
 #include "tests/backends/simulated_fixture.h"
 
-namespace attune {
-namespace {
+namespace attune::simulated_attempts_test {
 
 using namespace simulated_test;
 
@@ -166,5 +165,4 @@ TEST_CASE("simulated backend: nothing of an earlier process can be adopted") {
   CHECK(f.ends.back().how == Ending::succeeded);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::simulated_attempts_test

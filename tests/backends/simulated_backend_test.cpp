@@ -9,8 +9,7 @@
 #include "protocol/codec.h"
 #include "tests/backends/simulated_fixture.h"
 
-namespace attune {
-namespace {
+namespace attune::simulated_backend_test {
 
 using namespace simulated_test;
 
@@ -224,5 +223,4 @@ TEST_CASE("simulated backend: is described, and has the capacity that it was giv
   CHECK(f.backend->stderr_path("t0001") == "/experiment/trials/t0001/stderr");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::simulated_backend_test

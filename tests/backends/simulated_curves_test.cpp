@@ -6,8 +6,7 @@
 #include "backends/simulated/recorded_curves.h"
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::simulated_curves_test {
 
 LearningCurve curve_of(const CurveSource& source, const json& parameters,
                        std::int64_t sequence = 0) {
@@ -210,5 +209,4 @@ TEST_CASE("generated curves: any space and any configuration have a curve") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::simulated_curves_test

@@ -7,8 +7,7 @@
 #include "base/json.h"
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::simulated_event_queue_test {
 
 using Kind = SimulatedEvent::Kind;
 
@@ -99,5 +98,4 @@ TEST_CASE("event queue: agrees with a sorted list, whatever is pushed and remove
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::simulated_event_queue_test

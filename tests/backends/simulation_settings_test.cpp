@@ -5,8 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-namespace attune {
-namespace {
+namespace attune::simulation_settings_test {
 
 namespace fs = std::filesystem;
 
@@ -112,5 +111,4 @@ TEST_CASE("simulation settings: recorded curves come from their file") {
   fs::remove_all(experiment.directory);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::simulation_settings_test

@@ -11,8 +11,7 @@
 #include "backends/shim/spool_writer.h"
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::spool_reader_test {
 
 std::string record(const std::string& type, const std::string& body, double time = 5) {
   return fmt::format("{} {:.6f} {}\n{}\n", type, time, body.size(), body);
@@ -246,5 +245,4 @@ TEST_CASE("spool: what a shim writes has times that no clock moves which is set 
   CHECK(facts.begun == facts.exit->time - 3);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::spool_reader_test

@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::template_file_test {
 
 const ParameterNames kNames({"n", "x", "name", "flag", "none", "list", "branch", "o"});
 const ParameterValues kValues = {
@@ -88,5 +87,4 @@ TEST_CASE("template: checked without a trial") {
   CHECK(format_of_file("b.cfg") == TemplateFormat::as_text);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::template_file_test

@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::trial_command_test {
 
 constexpr char kText[] =
     R"({"parameter_id": 3, "parameters": {"lr": 1e-5, "n": 3, "name": "a \"b\" $(c); 'd'", "flag": true,
@@ -66,5 +65,4 @@ TEST_CASE("trial command: a configuration without parameters is an error") {
   CHECK_FALSE(trial_command("train", {}, TrialArguments::json_file, text, "/f").has_value());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_command_test

@@ -5,8 +5,7 @@
 
 #include "base/json.h"
 
-namespace attune {
-namespace {
+namespace attune::tune_metric_test {
 
 TEST_CASE("tune metric: lines as Syne Tune reads them") {
   std::ifstream stream(ATTUNE_TEST_DATA "/syne_report_retrieve.json");
@@ -35,5 +34,4 @@ TEST_CASE("tune metric: braces that are no report") {
   CHECK_FALSE(find_tune_metric("} [tune-metric]: {").has_value());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::tune_metric_test

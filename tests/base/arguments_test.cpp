@@ -3,9 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
-
-namespace {
+namespace attune::arguments_test {
 
 using Type = Argument::Type;
 
@@ -39,8 +37,6 @@ std::string error_of(const char* given) {
   const auto result = resolve(given);
   return result ? "accepted: " + dump_json(*result) : result.error().message;
 }
-
-}  // namespace
 
 TEST_CASE("defaults are filled in, in declaration order") {
   const char* expected =
@@ -132,3 +128,5 @@ TEST_CASE("the nearest name is near") {
   CHECK(nearest_name("", {"ab"}).empty());
   CHECK(nearest_name("a", {}).empty());
 }
+
+}  // namespace attune::arguments_test

@@ -9,8 +9,7 @@
 
 #include "base/crc32c.h"
 
-namespace attune {
-namespace {
+namespace attune::atomic_file_test {
 
 struct Folder {
   Folder() {
@@ -63,5 +62,4 @@ TEST_CASE("CRC-32C is that of the standard") {
   CHECK(crc32c("") == 0);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::atomic_file_test

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 
-using namespace attune;
+namespace attune::base64_test {
 
 TEST_CASE("the vectors of RFC 4648") {
   struct Row {
@@ -34,3 +34,5 @@ TEST_CASE("what is not strict base64 is an error") {
   CAPTURE(text);
   CHECK_FALSE(base64_decode(text));
 }
+
+}  // namespace attune::base64_test

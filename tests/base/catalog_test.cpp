@@ -3,9 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
-
-namespace {
+namespace attune::catalog_test {
 
 struct Entry {
   std::string name;
@@ -19,8 +17,6 @@ Catalog<Entry> catalog() {
   made.add({"TPE", {}});
   return made;
 }
-
-}  // namespace
 
 TEST_CASE("names and aliases are found in either case") {
   const auto known = catalog();
@@ -48,3 +44,5 @@ TEST_CASE("entries keep the order in which they were added") {
   CHECK(known.entries()[0].name == "Random");
   CHECK(known.entries()[2].name == "TPE");
 }
+
+}  // namespace attune::catalog_test

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
+namespace attune::clock_test {
 
 TEST_CASE("the system's clock goes on, and its wall time is a date of this century") {
   const SystemClock clock;
@@ -22,3 +22,5 @@ TEST_CASE("a manual clock stands still until it is moved") {
   CHECK(clock.now() == 2.5);
   CHECK(clock.wall() == 1002.5);
 }
+
+}  // namespace attune::clock_test

@@ -5,8 +5,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::directory_entries_test {
 
 TEST_CASE("the entries of a folder, and none of what is no folder") {
   const TemporaryFolder folder;
@@ -19,5 +18,4 @@ TEST_CASE("the entries of a folder, and none of what is no folder") {
   CHECK(entries_of(folder.path / "loop").empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::directory_entries_test

@@ -9,8 +9,7 @@
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::file_system_test {
 
 constexpr FileSystem::Opening kNew{.write = true, .create = true};
 
@@ -177,5 +176,4 @@ TEST_CASE("what a failed flush was to bring does not come with the next one") {
   CHECK(files.after_power_loss(path).front() == std::string("ab\0\0ef", 6));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::file_system_test

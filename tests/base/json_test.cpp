@@ -4,9 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-using namespace attune;
-
-namespace {
+namespace attune::json_test {
 
 std::string error_of(std::string_view text, const JsonLimits& limits = {}) {
   const auto result = parse_json(text, limits);
@@ -20,8 +18,6 @@ std::string nested(int depth, char open, char close) {
   if (open == '{') text += "1";
   return text + std::string(static_cast<std::size_t>(depth), close);
 }
-
-}  // namespace
 
 TEST_CASE("what is written is what was read") {
   const char* text = GENERATE(
@@ -204,3 +200,5 @@ TEST_CASE("every value has a name for messages") {
   CHECK(json_type_name(json::array()) == "an array");
   CHECK(json_type_name(json::object()) == "an object");
 }
+
+}  // namespace attune::json_test

@@ -6,8 +6,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::leaders_test {
 
 using Ids = std::vector<std::int64_t>;
 
@@ -26,8 +25,6 @@ Ids leading(const std::vector<Standing>& all) {
   std::ranges::stable_sort(ids, {}, [&](std::int64_t i) { return all[static_cast<size_t>(i)]; });
   return ids;
 }
-
-}  // namespace
 
 TEST_CASE("leaders: of one objective the first of the best") {
   Leaders leaders;
@@ -87,4 +84,4 @@ TEST_CASE("leaders: at any moment those of the definition") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::leaders_test

@@ -14,9 +14,7 @@
 #include "base/line_rate.h"
 #include "base/unique_fd.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::log_test {
 
 // A directory of its own that goes away with the test.
 class LogFile {
@@ -39,8 +37,6 @@ class LogFile {
  private:
   std::filesystem::path directory_;
 };
-
-}  // namespace
 
 TEST_CASE("lines are in NNI's format") {
   const LogFile file;
@@ -180,3 +176,5 @@ TEST_CASE("level names are those of NNI") {
   CHECK_FALSE(parse_log_level("INFO"));
   CHECK_FALSE(parse_log_level(""));
 }
+
+}  // namespace attune::log_test

@@ -3,7 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-using namespace attune;
+namespace attune::names_test {
+
 using namespace std::string_view_literals;
 
 TEST_CASE("names: what may become a path") {
@@ -35,3 +36,5 @@ TEST_CASE("names: what people are shown on one line") {
   CHECK_FALSE(check_printable("host", std::string(301, 'x')).has_value());
   CHECK(check_printable("host", "\x1b[2J").error().message.find("host \"?[2J\"") == 0);
 }
+
+}  // namespace attune::names_test

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attune {
-namespace {
+namespace attune::python_json_test {
 
 TEST_CASE("python json: what is not finite stays, at any depth, and is read back") {
   const double infinity = std::numeric_limits<double>::infinity();
@@ -20,5 +19,4 @@ TEST_CASE("python json: what is not finite stays, at any depth, and is read back
   CHECK(dump_python_json(std::nan("")) == "NaN");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::python_json_test

@@ -6,8 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace attune {
-namespace {
+namespace attune::queue_test {
 
 TEST_CASE("first in, first out") {
   BoundedQueue<int> queue(1000);
@@ -155,5 +154,4 @@ TEST_CASE(
   CHECK(count == std::vector<int>(kAll, 1));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::queue_test

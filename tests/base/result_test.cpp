@@ -4,9 +4,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-using namespace attune;
-
-namespace {
+namespace attune::result_test {
 
 Result<int> half(int x) {
   if (x % 2 != 0) return fail(std::to_string(x) + " is odd");
@@ -37,8 +35,6 @@ Result<int> unboxed(int x) {
 
 Result<std::string> once(Result<std::string>& given) { return TRY(std::move(given)); }
 
-}  // namespace
-
 TEST_CASE("TRY yields the value") {
   CHECK(quarter(12) == 3);
   CHECK(named(4).value() == "even");
@@ -59,3 +55,5 @@ TEST_CASE("TRY moves out of the result, it does not copy") {
   REQUIRE(taken);
   CHECK(taken->data() == buffer);
 }
+
+}  // namespace attune::result_test

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 
-using namespace attune;
+namespace attune::rng_test {
 
 TEST_CASE("xoshiro256** gives the published sequence") {
   Rng rng(Rng::State{1, 2, 3, 4});
@@ -188,3 +188,5 @@ TEST_CASE("a generator survives JSON") {
     CHECK(result.error().message.starts_with("random number generator: "));
   }
 }
+
+}  // namespace attune::rng_test

@@ -4,7 +4,7 @@
 
 #include "base/saved_numbers.h"
 
-namespace attune {
+namespace attune::saved_numbers_test {
 
 TEST_CASE("saved numbers: every bit comes back, damage is an error that names the key") {
   const double infinity = std::numeric_limits<double>::infinity();
@@ -32,4 +32,4 @@ TEST_CASE("saved numbers: every bit comes back, damage is an error that names th
   CHECK_FALSE(object_at(json{{"a", json::array()}}, "a"));
 }
 
-}  // namespace attune
+}  // namespace attune::saved_numbers_test

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attune {
-namespace {
+namespace attune::standing_test {
 
 constexpr double kMost = std::numeric_limits<double>::max();
 const std::vector<Objective> kObjectives = {
@@ -16,8 +15,6 @@ Standing of(double loss, double recall, double size, double seconds) {
   return standing(kObjectives, std::vector<std::optional<double>>{loss, recall, size, seconds})
       .value();
 }
-
-}  // namespace
 
 TEST_CASE("standing: objectives are minimised and limits are measured") {
   const Standing kept = of(3, 0.8, 5, 10);  // a limit that is reached is kept
@@ -55,4 +52,4 @@ TEST_CASE("standing: differences that no double can express are the largest one"
   CHECK(violation(std::vector<double>{kMost, kMost}, 0) == kMost);
 }
 
-}  // namespace attune
+}  // namespace attune::standing_test

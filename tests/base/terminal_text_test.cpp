@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::terminal_text_test {
 
 using namespace std::string_literals;
 
@@ -17,5 +16,4 @@ TEST_CASE("a terminal sees control characters as text") {
   CHECK(terminal_text("").empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::terminal_text_test

@@ -11,8 +11,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::trust_test {
 
 namespace fs = std::filesystem;
 
@@ -165,5 +164,4 @@ TEST_CASE("trust: a FIFO that somebody may have put there is not waited for") {
   check_refused(world.at("mine/fifo"), world.at("mine/fifo"));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trust_test

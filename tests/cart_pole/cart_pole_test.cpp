@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+namespace attune::cart_pole_test {
+
 using namespace cart_pole;
 
 TEST_CASE("cart pole: one step from rest is what the equations give by hand") {
@@ -58,3 +60,5 @@ TEST_CASE("cart pole: pushed to one side only it falls within ten steps or so") 
   CHECK(steps > 6);
   CHECK(steps < 13);
 }
+
+}  // namespace attune::cart_pole_test

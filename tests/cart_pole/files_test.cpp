@@ -5,7 +5,8 @@
 #include "examples/cart_pole/shared_files.h"
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
+namespace attune::files_test {
+
 using namespace cart_pole;
 using Catch::Contains;
 
@@ -120,3 +121,5 @@ TEST_CASE("settings: are read as they were written and what is wrong has its nam
   }));
   CHECK_THAT(parse_settings(*parse_json(text)).error().message, Contains(reason));
 }
+
+}  // namespace attune::files_test

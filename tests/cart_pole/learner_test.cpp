@@ -6,9 +6,9 @@
 #include "examples/cart_pole/alone.h"
 #include "examples/cart_pole/replay.h"
 
-using namespace cart_pole;
+namespace attune::learner_test {
 
-namespace {
+using namespace cart_pole;
 
 Segment segment_of(std::size_t length, bool fallen) {
   Segment segment;
@@ -18,8 +18,6 @@ Segment segment_of(std::size_t length, bool fallen) {
   segment.fallen = fallen;
   return segment;
 }
-
-}  // namespace
 
 TEST_CASE("learner: what an action is worth") {
   Settings settings;
@@ -110,3 +108,5 @@ TEST_CASE("alone: balances the pole and gives the same result each time") {
   settings.seed = 2;
   CHECK(last().loss != one.loss);
 }
+
+}  // namespace attune::learner_test

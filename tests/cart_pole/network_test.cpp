@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+namespace attune::network_test {
+
 using namespace cart_pole;
 
 TEST_CASE("network: the gradient is that of finite differences") {
@@ -58,3 +60,5 @@ TEST_CASE("network: Adam finds the lowest point of a parabola") {
   for (int i = 0; i < 2000; ++i) adam.step(x, std::vector<double>{2 * (x[0] - 1)}, 0.02);
   CHECK(x[0] == Approx(1).margin(1e-3));
 }
+
+}  // namespace attune::network_test

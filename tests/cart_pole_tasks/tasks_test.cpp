@@ -3,10 +3,9 @@
 
 #include "tests/coordinator/server_fixture.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::tasks_test {
 
-namespace {
+using namespace attune::test;
 
 // For measurements: CART_POLE='{"seed": 7, "most_steps": 500, "stop": 475}'.
 json asked_for() {
@@ -78,8 +77,6 @@ struct CartPole : ServerFixture {
   int sequence = 0;
 };
 
-}  // namespace
-
 TEST_CASE("cart pole tasks: one learner and three collectors balance the pole") {
   const json more = asked_for();
   const int seed = more["seed"];
@@ -133,3 +130,5 @@ TEST_CASE("cart pole tasks: the coordinator comes back and all go on") {
   REQUIRE(f.ends("collect-1"));
   CHECK(f.reports("learn-1").back()["train_steps"] == 2000);
 }
+
+}  // namespace attune::tasks_test

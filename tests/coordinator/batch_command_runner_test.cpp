@@ -4,10 +4,9 @@
 #include <memory>
 #include <optional>
 
-using namespace attune;
-namespace asio = boost::asio;
+namespace attune::batch_command_runner_test {
 
-namespace {
+namespace asio = boost::asio;
 
 CommandLine shell(std::string script) { return {{"/bin/sh", "-c", std::move(script)}, ""}; }
 
@@ -20,8 +19,6 @@ CommandEnd run_one(const CommandLine& command, std::size_t bound = 1000) {
   io.run();
   return end.value();
 }
-
-}  // namespace
 
 TEST_CASE("batch: a command hears its input and is heard on both channels") {
   CommandLine command = shell("cat; echo $A >&2; exit 3");
@@ -71,3 +68,5 @@ TEST_CASE("batch: nothing is called when the runner is gone") {
   io.run();
   CHECK(calls == 0);
 }
+
+}  // namespace attune::batch_command_runner_test

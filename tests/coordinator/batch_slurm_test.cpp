@@ -7,9 +7,7 @@
 #include "coordinator/batch/slurm_states.h"
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::batch_slurm_test {
 
 BatchJob least_job() {
   BatchJob job;
@@ -32,8 +30,6 @@ bool has(const std::vector<std::string>& options, const std::string& option) {
 bool asks_for(const std::vector<std::string>& options, const std::string& name) {
   return std::ranges::any_of(options, [&](const auto& each) { return each.starts_with(name); });
 }
-
-}  // namespace
 
 TEST_CASE("batch: a job with everything becomes options of sbatch") {
   BatchJob job = least_job();
@@ -324,3 +320,5 @@ TEST_CASE("batch: programs and configuration that are missing are named with the
   REQUIRE_FALSE(conf);
   CHECK(conf.error().message.find("/nowhere/slurm.conf") != std::string::npos);
 }
+
+}  // namespace attune::batch_slurm_test

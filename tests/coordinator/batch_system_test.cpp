@@ -6,9 +6,7 @@
 #include "coordinator/batch/command_batch_system.h"
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::batch_system_test {
 
 // Jobs are lines of a file; a submission appends one after running `before`.
 class ShellCommands final : public BatchCommands {
@@ -86,8 +84,6 @@ struct World {
                             {"PATH=/bin:/usr/bin"}};
   std::vector<BatchSubmission> answers;
 };
-
-}  // namespace
 
 TEST_CASE("batch: a job that is there is found instead of submitted again") {
   World world;
@@ -185,3 +181,5 @@ TEST_CASE("batch: a cancel has one answer and that is the first error") {
   world.io.run();
   CHECK(answers == std::vector<std::string>{"", "exit code 3"});
 }
+
+}  // namespace attune::batch_system_test

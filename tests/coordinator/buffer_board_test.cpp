@@ -5,9 +5,7 @@
 
 #include "wire/json_frames.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::buffer_board_test {
 
 using Session = BufferBoard::SessionId;
 
@@ -62,8 +60,6 @@ std::vector<std::string> metas(const json& batch) {
   for (const json& item : batch["items"]) texts.push_back(item["meta"]);
   return texts;
 }
-
-}  // namespace
 
 TEST_CASE("buffers: numbers that cannot be are an error for whoever says them") {
   Buffers b(R"({"policy": "fifo", "max_staleness": 3})");
@@ -268,3 +264,5 @@ TEST_CASE("buffers: who waits behind an attempt that ends goes on unless the buf
   CHECK(b.heard(3).at(0)["type"] == (owner ? "closed" : "batch"));
   CHECK(b.records.size() == (owner ? 1 : 2));  // none of a buffer that is not there any more
 }
+
+}  // namespace attune::buffer_board_test

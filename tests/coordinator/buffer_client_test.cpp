@@ -7,10 +7,9 @@
 
 #include "tests/coordinator/server_fixture.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::buffer_client_test {
 
-namespace {
+using namespace attune::test;
 
 // A learner and a collector that run, with the buffer `b` between them.
 struct Programs : ServerFixture {
@@ -68,8 +67,6 @@ struct Programs : ServerFixture {
 
   Client* client = nullptr;
 };
-
-}  // namespace
 
 TEST_CASE("buffer client: every item counts once over restarts of the coordinator") {
   Programs f(R"({"policy": "uniform", "capacity": 1000, "batch": 8})");
@@ -164,3 +161,5 @@ TEST_CASE("buffer client: one that waits in an attempt that has ended is fenced 
   });
   CHECK(f.result_of(again));
 }
+
+}  // namespace attune::buffer_client_test

@@ -8,9 +8,7 @@
 #include "tests/coordinator/buffer_helpers.h"
 #include "tests/coordinator/buffer_model.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::buffer_model_test {
 
 Buffer reloaded(const Buffer& buffer) {
   const auto state = parse_json(dump_json(buffer.save()));
@@ -181,8 +179,6 @@ class Walk {
       10 + rng.index(40);  // percent of the calls: few keep the buffer nearly empty
 };
 
-}  // namespace
-
 TEST_CASE("buffer: does what a slow obvious model does") {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     Walk walk(seed);
@@ -232,3 +228,5 @@ TEST_CASE("buffer: records on a snapshot make the same buffer again") {
     REQUIRE(again.save() == walk.buffer.save());
   }
 }
+
+}  // namespace attune::buffer_model_test

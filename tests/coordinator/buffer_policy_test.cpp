@@ -4,7 +4,7 @@
 
 #include "tests/coordinator/buffer_helpers.h"
 
-using namespace attune;
+namespace attune::buffer_policy_test {
 
 TEST_CASE("buffer policy: defaults") {
   const BufferPolicy policy = policy_of(R"({"policy": "prioritised"})");
@@ -81,3 +81,5 @@ TEST_CASE("buffer policy: settings under which somebody would wait for ever are 
   CHECK(parse_buffer_policy(*parse_json(
       R"({"policy": "uniform", "batch": 64, "rate_limit": {"max": 2, "window": 64}})")));
 }
+
+}  // namespace attune::buffer_policy_test

@@ -5,7 +5,7 @@
 
 #include "tests/coordinator/buffer_helpers.h"
 
-using namespace attune;
+namespace attune::buffer_push_test {
 
 TEST_CASE("buffer: fifo gives each item once in the order of arrival") {
   Buffer buffer = buffer_of(R"({"policy": "fifo", "capacity": 10})");
@@ -181,3 +181,5 @@ TEST_CASE("buffer: priorities are updated by id and refused when they are none")
   CHECK(uniform.update(ids, std::vector<double>{5, 7, 8, 9}) == 0);
   CHECK(uniform.save() == same);
 }
+
+}  // namespace attune::buffer_push_test

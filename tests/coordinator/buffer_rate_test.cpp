@@ -3,7 +3,7 @@
 
 #include "tests/coordinator/buffer_helpers.h"
 
-using namespace attune;
+namespace attune::buffer_rate_test {
 
 TEST_CASE("buffer: batches wait for enough items") {
   Buffer buffer = buffer_of(R"({"policy": "uniform", "batch": 4, "min_items": 6})");
@@ -99,3 +99,5 @@ TEST_CASE("rate limit: a window decays both counts with each push") {
   for (int i = 0; i < 5; ++i) all.pushed();
   CHECK(all.counts().pushed == 5);
 }
+
+}  // namespace attune::buffer_rate_test

@@ -7,9 +7,7 @@
 
 #include "tests/coordinator/buffer_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::buffer_sample_test {
 
 // How often each id was drawn in so many batches.
 std::vector<double> draws(Buffer& buffer, std::size_t n, int batches) {
@@ -32,8 +30,6 @@ void set_priorities(Buffer& buffer, const std::vector<double>& priorities) {
   for (ItemId id = 1; id <= priorities.size(); ++id) ids.push_back(id);
   REQUIRE(buffer.update(ids, priorities) == priorities.size());
 }
-
-}  // namespace
 
 TEST_CASE("buffer: all sets of different items are alike") {
   const std::string uses = GENERATE("", R"(, "max_use": 1000000)");
@@ -152,3 +148,5 @@ TEST_CASE("buffer: priorities as far apart as they may be") {
     }
   }
 }
+
+}  // namespace attune::buffer_sample_test

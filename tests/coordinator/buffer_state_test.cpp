@@ -9,9 +9,7 @@
 #include "coordinator/buffer/buffer_record.h"
 #include "tests/coordinator/buffer_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::buffer_state_test {
 
 const std::string kSettings =
     R"({"policy": "prioritised", "capacity": 5, "batch": 2, "max_use": 3, "max_staleness": 4})";
@@ -28,8 +26,6 @@ Buffer lived_in() {
 }
 
 json packed(const std::vector<double>& numbers) { return save_numbers(numbers); }
-
-}  // namespace
 
 TEST_CASE("buffer: a state that was tampered with is refused") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -198,3 +194,5 @@ TEST_CASE("buffer: memory is that of what is there") {
   }
   CHECK(dump_json(buffer.save()).size() < bytes + 100);
 }
+
+}  // namespace attune::buffer_state_test

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "coordinator/buffer/sum_tree.h"
 
-using namespace attune;
+namespace attune::buffer_sum_tree_test {
 
 TEST_CASE("sum tree: finds the leaf of a mass") {
   SumTree tree;
@@ -75,3 +75,5 @@ TEST_CASE("sum tree: finds what a walk along the leaves finds") {
     REQUIRE(tree.find(mass) == expected);
   }
 }
+
+}  // namespace attune::buffer_sum_tree_test

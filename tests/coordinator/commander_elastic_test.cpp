@@ -3,10 +3,9 @@
 
 #include "tests/coordinator/commander_helpers.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::commander_elastic_test {
 
-namespace {
+using namespace attune::test;
 
 // Those that have a worker, and those that wait for one.
 std::pair<int, int> collectors(const World& world) {
@@ -18,8 +17,6 @@ std::pair<int, int> collectors(const World& world) {
 using Counts = std::pair<int, int>;
 
 const char* const kElastic = R"({"collectors": {"min": 2, "max": 6}})";
-
-}  // namespace
 
 TEST_CASE("commander elastic: collectors come and go with the workers") {
   const std::string name = GENERATE("solo", "naive");
@@ -94,3 +91,5 @@ TEST_CASE("commander elastic: wrong bounds are an error") {
   REQUIRE_FALSE(made);
   CHECK_THAT(made.error().message, Catch::Contains(wanted));
 }
+
+}  // namespace attune::commander_elastic_test

@@ -5,11 +5,10 @@
 #include "coordinator/commanders/league.h"
 #include "tests/coordinator/commander_helpers.h"
 
-using namespace attune;
+namespace attune::commander_league_test {
+
 using namespace attune::test;
 using Ids = std::vector<std::string>;
-
-namespace {
 
 LeagueSettings three_players() {
   LeagueSettings settings;
@@ -39,8 +38,6 @@ json league_settings(const std::string& more = "{}") {
 json opponent_of(const World& world, const std::string& id) {
   return parameters_in(world.task(id).spec)["opponent"];
 }
-
-}  // namespace
 
 TEST_CASE("league: games are read in three forms") {
   const auto read = [](const char* text) { return games_of(*parse_json(text)); };
@@ -182,3 +179,5 @@ TEST_CASE("commander one_vs_one: a collector counts once however often it report
   CHECK(bot["wins"] == 2.0);
   CHECK(bot["losses"] == 3.0);
 }
+
+}  // namespace attune::commander_league_test

@@ -3,11 +3,10 @@
 
 #include "tests/coordinator/commander_helpers.h"
 
-using namespace attune;
+namespace attune::commander_naive_test {
+
 using namespace attune::test;
 using Ids = std::vector<std::string>;
-
-namespace {
 
 json naive_settings() {
   return test_settings(R"({"learners": 2, "collectors": 5, "successes": 3, "failures": 3})");
@@ -19,8 +18,6 @@ std::map<std::string, int> collectors_by_buffer(const World& world) {
     ++counts[world.task(id).spec.uses.at(0)];
   return counts;
 }
-
-}  // namespace
 
 TEST_CASE("commander naive: each learner has a buffer of its own and its share of collectors") {
   CommandedWorld w("naive", naive_settings());
@@ -73,3 +70,5 @@ TEST_CASE("commander naive: learners that fail in a row are too many at some tim
   CHECK(w.commander.failure() ==
         "3 tasks learn in a row have failed, the last one is run-learn-3: cause");
 }
+
+}  // namespace attune::commander_naive_test

@@ -3,11 +3,10 @@
 
 #include "tests/coordinator/commander_helpers.h"
 
-using namespace attune;
+namespace attune::commander_place_test {
+
 using namespace attune::test;
 using Ids = std::vector<std::string>;
-
-namespace {
 
 Ids waiting(const World& world) {
   Ids ids;
@@ -23,8 +22,6 @@ Ids told(World& world) {
   }
   return lines;
 }
-
-}  // namespace
 
 // The numbers of docs/coordinator.md: one learner and three collectors on four processors.
 TEST_CASE("commander place: a due evaluation gets the place of a collector") {
@@ -182,3 +179,5 @@ TEST_CASE("commander place: what a commander has running at the same time") {
   worker.hello.capacity.cpu = 3;
   CHECK(have_room({worker}, naive->together()[0]));
 }
+
+}  // namespace attune::commander_place_test

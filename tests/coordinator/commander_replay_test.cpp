@@ -5,11 +5,10 @@
 #include "base/rng.h"
 #include "tests/coordinator/commander_helpers.h"
 
-using namespace attune;
+namespace attune::commander_replay_test {
+
 using namespace attune::test;
 using enum TaskState;
-
-namespace {
 
 struct Case {
   std::string name;
@@ -149,8 +148,6 @@ void apply(Coordinator& coordinator, const Record& record) {
   REQUIRE(coordinator.replay(*decoded));
 }
 
-}  // namespace
-
 TEST_CASE("commander replay: whatever happens at random") {
   const Case each = GENERATE(from_range(cases()));
   const int seed = GENERATE(range(0, 20));
@@ -218,3 +215,5 @@ TEST_CASE("commander replay: the seed decides and nothing else") {
   CHECK(tasks(1) == tasks(1));
   CHECK(tasks(1) != tasks(2));
 }
+
+}  // namespace attune::commander_replay_test

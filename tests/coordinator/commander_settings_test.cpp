@@ -3,18 +3,15 @@
 
 #include "tests/coordinator/commander_helpers.h"
 
-using namespace attune;
+namespace attune::commander_settings_test {
+
 using namespace attune::test;
 using Catch::Matchers::Contains;
-
-namespace {
 
 std::string error_of(const std::string& name, const json& settings) {
   const auto made = make_commander(name, settings, 1);
   return made ? "" : made.error().message;
 }
-
-}  // namespace
 
 TEST_CASE("commander settings: names") {
   CHECK(commander_names() == std::vector<std::string>{"trials", "naive", "solo", "one_vs_one"});
@@ -177,3 +174,5 @@ TEST_CASE("commander settings: a state of other tasks ends the run with a reason
   const auto latched = std::ranges::find(next.effects.records, Edge::latched, &Record::edge);
   CHECK(latched->cause == cause);
 }
+
+}  // namespace attune::commander_settings_test

@@ -3,7 +3,8 @@
 
 #include "tests/coordinator/commander_helpers.h"
 
-using namespace attune;
+namespace attune::commander_solo_test {
+
 using namespace attune::test;
 using Ids = std::vector<std::string>;
 
@@ -287,3 +288,5 @@ TEST_CASE("commander solo: reports as workers send them, also when they are repl
   REQUIRE(next);
   CHECK(replayed.save() == w.commander.save());
 }
+
+}  // namespace attune::commander_solo_test

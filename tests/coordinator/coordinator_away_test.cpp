@@ -3,11 +3,10 @@
 
 #include "tests/coordinator/coordinator_world.h"
 
-using namespace attune;
+namespace attune::coordinator_away_test {
+
 using namespace attune::test;
 using Lines = std::vector<std::string>;
-
-namespace {
 
 // A task that runs on w, and the worker that has it.
 struct Running : World {
@@ -26,8 +25,6 @@ struct Running : World {
     REQUIRE(coordinator.worker_joined(hello, now));
   }
 };
-
-}  // namespace
 
 TEST_CASE("away: a worker that is cut off is not a task that is silent") {
   Running w({.silent = 10, .attempts = 2});
@@ -237,3 +234,5 @@ TEST_CASE("away: a task that fails again and again is begun later and later") {
   }
   CHECK(w.now > begun);
 }
+
+}  // namespace attune::coordinator_away_test

@@ -13,10 +13,9 @@
 #include "tests/backends/local_fixture.h"
 #include "tests/coordinator/coordinator_world.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::coordinator_crowd_test {
 
-namespace {
+using namespace attune::test;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;  // ten times as slow, and what is freed is kept for a while
@@ -181,8 +180,6 @@ class Crowd final : public Effects {
   std::deque<std::string> ended_;
 };
 
-}  // namespace
-
 TEST_CASE("coordinator: a crowd of workers and tasks leaves memory and journal flat") {
   TemporaryFolder folder;
   Crowd crowd(folder.path / "journal");
@@ -211,3 +208,5 @@ TEST_CASE("coordinator: a crowd of workers and tasks leaves memory and journal f
   const json state = crowd.coordinator.save();
   CHECK(crowd.read_back() == state);
 }
+
+}  // namespace attune::coordinator_crowd_test

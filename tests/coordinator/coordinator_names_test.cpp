@@ -5,12 +5,11 @@
 #include "coordinator/name_key.h"
 #include "tests/coordinator/coordinator_world.h"
 
-using namespace attune;
+namespace attune::coordinator_names_test {
+
 using namespace attune::test;
 using Catch::Contains;
 using Lines = std::vector<std::string>;
-
-namespace {
 
 WorkerHello with_key(const std::string& id, const std::string& key,
                      const std::string& incarnation = "1") {
@@ -29,8 +28,6 @@ struct NamesWorld : World {
     effects.take();
   }
 };
-
-}  // namespace
 
 TEST_CASE("names: nobody takes the name of a worker that is here") {
   NamesWorld w;
@@ -148,3 +145,5 @@ TEST_CASE("names: the keys of programs follow from a secret that stays and from 
   CHECK(program_key("", "a", 1).empty());
   CHECK_FALSE(same_key("", ""));
 }
+
+}  // namespace attune::coordinator_names_test

@@ -6,11 +6,10 @@
 #include "base/rng.h"
 #include "tests/coordinator/coordinator_world.h"
 
-using namespace attune;
+namespace attune::coordinator_restart_test {
+
 using namespace attune::test;
 using enum TaskState;
-
-namespace {
 
 // The first `size` of them, all that a killed coordinator has left.
 std::unique_ptr<World> restarted_after(const World& world, std::size_t size) {
@@ -23,8 +22,6 @@ std::unique_ptr<World> restarted_after(const World& world, std::size_t size) {
   next->coordinator.begin(next->now);
   return next;
 }
-
-}  // namespace
 
 TEST_CASE("coordinator restart: records and snapshots are read back") {
   World w;
@@ -295,3 +292,5 @@ TEST_CASE("coordinator restart: at random") {
     if (record.edge == Edge::ended) CHECK(++ends[record.task] == 1);
   }
 }
+
+}  // namespace attune::coordinator_restart_test

@@ -3,8 +3,9 @@
 
 #include "tests/coordinator/coordinator_world.h"
 
-namespace attune::test {
-namespace {
+namespace attune::coordinator_room_test {
+
+using namespace test;
 
 using Lines = std::vector<std::string>;
 
@@ -36,8 +37,6 @@ struct Crowd : World {
   }
   int small = 4, done = 0;
 };
-
-}  // namespace
 
 TEST_CASE("room: a large task gets a worker to itself when it has waited long enough") {
   Crowd w;
@@ -143,4 +142,4 @@ TEST_CASE("room: a worker is not kept for what it has refused") {
   CHECK(w.task("other").state == TaskState::leased);
 }
 
-}  // namespace attune::test
+}  // namespace attune::coordinator_room_test

@@ -4,7 +4,8 @@
 
 #include "tests/coordinator/coordinator_world.h"
 
-using namespace attune;
+namespace attune::coordinator_test {
+
 using namespace attune::test;
 using Lines = std::vector<std::string>;
 
@@ -326,3 +327,5 @@ TEST_CASE("coordinator: a latch holds, and nothing new begins") {
   REQUIRE(last);
   CHECK(last->task("c").state == TaskState::queued);
 }
+
+}  // namespace attune::coordinator_test

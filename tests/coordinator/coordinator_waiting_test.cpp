@@ -5,16 +5,13 @@
 #include "coordinator/messages.h"
 #include "tests/coordinator/coordinator_world.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::coordinator_waiting_test {
 
-namespace {
+using namespace attune::test;
 
 std::string cause(const World& w, const std::string& id) {
   return state_message(w.task(id), w.now)["cause"];
 }
-
-}  // namespace
 
 TEST_CASE("waiting: clients hear after a while that no worker may have it and when one may") {
   World w;
@@ -83,3 +80,5 @@ TEST_CASE("waiting: what a worker lacks is said exactly when it may not have a t
     CHECK(obstacle(worker, task).empty() == may_have(worker, task));
   }
 }
+
+}  // namespace attune::coordinator_waiting_test

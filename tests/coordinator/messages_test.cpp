@@ -9,11 +9,10 @@
 #include "coordinator/trial_event.h"
 #include "tests/coordinator/test_trials.h"
 
-using namespace attune;
+namespace attune::messages_test {
+
 using namespace attune::test;
 using Catch::Contains;
-
-namespace {
 
 const json kBadNames = {std::string("a\0b", 3), "\x1b[2J", "../x", "..", ".", "", "a/b", "a b"};
 const json kBadNumbers = {std::nan(""), HUGE_VAL, -HUGE_VAL, json(), "1"};
@@ -30,8 +29,6 @@ json report_event(double time) {
 json end_event() {
   return to_json(TrialEvent(TrialFinished{.job_id = "t0", .detail = "", .time = 5}));
 }
-
-}  // namespace
 
 TEST_CASE("messages: a worker with a name that is none is refused in words") {
   const json good = to_json(worker_hello("w", 1));
@@ -165,3 +162,5 @@ TEST_CASE("messages: where a coordinator says that an attempt runs is checked") 
   message["seconds"] = -1;
   CHECK_FALSE(parse_place(message));
 }
+
+}  // namespace attune::messages_test

@@ -7,11 +7,10 @@
 #include "tests/support/run_until.h"
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
+namespace attune::operator_command_test {
+
 using namespace attune::test;
 using namespace std::chrono_literals;
-
-namespace {
 
 struct CommandWorld final : OperatorPort {
   explicit CommandWorld(const std::string& command, int most = 16) {
@@ -72,8 +71,6 @@ struct CommandWorld final : OperatorPort {
 constexpr const char* kWrite =
     "echo $ATTUNE_WORKERS_WANTED $ATTUNE_WORKERS_READY $ATTUNE_TASKS_WAITING "
     "$ATTUNE_COORDINATOR >> heard";
-
-}  // namespace
 
 TEST_CASE("the command hears how many workers are wanted up to the most") {
   CommandWorld world(kWrite, 3);
@@ -185,3 +182,5 @@ TEST_CASE("a worker has room for what its own kinds of resources and labels allo
   }
   CHECK(world.settle() == wanted);
 }
+
+}  // namespace attune::operator_command_test

@@ -3,7 +3,8 @@
 
 #include "tests/coordinator/operator_world.h"
 
-using namespace attune;
+namespace attune::operator_jobs_test {
+
 using namespace attune::test;
 using Catch::Matchers::Contains;
 using Names = std::vector<std::string>;
@@ -338,3 +339,5 @@ TEST_CASE("a held job whose worker is here was launched twice and is left alone"
   CHECK(world.batch->cancelled.empty());
   CHECK(world.task("e-t0-0").state == TaskState::leased);
 }
+
+}  // namespace attune::operator_jobs_test

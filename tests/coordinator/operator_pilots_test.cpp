@@ -3,12 +3,11 @@
 
 #include "tests/coordinator/operator_world.h"
 
-using namespace attune;
+namespace attune::operator_pilots_test {
+
 using namespace attune::test;
 using Catch::Matchers::Contains;
 using Names = std::vector<std::string>;
-
-namespace {
 
 struct Pilots : OperatorWorld {
   explicit Pilots(double cpu = 1, int most = 100) : OperatorWorld(SlurmSettings::Mode::pilots) {
@@ -18,8 +17,6 @@ struct Pilots : OperatorWorld {
     pass(0);
   }
 };
-
-}  // namespace
 
 TEST_CASE("pilots: as many as the waiting tasks need and no more") {
   Pilots world(2);
@@ -330,3 +327,5 @@ TEST_CASE("pilots: a task with labels gets none because none has any") {
   CHECK(world.batch->submitted.empty());
   CHECK_THAT(world.task("e-t0-0").waits_for, Contains("label"));
 }
+
+}  // namespace attune::operator_pilots_test

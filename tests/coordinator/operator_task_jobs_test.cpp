@@ -3,11 +3,10 @@
 
 #include "tests/coordinator/operator_world.h"
 
-using namespace attune;
+namespace attune::operator_task_jobs_test {
+
 using namespace attune::test;
 using Names = std::vector<std::string>;
-
-namespace {
 
 struct TaskJobs : OperatorWorld {
   TaskJobs() {
@@ -22,8 +21,6 @@ struct TaskJobs : OperatorWorld {
     settle();
   }
 };
-
-}  // namespace
 
 TEST_CASE("operator task jobs: a job of its size for each task that waits") {
   TaskJobs w;
@@ -71,3 +68,5 @@ TEST_CASE("operator jobs: what names no worker is told that it gets none") {
   REQUIRE(!w.explained.empty());
   CHECK_THAT(w.explained[0], Catch::Contains("for the trials of its own experiment only"));
 }
+
+}  // namespace attune::operator_task_jobs_test

@@ -4,11 +4,10 @@
 
 #include "tests/coordinator/pool_fixture.h"
 
-using namespace attune;
+namespace attune::pool_backend_liar_test {
+
 using namespace attune::test;
 using Texts = std::vector<std::string>;
-
-namespace {
 
 json report_event(int value, std::uint64_t position) {
   const TrialReport report{.job_id = "t0",
@@ -64,8 +63,6 @@ struct PoolLiar : PoolFixture {
   LeaseId lease = 0;
   std::vector<std::uint64_t> ends_at;  // positions of the reports
 };
-
-}  // namespace
 
 TEST_CASE("pool backend: a word of a worker that cannot be understood is told and acknowledged") {
   const auto [event, word] = GENERATE(table<std::string, std::string>({
@@ -142,3 +139,5 @@ TEST_CASE("pool backend: of an end that cannot be understood the spool knows mor
   CHECK(f.values() == Texts{"1", "2"});
   CHECK(f.forgotten());
 }
+
+}  // namespace attune::pool_backend_liar_test

@@ -5,7 +5,8 @@
 
 #include "backends/spool_reader.h"
 
-using namespace attune;
+namespace attune::pool_backend_test {
+
 using namespace attune::test;
 using Texts = std::vector<std::string>;
 
@@ -355,3 +356,5 @@ TEST_CASE("pool backend: checkpoints are in the shared directory") {
   f.backend->delete_checkpoint("c");
   CHECK(f.run_until([&] { return fs::is_empty(f.folder.path / "experiment/checkpoints"); }));
 }
+
+}  // namespace attune::pool_backend_test

@@ -3,10 +3,9 @@
 
 #include "tests/coordinator/server_fixture.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::server_buffer_test {
 
-namespace {
+using namespace attune::test;
 
 // A learner that runs and owns the buffer `b`.
 struct Learner : ServerFixture {
@@ -58,8 +57,6 @@ struct Learner : ServerFixture {
 
   Client* client = nullptr;
 };
-
-}  // namespace
 
 TEST_CASE("server: draws of a coordinator that was given no seed are those of its journal") {
   Learner f(R"({"policy": "uniform", "capacity": 100, "batch": 4, "max_use": 2})");
@@ -129,3 +126,5 @@ TEST_CASE("server: a second owner of a buffer is refused") {
   REQUIRE(f.run_until([&] { return f.client->has("refused", "e-t1-0"); }));
   CHECK(f.client->heard.back()["message"] == "buffer b: it is that of task e-t0-0");
 }
+
+}  // namespace attune::server_buffer_test

@@ -5,10 +5,9 @@
 #include "tests/coordinator/server_fixture.h"
 #include "tests/wire/wire_fixture.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::server_cancel_test {
 
-namespace {
+using namespace attune::test;
 
 std::unique_ptr<RawPeer> dial(ServerFixture& f, const Identity& self, json hello) {
   hello["type"] = "hello";
@@ -24,8 +23,6 @@ std::unique_ptr<RawPeer> dial(ServerFixture& f, const Identity& self, json hello
 std::unique_ptr<RawPeer> program_of(ServerFixture& f, const char* task) {
   return dial(f, {"data", task}, {{"attempt", 0}, {"key", f.key_of_program(task)}});
 }
-
-}  // namespace
 
 TEST_CASE("server: a cancel overtakes a flood of data and a program that waits for some") {
   ServerFixture f;
@@ -73,3 +70,5 @@ TEST_CASE("server: a cancel overtakes a flood of data and a program that waits f
   CHECK(consumer->messages[1]["code"] == "fenced");
   REQUIRE(f.run_until([&] { return client.has("finished", "e-t0-0"); }));
 }
+
+}  // namespace attune::server_cancel_test

@@ -5,11 +5,10 @@
 #include "tests/coordinator/server_fixture.h"
 #include "tests/wire/wire_fixture.h"
 
-using namespace attune;
+namespace attune::server_liar_test {
+
 using namespace attune::test;
 using Texts = std::vector<std::string>;
-
-namespace {
 
 // The honest worker runs e-t0-0, which waits; the liar is leased e-t1-0. With the end all must be
 // well.
@@ -95,8 +94,6 @@ struct LiarWorld {
   std::unique_ptr<RawPeer> raw;
   LeaseId lease = 0, honest_lease = 0;
 };
-
-}  // namespace
 
 TEST_CASE("liar: words under the lease of an earlier coordinator are fenced off") {
   LiarWorld w;
@@ -253,3 +250,5 @@ TEST_CASE("liar: a program of an attempt that does not run is told so") {
   program.dialer->stop();
   w.check_the_honest_one();
 }
+
+}  // namespace attune::server_liar_test

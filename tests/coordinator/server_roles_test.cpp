@@ -7,11 +7,10 @@
 #include "tests/wire/wire_fixture.h"
 #include "wire/address_file.h"
 
-using namespace attune;
+namespace attune::server_roles_test {
+
 using namespace attune::test;
 using Catch::Contains;
-
-namespace {
 
 struct RolesWorld : ServerFixture {
   RolesWorld() { start_server(); }
@@ -59,8 +58,6 @@ struct RolesWorld : ServerFixture {
     return server->coordinator().board().tasks().contains(task);
   }
 };
-
-}  // namespace
 
 TEST_CASE("server roles: a secret is good for its own role only") {
   RolesWorld w;
@@ -234,3 +231,5 @@ TEST_CASE("server roles: a program acts for its own attempt") {
   const LeaseId lease = w.server->coordinator().board().tasks().at("e-t0-0").lease;
   CHECK(program_key(w.server->coordinator().board().secret(), "e-t0-0", lease) == key);
 }
+
+}  // namespace attune::server_roles_test

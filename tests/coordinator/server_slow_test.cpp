@@ -3,7 +3,8 @@
 
 #include "tests/coordinator/server_fixture.h"
 
-using namespace attune;
+namespace attune::server_slow_test {
+
 using namespace attune::test;
 
 TEST_CASE("server: a slow client holds up nobody else and hears all when it listens again") {
@@ -46,3 +47,5 @@ TEST_CASE("server: a slow client holds up nobody else and hears all when it list
   CHECK(f.run_until(heard));
   CHECK(slow.closed.empty());
 }
+
+}  // namespace attune::server_slow_test

@@ -4,7 +4,8 @@
 
 #include "tests/coordinator/server_fixture.h"
 
-using namespace attune;
+namespace attune::server_test {
+
 using namespace attune::test;
 using Texts = std::vector<std::string>;
 
@@ -307,3 +308,5 @@ TEST_CASE("server: who cannot be told is cut off and what cannot be passed on is
                Catch::Contains("too many to be passed on"));
   }
 }
+
+}  // namespace attune::server_test

@@ -5,17 +5,13 @@
 
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::server_time_test {
 
 struct SettableClock final : Clock {
   double now() const override { return passed; }
   double wall() const override { return 1e9 + passed + step; }
   double passed = 50, step = 0;
 };
-
-}  // namespace
 
 TEST_CASE("server time: within a boot it is counted, whoever sets the clock") {
   const TemporaryFolder folder;
@@ -48,3 +44,5 @@ TEST_CASE("server time: after another boot it is the wall clock, and never goes 
     CHECK(time_at_begin(folder.path, clock, "boot", 0).value() == 1e9 + 10);
   }
 }
+
+}  // namespace attune::server_time_test

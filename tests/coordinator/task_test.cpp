@@ -2,10 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
-using enum TaskState;
+namespace attune::task_test {
 
-namespace {
+using enum TaskState;
 
 TaskSpec full_spec() {
   TaskSpec spec;
@@ -22,8 +21,6 @@ TaskSpec full_spec() {
   spec.program = R"({"command": "true"})";
   return spec;
 }
-
-}  // namespace
 
 TEST_CASE("task: a spec is read back as it was written") {
   CHECK(parse_task_spec(to_json(full_spec())) == full_spec());
@@ -80,3 +77,5 @@ TEST_CASE("task: no edge leads out of an end, and all states have names") {
   CHECK_FALSE(may_become(queued, running));  // not without a lease
   CHECK_FALSE(may_become(running, leased));
 }
+
+}  // namespace attune::task_test

@@ -4,7 +4,8 @@
 #include "tests/coordinator/pool_in_process.h"
 #include "tests/coordinator/server_fixture.h"
 
-using namespace attune;
+namespace attune::worker_leaves_test {
+
 using namespace attune::test;
 
 TEST_CASE("a worker whose machine is taken away ends its trials as lost") {
@@ -127,3 +128,5 @@ TEST_CASE("a worker that drains, and has nothing to do, waits for no coordinator
   }
   CHECK(f.run_until([&] { return f.done.contains("w"); }));
 }
+
+}  // namespace attune::worker_leaves_test

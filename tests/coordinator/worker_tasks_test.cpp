@@ -8,11 +8,10 @@
 #include "tests/coordinator/coordinator_world.h"
 #include "tests/coordinator/pool_in_process.h"
 
-using namespace attune;
+namespace attune::worker_tasks_test {
+
 using namespace attune::test;
 using Texts = std::vector<std::string>;
-
-namespace {
 
 TrialFinished end_of(const PoolInProcess& pool, const std::string& id) {
   const auto event =
@@ -45,8 +44,6 @@ struct Unheard : PoolInProcess {
 
   Gate go{folder.path / "go"};
 };
-
-}  // namespace
 
 TEST_CASE("worker tasks: trials run, report and end") {
   PoolInProcess pool;
@@ -331,3 +328,5 @@ TEST_CASE("worker tasks: what ran under a lost worker is ended by whoever comes 
   CHECK(task.state == TaskState::queued);
   CHECK(task.attempt == 1);
 }
+
+}  // namespace attune::worker_tasks_test

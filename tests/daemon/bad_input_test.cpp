@@ -6,8 +6,7 @@
 #include "tests/support/daemon_process.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::bad_input_test {
 
 const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -165,5 +164,4 @@ TEST_CASE("experiment parameters that are no base64, no JSON or no object end it
   CHECK_THAT(daemon.diagnostics(), Catch::Contains(row.said));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::bad_input_test

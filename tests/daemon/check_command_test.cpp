@@ -3,9 +3,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
-using namespace attune;
-
-namespace {
+namespace attune::check_command_test {
 
 Algorithms algorithms() { return {builtin_tuners(), builtin_assessors()}; }
 
@@ -18,8 +16,6 @@ std::string refused(const Configuration& configuration, const json& space = spac
   CHECK_FALSE(refusal->message.empty());
   return refusal->about;
 }
-
-}  // namespace
 
 TEST_CASE("check: names the key that is to be changed") {
   Configuration good;
@@ -69,3 +65,5 @@ TEST_CASE("check: prints one JSON object and ends with 0 or 2") {
   CHECK(answer["fine"] == (code == 0));
   CHECK(answer.contains("error") == (code != 0));
 }
+
+}  // namespace attune::check_command_test

@@ -11,8 +11,8 @@
 #include "journal/codec.h"
 #include "tests/daemon/resume_helpers.h"
 #include "tests/support/transcript_text.h"
-namespace attune {
-namespace {
+
+namespace attune::exact_resume_test {
 
 TEST_CASE("exactly: the manager hears again what it has not received") {
   const Experiment experiment;
@@ -112,5 +112,4 @@ TEST_CASE("exactly: from the very beginning") {
   CHECK(after.sync() == std::vector{Frame{"ID", R"({"through":0})"}});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::exact_resume_test

@@ -11,8 +11,7 @@
 #include "tests/support/nni_manager.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::finite_resume_test {
 
 constexpr int kConcurrency = 3;
 constexpr std::size_t kPoints = 12;
@@ -141,5 +140,4 @@ TEST_CASE("a finite search that is stopped or killed and resumed visits every po
   CHECK(evaluated.size() == kPoints);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::finite_resume_test

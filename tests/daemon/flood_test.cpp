@@ -8,8 +8,7 @@
 #include "tests/support/daemon_process.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::flood_test {
 
 using std::chrono::milliseconds;
 
@@ -176,5 +175,4 @@ TEST_CASE("memory stays bounded when a manager asks and does not read") {
   check_answers(daemon, small.bound());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::flood_test

@@ -9,8 +9,7 @@
 #include "daemon/journal_reading.h"
 #include "tests/daemon/resume_helpers.h"
 
-namespace attune {
-namespace {
+namespace attune::former_format_test {
 
 const std::string kTwo =
     R"({"x":{"_type":"uniform","_value":[0,1]},"y":{"_type":"uniform","_value":[0,1]}})";
@@ -84,5 +83,4 @@ TEST_CASE("format 1: the answers are those of the attuned that wrote it, and for
   CHECK(header_of(former.journal())["ask_at_once"] == 256);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::former_format_test

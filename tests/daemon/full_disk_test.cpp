@@ -10,8 +10,7 @@
 #include "tests/support/daemon_process.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::full_disk_test {
 
 const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -109,5 +108,4 @@ TEST_CASE("a full disk: what was not written when the daemon is killed was not a
   CHECK(next->code == "TR");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::full_disk_test

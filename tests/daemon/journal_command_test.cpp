@@ -12,8 +12,7 @@
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::journal_command_test {
 
 using Action = JournalCommand::Action;
 
@@ -307,5 +306,4 @@ TEST_CASE("journal commands are read from the command line") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::journal_command_test

@@ -2,8 +2,7 @@
 
 #include "tests/support/journal_helpers.h"
 
-namespace attune {
-namespace {
+namespace attune::kept_answers_test {
 
 TEST_CASE("kept answers: only answers with a number are kept and no more than there is room for") {
   JournalWorld world;
@@ -45,5 +44,4 @@ TEST_CASE("kept answers: only answers with a number are kept and no more than th
   CHECK(payloads(small, RecordKind::kept) == std::vector<std::string>{"TR5", "TR6", "TR7"});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::kept_answers_test

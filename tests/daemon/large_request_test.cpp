@@ -9,8 +9,7 @@
 #include "tests/support/gated_tuner.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::large_request_test {
 
 json tuner_of(const std::string& name) { return {{"name", name}, {"classArgs", {{"seed", 3}}}}; }
 
@@ -198,5 +197,4 @@ TEST_CASE("large requests: one before IN waits for it, also across a kill") {
   CHECK(outlines({answers.front(), answers.back()}) == "TR 0, TR 2999");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::large_request_test

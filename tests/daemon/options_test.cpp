@@ -5,8 +5,7 @@
 #include "base/base64.h"
 #include "daemon/listing.h"
 
-namespace attune {
-namespace {
+namespace attune::options_test {
 
 struct Outcome {
   Options options;
@@ -243,5 +242,4 @@ TEST_CASE("the environment of NNI's manager") {
             .options.configuration.log_file == "dispatcher.log");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::options_test

@@ -10,8 +10,7 @@
 #include "tests/support/small_manager.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::pause_test {
 
 constexpr const char* kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -108,5 +107,4 @@ TEST_CASE("constraints and objectives: the real daemon takes them from the param
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::pause_test

@@ -9,8 +9,7 @@
 
 #include "base/unique_fd.h"
 
-namespace attune {
-namespace {
+namespace attune::pipe_channel_test {
 
 using std::chrono::milliseconds;
 
@@ -134,5 +133,4 @@ TEST_CASE("nothing is waited for where the end was agreed, or the manager hears 
   CHECK(hears.channel->close(Parting::failed));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::pipe_channel_test

@@ -6,8 +6,7 @@
 
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::read_ahead_test {
 
 // Gives what a test has put in, one event for each receive().
 class ScriptedChannel : public Channel {
@@ -136,5 +135,4 @@ TEST_CASE("read ahead: frames that were taken before the event are no end of inp
   CHECK(world.channel.asked == asked + 1);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::read_ahead_test

@@ -10,8 +10,8 @@
 #include "journal/codec.h"
 #include "tests/daemon/resume_helpers.h"
 #include "tests/support/transcript_text.h"
-namespace attune {
-namespace {
+
+namespace attune::resume_test {
 
 // The 41st trial of a daemon that nothing happens to.
 std::string uninterrupted() {
@@ -291,5 +291,4 @@ TEST_CASE("two daemons do not use one journal") {
   CHECK(next_trial(one).contains("\"parameter_id\":0"));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::resume_test

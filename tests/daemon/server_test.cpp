@@ -7,8 +7,7 @@
 #include "tests/support/daemon_process.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::server_test {
 
 using std::chrono::milliseconds;
 
@@ -250,5 +249,4 @@ TEST_CASE("six digits of length for NNI before 1.6") {
   CHECK(daemon.wait() == 0);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::server_test

@@ -3,8 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::snapshot_rule_test {
 
 constexpr std::uint64_t kBytes = 1000;
 
@@ -54,5 +53,4 @@ TEST_CASE("snapshots: one that cannot be written is not tried again at once") {
   CHECK(rule.due({.bytes = 5000}));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::snapshot_rule_test

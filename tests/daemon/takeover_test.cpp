@@ -8,8 +8,7 @@
 #include "tests/support/manager_socket.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::takeover_test {
 
 std::vector<std::string> arguments() {
   return DaemonProcess::exp_params({{"tuner", {{"name", "TPE"}, {"classArgs", {{"seed", 3}}}}}});
@@ -134,5 +133,4 @@ TEST_CASE("a signal ends a daemon that waits for the journal") {
   CHECK(w.terminate() == 0);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::takeover_test

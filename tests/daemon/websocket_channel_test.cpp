@@ -12,8 +12,7 @@
 
 #include "tests/support/manager_socket.h"
 
-namespace attune {
-namespace {
+namespace attune::websocket_channel_test {
 
 using std::chrono::milliseconds;
 
@@ -281,5 +280,4 @@ TEST_CASE("a manager that says Initialize to a connection made again is another 
   CHECK(client.events.frames == 1);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::websocket_channel_test

@@ -8,8 +8,7 @@
 #include "tests/support/manager_socket.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::websocket_test {
 
 constexpr const char* kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -312,5 +311,4 @@ TEST_CASE("a manager that listens late is waited for") {
   CHECK(daemon.wait() == 0);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::websocket_test

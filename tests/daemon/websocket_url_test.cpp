@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::websocket_url_test {
 
 TEST_CASE("the URLs of NNI's managers") {
   const auto plain = parse_websocket_url("ws://localhost:8080/tuner");
@@ -49,5 +48,4 @@ TEST_CASE("a URL that cannot be used is refused with the form that can") {
   CHECK(url.error().message.find("ws://HOST:PORT/tuner") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::websocket_url_test

@@ -8,8 +8,7 @@
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::assess_test {
 
 using Lines = std::vector<std::string>;
 
@@ -203,5 +202,4 @@ TEST_CASE("a TrialEnd that names another job's trial is put right when a metric 
   CHECK(f.assessor->calls == Lines{"assess 0: 1", "end 0 completed"});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::assess_test

@@ -12,8 +12,7 @@
 #include "tests/support/trial_words.h"
 #include "tuners/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::carry_over_test {
 
 using Lines = std::vector<std::string>;
 
@@ -170,5 +169,4 @@ TEST_CASE("a new parameter: models go on with what they know of the others") {
   CHECK(run(10) < 0.2);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::carry_over_test

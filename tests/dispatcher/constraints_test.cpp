@@ -7,8 +7,7 @@
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::constraints_test {
 
 Space constrained(const std::string& search_space, const std::vector<std::string>& constraints) {
   Space space = parse_space(parse_json(search_space).value()).value();
@@ -157,5 +156,4 @@ TEST_CASE("objectives: the first one is the loss, under its own name") {
   CHECK(tuner->told.back() == "-1 imported -1");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::constraints_test

@@ -5,8 +5,7 @@
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::dispatcher_test {
 
 constexpr const char* kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -294,5 +293,4 @@ TEST_CASE("the journal has every command and answer in one order") {
   CHECK(order == ">IN t <ID >GE >PI t <TR ");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::dispatcher_test

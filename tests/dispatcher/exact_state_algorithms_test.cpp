@@ -4,8 +4,7 @@
 
 #include "tests/support/exact_state.h"
 
-namespace attune {
-namespace {
+namespace attune::exact_state_algorithms_test {
 
 struct Family {  // of spaces, for tuners that do not take every one
   std::string space, other;
@@ -159,5 +158,4 @@ TEST_CASE("exact state: the last third of the tuners beside every assessor") {
   check_every_third(2);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::exact_state_algorithms_test

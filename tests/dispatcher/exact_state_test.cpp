@@ -7,8 +7,7 @@
 #include "tests/support/moody_tuner.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::exact_state_test {
 
 json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
@@ -192,5 +191,4 @@ TEST_CASE("exact state: any commands, saved and loaded after each, are answered 
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::exact_state_test

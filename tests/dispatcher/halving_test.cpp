@@ -6,8 +6,7 @@
 #include "tests/support/small_manager.h"
 #include "tests/support/stepped.h"
 
-namespace attune {
-namespace {
+namespace attune::halving_test {
 
 constexpr const char* kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -115,5 +114,4 @@ TEST_CASE("halving: the same search across restarts") {
   if (can.pause) CHECK(search.manager.steps == 8 * 2 + 5 * 2 + 4 * 4);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::halving_test

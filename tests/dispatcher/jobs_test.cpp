@@ -4,8 +4,7 @@
 #include "base/saved_numbers.h"
 #include "dispatcher/jobs.h"
 
-namespace attune {
-namespace {
+namespace attune::jobs_test {
 
 using Event = Jobs::Event;
 
@@ -152,5 +151,4 @@ TEST_CASE("jobs: damaged tables are errors and change nothing") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::jobs_test

@@ -7,8 +7,7 @@
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::late_result_test {
 
 using Lines = std::vector<std::string>;
 
@@ -203,5 +202,4 @@ TEST_CASE("late result: a damaged state of those that are waited for is refused"
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::late_result_test

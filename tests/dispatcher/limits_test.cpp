@@ -6,8 +6,7 @@
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::limits_test {
 
 const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -369,5 +368,4 @@ TEST_CASE("a damaged state of the quotas is an error") {
   CHECK_FALSE(Quotas(Limits{}).load(json::array()));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::limits_test

@@ -4,8 +4,7 @@
 
 #include "dispatcher/messages_json.h"
 
-namespace attune {
-namespace {
+namespace attune::messages_json_test {
 
 json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
@@ -102,5 +101,4 @@ TEST_CASE("messages: damage is an error that names the member") {
   CHECK_FALSE(load_decision({{"trial", 1}, {"action", 5}, {"reason", ""}}));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::messages_json_test

@@ -3,8 +3,7 @@
 
 #include "tests/support/restart_world.h"
 
-namespace attune {
-namespace {
+namespace attune::offer_again_test {
 
 using namespace restart_world;
 
@@ -93,5 +92,4 @@ TEST_CASE("offered again: a trial starts from the same checkpoint") {
   CHECK(outlines(after->take()) == "ID, TR 2 from c1");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::offer_again_test

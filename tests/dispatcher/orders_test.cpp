@@ -7,8 +7,7 @@
 #include "tests/support/scripted_tuner.h"
 #include "tests/support/stepped.h"
 
-namespace attune {
-namespace {
+namespace attune::orders_test {
 
 using Lines = std::vector<std::string>;
 
@@ -112,5 +111,4 @@ TEST_CASE("with the last intermediate result as the final one the tuner is told 
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::orders_test

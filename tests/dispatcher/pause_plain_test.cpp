@@ -1,8 +1,7 @@
 // Checkpoints, and what pauses and checkpoints come to under a manager that cannot do all of it.
 #include "tests/support/pausing_world.h"
 
-namespace attune {
-namespace {
+namespace attune::pause_plain_test {
 
 TEST_CASE("checkpoint: saved when asked for, the newest counts, what it replaces is dropped") {
   PausingWorld f;
@@ -182,5 +181,4 @@ TEST_CASE("a manager that pauses but does not save: nothing speaks of checkpoint
   CHECK(f.said() == "PA A, TR 2 resume A, TR 3");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::pause_plain_test

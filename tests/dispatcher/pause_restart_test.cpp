@@ -2,8 +2,7 @@
 #include "base/saved_numbers.h"
 #include "tests/support/pausing_world.h"
 
-namespace attune {
-namespace {
+namespace attune::pause_restart_test {
 
 std::string resumed_trial(int id, const std::string& job, bool paused,
                           const std::string& checkpoint = "") {
@@ -141,5 +140,4 @@ TEST_CASE("restart: a damaged state of paused trials is refused") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::pause_restart_test

@@ -3,8 +3,7 @@
 #include "tests/support/pausing_world.h"
 #include "tests/support/scripted_assessor.h"
 
-namespace attune {
-namespace {
+namespace attune::pause_test {
 
 TEST_CASE("pause: a trial is paused, goes on in its job under a fresh id, and ends once") {
   PausingWorld f;
@@ -209,5 +208,4 @@ TEST_CASE("pause: the assessor keeps the history of a paused trial, and hears of
   CHECK(assessor->calls == Lines{"assess 0: 1", "assess 0: 1 2"});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::pause_test

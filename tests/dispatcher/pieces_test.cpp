@@ -8,8 +8,7 @@
 #include "tests/support/stepped.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
-namespace {
+namespace attune::pieces_test {
 
 const std::string kSpace = R"({"x": {"_type": "uniform", "_value": [0, 1]}})";
 
@@ -158,5 +157,4 @@ TEST_CASE("a restart in the journal is done as the daemon did that wrote it") {
   CHECK(replay.take_leftovers().empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::pieces_test

@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::queued_json_test {
 
 json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
@@ -76,5 +75,4 @@ TEST_CASE("queued messages: damage is an error") {
       parse_json(R"({"kind": "ask", "request": 0, "first": 0, "count": 1})").value(), 100));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::queued_json_test

@@ -9,8 +9,7 @@
 #include "tests/support/transcript_text.h"
 #include "tests/support/trial_words.h"
 
-namespace attune {
-namespace {
+namespace attune::repeating_tuner_test {
 
 const std::string kSpace = R"({"x":{"_type":"uniform","_value":[0,1]}})";
 
@@ -136,5 +135,4 @@ TEST_CASE("when exhausted: the tuners of NNI that repeat reach any number of tri
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::repeating_tuner_test

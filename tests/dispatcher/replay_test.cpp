@@ -11,8 +11,7 @@
 #include "tests/support/memory_journal.h"
 #include "tuners/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::replay_test {
 
 const std::string kSpace =
     R"({"x": {"_type": "uniform", "_value": [0, 1]}, "n": {"_type": "randint", "_value": [1, 9]}})";
@@ -317,5 +316,4 @@ TEST_CASE("replay: the answers that the manager has not received are there again
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::replay_test

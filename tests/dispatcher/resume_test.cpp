@@ -5,8 +5,7 @@
 #include "tests/support/restart_world.h"
 #include "tests/support/scripted_assessor.h"
 
-namespace attune {
-namespace {
+namespace attune::resume_test {
 
 using namespace restart_world;
 
@@ -257,5 +256,4 @@ TEST_CASE("imports: a repeated record without a job is told once") {
   CHECK(tuner->told == Lines{"-1 imported 1", "-1 imported 2", "-1 imported 1"});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::resume_test

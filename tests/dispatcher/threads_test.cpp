@@ -6,8 +6,7 @@
 #include "tests/support/scripted_assessor.h"
 #include "tests/support/scripted_tuner.h"
 
-namespace attune {
-namespace {
+namespace attune::threads_test {
 
 // Counts wake-ups and lets the test wait for the next one.
 class Bell {
@@ -209,5 +208,4 @@ TEST_CASE("a worker that fails says so at once") {
   expect<Finished>(f.next());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::threads_test

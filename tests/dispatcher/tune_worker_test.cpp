@@ -4,8 +4,7 @@
 #include "dispatcher/tune_worker.h"
 #include "tuners/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::tune_worker_test {
 
 TuneWorker make() {
   auto made = make_tuner(builtin_tuners(), "Random", {}, {}, 7).value();
@@ -64,5 +63,4 @@ TEST_CASE("tune worker: before there is a search space there is nothing to skip"
   CHECK(proposal(worker) == proposal(fresh));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::tune_worker_test

@@ -4,8 +4,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::codec_test {
 
 using Records = std::vector<JournalRecord>;
 
@@ -221,5 +220,4 @@ TEST_CASE("any two journal records of random bytes come back") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::codec_test

@@ -2,8 +2,7 @@
 // of what went before it.
 #include "tests/support/journal_helpers.h"
 
-namespace attune {
-namespace {
+namespace attune::edges_test {
 
 std::string edge(int number) { return dump_json({{"edge", number}}); }
 
@@ -94,5 +93,4 @@ TEST_CASE("journal of edges: no number between the kinds is a kind") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::edges_test

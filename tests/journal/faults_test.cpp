@@ -1,8 +1,7 @@
 // A fault at every call that a journal makes to the file system, over a whole life of it.
 #include "tests/support/journal_world.h"
 
-namespace attune {
-namespace {
+namespace attune::faults_test {
 
 constexpr std::array kErrors = {ENOSPC, EIO, EROFS, EDQUOT};
 
@@ -150,5 +149,4 @@ TEST_CASE("journal: closing while calls fail says so and can be done again") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::faults_test

@@ -2,8 +2,7 @@
 
 #include "tests/support/journal_helpers.h"
 
-namespace attune {
-namespace {
+namespace attune::file_test {
 
 TEST_CASE("journal file: what is flushed is in it and what is not is not") {
   for (const Durability durability : kDurabilities) {
@@ -329,5 +328,4 @@ TEST_CASE("journal file: a symbolic link in its place is replaced and not follow
   CHECK(read_file(world.path + ".elsewhere") == "mine");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::file_test

@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <new>
 
-namespace attune {
-namespace {
+namespace attune::helper_thread_test {
 
 TEST_CASE("a job that throws has failed, and the thread does the next one") {
   HelperThread helper("test helper", [] {});
@@ -37,5 +36,4 @@ TEST_CASE("a job that fails says why") {
   CHECK(helper.take().value().error().message == "no");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::helper_thread_test

@@ -3,8 +3,7 @@
 
 #include "tests/support/journal_helpers.h"
 
-namespace attune {
-namespace {
+namespace attune::snapshot_test {
 
 TEST_CASE("journal snapshot: a snapshot replaces what went before it") {
   for (const Durability durability : kDurabilities) {
@@ -209,5 +208,4 @@ TEST_CASE("journal snapshot: begun and never brought a snapshot is no harm") {
   CHECK(world.holds(world.bytes(), world.journal->position()));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::snapshot_test

@@ -5,14 +5,11 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::adam_test {
 
 using Numbers = std::vector<double>;
 
 Numbers random_gradient(Rng& rng) { return {rng.normal(), 100 * rng.normal(), 1e-3}; }
-
-}  // namespace
 
 TEST_CASE("adam: the steps are those of algorithm 1") {
   Rng rng(1);
@@ -115,4 +112,4 @@ TEST_CASE("adam: a damaged state is declined and changes nothing") {
   CHECK(std::isfinite(weights[0]));
 }
 
-}  // namespace attune
+}  // namespace attune::adam_test

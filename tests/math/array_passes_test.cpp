@@ -9,8 +9,7 @@
 #include "base/rng.h"
 #include "math/fast_exp.h"
 
-namespace attune {
-namespace {
+namespace attune::array_passes_test {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -90,8 +89,6 @@ std::vector<std::uint64_t> double_results(const ArrayPasses& passes, std::size_t
   for (const double x : out) all.push_back(std::bit_cast<std::uint64_t>(x));
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("exp_minus is the exponential in single precision") {
   for (float x = 0; x < 87; x += 0.0137f) {
@@ -195,4 +192,4 @@ TEST_CASE("truncated peaks make up for what is outside") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::array_passes_test

@@ -7,8 +7,7 @@
 #include "base/rng.h"
 #include "base/saved_numbers.h"
 
-namespace attune {
-namespace {
+namespace attune::bayesian_linear_test {
 
 using Numbers = std::vector<double>;
 
@@ -239,5 +238,4 @@ TEST_CASE("bayesian linear: finite for equal targets and repeated rows and more 
   CHECK(found.deviation < 0.1);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::bayesian_linear_test

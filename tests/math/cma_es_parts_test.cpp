@@ -11,8 +11,7 @@
 #include "math/cma_es_restarts.h"
 #include "math/cma_es_warm_start.h"
 
-namespace attune {
-namespace {
+namespace attune::cma_es_parts_test {
 
 std::vector<double> shares(const CmaCategories& categories, int draws) {
   Rng rng(1);
@@ -27,8 +26,6 @@ std::vector<double> shares(const CmaCategories& categories, int draws) {
 double sum(std::span<const double> numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0);
 }
-
-}  // namespace
 
 TEST_CASE("cma categories: at first all are equally likely and the right number is drawn") {
   const CmaCategories categories({{3, 1}, {5, 2}});
@@ -214,4 +211,4 @@ TEST_CASE("cma restarts: damaged states are declined") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::cma_es_parts_test

@@ -9,8 +9,7 @@
 
 #include "base/saved_numbers.h"
 
-namespace attune {
-namespace {
+namespace attune::cma_es_test {
 
 using Function = std::function<double(const std::vector<double>&)>;
 
@@ -80,8 +79,6 @@ double leaving(CmaEs& cma, std::size_t i, double low, double high) {
   }
   return count / 20000.0;
 }
-
-}  // namespace
 
 TEST_CASE("cma: the constants of the tutorial in ten dimensions") {
   CHECK(cma_population(10) == 10);
@@ -301,4 +298,4 @@ TEST_CASE("cma: damaged states are declined") {
   CHECK(loaded->is_exhausted());
 }
 
-}  // namespace attune
+}  // namespace attune::cma_es_test

@@ -8,8 +8,7 @@
 #include "base/rng.h"
 #include "math/curve_forecast.h"
 
-namespace attune {
-namespace {
+namespace attune::curve_fit_test {
 
 std::vector<CurvePoint> measure(const LearningCurve& curve, int n, double noise = 0,
                                 std::uint64_t seed = 1) {
@@ -46,8 +45,6 @@ std::vector<LearningCurve> examples() {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("fits: a family finds its own curve again, in any unit") {
   for (const LearningCurve& curve : examples()) {
@@ -163,4 +160,4 @@ TEST_CASE("forecasts: the end of a saturating curve, with a deviation that means
   CHECK(covered >= 40);  // 45 if it were exact
 }
 
-}  // namespace attune
+}  // namespace attune::curve_fit_test

@@ -6,8 +6,7 @@
 
 #include "base/saved_numbers.h"
 
-namespace attune {
-namespace {
+namespace attune::deep_regression_test {
 
 using Numbers = std::vector<double>;
 
@@ -41,8 +40,6 @@ DeepRegression trained(const Observations& all, std::size_t presentations = 2000
   model.fit(all.rows, all.targets);
   return model;
 }
-
-}  // namespace
 
 TEST_CASE("one hot: positions are scaled, categories are inputs of their own, inactive is zero") {
   const OneHot inputs({{0, false}, {0, true}, {2, false}, {3, true}, {0, false}});
@@ -156,4 +153,4 @@ TEST_CASE("deep regression: saved and loaded and fitted again it is the same") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::deep_regression_test

@@ -5,8 +5,7 @@
 #include "base/saved_numbers.h"
 #include "math/forest.h"
 
-namespace attune {
-namespace {
+namespace attune::forest_state_test {
 
 using Numbers = std::vector<double>;
 
@@ -138,5 +137,4 @@ TEST_CASE("forest: any numbers are declined or are a forest") {
   CHECK(accepted > 100);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::forest_state_test

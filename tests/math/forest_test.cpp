@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::forest_test {
 
 using Numbers = std::vector<double>;
 
@@ -208,5 +207,4 @@ TEST_CASE("forest: fitting again forgets") {
   CHECK(forest.nodes() == 30);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::forest_test

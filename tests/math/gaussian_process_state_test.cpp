@@ -6,8 +6,7 @@
 #include "base/saved_numbers.h"
 #include "math/gaussian_process.h"
 
-namespace attune {
-namespace {
+namespace attune::gaussian_process_state_test {
 
 using Numbers = std::vector<double>;
 
@@ -178,5 +177,4 @@ TEST_CASE("gaussian process: a damaged state is declined and changes nothing") {
   CHECK(one.gp.load(good, one.rows, one.targets));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::gaussian_process_state_test

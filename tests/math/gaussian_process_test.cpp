@@ -7,8 +7,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::gaussian_process_test {
 
 using Numbers = std::vector<double>;
 const std::vector<std::size_t> kMixed = {0, 0, 3, 0, 2};  // the last two are sometimes inactive
@@ -154,8 +153,6 @@ void check_close(const Prediction& a, const Prediction& b, double margin = 1e-8)
   CHECK(a.deviation == Approx(b.deviation).margin(margin));
 }
 
-}  // namespace
-
 TEST_CASE("gaussian process: posterior density by the textbook and its gradient") {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const bool with_warps = seed > 4;
@@ -268,4 +265,4 @@ TEST_CASE("gaussian process: rows without targets lower the deviation and leave 
   }
 }
 
-}  // namespace attune
+}  // namespace attune::gaussian_process_test

@@ -6,8 +6,7 @@
 #include "base/rng.h"
 #include "math/gaussian_process.h"
 
-namespace attune {
-namespace {
+namespace attune::gaussian_process_update_test {
 
 using Numbers = std::vector<double>;
 
@@ -64,8 +63,6 @@ void check_sane(const GaussianProcess& gp, const Numbers& x) {
   for (const double slope : by_mean) CHECK(std::isfinite(slope));
   for (const double slope : by_deviation) CHECK(std::isfinite(slope));
 }
-
-}  // namespace
 
 TEST_CASE("gaussian process: row by row is as all at once") {
   Rng rng(1);
@@ -258,4 +255,4 @@ TEST_CASE("gaussian process: one row and many of the same and equal targets") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::gaussian_process_update_test

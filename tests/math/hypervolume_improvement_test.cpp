@@ -7,8 +7,7 @@
 #include "math/log_improvement.h"
 #include "tests/support/hypervolume.h"
 
-namespace attune {
-namespace {
+namespace attune::hypervolume_improvement_test {
 
 using Numbers = std::vector<double>;
 
@@ -133,5 +132,4 @@ TEST_CASE("hypervolume improvement: large fronts are thinned and hopeless ones c
   CHECK(std::isfinite(value(many, Numbers(8, 0.1), Numbers(8, 0.1))));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::hypervolume_improvement_test

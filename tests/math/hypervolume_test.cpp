@@ -6,8 +6,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::hypervolume_test {
 
 using Numbers = std::vector<double>;
 
@@ -29,8 +28,6 @@ double by_inclusion(const Numbers& rows, std::size_t objectives, const Numbers& 
   }
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("hypervolume: known areas and volumes") {
   CHECK(hypervolume(Numbers{3, 1, 2}, 1, Numbers{5}) == 4);
@@ -106,4 +103,4 @@ TEST_CASE("hypervolume: huge and tiny numbers neither overflow nor vanish") {
   CHECK(hypervolume(Numbers{0, 0}, 2, Numbers{1e-300, 1e-300}) == 0);
 }
 
-}  // namespace attune
+}  // namespace attune::hypervolume_test

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
+namespace attune::input_warp_test {
 
 TEST_CASE("input warp: straight without parameters") {
   for (const double x : {0.0, 0.25, 0.5, 1.0}) {
@@ -55,4 +55,4 @@ TEST_CASE("input warp: slopes are those of differences") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::input_warp_test

@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::kernel_parameters_test {
 
 using Numbers = std::vector<double>;
 
@@ -87,5 +86,4 @@ TEST_CASE("kernel parameters: the prior by its closed form and its derivatives")
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::kernel_parameters_test

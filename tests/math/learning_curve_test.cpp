@@ -7,16 +7,13 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::learning_curve_test {
 
 CurveFamily family(std::size_t i) { return static_cast<CurveFamily>(i); }
 
 ShapeParameters random_shape(const CurveForm& form, Rng& rng) {
   return {rng.uniform(form.low[0], form.high[0]), rng.uniform(form.low[1], form.high[1])};
 }
-
-}  // namespace
 
 TEST_CASE("learning curves: the formulas of the paper") {
   const double x = 7;
@@ -92,4 +89,4 @@ TEST_CASE("learning curves: finite anywhere inside the bounds, corners included"
   }
 }
 
-}  // namespace attune
+}  // namespace attune::learning_curve_test

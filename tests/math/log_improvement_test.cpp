@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attune {
-namespace {
+namespace attune::log_improvement_test {
 
 const long double kLogSqrt2Pi = 0.5L * std::log(2 * std::acos(-1.0L));
 
@@ -43,8 +42,6 @@ double slope(double (*f)(double), double z) {
   const double step = 1e-5 * std::max(1.0, std::abs(z));
   return (f(z + step) - f(z - step)) / (2 * step);
 }
-
-}  // namespace
 
 TEST_CASE("log improvement: as by numerical integration") {
   for (const double z : {-60.0, -20.0, -7.1, -7.0, -3.0, -1.01, -1.0, -0.99, -0.5, 0.0}) {
@@ -134,4 +131,4 @@ TEST_CASE("log improvement: finite for whatever a model predicts") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::log_improvement_test

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attune {
-namespace {
+namespace attune::maximise_test {
 
 using Numbers = std::vector<double>;
 using In = std::span<const double>;
@@ -32,8 +31,6 @@ double ridge(In x, Out gradient) {
   gradient[1] = -200 * across;
   return -(1 - x[0]) * (1 - x[0]) - 100 * across * across;
 }
-
-}  // namespace
 
 TEST_CASE("maximise: the top of a quadratic function") {
   for (const std::size_t n : {1u, 2u, 9u}) {
@@ -149,4 +146,4 @@ TEST_CASE("maximise: the same call gives the same bits") {
   CHECK(calls < 30);
 }
 
-}  // namespace attune
+}  // namespace attune::maximise_test

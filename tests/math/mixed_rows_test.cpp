@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::mixed_rows_test {
 
 using Numbers = std::vector<double>;
 
@@ -79,5 +78,4 @@ TEST_CASE("mixed rows: active dimensions of an average row") {
   CHECK(none.row(0).empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::mixed_rows_test

@@ -8,8 +8,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::pareto_test {
 
 using Indices = std::vector<std::size_t>;
 
@@ -35,8 +34,6 @@ Indices peeled(const std::vector<double>& rows, std::size_t objectives) {
   }
   return fronts;
 }
-
-}  // namespace
 
 TEST_CASE("pareto: domination needs an objective that is better and none that is worse") {
   using Row = std::vector<double>;
@@ -129,4 +126,4 @@ TEST_CASE("pareto: equal rows keep their order") {
   CHECK(crowded_order(rows, 3) == ascending);
 }
 
-}  // namespace attune
+}  // namespace attune::pareto_test

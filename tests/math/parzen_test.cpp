@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::parzen_test {
 
 // Equally spaced integration of the density over [low, high].
 double integral(const Parzen& parzen, double low, double high) {
@@ -52,8 +51,6 @@ WeightedPoints scattered(std::size_t n, Rng rng) {
 }
 
 const ParzenPrior kUnit = {.mu = 0.5, .sigma = 1, .low = 0, .high = 1, .weight = 1};
-
-}  // namespace
 
 TEST_CASE("the prior alone is a truncated normal") {
   const Parzen parzen({}, kUnit);
@@ -204,4 +201,4 @@ TEST_CASE("weights far outside: a lone component beyond the bounds is cut to its
   CHECK(sum / 10000 == Approx(expected).epsilon(0.03));
 }
 
-}  // namespace attune
+}  // namespace attune::parzen_test

@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::product_mixture_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -74,8 +73,6 @@ Given scattered(std::size_t n, Rng rng) {
 std::vector<double> anywhere(Rng& rng) {
   return {rng.uniform(), rng.uniform(-2, 3), 2 * rng.normal(), double(rng.index(4))};
 }
-
-}  // namespace
 
 TEST_CASE("one component on one number is a truncated normal") {
   const ProductMixture mixture = Given{{{0, 1, 0}}, {{0.25, 0.5, 0}}, {7}}.mixture();
@@ -193,4 +190,4 @@ TEST_CASE("without axes the density is one") {
   for (const double log : densities) CHECK(log == Approx(0).margin(1e-6));
 }
 
-}  // namespace attune
+}  // namespace attune::product_mixture_test

@@ -8,8 +8,7 @@
 #include "math/categorical.h"
 #include "math/parzen.h"
 
-namespace attune {
-namespace {
+namespace attune::promising_test {
 
 WeightedPoints scattered(std::size_t n, Rng& rng, double low, double high, bool whole) {
   WeightedPoints data;
@@ -44,8 +43,6 @@ void check(const Estimator& good, const Estimator& rest, const std::vector<doubl
         plainly_most_promising(good, rest, candidates));
   CHECK(next == candidates.size());
 }
-
-}  // namespace
 
 TEST_CASE("of numbers the most promising is found without comparing all") {
   const auto seed = GENERATE(range(0, 60));
@@ -87,4 +84,4 @@ TEST_CASE("of equal candidates the first is the most promising") {
   check(nothing, nothing, {3, 1, 4});
 }
 
-}  // namespace attune
+}  // namespace attune::promising_test

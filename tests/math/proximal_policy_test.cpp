@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::proximal_policy_test {
 
 struct Minibatch {
   SequencePolicy policy{{3, 2, 4}};
@@ -28,8 +27,6 @@ struct Minibatch {
     }
   }
 };
-
-}  // namespace
 
 TEST_CASE("proximal policy: the gradient of the loss by differences, clipped or not") {
   ProximalSettings settings;
@@ -110,4 +107,4 @@ TEST_CASE("proximal policy: a batch makes rewarded options likelier, also in the
   CHECK(policy.probabilities(zero, 1, 0)[0] + policy.probabilities(one, 1, 0)[1] > 1.8);
 }
 
-}  // namespace attune
+}  // namespace attune::proximal_policy_test

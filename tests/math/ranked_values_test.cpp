@@ -6,8 +6,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::ranked_values_test {
 
 struct Seen {
   double value, loss;
@@ -59,8 +58,6 @@ void check_same(const WeightedPoints& a, const WeightedPoints& b) {
   REQUIRE(a.weights.size() == b.weights.size());
   for (std::size_t i = 0; i < a.weights.size(); ++i) CHECK(a.weights[i] == Approx(b.weights[i]));
 }
-
-}  // namespace
 
 TEST_CASE("split is the rule, with ties, pending values and every size") {
   Rng rng(11);
@@ -123,4 +120,4 @@ TEST_CASE("ranked values: many at once are the same as one by one") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::ranked_values_test

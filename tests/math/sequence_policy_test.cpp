@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::sequence_policy_test {
 
 using Opinion = SequencePolicy::Opinion;
 
@@ -30,8 +29,6 @@ double weighted(const std::vector<Opinion>& opinions, const std::vector<Opinion>
   }
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("sequence policy: at first all options are equal and nothing is worth anything") {
   const SequencePolicy policy(kOptions);
@@ -111,4 +108,4 @@ TEST_CASE("sequence policy: saved and loaded, and states that are refused") {
   CHECK(policy.save() == before);
 }
 
-}  // namespace attune
+}  // namespace attune::sequence_policy_test

@@ -6,7 +6,7 @@
 #include "math/categorical.h"
 #include "math/running_median.h"
 
-namespace attune {
+namespace attune::small_test {
 
 TEST_CASE("categories: probability is observed weight plus prior weight") {
   const Categorical categorical({{1, 1, 3}, {0.5, 1, 2}}, 4, 0.25);
@@ -64,4 +64,4 @@ TEST_CASE("the running median is that of the sorted numbers, at every length") {
   CHECK(RunningMedian::restore({})->size() == 0);
 }
 
-}  // namespace attune
+}  // namespace attune::small_test

@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::sobol_test {
 
 using Points = std::vector<std::vector<double>>;
 
@@ -35,8 +34,6 @@ bool is_net(const Points& points, int a, int b) {
   }
   return std::ranges::all_of(hits, [](int n) { return n == 1; });
 }
-
-}  // namespace
 
 TEST_CASE("sobol: the first points are those of Joe and Kuo") {
   const Points expected = {{0, 0, 0},
@@ -134,4 +131,4 @@ TEST_CASE("sobol: more dimensions than there are direction numbers for") {
   CHECK(Sobol(0, 1).next().empty());
 }
 
-}  // namespace attune
+}  // namespace attune::sobol_test

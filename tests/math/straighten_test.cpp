@@ -6,8 +6,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::straighten_test {
 
 using Numbers = std::vector<double>;
 using Rule = std::vector<double> (*)(std::span<const double>);
@@ -34,8 +33,6 @@ Numbers drawn(std::size_t n, double (*of_normal)(double)) {
 double skewness(const Numbers& y) {
   return moment(y, 3, moment(y, 1)) / std::pow(moment(y, 2, moment(y, 1)), 1.5);
 }
-
-}  // namespace
 
 TEST_CASE("straighten: mean 0 and deviation 1 and the same order") {
   for (const Rule rule : kRules) {
@@ -126,4 +123,4 @@ TEST_CASE("straighten: skewed losses become less skewed and normal ones stay") {
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) < 0.3);
 }
 
-}  // namespace attune
+}  // namespace attune::straighten_test

@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::tanh_network_test {
 
 using Numbers = std::vector<double>;
 
@@ -28,8 +27,6 @@ double loss_at(TanhNetwork network, const Numbers& parameters, const Numbers& ro
   Numbers unused(parameters.size());
   return network.loss(rows, targets, unused);
 }
-
-}  // namespace
 
 TEST_CASE("tanh network: by hand") {
   TanhNetwork network(2, {2, 1});
@@ -154,4 +151,4 @@ TEST_CASE("tanh network: saved and loaded, and not what is damaged") {
   CHECK(copy.parameters() == network.parameters());
 }
 
-}  // namespace attune
+}  // namespace attune::tanh_network_test

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace attune {
-namespace {
+namespace attune::variation_test {
 
 constexpr int kDraws = 20000;
 
@@ -28,8 +27,6 @@ double mean(const std::vector<double>& all) {
   for (const double x : all) sum += x;
   return sum / static_cast<double>(all.size());
 }
-
-}  // namespace
 
 TEST_CASE("variation: children of a crossover are as often within the parents as beyond") {
   for (const double eta : {0.0, 2.0, 20.0}) {
@@ -80,4 +77,4 @@ TEST_CASE("variation: a mutation at an end goes inwards or nowhere") {
   CHECK(share(high, [](double x) { return x < 1 && x >= 0; }) == Approx(0.5).margin(0.02));
 }
 
-}  // namespace attune
+}  // namespace attune::variation_test

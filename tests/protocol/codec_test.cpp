@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace attune {
-namespace {
+namespace attune::codec_test {
 
 template <class T>
 T decoded(const std::string& code, const std::string& payload) {
@@ -153,5 +152,4 @@ TEST_CASE("Python objects in JSON stay data") {
   CHECK(data.records[0].parameter["x"]["__nni_type__"] == "path:os.system");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::codec_test

@@ -4,8 +4,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::frame_test {
 
 std::string encoded(const Frame& frame, Framing framing = {}) {
   std::string bytes;
@@ -110,5 +109,4 @@ TEST_CASE("a payload over the limit is not written") {
   CHECK_FALSE(encode_frame({"TR", std::string(11, 'x')}, {14, 10}, bytes));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::frame_test

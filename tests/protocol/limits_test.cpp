@@ -8,8 +8,7 @@
 #include "protocol/codec.h"
 #include "protocol/message.h"
 
-namespace attune {
-namespace {
+namespace attune::limits_test {
 
 std::string error_of(const Frame& frame, const Limits& limits) {
   const auto command = decode(frame, limits);
@@ -208,5 +207,4 @@ TEST_CASE("a daemon that counts wrongly is not believed") {
   CHECK_FALSE(decode({"RC", "-1"}));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::limits_test

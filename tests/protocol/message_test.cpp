@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::message_test {
 
 TEST_CASE("the first message shows the dialect") {
   CHECK(dialect_of(R"(IN{"x":1})") == Dialect::v2);
@@ -51,5 +50,4 @@ TEST_CASE("bad messages are named") {
   CHECK(frame.error().message.find(row.error) != std::string::npos);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::message_test

@@ -6,8 +6,7 @@
 #include "base/rng.h"
 #include "protocol/codec.h"
 
-namespace attune {
-namespace {
+namespace attune::plain_metric_test {
 
 // What decode() makes of the payload when it must take the general way: a sixth member is unusual.
 std::optional<ReportMetricData> general(const std::string& payload) {
@@ -31,8 +30,6 @@ std::string metric(const std::string& value) {
   return R"({"parameter_id": 3, "trial_job_id": "aB", "type": "FINAL", "sequence": 4, "value": ")" +
          value + "\"}";
 }
-
-}  // namespace
 
 TEST_CASE("plain metrics are read the short way") {
   const std::string payload = GENERATE(
@@ -91,4 +88,4 @@ TEST_CASE("a plain metric with any byte changed: the short way gives nothing, or
   CHECK(read > 1000);
 }
 
-}  // namespace attune
+}  // namespace attune::plain_metric_test

@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::checkpoint_keeper_test {
 
 using Ids = CheckpointKeeper::Ids;
 
@@ -64,5 +63,4 @@ TEST_CASE("checkpoints: a trial that has ended may keep none") {
   CHECK(keeper.ended("never saved").empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::checkpoint_keeper_test

@@ -9,8 +9,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::control_handler_test {
 
 // Of two parameters, one of which a constraint and the command need.
 Experiment two_parameters() {
@@ -101,5 +100,4 @@ TEST_CASE("control handler: what is updated is what a resume reads") {
   CHECK(resumed.max_experiment_seconds == 1e-9);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::control_handler_test

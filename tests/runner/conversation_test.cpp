@@ -8,8 +8,7 @@
 
 #include "tests/runner/memory_outbox.h"
 
-namespace attune {
-namespace {
+namespace attune::conversation_test {
 
 using Begun = Conversation::Begun;
 using Texts = std::vector<std::string>;
@@ -195,5 +194,4 @@ TEST_CASE("conversation: what is acknowledged is forgotten, and both are asked f
   CHECK(many.back() == fmt::format("PI through {}", 4 + Conversation::kPingEvery));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::conversation_test

@@ -12,10 +12,9 @@
 #include "base/unique_fd.h"
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
-using Catch::Matchers::Contains;
+namespace attune::coordinator_program_test {
 
-namespace {
+using Catch::Matchers::Contains;
 
 namespace fs = std::filesystem;
 
@@ -78,8 +77,6 @@ struct Programs {
     return until([&] { return ended.contains(name); });
   }
 };
-
-}  // namespace
 
 TEST_CASE("coordinator program: a task that fails shows what it said") {
   Programs p;
@@ -227,3 +224,5 @@ TEST_CASE("coordinator program: a second one in a folder says that it waits for 
     CHECK(p.until_ended("c"));
   }
 }
+
+}  // namespace attune::coordinator_program_test

@@ -11,8 +11,7 @@
 #include "runner/daemon_program.h"
 #include "tests/support/run_until.h"
 
-namespace attune {
-namespace {
+namespace attune::daemon_decider_test {
 
 using namespace std::chrono_literals;
 
@@ -333,5 +332,4 @@ TEST_CASE("daemon program: the direction comes from the arguments, else from the
   CHECK_FALSE(list_algorithms("/bin/echo", {}).has_value());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::daemon_decider_test

@@ -11,8 +11,7 @@
 #include "tests/support/run_until.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::daemon_resume_test {
 
 using namespace std::chrono_literals;
 using Texts = std::vector<std::string>;
@@ -391,5 +390,4 @@ TEST_CASE("daemon resume: an orderly end is no part of what is said later") {
   CHECK(manager.failure.empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::daemon_resume_test

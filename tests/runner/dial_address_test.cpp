@@ -8,18 +8,15 @@
 #include "tests/support/temporary_folder.h"
 #include "wire/address_file.h"
 
-using namespace attune;
+namespace attune::dial_address_test {
+
 using Catch::Contains;
 namespace fs = std::filesystem;
-
-namespace {
 
 void write_secret(const fs::path& file, const std::string& text) {
   std::ofstream(file) << text;
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
 }
-
-}  // namespace
 
 TEST_CASE("dial address: a secret of a file") {
   const TemporaryFolder folder;
@@ -88,3 +85,5 @@ TEST_CASE("dial address: a file of another role is an error that names the right
   CHECK_THAT(dial.error().message,
              Contains("is for the role view") && Contains((folder.path / "worker.json").string()));
 }
+
+}  // namespace attune::dial_address_test

@@ -5,8 +5,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::experiment_file_test {
 
 namespace fs = std::filesystem;
 
@@ -349,5 +348,4 @@ TEST_CASE("experiment file: what cannot be read is an error") {
   CHECK(endless.error().message == "/dev/zero is larger than 67108864 bytes");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::experiment_file_test

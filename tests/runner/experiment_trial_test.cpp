@@ -8,8 +8,7 @@
 #include "space/parse.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::experiment_trial_test {
 
 namespace fs = std::filesystem;
 
@@ -231,5 +230,4 @@ TEST_CASE("experiment trial: names in nested and layered choices") {
         std::vector<std::string>{"o", "o._name", "o.lr", "o.lr", "o.b"});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::experiment_trial_test

@@ -10,8 +10,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::files_test {
 
 namespace fs = std::filesystem;
 
@@ -67,5 +66,4 @@ TEST_CASE("files: the last lines of a file, and of what is none") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::files_test

@@ -20,8 +20,7 @@
 #include "wire/json_frames.h"
 #include "wire/tls_session.h"
 
-namespace attune {
-namespace {
+namespace attune::hostile_coordinator_test {
 
 using boost::asio::ip::tcp;
 using Catch::Contains;
@@ -175,5 +174,4 @@ TEST_CASE("attune run: numbers of a coordinator that are none cost a message or 
   CHECK(trials[0].reports[0].time == 5);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::hostile_coordinator_test

@@ -9,8 +9,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::key_file_test {
 
 namespace fs = std::filesystem;
 using Catch::Contains;
@@ -44,5 +43,4 @@ TEST_CASE("key file: one that others can read or have made is refused") {
   CHECK_FALSE(keep_key(file / "x"));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::key_file_test

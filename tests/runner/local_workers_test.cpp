@@ -7,7 +7,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
+namespace attune::local_workers_test {
 
 TEST_CASE("a worker of this machine does not outlive its coordinator for ever") {
   const TemporaryFolder folder;
@@ -26,3 +26,5 @@ TEST_CASE("a worker of this machine does not outlive its coordinator for ever") 
   CHECK(words.find("--name local-0 ") != std::string::npos);
   CHECK(words.find(" --unreachable-after 600s") != std::string::npos);
 }
+
+}  // namespace attune::local_workers_test

@@ -5,8 +5,7 @@
 
 #include "tests/runner/program_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::outcomes_test {
 
 using Catch::Contains;
 
@@ -87,5 +86,4 @@ TEST_CASE("attune run: a trial that hangs and ignores SIGTERM is stopped by its 
   CHECK(trials[0].attempts[0].ending == Ending::stopped);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::outcomes_test

@@ -17,7 +17,7 @@
 #include "wire/address_file.h"
 #include "wire/dialer.h"
 
-namespace attune {
+namespace attune::pool_view_test {
 
 TEST_CASE("pool: a coordinator that runs is asked, and none is named") {
   const TemporaryFolder folder;
@@ -46,8 +46,6 @@ TEST_CASE("pool: a coordinator that runs is asked, and none is named") {
   CHECK_THAT(printed.out(),
              Catch::StartsWith("no workers") && Catch::Contains("{\"epoch\":1,\"ending\":false"));
 }
-
-namespace {
 
 // A coordinator whose loop a thread turns.
 struct RunningPool {
@@ -109,8 +107,6 @@ struct RunningPool {
   std::unique_ptr<WorkerProcess> worker;  // nothing runs on it
   std::thread loop;
 };
-
-}  // namespace
 
 TEST_CASE("pool: a task is cancelled whosever it is and what is not there is said") {
   const RunningPool pool;
@@ -195,4 +191,4 @@ TEST_CASE("pool: an address without its secret is a mistake of usage") {
   CHECK_THAT(printed.err(), Catch::Contains("needs --secret-file"));
 }
 
-}  // namespace attune
+}  // namespace attune::pool_view_test

@@ -5,8 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-namespace attune {
-namespace {
+namespace attune::preparation_test {
 
 Experiment experiment(json tuner, json assessor = nullptr) {
   Experiment result;
@@ -82,5 +81,4 @@ TEST_CASE("preparation: a folder belongs to one run") {
   std::filesystem::remove_all(folder);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::preparation_test

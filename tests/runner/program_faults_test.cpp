@@ -8,8 +8,7 @@
 #include "runner/store/schema.h"
 #include "tests/runner/running_program.h"
 
-namespace attune {
-namespace {
+namespace attune::program_faults_test {
 
 namespace fs = std::filesystem;
 
@@ -171,5 +170,4 @@ TEST_CASE("attune: names cannot move the cursor of a terminal") {
         std::string::npos);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::program_faults_test

@@ -15,8 +15,7 @@
 #include "tests/support/run_until.h"
 #include "wire/address_file.h"
 
-namespace attune {
-namespace {
+namespace attune::program_pool_test {
 
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -231,5 +230,4 @@ TEST_CASE("attune pool: alone it asks the coordinator of the newest experiment")
   CHECK(manager.code() == 130);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::program_pool_test

@@ -14,8 +14,7 @@
 #include "tests/runner/program_folder.h"
 #include "tests/support/run_until.h"
 
-namespace attune {
-namespace {
+namespace attune::program_resume_test {
 
 // How often the daemon has heard a command of this code.
 int heard(const ProgramFolder& folder, const std::string& code) {
@@ -216,5 +215,4 @@ TEST_CASE("attune run: what it makes is for its user alone") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::program_resume_test

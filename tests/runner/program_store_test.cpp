@@ -6,8 +6,7 @@
 #include "runner/store/schema.h"
 #include "tests/runner/running_program.h"
 
-namespace attune {
-namespace {
+namespace attune::program_store_test {
 
 struct Held : RunningProgram {
   Held() {
@@ -42,5 +41,4 @@ TEST_CASE("attune: who waits for the store ends when it is told to") {
   CHECK(held.code() == 130);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::program_store_test

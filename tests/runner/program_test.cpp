@@ -18,8 +18,7 @@
 #include "runner/store/store_reader.h"
 #include "tests/runner/program_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::program_test {
 
 TEST_CASE("attune run: from the file to the best configuration") {
   const ProgramFolder folder;
@@ -266,5 +265,4 @@ TEST_CASE("attune run: SIGINT stops the trials and ends with 130") {
   CHECK(folder.trials().at(0).trial.status == TrialStatus::pending);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::program_test

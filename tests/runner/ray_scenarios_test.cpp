@@ -12,8 +12,9 @@
 
 #include "tests/runner/ray_world.h"
 
-namespace attune::ray {
-namespace {
+namespace attune::ray_scenarios_test {
+
+using namespace ray;
 
 struct Step {
   Logs logs;
@@ -277,8 +278,6 @@ class Replay {
   std::map<std::string, int> tried_again_;  // starts that were one failure more for it
 };
 
-}  // namespace
-
 TEST_CASE("recorded scenarios of a trial runner") {
   static const json scenarios = load_scenarios();
   REQUIRE(scenarios.size() >= 25);
@@ -286,4 +285,4 @@ TEST_CASE("recorded scenarios of a trial runner") {
   DYNAMIC_SECTION(scenarios[i].at("name").get<std::string>()) { Replay(scenarios[i]).run(); }
 }
 
-}  // namespace attune::ray
+}  // namespace attune::ray_scenarios_test

@@ -11,8 +11,7 @@
 #include "runner/reporter.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::report_test {
 
 TrialRecord trial(std::int64_t sequence, json metric, TrialStatus status = TrialStatus::succeeded) {
   TrialRecord record;
@@ -254,5 +253,4 @@ TEST_CASE("files: last lines") {
   CHECK(last(2).size() == 4096);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::report_test

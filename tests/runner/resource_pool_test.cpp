@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::resource_pool_test {
 
 Resources cpus(double n) { return {n, 0, 0, {}}; }
 
@@ -45,5 +44,4 @@ TEST_CASE("resources: possible is what fits an idle machine") {
   CHECK(to_text(Resources{}) == "nothing");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::resource_pool_test

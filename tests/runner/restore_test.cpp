@@ -8,8 +8,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::restore_test {
 
 // A trial whose first attempt has begun at 2000.
 struct Left {
@@ -277,5 +276,4 @@ TEST_CASE("restore: names that lead elsewhere are refused") {
   CHECK(restored.error().message.find("cannot be used") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::restore_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-using namespace attune;
+namespace attune::same_experiment_test {
 
 TEST_CASE("one seed leads to the same trials on this machine and in a pool and simulated") {
   const ProgramFolder local, pool;
@@ -25,3 +25,5 @@ TEST_CASE("one seed leads to the same trials on this machine and in a pool and s
   CHECK(sequence_of(local, "simulated") == sequence);
   CHECK(sequence_of(pool, "exp") == sequence);
 }
+
+}  // namespace attune::same_experiment_test

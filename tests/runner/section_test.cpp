@@ -2,8 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::section_test {
 
 TEST_CASE("bytes") {
   CHECK(parse_bytes(1000).value() == 1000);
@@ -30,5 +29,4 @@ TEST_CASE("durations") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::section_test

@@ -10,8 +10,7 @@
 #include "backends/simulated/generated_curves.h"
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::simulation_test {
 
 // Proposes x = 0.1, 0.2, ..., and stops every third trial after a few epochs. It answers after
 // random numbers of turns of the event loop, and as a daemon with two workers does: its proposals
@@ -258,5 +257,4 @@ TEST_CASE("simulation: a decider that dies has settled") {
   CHECK(world.decider.settled());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::simulation_test

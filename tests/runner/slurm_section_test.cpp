@@ -5,8 +5,7 @@
 
 #include "runner/yaml.h"
 
-namespace attune {
-namespace {
+namespace attune::slurm_section_test {
 
 using Catch::Matchers::Contains;
 
@@ -107,5 +106,4 @@ TEST_CASE("slurm section: jobs that Slurm could never have are an error before a
   CHECK(check_slurm_jobs(top, SlurmSettings{}, cpus(2)));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::slurm_section_test

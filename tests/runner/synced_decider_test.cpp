@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-namespace attune {
-namespace {
+namespace attune::synced_decider_test {
 
 using Names = std::vector<std::string>;
 
@@ -203,5 +202,4 @@ TEST_CASE("synced decider: it settles by its end, and what it said before is not
   CHECK(f.inner.tokens.size() == 1);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::synced_decider_test

@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_criteria_test {
 
 using Calls = std::vector<std::string>;
 using Catch::Contains;
@@ -61,5 +60,4 @@ TEST_CASE("runner: criteria end a trial, and the experiment") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_criteria_test

@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_pause_test {
 
 using Calls = std::vector<std::string>;
 using Catch::Contains;
@@ -238,8 +237,6 @@ TEST_CASE("runner: a proposal starts from another trial's checkpoint, which stay
   CHECK(w.backend.started[1].checkpoint == "t0000-1");
 }
 
-}  // namespace
-
 TEST_CASE("runner: what a trial has saved that was lost with grace is what it goes on from") {
   World w(World::limits(1, 3));
   w.ready();
@@ -278,4 +275,4 @@ TEST_CASE("runner: a trial that is to restart or may not go on saves nothing whe
   CHECK(w.backend.started.size() == (restart ? 2 : 1));
 }
 
-}  // namespace attune
+}  // namespace attune::trial_runner_pause_test

@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_place_test {
 
 using Calls = std::vector<std::string>;
 
@@ -67,5 +66,4 @@ TEST_CASE("runner: an attempt does not begin behind the decision about it") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_place_test

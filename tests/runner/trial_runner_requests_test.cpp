@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_requests_test {
 
 using Calls = std::vector<std::string>;
 using Catch::Contains;
@@ -358,5 +357,4 @@ TEST_CASE("runner: a restart goes on with what an earlier manager left") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_requests_test

@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_restore_test {
 
 using Calls = std::vector<std::string>;
 using Catch::Matchers::Contains;
@@ -292,5 +291,4 @@ TEST_CASE("postponed: said once, with the reason, and once more when it is over"
   CHECK(w.backend.started.size() == 1);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_restore_test

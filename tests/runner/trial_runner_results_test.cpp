@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_results_test {
 
 using Calls = std::vector<std::string>;
 
@@ -199,5 +198,4 @@ TEST_CASE("results: one that a former manager has heard is told by the next, at 
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_results_test

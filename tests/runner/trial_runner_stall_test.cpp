@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_stall_test {
 
 using Calls = std::vector<std::string>;
 using Catch::Matchers::Contains;
@@ -164,5 +163,4 @@ TEST_CASE("stall: a checkpoint stays when the end of the experiment cannot be ke
   CHECK(w.backend.deleted.empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_stall_test

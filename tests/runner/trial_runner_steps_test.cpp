@@ -3,8 +3,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_steps_test {
 
 // The steps, and values, that it was told.
 std::vector<std::pair<std::int64_t, std::string>> told(ScriptedDecider& decider) {
@@ -107,5 +106,4 @@ TEST_CASE("runner: a number that is no iteration decides nothing") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_steps_test

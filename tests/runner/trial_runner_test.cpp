@@ -5,8 +5,7 @@
 
 #include "tests/runner/scripted_world.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_runner_test {
 
 using Calls = std::vector<std::string>;
 using Catch::Contains;
@@ -375,5 +374,4 @@ TEST_CASE("runner: reports that would mislead the decider are kept from it") {
   CHECK(w.notes.warnings[1] == "trial t0000: something is odd");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_runner_test

@@ -3,8 +3,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-namespace attune {
-namespace {
+namespace attune::trial_steps_test {
 
 Metrics at(double iteration) { return {{"default", 0.5}, {"training_iteration", iteration}}; }
 const Metrics kPlain = {{"default", 0.5}};
@@ -80,5 +79,4 @@ TEST_CASE("steps: an attempt from scratch begins anew") {
   CHECK(steps.next(0, at(1)) == 0);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_steps_test

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-namespace attune {
-namespace {
+namespace attune::tuning_status_test {
 
 json recorded() {
   std::ifstream stream(ATTUNE_TEST_DATA "/syne_tuning_status.json");
@@ -140,5 +139,4 @@ TEST_CASE("tuning status: what counts as a metric") {
   CHECK(status.evaluations() == 1);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::tuning_status_test

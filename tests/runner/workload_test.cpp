@@ -6,9 +6,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::workload_test {
 
 constexpr const char* kGood =
     "commander: solo\n"
@@ -27,8 +25,6 @@ std::string error_of(const std::string& text) {
   const std::string front = folder.path.string() + "/";
   return message.starts_with(front) ? message.substr(front.size()) : message;
 }
-
-}  // namespace
 
 TEST_CASE("workload: one that is right") {
   CHECK(error_of(kGood).empty());
@@ -106,3 +102,5 @@ TEST_CASE("workload: the commanders are named when none is") {
   CHECK_THAT(error_of("commander: trials\ncollectors: 1\n"),
              Catch::StartsWith("w.yaml:2: collectors: "));
 }
+
+}  // namespace attune::workload_test

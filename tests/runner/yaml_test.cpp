@@ -5,8 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace attune {
-namespace {
+namespace attune::yaml_test {
 
 TEST_CASE("yaml: scalars mean what YAML 1.2 says") {
   struct Row {
@@ -98,5 +97,4 @@ TEST_CASE("yaml: lines of what stands deep cost no more memory than the file") {
   CHECK(document->line(std::string(1000, 'k') + "." + std::string(1000, 'k') + ".x") == 2);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::yaml_test

@@ -3,10 +3,9 @@
 
 #include "tests/slurm/slurm_experiment.h"
 
-using namespace attune;
-using Catch::Matchers::Contains;
+namespace attune::slurm_experiment_faults_test {
 
-namespace {
+using Catch::Matchers::Contains;
 
 std::string four(const std::string& slurm, const std::string& more = "") {
   return "trialConcurrency: 4\nmaxTrialNumber: 4\nbackend: slurm\n" + more + "slurm: " + slurm;
@@ -31,8 +30,6 @@ void finish(SlurmExperiment& experiment, std::size_t count = 4) {
   CHECK(experiment.code() == 0);
   experiment.check_all_succeeded(count);
 }
-
-}  // namespace
 
 TEST_CASE("slurm: a coordinator that is killed is started again by its manager") {
   const std::string mode = GENERATE("{mode: jobs, poll: 1}", "{mode: pilots, poll: 1}");
@@ -114,3 +111,5 @@ TEST_CASE("slurm: a trial whose step daemon is killed runs on and counts once") 
   CHECK(experiment.lines("ran").size() == 4);
   slurm_world().cancel(experiment.ran(0).second).value();
 }
+
+}  // namespace attune::slurm_experiment_faults_test

@@ -4,15 +4,12 @@
 
 #include "tests/slurm/slurm_experiment.h"
 
-using namespace attune;
-using Catch::Matchers::Contains;
+namespace attune::slurm_experiment_test {
 
-namespace {
+using Catch::Matchers::Contains;
 
 constexpr const char* kEight = "trialConcurrency: 8\nmaxTrialNumber: 8\nbackend: slurm\n";
 constexpr const char* kQuick = "echo \"$NNI_TRIAL_JOB_ID $SLURM_JOB_NAME\" >> ran; report FINAL 1";
-
-}  // namespace
 
 TEST_CASE("slurm: an experiment with one job for each trial") {
   SlurmExperiment experiment(kQuick, std::string(kEight) + "slurm: {mode: jobs}\n");
@@ -109,3 +106,5 @@ TEST_CASE("slurm: a manager and a coordinator that are killed find their jobs ag
   experiment.check_all_succeeded(8);
   CHECK(experiment.lines("ran").size() == 8);
 }
+
+}  // namespace attune::slurm_experiment_test

@@ -4,7 +4,7 @@
 
 #include "tests/slurm/slurm_world.h"
 
-using namespace attune;
+namespace attune::slurm_faults_test {
 
 TEST_CASE("slurm: a node that goes down ends a job or puts it back when it may be") {
   SlurmWorld& world = slurm_world();
@@ -87,3 +87,5 @@ TEST_CASE("slurm: a job that the controller has forgotten is absent by name and 
   CHECK(again->id == first->id);  // which is why an id is no identity
   for (const std::string name : {"kept", "forgotten"}) CHECK(world.cancel(name));
 }
+
+}  // namespace attune::slurm_faults_test

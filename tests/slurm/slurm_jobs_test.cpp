@@ -4,16 +4,12 @@
 
 #include "tests/slurm/slurm_world.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::slurm_jobs_test {
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
-
-}  // namespace
 
 TEST_CASE("slurm: a job ends as its script does") {
   SlurmWorld& world = slurm_world();
@@ -101,3 +97,5 @@ TEST_CASE("slurm: refusals say what to change") {
   refused("arguments", [](BatchJob& job) { job.arguments = {"--no-such-option"}; });
   refused("output", [](BatchJob& job) { job.output = "output"; });
 }
+
+}  // namespace attune::slurm_jobs_test

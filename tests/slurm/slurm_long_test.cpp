@@ -3,15 +3,12 @@
 
 #include "tests/slurm/slurm_experiment.h"
 
-using namespace attune;
-using Catch::Matchers::Contains;
+namespace attune::slurm_long_test {
 
-namespace {
+using Catch::Matchers::Contains;
 
 constexpr const char* kTwo =
     "trialConcurrency: 2\nmaxTrialNumber: 2\nbackend: slurm\nretries: {lost: 3}\n";
-
-}  // namespace
 
 // Slurm looks at the limits every 30 s, and the shortest is a minute.
 TEST_CASE("slurm: the time limit", "[.long]") {
@@ -75,3 +72,5 @@ TEST_CASE("slurm: a worker that is killed together with its step daemon is given
   CHECK(experiment.log_says("cannot be heard", 1));
   slurm_world().await_idle_nodes();
 }
+
+}  // namespace attune::slurm_long_test

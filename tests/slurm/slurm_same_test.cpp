@@ -2,7 +2,7 @@
 #include "tests/runner/same_experiment.h"
 #include "tests/slurm/slurm_world.h"
 
-using namespace attune;
+namespace attune::slurm_same_test {
 
 TEST_CASE("slurm: one seed leads to the same trials as on this machine") {
   ProgramFolder folder;
@@ -19,3 +19,5 @@ TEST_CASE("slurm: one seed leads to the same trials as on this machine") {
   CHECK(sequence("jobs", "backend: slurm\nslurm: {mode: jobs}\n") == local);
   CHECK(sequence("pilots", "backend: slurm\nslurm: {mode: pilots}\n") == local);
 }
+
+}  // namespace attune::slurm_same_test

@@ -3,9 +3,7 @@
 
 #include "tests/slurm/slurm_experiment.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::slurm_workload_test {
 
 // Learner and collectors go on until they are told to end; an evaluation ends the run.
 constexpr const char* kWorkload = R"(commander: solo
@@ -43,8 +41,6 @@ struct SlurmWorkload : SlurmExperiment {
   }
 };
 
-}  // namespace
-
 TEST_CASE("slurm: learner and collectors and evaluations of a workload run in jobs") {
   const auto [mode, name] = GENERATE(table<std::string, std::string>(
       {{"{mode: jobs, poll: 1}", "-job-"}, {"{mode: pilots, poll: 1}", "-pilot-"}}));
@@ -77,3 +73,5 @@ TEST_CASE("slurm: a learner whose job is lost goes on in another one") {
   w.await_end();
   CHECK(w.code() == 0);
 }
+
+}  // namespace attune::slurm_workload_test

@@ -4,8 +4,7 @@
 
 #include "space/parse.h"
 
-namespace attune {
-namespace {
+namespace attune::constraint_test {
 
 Space space() {
   return parse_space(parse_json(R"({
@@ -98,5 +97,4 @@ TEST_CASE("constraint: copies of a space keep theirs, setting replaces") {
   CHECK_FALSE(copy.feasible(point));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::constraint_test

@@ -7,9 +7,7 @@
 #include "space/sample.h"
 #include "tests/space/space_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::dedup_test {
 
 // As in NNI's own test: 2 * 3 * 1 points.
 const char* const kSix = R"({"x":{"_type":"choice","_value":["a","b"]},
@@ -19,8 +17,6 @@ const char* const kNested = R"({"n":{"_type":"choice","_value":[
     {"_name":"a","k":{"_type":"choice","_value":[1,1,2]}},
     {"_name":"b","m":{"_type":"choice","_value":[{"_name":"c","q":{"_type":"quniform","_value":[1,4,1]}},
                                                {"_name":"d"}]}}]}})";
-
-}  // namespace
 
 TEST_CASE("a finite space is exhausted after each point once") {
   const auto [text, count] =
@@ -165,3 +161,5 @@ TEST_CASE("a damaged state is refused and changes nothing") {
   CHECK_FALSE(dedup.load(state));
   CHECK(dedup.save() == before);
 }
+
+}  // namespace attune::dedup_test

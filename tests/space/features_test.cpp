@@ -6,8 +6,7 @@
 #include "space/sample.h"
 #include "tests/space/space_helpers.h"
 
-namespace attune {
-namespace {
+namespace attune::features_test {
 
 using Numbers = std::vector<double>;
 constexpr double kNone = Point::kInactive;
@@ -206,5 +205,4 @@ TEST_CASE("features: sampled points and back") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::features_test

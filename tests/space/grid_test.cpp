@@ -9,9 +9,7 @@
 #include "space/parse.h"
 #include "tests/space/space_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::grid_test {
 
 json read_json(const std::string& name) {
   std::ifstream file(std::string(ATTUNE_TEST_DATA) + "/grid/" + name + ".json");
@@ -35,8 +33,6 @@ std::vector<std::string> first_points(const std::string& space_text, std::size_t
   }
   return points;
 }
-
-}  // namespace
 
 TEST_CASE("the order and every digit are those of NNI's recordings") {
   const std::string name = GENERATE("small_exhaust", "continuous", "mixed10_first30");
@@ -196,3 +192,5 @@ TEST_CASE("an empty space has one point") {
   CHECK(grid.next()->values.empty());
   CHECK_FALSE(grid.next());
 }
+
+}  // namespace attune::grid_test

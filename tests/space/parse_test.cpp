@@ -5,9 +5,7 @@
 
 #include "tests/space/space_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::parse_test {
 
 Result<Space> parse(const std::string& text) { return parse_space(parse_json(text).value()); }
 
@@ -17,8 +15,6 @@ std::string error_of(const std::string& text) {
 }
 
 std::string error_of_domain(const std::string& spec) { return error_of("{\"lr\":" + spec + "}"); }
-
-}  // namespace
 
 TEST_CASE("the formatted space of NNI's own test") {
   // One parameter of each kind, in the order and with the meaning that NNI's formatting gives.
@@ -191,3 +187,5 @@ TEST_CASE("deep nesting, up to what parse_json lets through") {
   CHECK(space.params.size() == 81);
   CHECK_FALSE(point_count(space));
 }
+
+}  // namespace attune::parse_test

@@ -4,9 +4,7 @@
 #include "space/space.h"
 #include "tests/space/space_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::point_json_test {
 
 constexpr double kNone = Point::kInactive;
 
@@ -47,8 +45,6 @@ double imported(const std::string& spec, const std::string& value) {
   REQUIRE(point);
   return point->values[0];
 }
-
-}  // namespace
 
 TEST_CASE("candidates are written verbatim, q types as reals, branches with their name first") {
   const Space space = space_of(kMixed);
@@ -158,3 +154,5 @@ TEST_CASE("points are equal by value, and inactive equals inactive") {
   CHECK_FALSE(Point{{1, 2}} == Point{{1, 3}});
   CHECK_FALSE(Point{{1}} == Point{{1, 2}});
 }
+
+}  // namespace attune::point_json_test

@@ -9,9 +9,7 @@
 #include "space/unit_cube.h"
 #include "tests/space/space_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::properties_test {
 
 constexpr int kSpaces = 150;
 
@@ -29,8 +27,6 @@ bool nearly_equal(const Space& space, const Point& a, const Point& b) {
 std::string text_of(const Space& space, const std::optional<Point>& point) {
   return point ? dump_json(to_json(space, *point)) : "end";
 }
-
-}  // namespace
 
 TEST_CASE("samples are inside, and survive JSON and the cube") {
   for (int seed = 0; seed < kSpaces; ++seed) {
@@ -154,3 +150,5 @@ TEST_CASE("changed search spaces are refused or work, but never crash") {
   }
   CHECK(refused > kSpaces);
 }
+
+}  // namespace attune::properties_test

@@ -8,9 +8,7 @@
 
 #include "tests/space/space_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::sample_test {
 
 Domain domain_of(const std::string& spec) {
   return space_of("{\"x\":" + spec + "}").params[0].domain;
@@ -27,8 +25,6 @@ std::vector<double> fractions_below(const Domain& domain, const std::vector<doub
   }
   return result;
 }
-
-}  // namespace
 
 TEST_CASE("internal to value") {
   struct Row {
@@ -159,3 +155,5 @@ TEST_CASE("inactive parameters are not drawn") {
     if (!point.active(1)) CHECK(only_choice == one);
   }
 }
+
+}  // namespace attune::sample_test

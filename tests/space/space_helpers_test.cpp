@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
+namespace attune::space_helpers_test {
 
 TEST_CASE("the helper that judges points can say no") {
   const Space space = space_of(R"({"c":{"_type":"choice","_value":[
@@ -17,3 +17,5 @@ TEST_CASE("the helper that judges points can say no") {
   CHECK_FALSE(in_space(space, {{1, 0.6}}));
   CHECK_FALSE(in_space(space, {{2, kNone}}));
 }
+
+}  // namespace attune::space_helpers_test

@@ -6,9 +6,7 @@
 
 #include "tests/space/space_helpers.h"
 
-using namespace attune;
-
-namespace {
+namespace attune::unit_cube_test {
 
 constexpr double kNone = Point::kInactive;
 
@@ -21,8 +19,6 @@ const char* const kAll = R"({
   "n":{"_type":"normal","_value":[1,2]},
   "s":{"_type":"input_choice","_value":{"candidates":["x","y","z"],"n_chosen":2}},
   "k":{"_type":"uniform","_value":[7,7]}})";
-
-}  // namespace
 
 TEST_CASE("coordinates in the order of the parameters") {
   const UnitCube cube(space_of(kAll));
@@ -92,3 +88,5 @@ TEST_CASE("a Normal keeps its digits within 5 sigma") {
   }
   CHECK(std::isfinite(cube.from_cube(cube.to_cube(Point{{1000}})).values[0]));
 }
+
+}  // namespace attune::unit_cube_test

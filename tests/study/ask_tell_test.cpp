@@ -2,7 +2,8 @@
 
 #include "tests/study/study_fixture.h"
 
-using namespace attune;
+namespace attune::ask_tell_test {
+
 using namespace attune::test;
 
 TEST_CASE("ask and tell: the records, and the best of them") {
@@ -236,3 +237,5 @@ TEST_CASE("space builder: every type, and nested choices") {
   CHECK(svm);
   CHECK(tree);
 }
+
+}  // namespace attune::ask_tell_test

@@ -5,10 +5,9 @@
 #include "study/replay.h"
 #include "tests/study/study_fixture.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::core_test {
 
-namespace {
+using namespace attune::test;
 
 // Proposes 1, 2, 3, ... and decides what a rule says; goes on with the trials that it paused.
 class Scripted final : public Tuner {
@@ -63,8 +62,6 @@ std::unique_ptr<StudyCore> make(std::optional<int> max_trials = std::nullopt) {
                               {.tuner = {.name = "Scripted"}, .max_trials = max_trials}, scripted(),
                               builtin_assessors()));
 }
-
-}  // namespace
 
 TEST_CASE("core: a tuner stops another trial than the reporter") {
   auto core = make();
@@ -144,3 +141,5 @@ TEST_CASE("core: a replayed study is the same, whatever the tuner decided") {
   }
   CHECK(must(again.core->ask(1, -1)).trials.size() == must(core->ask(1, -1)).trials.size());
 }
+
+}  // namespace attune::core_test

@@ -4,10 +4,9 @@
 
 #include "tests/study/study_fixture.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::file_test {
 
-namespace {
+using namespace attune::test;
 
 // Reports, an assessor that stops, failures, points of the user.
 StudyOptions eventful(const std::string& file) {
@@ -33,8 +32,6 @@ void finish(Study& study, int threads) {
 std::size_t line_count(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
-
-}  // namespace
 
 TEST_CASE("file: every prefix of the log is continued as if nothing had happened") {
   const Folder folder;
@@ -306,3 +303,5 @@ TEST_CASE("file: a disk that refuses closes the study") {
   CHECK_THAT(error_of(Study::create(small_space(), options)),
              Catch::Contains("cannot write /dev/full"));
 }
+
+}  // namespace attune::file_test

@@ -12,10 +12,9 @@
 
 #include "tests/study/study_fixture.h"
 
-using namespace attune;
-using namespace attune::test;
+namespace attune::optimize_test {
 
-namespace {
+using namespace attune::test;
 
 // Runs a function whose calls report three times, and `delay` before each report and each return.
 template <class Delay>
@@ -52,8 +51,6 @@ int exit_code_of(pid_t child) {
   REQUIRE(WIFEXITED(status));
   return WEXITSTATUS(status);
 }
-
-}  // namespace
 
 TEST_CASE("minimize: the shortest program") {
   const StudyTrial best = must(minimize(cost, small_space(), 200));
@@ -338,3 +335,5 @@ TEST_CASE("optimize: a thread that cannot be made is an error, and nobody waits 
   CHECK(exit_code_of(child) == 0);
 }
 #endif
+
+}  // namespace attune::optimize_test

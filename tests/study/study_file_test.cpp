@@ -3,7 +3,8 @@
 #include "tests/study/study_fixture.h"
 #include "tests/support/faulty_files.h"
 
-using namespace attune;
+namespace attune::study_file_test {
+
 using namespace attune::test;
 
 TEST_CASE("study file: a line that the disk takes in part only is taken back") {
@@ -80,3 +81,5 @@ TEST_CASE("study file: any call that fails leaves lines that are whole") {
     if (files.count() < n) break;
   }
 }
+
+}  // namespace attune::study_file_test

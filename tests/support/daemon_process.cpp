@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "base/base64.h"
+#include "tests/support/deadline.h"
 
 extern char** environ;
 
@@ -22,7 +23,6 @@ namespace attune {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds kDeadline{200'000};  // generous: sanitizers on a busy machine
 
 bool wait_for(int fd, short events, milliseconds timeout) {
   pollfd entry{fd, events, 0};

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "tests/support/deadline.h"
+
 namespace attune {
 namespace {
 
@@ -19,8 +21,6 @@ namespace asio = boost::asio;
 namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
 using Code = boost::system::error_code;
-
-constexpr std::chrono::seconds kDeadline{200};  // generous: sanitizers on a busy machine
 
 }  // namespace
 

@@ -6,8 +6,7 @@
 #include "tests/support/manager_socket.h"
 #include "tests/support/transcript.h"
 
-namespace attune {
-namespace {
+namespace attune::binary_test {
 
 DaemonProcess start(const Transcript& transcript,
                     std::map<std::string, std::string> environment = {}) {
@@ -94,5 +93,4 @@ TEST_CASE("the manifest names every recording, and every recording is there") {
   CHECK(waiting < load_manifest().size());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::binary_test

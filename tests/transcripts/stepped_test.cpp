@@ -5,8 +5,7 @@
 #include "tests/support/stepped.h"
 #include "tests/support/transcript.h"
 
-namespace attune {
-namespace {
+namespace attune::stepped_test {
 
 // Empty where attuned would not start.
 std::unique_ptr<Stepped> make(const Transcript& transcript) {
@@ -57,5 +56,4 @@ TEST_CASE("recordings of NNI's dispatcher, stepped") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::stepped_test

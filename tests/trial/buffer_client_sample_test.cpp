@@ -5,7 +5,8 @@
 
 #include "tests/trial/buffer_client_world.h"
 
-using namespace attune;
+namespace attune::buffer_client_sample_test {
+
 using namespace attune::test;
 using Catch::Contains;
 using Ids = std::vector<std::uint64_t>;
@@ -155,3 +156,5 @@ TEST_CASE("buffer client: many priorities go in several messages") {
   script.get();
   CHECK(sizes == std::vector<std::size_t>{100'000, 100'000, 50'000});
 }
+
+}  // namespace attune::buffer_client_sample_test

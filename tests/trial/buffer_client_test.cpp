@@ -8,7 +8,8 @@
 #include "tests/trial/buffer_client_world.h"
 #include "tests/trial/trial_folder.h"
 
-using namespace attune;
+namespace attune::buffer_client_test {
+
 using namespace attune::test;
 using Catch::Contains;
 using Ids = std::vector<std::uint64_t>;
@@ -336,3 +337,5 @@ TEST_CASE("buffer client: is made of a trial and its parameters") {
   CHECK_THAT(BufferClient::from_trial(*alone, {{"coordinator", world.file}}).error().message,
              Contains("no task of a coordinator"));
 }
+
+}  // namespace attune::buffer_client_test

@@ -8,8 +8,7 @@
 #include "tests/trial/trial_folder.h"
 #include "trial/function_runner.h"
 
-namespace attune {
-namespace {
+namespace attune::function_endings_test {
 
 using Catch::Contains;
 
@@ -110,5 +109,4 @@ TEST_CASE("patience has no end") {
   CHECK(runner.stop());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::function_endings_test

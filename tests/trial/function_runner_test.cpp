@@ -3,8 +3,7 @@
 #include "tests/trial/trial_folder.h"
 #include "trial/checkpoint_dirs.h"
 
-namespace attune {
-namespace {
+namespace attune::function_runner_test {
 
 using Catch::Contains;
 
@@ -302,5 +301,4 @@ TEST_CASE("execute runs a function on the runner") {
   runner.execute([](FunctionRunner& r) { REQUIRE(r.stop()); });
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::function_runner_test

@@ -8,8 +8,7 @@
 #include "trial/checkpoint_dirs.h"
 #include "trial/function_runner.h"
 
-namespace attune {
-namespace {
+namespace attune::function_scenarios_test {
 
 using Sorted = nlohmann::json;  // objects are equal in any order
 
@@ -238,5 +237,4 @@ TEST_CASE("what is no function to tune does not compile") {
   CHECK(TrialFunction(both).can_checkpoint());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::function_scenarios_test

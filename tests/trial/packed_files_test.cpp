@@ -6,8 +6,7 @@
 
 #include "base/json.h"
 
-namespace attune {
-namespace {
+namespace attune::packed_files_test {
 
 std::string packed(const json& data) {
   std::string bytes;
@@ -56,5 +55,4 @@ TEST_CASE("bytes that were cut off, or changed, are an error or other files, and
   CHECK(inside);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::packed_files_test

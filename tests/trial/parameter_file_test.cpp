@@ -4,8 +4,7 @@
 
 #include "base/rng.h"
 
-namespace attune {
-namespace {
+namespace attune::parameter_file_test {
 
 // Bytes of a good file, changed, cut and mixed: the answer is an error or what a reader can rely
 // on.
@@ -42,5 +41,4 @@ TEST_CASE("any bytes are a proposal or an error") {
   CHECK(accepted < 4500);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::parameter_file_test

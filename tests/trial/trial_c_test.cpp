@@ -4,8 +4,7 @@
 
 #include "tests/trial/trial_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_c_test {
 
 using Catch::Contains;
 
@@ -133,5 +132,4 @@ TEST_CASE("C: a handle that could not be opened says why, and refuses everything
   attune_trial_free(bad);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_c_test

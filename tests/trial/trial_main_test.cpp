@@ -9,8 +9,7 @@
 #include "tests/trial/trial_folder.h"
 #include "trial/process_reporter.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_main_test {
 
 using Strings = std::vector<std::string>;
 
@@ -165,5 +164,4 @@ TEST_CASE("a function that saves runs also where nobody keeps checkpoints") {
   CHECK_FALSE(std::filesystem::exists(made.parent_path().parent_path()));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_main_test

@@ -9,8 +9,7 @@
 
 #include "tests/trial/trial_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::trial_test {
 
 using Catch::Contains;
 using Strings = std::vector<std::string>;
@@ -247,5 +246,4 @@ TEST_CASE("a file replaces defaults, a folder keeps checkpoints") {
   CHECK_THAT(Trial::from_environment(options).error().message, Contains("config.json: an object"));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trial_test

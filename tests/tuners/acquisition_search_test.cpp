@@ -9,8 +9,7 @@
 #include "space/parse.h"
 #include "space/sample.h"
 
-namespace attune {
-namespace {
+namespace attune::acquisition_search_test {
 
 using Numbers = std::vector<double>;
 using Height = std::function<double(std::span<const double> row)>;
@@ -221,5 +220,4 @@ TEST_CASE("acquisition search: finite spaces and constants and the same bits aga
   CHECK(a.rng == b.rng);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::acquisition_search_test

@@ -4,8 +4,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::anneal_test {
 
 constexpr double kNone = Point::kInactive;
 
@@ -22,8 +21,6 @@ double share(const std::vector<double>& drawn, double value) {
 // An integer beside a real: the real keeps the deduplication out of the way.
 const std::string kInteger = R"({"i": {"_type": "randint", "_value": [0, 1000]},
                                  "x": {"_type": "uniform", "_value": [0, 1]}})";
-
-}  // namespace
 
 TEST_CASE("Anneal: one imported result of 0, the window is moved inside the bounds") {
   TunerWorld world("Anneal", R"({"x": {"_type": "uniform", "_value": [0, 10]}})");
@@ -158,4 +155,4 @@ TEST_CASE("Anneal: the liar's min and max are those of the metric as reported") 
   CHECK(share(drawn, 500) == Approx(kept / std::exp2(test.before)).margin(0.04));
 }
 
-}  // namespace attune
+}  // namespace attune::anneal_test

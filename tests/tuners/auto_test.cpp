@@ -4,8 +4,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::auto_test {
 
 const std::string kReals = R"({"x": {"_type": "uniform", "_value": [-5, 10]},
                                "y": {"_type": "uniform", "_value": [0, 15]}})";
@@ -27,8 +26,6 @@ double best_of(const std::string& tuner, std::uint64_t seed, int trials) {
   }
   return best;
 }
-
-}  // namespace
 
 TEST_CASE("auto: close to the minimum of Branin's function in forty trials") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
@@ -101,4 +98,4 @@ TEST_CASE("auto: a space of very many dimensions is the estimator's alone") {
   CHECK(world.tuner->save()["GP"]["rng"] == rng);
 }
 
-}  // namespace attune
+}  // namespace attune::auto_test

@@ -10,8 +10,7 @@
 #include "space/parse.h"
 #include "space/saved_point.h"
 
-namespace attune {
-namespace {
+namespace attune::box_search_test {
 
 Space parse(const std::string& text) { return parse_space(parse_json(text).value()).value(); }
 
@@ -124,5 +123,4 @@ TEST_CASE("box search: nothing is found where there is nothing else") {
   CHECK(search(parse(R"({"x": {"_type": "choice", "_value": ["only"]}})"), {{0}}, 0.5).empty());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::box_search_test

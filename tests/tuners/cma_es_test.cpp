@@ -5,8 +5,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::cma_es_test {
 
 using Values = std::vector<double>;
 
@@ -307,5 +306,4 @@ TEST_CASE("cma-es: damaged states are declined and change nothing") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::cma_es_test

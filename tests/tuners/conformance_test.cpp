@@ -9,8 +9,7 @@
 #include "tests/tuners/conformance_spaces.h"
 #include "tuners/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::conformance_test {
 
 // An entry with the arguments that it is tested with.
 struct Subject : TunerEntry {
@@ -207,8 +206,6 @@ void for_each_accepted(Use&& use) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("tuners: answers lie in the space, same seed and calls, same answers") {
   for_each_accepted([](const Subject& entry, const Space& space) {
     const int turns = turns_of(entry, 40, 15);
@@ -357,4 +354,4 @@ TEST_CASE("tuners: damaged states are errors and change nothing") {
   });
 }
 
-}  // namespace attune
+}  // namespace attune::conformance_test

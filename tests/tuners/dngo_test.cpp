@@ -5,8 +5,7 @@
 #include "space/dedup.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::dngo_test {
 
 using Values = std::vector<double>;
 
@@ -159,5 +158,4 @@ TEST_CASE("dngo: arguments are checked and the least of everything works") {
   CHECK(run(world, 20, curved).size() == 20);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::dngo_test

@@ -3,8 +3,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::ensemble_test {
 
 const std::string kReals = R"({"x": {"_type": "uniform", "_value": [-1, 1]},
                                "y": {"_type": "uniform", "_value": [-1, 1]}})";
@@ -29,8 +28,6 @@ std::vector<int> turns(TunerWorld& world, int count, const std::vector<std::stri
   }
   return result;
 }
-
-}  // namespace
 
 TEST_CASE("ensemble: the member that improves proposes more and the other is not forgotten") {
   TunerWorld world("ensemble", kReals, {{"members", "Random,GP"}, {"window", 30}});
@@ -135,4 +132,4 @@ TEST_CASE("ensemble: damaged states are declined and change nothing") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::ensemble_test

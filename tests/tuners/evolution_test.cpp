@@ -2,8 +2,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::evolution_test {
 
 const std::string kThreeReals = R"({"a": {"_type": "uniform", "_value": [0, 1]},
                                     "b": {"_type": "uniform", "_value": [0, 1]},
@@ -21,8 +20,6 @@ TunerWorld evolution(int population_size, const std::string& space = kThreeReals
                      std::uint64_t seed = 1) {
   return {"Evolution", space, {{"population_size", population_size}}, seed};
 }
-
-}  // namespace
 
 TEST_CASE("Evolution: a population that is running is a reason to wait, not to die") {
   TunerWorld world = evolution(3);
@@ -179,4 +176,4 @@ TEST_CASE("Evolution: a population of nobody is refused") {
   CHECK(made.error().message.find("population_size") != std::string::npos);
 }
 
-}  // namespace attune
+}  // namespace attune::evolution_test

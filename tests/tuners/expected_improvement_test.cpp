@@ -5,8 +5,7 @@
 #include "math/forest.h"
 #include "math/gaussian_process.h"
 
-namespace attune {
-namespace {
+namespace attune::expected_improvement_test {
 
 using Numbers = std::vector<double>;
 
@@ -47,5 +46,4 @@ TEST_CASE("expected improvement: of a forest, whose variance may be too small") 
         log_expected_improvement(mean, std::sqrt(variance), -1).value);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::expected_improvement_test

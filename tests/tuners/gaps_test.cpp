@@ -7,8 +7,7 @@
 #include "space/saved_point.h"
 #include "tuners/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::gaps_test {
 
 const char* const kSpace = R"({
   "x": {"_type": "uniform", "_value": [0, 1]},
@@ -105,5 +104,4 @@ TEST_CASE("gaps: a state may have them where they are allowed only") {
   CHECK_FALSE(check(Gaps::allowed));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::gaps_test

@@ -7,8 +7,7 @@
 #include "space/dedup.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::gp_test {
 
 using Values = std::vector<double>;
 
@@ -254,5 +253,4 @@ TEST_CASE("gp: arguments are checked and errors name the cure") {
   CHECK(run(world, 20, quadratic).size() == 20);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::gp_test

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace attune {
-namespace {
+namespace attune::history_test {
 
 using Kind = History::Kind;
 
@@ -32,8 +31,6 @@ Last last_target(const History& history, Failures failures = Failures::softened)
   values.pop_back();
   return {target, std::ranges::max(values), std::ranges::min(values)};
 }
-
-}  // namespace
 
 TEST_CASE("targets: a failure amid results counts about as they do") {
   History history = parabola();
@@ -82,4 +79,4 @@ TEST_CASE("targets: beside equal results a failure is as good as they are") {
   CHECK(targets(history, members, Scale::standardised, 0, Failures::worst)[3] == all[2]);
 }
 
-}  // namespace attune
+}  // namespace attune::history_test

@@ -5,8 +5,7 @@
 #include "space/dedup.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::metis_test {
 
 using Values = std::vector<double>;
 
@@ -166,5 +165,4 @@ TEST_CASE("metis: arguments are checked and the least of everything works") {
   CHECK(run(world, 20, quadratic).size() == 20);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::metis_test

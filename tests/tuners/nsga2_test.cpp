@@ -6,8 +6,7 @@
 #include "tests/support/hypervolume.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::nsga2_test {
 
 const std::string kTwoReals = R"({"a": {"_type": "uniform", "_value": [0, 1]},
                                   "b": {"_type": "uniform", "_value": [0, 1]}})";
@@ -59,8 +58,6 @@ double best_of_bowl(const std::string& name, std::uint64_t seed) {
   }
   return best;
 }
-
-}  // namespace
 
 TEST_CASE("NSGAII: all of its names") {
   for (const std::string name : {"NSGAII", "nsgaii", "NSGA-II", "nsga-ii", "NSGA2", "NSGA2Tuner"}) {
@@ -220,4 +217,4 @@ TEST_CASE("NSGAII: states that cannot be are errors") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::nsga2_test

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace attune {
-namespace {
+namespace attune::objectives_test {
 
 Outcome outcome(std::optional<double> loss, Metrics metrics) {
   return {.trial = 1, .loss = loss, .metrics = std::move(metrics)};
@@ -14,8 +13,6 @@ Outcome outcome(std::optional<double> loss, Metrics metrics) {
 const Context kThree = {.max_trials = {},
                         .concurrency = {},
                         .objectives = {{"accuracy", true}, {"seconds", false}, {"recall", true}}};
-
-}  // namespace
 
 TEST_CASE("objectives: the loss is signed already and the others are signed here") {
   const Objectives objectives(kThree);
@@ -90,4 +87,4 @@ TEST_CASE("objectives: only what ended with a result has any") {
   CHECK(objectives({.trial = 1, .loss = 3, .end = End::imported}));
 }
 
-}  // namespace attune
+}  // namespace attune::objectives_test

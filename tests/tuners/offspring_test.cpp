@@ -7,8 +7,7 @@
 #include "space/sample.h"
 #include "space/saved_point.h"
 
-namespace attune {
-namespace {
+namespace attune::offspring_test {
 
 Space parse(const std::string& text) { return parse_space(parse_json(text).value()).value(); }
 
@@ -34,8 +33,6 @@ const std::string kNested = R"({"layer": {"_type": "choice", "_value": [
       "x": {"_type": "uniform", "_value": [0, 1]}})";
 
 constexpr double kNone = Point::kInactive;
-
-}  // namespace
 
 TEST_CASE("offspring: a child lies in the space") {
   for (const std::string& text : {kMixed, kNested, std::string("{}")}) {
@@ -154,4 +151,4 @@ TEST_CASE("offspring: subsets exchange one member") {
   CHECK(seen == std::set<double>{11, 13, 14, 19, 21, 22});
 }
 
-}  // namespace attune
+}  // namespace attune::offspring_test

@@ -5,8 +5,7 @@
 #include "base/saved_numbers.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::ppo_test {
 
 using Values = std::vector<double>;
 
@@ -37,8 +36,6 @@ int hits(TunerWorld& world, int total, Tell&& tell_one) {
 constexpr auto kWide = R"({"a": {"_type": "choice", "_value": [1, 2, 3, 4]},
     "b": {"_type": "choice", "_value": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]},
     "c": {"_type": "choice", "_value": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}})";
-
-}  // namespace
 
 TEST_CASE("ppo: a space with another type is declined by name and with a cure") {
   const std::string error = error_of(R"({"op": {"_type": "choice", "_value": [
@@ -193,4 +190,4 @@ TEST_CASE("ppo: damaged batches are refused") {
   CHECK(world.tuner->save() == good);
 }
 
-}  // namespace attune
+}  // namespace attune::ppo_test

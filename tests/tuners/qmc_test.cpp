@@ -5,8 +5,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::qmc_test {
 
 TEST_CASE("qmc: each parameter gets each part of its domain equally often") {
   TunerWorld world("QMC", R"({"u": {"_type": "uniform", "_value": [-1, 3]},
@@ -84,5 +83,4 @@ TEST_CASE("qmc: damaged states are declined") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::qmc_test

@@ -6,8 +6,7 @@
 #include "tests/tuners/recording.h"
 #include "tuners/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::recordings_test {
 
 // Parameters as text, or "NO" for NoMoreTrialJobs.
 struct Answers {
@@ -69,8 +68,6 @@ Answers replay(const std::string& name) {
   return answers;
 }
 
-}  // namespace
-
 TEST_CASE("GridSearch, Batch and the empty space: NNI's answers, in NNI's order") {
   const std::string name =
       GENERATE("gridsearch_small_exhaust", "gridsearch_continuous", "gridsearch_mixed10_first30",
@@ -97,4 +94,4 @@ TEST_CASE("Batch leaves out what was imported, NNI did so only for results other
   CHECK(answers.ours == std::vector<std::string>{R"({"x":0})", "NO"});
 }
 
-}  // namespace attune
+}  // namespace attune::recordings_test

@@ -5,8 +5,7 @@
 
 #include "space/parse.h"
 
-namespace attune {
-namespace {
+namespace attune::registry_test {
 
 const TunerRegistry& registry() {
   static const TunerRegistry all = builtin_tuners();
@@ -33,8 +32,6 @@ std::string first_answers(std::string_view name, const json& arguments, std::uin
   }
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("every tuner: declared arguments have help, defaults that resolve, unique names") {
   std::set<std::string> names;
@@ -124,4 +121,4 @@ TEST_CASE("TPE: a liar of null is none, nested arguments are checked with their 
   CHECK(contains(error_of("TPE", {{"tpe_args", 3}}), "TPE.tpe_args"));
 }
 
-}  // namespace attune
+}  // namespace attune::registry_test

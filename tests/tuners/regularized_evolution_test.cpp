@@ -4,8 +4,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::regularized_evolution_test {
 
 using Values = std::vector<double>;
 
@@ -108,5 +107,4 @@ TEST_CASE("regularized evolution: damaged states are declined") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::regularized_evolution_test

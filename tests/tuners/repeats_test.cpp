@@ -6,8 +6,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::repeats_test {
 
 struct Problem {
   std::string name;
@@ -40,8 +39,6 @@ int repeats(TunerWorld& world, const Problem& problem, int trials) {
   return trials - static_cast<int>(seen.size());
 }
 
-}  // namespace
-
 TEST_CASE("tuners: no configuration twice in a continuous space") {
   const std::string name = GENERATE("CMA-ES", "Evolution", "RegularizedEvolution", "NSGAII",
                                     "Anneal", "TPE", "Random", "QMC");
@@ -52,4 +49,4 @@ TEST_CASE("tuners: no configuration twice in a continuous space") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::repeats_test

@@ -5,8 +5,7 @@
 
 #include "space/parse.h"
 
-namespace attune {
-namespace {
+namespace attune::running_trials_test {
 
 // What a model sees, and how often one of it was copied or moved.
 struct Counted {
@@ -55,8 +54,6 @@ std::vector<std::pair<TrialId, double>> pairs(auto&& trials) {
   for (const auto& trial : trials) all.emplace_back(trial.id, trial.encoded);
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("running trials: one that ends moves none of the others") {
   int moves = 0;
@@ -116,4 +113,4 @@ TEST_CASE("running trials: saved and loaded they are as old as before") {
   CHECK(pairs(loaded.all()) == pairs(running.all()));
 }
 
-}  // namespace attune
+}  // namespace attune::running_trials_test

@@ -4,8 +4,7 @@
 
 #include "space/parse.h"
 
-namespace attune {
-namespace {
+namespace attune::search_record_test {
 
 Space space_of(const char* text) { return parse_space(parse_json(text).value()).value(); }
 
@@ -144,5 +143,4 @@ TEST_CASE("search record: damaged states are declined and change nothing") {
   CHECK(dump_json(record.save()) == dump_json(good));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::search_record_test

@@ -5,8 +5,7 @@
 #include "tests/support/hypervolume.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::several_objectives_test {
 
 using Values = std::vector<double>;
 
@@ -152,5 +151,4 @@ TEST_CASE("several objectives: huge and tiny and equal results") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::several_objectives_test

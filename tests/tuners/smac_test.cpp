@@ -4,8 +4,7 @@
 
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::smac_test {
 
 using Values = std::vector<double>;
 
@@ -158,5 +157,4 @@ TEST_CASE("smac: after a loss the points are others") {
   CHECK(world.values() != next);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::smac_test

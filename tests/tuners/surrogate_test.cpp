@@ -8,8 +8,7 @@
 #include "base/saved_numbers.h"
 #include "space/parse.h"
 
-namespace attune {
-namespace {
+namespace attune::surrogate_test {
 
 using Numbers = std::vector<double>;
 using Rows = std::vector<std::span<const double>>;
@@ -264,5 +263,4 @@ TEST_CASE("surrogate: damaged states are declined and change nothing") {
   CHECK(surrogate.load(good, history));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::surrogate_test

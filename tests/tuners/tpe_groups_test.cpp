@@ -5,8 +5,7 @@
 #include "space/parse.h"
 #include "space/sample.h"
 
-namespace attune {
-namespace {
+namespace attune::tpe_groups_test {
 
 Space parse(const std::string& text) { return parse_space(parse_json(text).value()).value(); }
 
@@ -17,8 +16,6 @@ const std::string kKernels = R"({"C": {"_type": "loguniform", "_value": [0.01, 1
                       "degree": {"_type": "randint", "_value": [2, 6]}},
     {"_name": "linear"},
     {"_name": "sigmoid", "gamma": {"_type": "loguniform", "_value": [0.001, 1]}}]}})";
-
-}  // namespace
 
 TEST_CASE("TPE groups: the same name and domain in several branches is one variable") {
   // 0 C, 1 kernel, 2 rbf.gamma, 3 poly.gamma, 4 poly.degree, 5 sigmoid.gamma (another range).
@@ -90,4 +87,4 @@ TEST_CASE("TPE groups: a value has the coordinate of its cell and comes back") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::tpe_groups_test

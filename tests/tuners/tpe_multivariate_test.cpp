@@ -7,8 +7,7 @@
 #include "space/sample.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::tpe_multivariate_test {
 
 const json kMultivariate = {{"multivariate", true}};
 
@@ -46,8 +45,6 @@ std::string error_of(const json& arguments) {
   const auto made = make_tuner(builtin_tuners(), "TPE", arguments, {}, 0);
   return made ? "" : made.error().message;
 }
-
-}  // namespace
 
 TEST_CASE("multivariate TPE learns what goes together") {
   const double joint = median_best(kMultivariate), apart = median_best({});
@@ -197,4 +194,4 @@ TEST_CASE("TPE: settings of the rule that is not chosen are an error") {
   CHECK_FALSE(error_of({{"multivariate", true}, {"multivariate_args", {{"gamma", 0}}}}).empty());
 }
 
-}  // namespace attune
+}  // namespace attune::tpe_multivariate_test

@@ -9,8 +9,7 @@
 #include "math/promising.h"
 #include "math/ranked_values.h"
 
-namespace attune {
-namespace {
+namespace attune::tpe_reference_test {
 
 json read_choices() {
   std::ifstream file(ATTUNE_TEST_DATA "/tpe/choices.json");
@@ -31,8 +30,6 @@ void check_choice(const json& choice, const Estimator& good, const Estimator& re
   CHECK(good.log_density(chosen) - rest.log_density(chosen) ==
         Approx(choice["score"].get<double>()).margin(1e-9));
 }
-
-}  // namespace
 
 TEST_CASE("TPE chooses the candidate that NNI's TPE chose") {
   const json choices = read_choices();
@@ -71,4 +68,4 @@ TEST_CASE("TPE chooses the candidate that NNI's TPE chose") {
   CHECK(with_pending > 10);
 }
 
-}  // namespace attune
+}  // namespace attune::tpe_reference_test

@@ -5,8 +5,7 @@
 
 #include "base/saved_numbers.h"
 
-namespace attune {
-namespace {
+namespace attune::trust_region_test {
 
 void fail_times(TrustRegion& region, int count) {
   for (int i = 0; i < count; ++i) region.count(false, 1);
@@ -75,5 +74,4 @@ TEST_CASE("trust region: impossible states are errors and change nothing") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::trust_region_test

@@ -5,8 +5,7 @@
 #include "base/saved_numbers.h"
 #include "tests/tuners/tuner_world.h"
 
-namespace attune {
-namespace {
+namespace attune::turbo_test {
 
 using Values = std::vector<double>;
 
@@ -165,5 +164,4 @@ TEST_CASE("turbo: impossible arguments are errors") {
   }
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::turbo_test

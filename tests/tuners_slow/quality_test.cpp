@@ -6,8 +6,7 @@
 #include "space/parse.h"
 #include "tuners/registry.h"
 
-namespace attune {
-namespace {
+namespace attune::quality_test {
 
 struct Function {
   std::string name, space;
@@ -86,8 +85,6 @@ double mean_best(const std::string& tuner, const Function& function) {
   return sum / 20;
 }
 
-}  // namespace
-
 TEST_CASE("tuners that learn beat random search in the mean of 20 seeds") {
   for (const Function& function : functions()) {
     const double random = mean_best("Random", function);
@@ -99,4 +96,4 @@ TEST_CASE("tuners that learn beat random search in the mean of 20 seeds") {
   }
 }
 
-}  // namespace attune
+}  // namespace attune::quality_test

@@ -8,10 +8,9 @@
 #include "base/json.h"
 #include "tests/support/temporary_folder.h"
 
-using namespace attune;
-using Catch::Contains;
+namespace attune::address_file_test {
 
-namespace {
+using Catch::Contains;
 
 const Secret kSecret(Bytes32{1});
 
@@ -23,8 +22,6 @@ std::string file(const std::string& address, const std::string& role, const std:
   if (!secret.empty()) object["secret"] = secret;
   return dump_json(object);
 }
-
-}  // namespace
 
 TEST_CASE("address file: is read as it was written and nobody else may") {
   const TemporaryFolder folder;
@@ -72,3 +69,5 @@ TEST_CASE("address file: one that is missing or open to others or a link is refu
   CHECK_THAT(read_address_file(path).error().message,
              Contains("open to others (mode 0640)") && Contains("chmod 600"));
 }
+
+}  // namespace attune::address_file_test

@@ -2,7 +2,8 @@
 
 #include "tests/wire/wire_fixture.h"
 
-using namespace attune;
+namespace attune::connection_test {
+
 using namespace attune::test;
 using Catch::Contains;
 
@@ -360,3 +361,5 @@ TEST_CASE("connection: an event loop that ends first leaves nothing behind") {
   world->ear.connection.reset();
   world.reset();  // under the address sanitizer: neither leaks nor touches what is gone
 }
+
+}  // namespace attune::connection_test

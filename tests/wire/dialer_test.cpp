@@ -6,11 +6,10 @@
 #include "wire/address_file.h"
 #include "wire/listener.h"
 
-using namespace attune;
+namespace attune::dialer_test {
+
 using namespace attune::test;
 using Catch::Contains;
-
-namespace {
 
 const Identity kSelf = {"worker", "w1"};
 
@@ -76,8 +75,6 @@ struct DialerWorld {
 };
 
 using enum DialState;
-
-}  // namespace
 
 TEST_CASE("dialer: says hello and hands over the connection with the welcome") {
   DialerWorld world;
@@ -204,8 +201,6 @@ TEST_CASE("dialer: somebody who answers with something else is said to do so") {
   CHECK_THAT(world.reasons[1], Contains(reason) && Contains(address));
 }
 
-namespace {
-
 // Who sits at a port where it should not, and says `words`, each when it has heard something.
 struct Impostor {
   Impostor(boost::asio::io_context& io, std::vector<json> words)
@@ -223,8 +218,6 @@ struct Impostor {
   tcp::acceptor acceptor;
   std::unique_ptr<RawPeer> peer;
 };
-
-}  // namespace
 
 TEST_CASE("dialer: whoever listens without the secret hears neither it nor what would be said") {
   DialerWorld world;
@@ -367,3 +360,5 @@ TEST_CASE("dialer: it may be destroyed after any number of events") {
   settle(world.io);
   CHECK(world.states == states);
 }
+
+}  // namespace attune::dialer_test

@@ -2,10 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
-using Catch::Contains;
+namespace attune::handshake_test {
 
-namespace {
+using Catch::Contains;
 
 const Secret kWorker(Bytes32{1}), kClient(Bytes32{2}), kOther(Bytes32{3});
 const Secrets kSecrets = {{"worker", kWorker}, {"client", kClient}};
@@ -37,8 +36,6 @@ json tampered(json message, const char* key) {
   text[5] = text[5] == '0' ? '1' : '0';
   return message;
 }
-
-}  // namespace
 
 TEST_CASE("handshake: two sides with one secret agree on who dials and on a key") {
   auto one = client();
@@ -259,3 +256,5 @@ TEST_CASE("handshake: a second message that is no proof is refused") {
   REQUIRE(!verdict);
   CHECK_THAT(verdict.error().message, Contains(reason));
 }
+
+}  // namespace attune::handshake_test

@@ -2,7 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
+namespace attune::host_port_test {
+
 using Catch::Contains;
 
 TEST_CASE("host and port: names and numbers and IPv6 are read and written") {
@@ -36,3 +37,5 @@ TEST_CASE("host and port: what is wrong is said") {
   CHECK_THAT(message, Contains(reason) && Contains("HOST:PORT or [IPv6]:PORT is expected"));
   CHECK(message.find('\x1b') == std::string::npos);
 }
+
+}  // namespace attune::host_port_test

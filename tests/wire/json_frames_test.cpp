@@ -3,11 +3,10 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-using namespace attune;
+namespace attune::json_frames_test {
+
 using Catch::Contains;
 using namespace std::string_literals;
-
-namespace {
 
 std::string frame_of(std::string_view text) {
   std::string frame;
@@ -25,8 +24,6 @@ std::string error_of(std::string_view stream, const JsonFrameLimits& limits = {}
     if (!*next) return "";
   }
 }
-
-}  // namespace
 
 TEST_CASE("json frames: objects come out of pieces of any size as they went in") {
   std::vector<json> sent;
@@ -120,3 +117,5 @@ TEST_CASE("json frames: what follows a frame may be something else") {
   decoder.feed(*encode_json_frame({{"b", 2}}));
   CHECK(**decoder.next() == json{{"b", 2}});
 }
+
+}  // namespace attune::json_frames_test

@@ -2,11 +2,10 @@
 
 #include "tests/wire/wire_fixture.h"
 
-using namespace attune;
+namespace attune::listener_test {
+
 using namespace attune::test;
 using Catch::Contains;
-
-namespace {
 
 const json kHello = {{"type", "hello"}, {"pid", 7}};
 const Identity kSelf = {"worker", "w1"};
@@ -63,8 +62,6 @@ std::string error_at(const std::string& address) {
       [](auto, const auto&, const auto&) {}, Log());
   return made ? "" : made.error().message;
 }
-
-}  // namespace
 
 TEST_CASE("listener: who knows the secret is handed over with all that follows") {
   ListenerWorld world;
@@ -297,3 +294,5 @@ TEST_CASE("listener: it may be destroyed after any number of events") {
   CHECK(world.guests.empty());
   CHECK(known <= 1);
 }
+
+}  // namespace attune::listener_test

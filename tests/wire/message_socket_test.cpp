@@ -5,7 +5,8 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/trial/fake_coordinator.h"
 
-using namespace attune;
+namespace attune::message_socket_test {
+
 using namespace attune::test;
 using std::chrono::milliseconds;
 
@@ -26,3 +27,5 @@ TEST_CASE("message socket: what waits for the handshake does not keep it busy") 
   REQUIRE(socket->turn(wait) == false);
   CHECK(clock.now() - before >= 0.049);  // a wait ends no sooner, however slow the machine is
 }
+
+}  // namespace attune::message_socket_test

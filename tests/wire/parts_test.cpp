@@ -7,7 +7,8 @@
 #include "tests/support/temporary_folder.h"
 #include "wire/life_signs.h"
 
-using namespace attune;
+namespace attune::parts_test {
+
 using namespace std::chrono_literals;
 
 TEST_CASE("life signs: pings after quiet in one direction and the end after silence") {
@@ -47,3 +48,5 @@ TEST_CASE("backoff: pauses double up to the longest and start again") {
   }
   CHECK(Backoff(1s, 1s, Rng(1)).next() != Backoff(1s, 1s, Rng(2)).next());
 }
+
+}  // namespace attune::parts_test

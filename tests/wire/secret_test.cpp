@@ -2,7 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-using namespace attune;
+namespace attune::secret_test {
+
 using Catch::Contains;
 
 TEST_CASE("secret: two draws differ and a text gives the same one back") {
@@ -47,3 +48,5 @@ TEST_CASE("secret: bytes are equal or differ in any place") {
     CHECK(!equal_bytes(bytes, other));
   }
 }
+
+}  // namespace attune::secret_test

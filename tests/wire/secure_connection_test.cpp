@@ -3,11 +3,10 @@
 
 #include "tests/wire/wire_fixture.h"
 
-using namespace attune;
+namespace attune::secure_connection_test {
+
 using namespace attune::test;
 using Catch::Contains;
-
-namespace {
 
 // Between two sockets; shows all that passes to `look`, which may change it.
 class Relay {
@@ -83,8 +82,6 @@ struct SecureWorld {
   std::unique_ptr<Relay> relay;
   Ear one, other;
 };
-
-}  // namespace
 
 TEST_CASE("secure connection: messages arrive whole and in order and nobody reads along") {
   SecureWorld world;
@@ -206,3 +203,5 @@ TEST_CASE("secure connection: it may be destroyed after any number of events") {
   REQUIRE(world.run([&] { return !world.other.reasons.empty(); }));
   CHECK(world.one.reasons.size() == told);
 }
+
+}  // namespace attune::secure_connection_test

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <deque>
 
-using namespace attune;
+namespace attune::stranger_gate_test {
 
 TEST_CASE("stranger gate: everybody gets in while half of the places are free") {
   StrangerGate gate({.all = 8, .each = 6}, Rng(1));
@@ -41,8 +41,6 @@ TEST_CASE("stranger gate: many addresses together have a limit too") {
   for (int i = 0; i < 10; ++i) CHECK(gate.chance("x" + std::to_string(i)) == 0);
 }
 
-namespace {
-
 // Who stays as long as they may, one each of so many steps; an honest one among them now and then,
 // who comes once. How often it got in, and the mean chance that the flood leaves, by the maths: as
 // many get in as places become free.
@@ -74,8 +72,6 @@ Flood flood(std::size_t each, std::size_t steps_of_stay, std::uint64_t seed) {
   return {static_cast<double>(honest) / tries, 2 * half / (half + stay)};
 }
 
-}  // namespace
-
 // 6,000 in a second, who may stay 250 ms each while it is crowded; all from the address of the
 // honest one, which is the worst case. Who got in is never sent away for others.
 TEST_CASE("stranger gate: in a flood an honest stranger has the chance that the maths gives") {
@@ -85,3 +81,5 @@ TEST_CASE("stranger gate: in a flood an honest stranger has the chance that the 
   INFO(each << " places, " << stay << " steps");
   CHECK(seen.measured == Approx(std::min(1.0, seen.expected)).epsilon(0.08));
 }
+
+}  // namespace attune::stranger_gate_test

@@ -10,10 +10,9 @@
 
 #include "base/rng.h"
 
-using namespace attune;
-using Catch::Contains;
+namespace attune::tls_session_test {
 
-namespace {
+using Catch::Contains;
 
 using enum TlsSession::Side;
 
@@ -33,8 +32,6 @@ struct Pair {
   TlsSession here, there;
   std::vector<std::string> errors;
 };
-
-}  // namespace
 
 TEST_CASE("tls: what one side writes the other one reads and nobody else") {
   Pair pair;
@@ -170,3 +167,5 @@ TEST_CASE("tls: a server that shows a certificate in place of the key is refused
   CHECK_THAT(session.feed({bytes, size}).error().message, Contains("certificate verify failed"));
   CHECK(!session.established());
 }
+
+}  // namespace attune::tls_session_test

@@ -7,8 +7,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::best_view_test {
 
 // An experiment of these objectives, whose trials have ended with these final metrics.
 class Ended {
@@ -105,5 +104,4 @@ TEST_CASE("views: best shows all trade-offs") {
         json{{"metric", "seconds"}, {"mode", "minimize"}, {"limit", 2.0}});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::best_view_test

@@ -15,8 +15,7 @@
 #include "tests/runner/commands/listening_manager.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::control_test {
 
 namespace fs = std::filesystem;
 
@@ -258,5 +257,4 @@ TEST_CASE("control: what is wrong with a request is named") {
         "'search_space' must be an object, not an array");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::control_test

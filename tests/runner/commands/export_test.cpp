@@ -20,8 +20,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::export_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -248,5 +247,4 @@ TEST_CASE("csv: every value comes back") {
         std::vector<std::vector<std::string>>{{"a", "", ""}, {"b"}});
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::export_test

@@ -8,8 +8,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::options_test {
 
 auto parse(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "attune");
@@ -206,5 +205,4 @@ TEST_CASE("options: the scripts of the other shells name every command and optio
       contains(parse({"completion", "zsh"}).error().text, "'--format[Default\\: csv]:value:(csv"));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::options_test

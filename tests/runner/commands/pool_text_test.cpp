@@ -4,7 +4,7 @@
 
 #include "tests/runner/commands/printed.h"
 
-namespace attune {
+namespace attune::pool_text_test {
 
 TEST_CASE("pool: workers and tasks and buffers in tables") {
   const Printed printed;
@@ -53,4 +53,4 @@ TEST_CASE("pool: what is no status is an error") {
                         printed.console));
 }
 
-}  // namespace attune
+}  // namespace attune::pool_text_test

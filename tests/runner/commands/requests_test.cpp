@@ -11,8 +11,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::requests_test {
 
 // Keeps what it was asked; its answers name two trials.
 class World {
@@ -135,5 +134,4 @@ TEST_CASE("requests: an import of any size") {
   CHECK(printed.out() == "2500 results could be imported\n2500 results imported\n");
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::requests_test

@@ -7,8 +7,7 @@
 #include "base/json.h"
 #include "runner/commands/status_table.h"
 
-namespace attune {
-namespace {
+namespace attune::status_table_test {
 
 json scenarios() {
   std::stringstream text;
@@ -118,5 +117,4 @@ TEST_CASE("status table: natural order") {
   CHECK_FALSE(naturally_less("a", "1"));
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::status_table_test

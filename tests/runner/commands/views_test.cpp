@@ -19,8 +19,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::views_test {
 
 // An experiment with a trial in every state.
 class World {
@@ -307,5 +306,4 @@ TEST_CASE("views: logs are followed to the end though the store is written anew"
   CHECK(good);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::views_test

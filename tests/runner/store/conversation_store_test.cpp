@@ -12,8 +12,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::conversation_store_test {
 
 using Commands = std::vector<std::pair<std::uint64_t, Frame>>;
 
@@ -293,5 +292,4 @@ TEST_CASE("store: its files are for their owner, and no link is followed") {
   CHECK(opened.error().message.find("no regular file") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::conversation_store_test

@@ -9,8 +9,7 @@
 #include "runner/store/experiment_lock.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::experiment_lock_test {
 
 TEST_CASE("lock: one manager at a time, and it is seen") {
   const TemporaryFolder folder;
@@ -71,5 +70,4 @@ TEST_CASE("lock: a folder that is gone has no manager") {
   CHECK_FALSE(ExperimentLock::take("/nowhere/at/all").has_value());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::experiment_lock_test

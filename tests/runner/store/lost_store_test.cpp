@@ -16,8 +16,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::lost_store_test {
 
 namespace fs = std::filesystem;
 
@@ -235,5 +234,4 @@ TEST_CASE("lost store: what cannot be written anew waits until it can") {
   CHECK(world.pending() == 6);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::lost_store_test

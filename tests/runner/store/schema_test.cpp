@@ -11,8 +11,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::schema_test {
 
 namespace fs = std::filesystem;
 
@@ -176,5 +175,4 @@ TEST_CASE("schema: a reader needs no right to write") {
   CHECK(reader.has_value());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::schema_test

@@ -7,8 +7,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::store_best_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -104,5 +103,4 @@ TEST_CASE("store: objectives that cannot be read leave those that can") {
   CHECK_FALSE(objectives[2].limit);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::store_best_test

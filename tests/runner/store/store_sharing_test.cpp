@@ -12,8 +12,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::store_sharing_test {
 
 TEST_CASE("store: what was committed survives kill -9, the rest never happened") {
   const TemporaryFolder folder;
@@ -132,5 +131,4 @@ TEST_CASE("store: experiments are found by id, its beginning, name and folder") 
   CHECK(nowhere.error().message.find("no experiments in") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::store_sharing_test

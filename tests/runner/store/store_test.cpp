@@ -14,8 +14,7 @@
 #include "tests/runner/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
-namespace attune {
-namespace {
+namespace attune::store_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -370,5 +369,4 @@ TEST_CASE("store: the observer is durable when on_attempt and on_idle return") {
   CHECK_FALSE(observer.on_idle().has_value());
 }
 
-}  // namespace
-}  // namespace attune
+}  // namespace attune::store_test
