@@ -31,7 +31,9 @@ Result<void> check_right(const Session& session, const json& type) {
         fmt::format("the role view may ask for the status only, and does not say {}: for "
                     "orders the secret of clients is needed",
                     dump_json(type)));
-  if (!session.bound && std::ranges::find(kOfOrders, type) == kOfOrders.end())
+  const bool is_order =
+      std::ranges::any_of(kOfOrders, [&](std::string_view order) { return type == order; });
+  if (!session.bound && !is_order)
     return fail(fmt::format("a client that has said no key has no tasks, and does not say {}",
                             dump_json(type)));
   return {};

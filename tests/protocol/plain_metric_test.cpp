@@ -48,11 +48,11 @@ TEST_CASE("plain metrics are read the short way") {
 
 TEST_CASE("what is unusual or wrong is left to the general way") {
   const std::string payload = GENERATE(
-      "", "{", "{}", "[]", "null", metric(""), metric("NaN"), metric("-0"), metric("01"),
-      metric("1."), metric(".5"), metric("+1"), metric("1e"), metric("1e999"), metric("1e-999"),
-      metric(" 1"), metric("1 "), metric("0x10"), metric("1234567890123456789"), metric("true"),
-      metric("{}"), metric("\\u0031"), metric("\xc3\xa9"), metric("1") + "x", metric("1") + "{",
-      metric(std::string(1, '\0')), "," + metric("1"),
+      as<std::string>{}, "", "{", "{}", "[]", "null", metric(""), metric("NaN"), metric("-0"),
+      metric("01"), metric("1."), metric(".5"), metric("+1"), metric("1e"), metric("1e999"),
+      metric("1e-999"), metric(" 1"), metric("1 "), metric("0x10"), metric("1234567890123456789"),
+      metric("true"), metric("{}"), metric("\\u0031"), metric("\xc3\xa9"), metric("1") + "x",
+      metric("1") + "{", metric(std::string(1, '\0')), "," + metric("1"),
       R"({"parameter_id":null,"trial_job_id":"a","type":"FINAL","sequence":0,"value":"1"})",
       R"({"parameter_id":"1","trial_job_id":"a","type":"FINAL","sequence":0,"value":"1"})",
       R"({"parameter_id":-1,"trial_job_id":"a","type":"FINAL","sequence":0,"value":"1"})",
