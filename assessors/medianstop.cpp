@@ -25,8 +25,8 @@ namespace {
 // Results that are not finite (or lack the metric) are left out of bests and averages.
 class Medianstop final : public Assessor {
  public:
-  Medianstop(Objective objective, std::size_t start_step)
-      : objective_(std::move(objective)), start_step_(start_step) {}
+  Medianstop(Objective objective, std::size_t start_step, std::size_t start_trials)
+      : objective_(std::move(objective)), start_step_(start_step), start_trials_(start_trials) {}
 
   Decision assess(TrialId trial, std::span<const Report> reports) override {
     Running& running = running_[trial];
@@ -40,7 +40,7 @@ class Medianstop final : public Assessor {
     if (n < start_step_ || n == 0 || n > averages_.size()) return {trial, Action::keep_going, {}};
     const RunningMedian& averages = averages_[n - 1];
     // Infinite: no result so far to judge by.
-    if (averages.size() == 0 || !std::isfinite(running.best) ||
+    if (averages.size() < std::max<std::size_t>(start_trials_, 1) || !std::isfinite(running.best) ||
         running.best <= averages.upper_median()) {
       return {trial, Action::keep_going, {}};
     }
@@ -113,6 +113,10 @@ class Medianstop final : public Assessor {
 
   Objective objective_;
   std::size_t start_step_;
+  // Against one good trial nearly every other is below the median, is stopped, and never becomes
+  // one of those that are compared with: an experiment that tries its default first would end with
+  // it.
+  std::size_t start_trials_;
   std::map<TrialId, Running> running_;
   std::vector<RunningMedian> averages_;  // [n - 1]: over the first n results, one per trial
 };
@@ -128,11 +132,19 @@ extern const AssessorEntry medianstop_entry = {
                    .fallback = 0,
                    .help = "judge a trial only from this number of results on",
                    .low = 0,
+                   .high = 1e9},
+                  {.name = "start_trials",
+                   .type = Argument::Type::integer,
+                   .fallback = 0,
+                   .help =
+                       "stop nothing until this number of trials has completed; NNI's rule is 0",
+                   .low = 0,
                    .high = 1e9}},
     .maximizes = true,
     .make = [](const json& args, const Context& context, Rng) -> Result<std::unique_ptr<Assessor>> {
       return std::make_unique<Medianstop>(context.objectives.at(0),
-                                          args["start_step"].get<std::size_t>());
+                                          args["start_step"].get<std::size_t>(),
+                                          args["start_trials"].get<std::size_t>());
     }};
 
 }  // namespace attune

@@ -73,6 +73,18 @@ TEST_CASE("Medianstop stops what NNI stopped in its recordings") {
   CHECK(stopped == expected);
 }
 
+TEST_CASE("Medianstop stops nothing before start_trials have completed that many steps") {
+  Feed feed(json{{"optimize_mode", "maximize"}, {"start_trials", 2}});
+  feed.completed(0, {0.9, 0.9});
+  CHECK_FALSE(feed.stops(1, 0.1));
+  feed.completed(2, {0.8});  // the second trial at step 0, not at step 1
+  CHECK(feed.stops(3, 0.1));
+  CHECK_FALSE(feed.stops(1, 0.1));
+  feed.completed(4, {0.8, 0.8});
+  CHECK(feed.stops(5, 0.7));
+  CHECK(feed.ask(1).action == Action::stop);
+}
+
 TEST_CASE("Medianstop is the rule computed from scratch") {
   const bool maximize = GENERATE(true, false);
   Feed feed(json{{"optimize_mode", maximize ? "maximize" : "minimize"}, {"start_step", 2}});
