@@ -62,8 +62,8 @@ Result<ProposedParameters> parse_proposal(std::string_view text) {
     return fail("an object expected, " + std::string(json_type_name(proposal)) + " found");
   }
   const auto id = proposal.find("parameter_id");
-  if (id == proposal.end() || !(id->is_number_integer() || id->is_string())) {
-    return fail("\"parameter_id\" must be an integer or a text: reports could not be told apart");
+  if (id == proposal.end() || !(id->is_number_integer() || id->is_string() || id->is_null())) {
+    return fail("\"parameter_id\" must be an integer, a text or null");
   }
   const auto parameters = proposal.find("parameters");
   if (parameters == proposal.end() || !parameters->is_object()) {

@@ -11,7 +11,8 @@
 namespace attune {
 
 struct ProposedParameters {
-  json id;          // parameter_id as the manager wrote it: an integer or a text
+  json id;  // parameter_id as the manager wrote it: an integer, a text, or null of a trial that a
+            // user added
   json parameters;  // an object
 };
 

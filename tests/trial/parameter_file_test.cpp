@@ -32,13 +32,23 @@ TEST_CASE("any bytes are a proposal or an error") {
     if (proposal) {
       ++accepted;
       CHECK(proposal->parameters.is_object());
-      CHECK((proposal->id.is_number_integer() || proposal->id.is_string()));
+      const json& id = proposal->id;
+      CHECK((id.is_number_integer() || id.is_string() || id.is_null()));
     } else {
       CHECK_FALSE(proposal.error().message.empty());
     }
   }
   CHECK(accepted > 1000);  // or nothing was tried
   CHECK(accepted < 4500);
+}
+
+TEST_CASE("a trial that a user added has no parameter_id of a tuner") {
+  const auto proposal = parse_proposal(
+      R"({"parameter_id": null, "parameter_source": "customized", "parameters": {"lr": 1}})");
+  if (!proposal) FAIL(proposal.error().message);
+  CHECK(proposal->id.is_null());
+  CHECK_FALSE(parse_proposal(R"({"parameters": {"lr": 1}})"));
+  CHECK_FALSE(parse_proposal(R"({"parameter_id": 1.5, "parameters": {"lr": 1}})"));
 }
 
 }  // namespace attune::parameter_file_test
