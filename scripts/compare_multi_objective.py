@@ -24,6 +24,7 @@ import tempfile
 
 import multi_objective_problems
 from compare_tuners import ROOT, mean, with_interval
+from optuna_space import suggest
 
 
 class Attuned:
@@ -127,29 +128,6 @@ class Optuna:
         study = optuna.create_study(directions=list(problem.modes.values()), sampler=sampler)
         study.optimize(objective, n_trials=evaluations)
         return rows
-
-
-def suggest(trial, space, prefix=''):
-    """Parameters of an Optuna trial for a space in NNI's form."""
-    values = {}
-    for name, declared in space.items():
-        kind, value, path = declared['_type'], declared['_value'], prefix + name
-        if kind == 'choice' and isinstance(value[0], dict):
-            chosen = trial.suggest_categorical(path, [option['_name'] for option in value])
-            option = next(option for option in value if option['_name'] == chosen)
-            inside = {key: inner for key, inner in option.items() if key != '_name'}
-            values[name] = {'_name': chosen, **suggest(trial, inside, f'{path}.{chosen}.')}
-        elif kind == 'choice':
-            values[name] = trial.suggest_categorical(path, value)
-        elif kind == 'randint':
-            values[name] = trial.suggest_int(path, value[0], value[1] - 1)
-        elif kind == 'qloguniform' and value[2] == 1:
-            values[name] = float(trial.suggest_int(path, value[0], value[1], log=True))
-        elif kind in ('uniform', 'loguniform'):
-            values[name] = trial.suggest_float(path, *value, log=kind == 'loguniform')
-        else:
-            raise ValueError(f'{path}: Optuna has no counterpart of {kind}')
-    return values
 
 
 def kept_run(tuner, problem, seed, evaluations, folder):

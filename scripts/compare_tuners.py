@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""TPE + Medianstop, TPE and random search on examples/digits, over several seeds.
+"""attune, Optuna's TPE and random search on examples/digits, over several seeds.
 
-Prints a Markdown table of means with bootstrap 95 % intervals. Runs are kept in --out: what is
+    compare_tuners.py [--seeds N] [--optuna PYTHON]
+
+PYTHON is an interpreter that has Optuna, /usr/bin/python3 with Debian's python3-optuna. Prints a
+Markdown table of means with bootstrap 95 % intervals. Runs are kept in --out: what is
 there already is not run again, so an interrupted comparison can be continued.
 """
 import argparse
+import functools
 import pathlib
 import random
 import re
@@ -12,7 +16,7 @@ import shutil
 import subprocess
 import sys
 
-from digits_results import Run
+from digits_results import Run, trials_until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / 'examples/digits'
@@ -33,17 +37,27 @@ def elsewhere(experiment):
                   flags=re.MULTILINE)
 
 
-def run_once(attune, experiment, seed, directory):
-    if directory.exists():
-        return
-    partial = directory.with_suffix('.partial')
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run([attune, 'run', experiment, '--seed', str(seed), '--dir', partial, '--quiet'],
+def run_attune(attune, experiment, seed, directory):
+    subprocess.run([attune, 'run', experiment, '--seed', str(seed), '--dir', directory, '--quiet'],
                    check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    subprocess.run([attune, 'export', '--dir', partial, '--format', 'jsonl',
-                    '--output', partial / 'trials.jsonl'], check=True)
-    partial.rename(directory)
+    subprocess.run([attune, 'export', '--dir', directory, '--format', 'jsonl',
+                    '--output', directory / 'trials.jsonl'], check=True)
+
+
+def run_optuna(python, seed, directory):
+    subprocess.run([python, '-B', ROOT / 'scripts/optuna_digits.py', directory, '--seed', str(seed)],
+                   check=True, stdin=subprocess.DEVNULL)
+
+
+def run_once(run, seed, directory):
+    """run(seed, directory), unless that was done before; one that was interrupted is done again."""
+    if not directory.exists():
+        partial = directory.with_suffix('.partial')
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        run(seed, partial)
+        partial.rename(directory)
+    return Run(directory)
 
 
 def mean(values):
@@ -65,8 +79,9 @@ def with_interval(values, digits):
 def report(runs_by_name, baseline):
     """Markdown; runs_by_name: {name: [Run of each seed]}, differences are paired by seed."""
     lines = [f'| | best validation accuracy | minus {baseline} | its test accuracy '
-             f'| minus {baseline} | seconds | trials | stopped early |',
-             '|---|---|---|---|---|---|---|---|']
+             f'| minus {baseline} | trials until the best of {baseline} | seconds | trials '
+             '| stopped early |',
+             '|---|---|---|---|---|---|---|---|---|']
     for name, runs in runs_by_name.items():
         cells = [name]
         for field in ('validation', 'test'):
@@ -75,7 +90,9 @@ def report(runs_by_name, baseline):
             cells.append(with_interval(values, 4))
             cells.append('' if name == baseline else
                          with_interval([a - b for a, b in zip(values, others)], 4))
-        cells += [with_interval([run.seconds for run in runs], 0),
+        until = [trials_until(run.best_so_far, other.validation)
+                 for run, other in zip(runs, runs_by_name[baseline])]
+        cells += [with_interval(until, 1), with_interval([run.seconds for run in runs], 0),
                   f'{mean([len(run.trials) for run in runs]):.1f}',
                   f'{mean([run.stopped for run in runs]):.1f}']
         lines.append('| ' + ' | '.join(cells) + ' |')
@@ -85,29 +102,37 @@ def report(runs_by_name, baseline):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seeds', type=int, default=10)
+    parser.add_argument('--optuna', metavar='PYTHON', help="compare with Optuna's TPE, too")
     parser.add_argument('--attune', type=pathlib.Path, default=ROOT / 'build/release/bin/attune')
     parser.add_argument('--out', type=pathlib.Path, default=ROOT / 'build/compare-tuners')
     arguments = parser.parse_args()
     out = arguments.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
 
-    tuned = elsewhere((EXAMPLE / 'experiment.yaml').read_text())
-    experiments = {'TPE + Medianstop': tuned,
-                   'the same, stopped trials forgotten': without('deprecated', tuned),
-                   'TPE': without('assessor', tuned),
-                   'Random': elsewhere((EXAMPLE / 'experiment-random.yaml').read_text())}
-    runs = {name: [] for name in experiments}
+    # Everyone has all 60 trials, however busy the machine.
+    tuned, by_chance = (
+        without('maxExperimentDuration', elsewhere((EXAMPLE / name).read_text()))
+        for name in ('experiment.yaml', 'experiment-random.yaml'))
+    experiments = {'attune': tuned,
+                   'attune, nothing stopped early': without('assessor', tuned),
+                   'Random': by_chance}
+    tuners = {}
+    for name, text in experiments.items():
+        file = out / f'{re.sub(r"[^a-z]+", "-", name.lower())}.yaml'
+        file.write_text(text)
+        tuners[name] = functools.partial(run_attune, arguments.attune, file)
+    if arguments.optuna:
+        tuners["Optuna's TPE"] = functools.partial(run_optuna, arguments.optuna)
+    runs = {name: [] for name in tuners}
     for seed in range(1, arguments.seeds + 1):  # by seed first: an early look compares all
-        for number, (name, text) in enumerate(experiments.items()):
-            experiment = out / f'experiment-{number}.yaml'
-            experiment.write_text(text)
-            directory = out / f'{number}-seed-{seed}'
-            run_once(arguments.attune, experiment, seed, directory)
-            runs[name].append(Run(directory))
+        for name, run in tuners.items():
+            folder = out / f'{re.sub(r"[^a-z]+", "-", name.lower())}-seed-{seed}'
+            runs[name].append(run_once(run, seed, folder))
             print(f'seed {seed}, {name}: validation {runs[name][-1].validation:.4f}',
                   file=sys.stderr)
     print(f'{arguments.seeds} seeds; means, with 95 % intervals of the mean (bootstrap over seeds, '
-          f'differences paired by seed):\n')
+          f'differences paired by seed). An accuracy that was never reached counts as one trial more '
+          'than there were.\n')
     print(report(runs, 'Random'))
 
 

@@ -3,6 +3,22 @@ import json
 import pathlib
 
 
+def best_so_far(trials):
+    """The best validation accuracy of the trials that succeeded, after each trial in the order in
+    which they were proposed; 0 before the first. A trial that was stopped early counts as one."""
+    best, curve = 0.0, []
+    for t in trials:
+        if t['status'] == 'SUCCEEDED' and t['score'] is not None:
+            best = max(best, t['score'])
+        curve.append(best)
+    return curve
+
+
+def trials_until(curve, accuracy):
+    """How many trials it took to be as good as that; if they never were, one more than there were."""
+    return next((i + 1 for i, best in enumerate(curve) if best >= accuracy), len(curve) + 1)
+
+
 class Run:
     """One experiment: its best trial by validation accuracy, and how much work it was."""
 
@@ -20,5 +36,6 @@ class Run:
                            if key.startswith('parameters.') and value is not None}
         self.stopped = sum(t['status'] == 'EARLY_STOPPED' for t in self.trials)
         self.failed = sum(t['status'] == 'FAILED' for t in self.trials)
+        self.best_so_far = best_so_far(self.trials)
         self.seconds = (max(t['ended'] for t in self.trials) -
                         min(t['started'] for t in self.trials))

@@ -10,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'scripts'))
 import compare_digits  # noqa: E402
 import compare_tuners  # noqa: E402
-from digits_results import Run  # noqa: E402
+from best_chart import chart, mean_curve  # noqa: E402
+from digits_results import Run, trials_until  # noqa: E402
 
 
 def trial(validation, test=0.5, status='SUCCEEDED', start=0.0, end=1.0):
@@ -33,24 +34,48 @@ class Results(unittest.TestCase):
         self.assertEqual((run.validation, run.test, run.parameters), (0.9, 0.6, {'v': 0.9}))
         self.assertEqual((len(run.trials), run.stopped, run.failed), (6, 1, 1))
         self.assertEqual(run.seconds, 40)
+        self.assertEqual(run.best_so_far, [0.8, 0.9, 0.9, 0.9, 0.9, 0.9])
+
+    def test_trials_until_an_accuracy_count_those_that_were_stopped(self):
+        curve = run_of(trial(0.5), trial(None, status='EARLY_STOPPED'), trial(0.7)).best_so_far
+        self.assertEqual([trials_until(curve, a) for a in (0.5, 0.6, 0.7, 0.8)], [1, 3, 3, 4])
 
     def test_no_result_is_an_error(self):
         with self.assertRaisesRegex(ValueError, 'no trial succeeded'):
             run_of(trial(None, status='FAILED'))
 
 
+class BestChart(unittest.TestCase):
+    def test_a_shorter_curve_keeps_its_last_value(self):
+        self.assertEqual(mean_curve([[0.25, 0.5], [0.75]]), [0.5, 0.625])
+
+    def test_marks_stand_at_their_values(self):
+        lines = chart({'.': [0.0, 0.5, 0.75], 'o': [0.5, 0.75, 1.0]}, lowest=0.5, height=3)
+        self.assertEqual(lines[:3], ['1.000 |  o', '0.750 | o.', '0.500 |o.'])
+        self.assertEqual(lines[3], '      +---')
+
+    def test_equal_values(self):
+        self.assertEqual(chart({'o': [0.5, 0.5]}, lowest=0.5, height=2)[1], '0.500 |oo')
+
+
 class CompareDigits(unittest.TestCase):
-    def test_table(self):
+    def test_table_has_means_over_seeds(self):
         default = compare_digits.read_default(
             'epoch  1  validation 0.2000\nvalidation 0.9500  test 0.9400\n')
         text = compare_digits.table(
-            default, run_of(trial(0.96, 0.95, end=61)),
-            run_of(trial(0.97, 0.96), trial(None, status='EARLY_STOPPED', end=30)))
+            default, [run_of(trial(0.96, 0.95, end=61)), run_of(trial(0.94, 0.93, end=59))],
+            [run_of(trial(0.97, 0.96), trial(None, status='EARLY_STOPPED', end=30))])
         self.assertEqual(text.splitlines(), [
             '                       validation    test  trials  stopped early  seconds',
             'default configuration      0.9500  0.9400       1',
-            'random search              0.9600  0.9500       1              0       61',
-            'TPE + Medianstop           0.9700  0.9600       2              1       30'])
+            'random search              0.9500  0.9400       1              0       60',
+            'attune                     0.9700  0.9600       2              1       30'])
+
+    def test_trials_until_the_best_of_random_search_are_paired_by_seed(self):
+        by_chance = [run_of(trial(0.5), trial(0.8)), run_of(trial(0.9), trial(0.1))]
+        tuned = [run_of(trial(0.8), trial(0.9)), run_of(trial(0.8), trial(0.8))]
+        self.assertTrue(compare_digits.until_random(by_chance, tuned).endswith(
+            'attune 1, never; random search 2, 1'))
 
     def test_output_without_result(self):
         with self.assertRaises(ValueError):
@@ -79,6 +104,7 @@ class CompareTuners(unittest.TestCase):
         lines = compare_tuners.report(runs, 'Random').splitlines()
         self.assertEqual(len(lines), 4)
         self.assertIn('| TPE | 0.7500 [0.6000, 0.9000] | 0.1000 [0.1000, 0.1000] |', lines[2])
+        self.assertIn('| 1.0 [1.0, 1.0] | 1 [1, 1] | 1.0 | 0.0 |', lines[2])
         self.assertIn('| Random | 0.6500 [0.5000, 0.8000] |  |', lines[3])
 
     def test_experiment_files_are_changed_where_they_must(self):
@@ -87,7 +113,7 @@ class CompareTuners(unittest.TestCase):
         self.assertNotIn('Medianstop', without.split('trialCommand')[1])
         self.assertNotIn('start_step', without)
         self.assertIn('searchSpace:', without)
-        self.assertIn('name: TPE', without)
+        self.assertIn('name: auto', without)
         self.assertIn(f'trialCodeDirectory: {compare_tuners.EXAMPLE}\n',
                       compare_tuners.elsewhere(example))
         with self.assertRaises(ValueError):
