@@ -241,7 +241,8 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
       setup.entropy,    [&progress](const std::string& text) { progress.message(text); }};
   auto made = make_backend(io, surroundings, [&runner_pointer] { runner_pointer->wake(); });
   if (!made) {
-    const auto kept = store.end({Outcome::Kind::failed, made.error().message}, clock.wall(), 0);
+    const auto kept =
+        store.end({ExperimentEnd::Kind::failed, made.error().message}, clock.wall(), 0);
     if (kept) return std::unexpected(made.error());
     return fail(fmt::format("{}; that could not be written: {}", made.error().message,
                             kept.error().message));
@@ -281,8 +282,8 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   if (const auto& written = memory.stored(); !written) {
     // No mistake in what was given, which is what an error of this function means.
     if (result.exit_code != kExitInterrupted) result.exit_code = kExitFailed;
-    if (result.outcome.kind == Outcome::Kind::completed)
-      result.outcome = {Outcome::Kind::failed, result.outcome.reason};
+    if (result.outcome.kind == ExperimentEnd::Kind::completed)
+      result.outcome = {ExperimentEnd::Kind::failed, result.outcome.reason};
     result.outcome.reason += "; that could not be written: " + written.error().message;
   } else if (const auto& ended = memory.end_result(); !ended) {
     progress.message(

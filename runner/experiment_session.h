@@ -42,7 +42,7 @@ RunnerOptions runner_options(const Experiment& experiment,
 
 struct SessionResult {
   int exit_code = 0;
-  Outcome outcome;
+  ExperimentEnd outcome;
   json summary;
   std::string text;  // the summary for humans
 };

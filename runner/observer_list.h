@@ -56,7 +56,7 @@ class ObserverList final : public TrialObserver {
   Result<Kept> on_idle() override {
     return each([](TrialObserver& o) { return o.on_idle(); });
   }
-  void on_done(const Outcome& outcome) override {
+  void on_done(const ExperimentEnd& outcome) override {
     for (auto* o : observers_) o->on_done(outcome);
   }
 

@@ -13,13 +13,13 @@ namespace {
 constexpr int kMaxWarnings = 20;   // on the terminal; all of them are in the log
 constexpr int kMaxTradeOffs = 20;  // at the end; `attune best` has all
 
-std::string_view to_text(Outcome::Kind kind) {
+std::string_view to_text(ExperimentEnd::Kind kind) {
   switch (kind) {
-    case Outcome::Kind::completed:
+    case ExperimentEnd::Kind::completed:
       return "completed";
-    case Outcome::Kind::interrupted:
+    case ExperimentEnd::Kind::interrupted:
       return "interrupted";
-    case Outcome::Kind::failed:
+    case ExperimentEnd::Kind::failed:
       return "failed";
   }
   return "";
@@ -49,15 +49,15 @@ void Reporter::on_event(const std::string& kind, const std::string& text) {
     progress_.message("warning: no more warnings here; see log/runner.log");
 }
 
-void Reporter::on_done(const Outcome& outcome) {
+void Reporter::on_done(const ExperimentEnd& outcome) {
   outcome_ = outcome;
   seconds_ = progress_.elapsed();
   progress_.clear();
 }
 
 int Reporter::exit_code() const {
-  if (outcome_.kind == Outcome::Kind::interrupted) return kExitInterrupted;
-  if (outcome_.kind == Outcome::Kind::completed) return 0;
+  if (outcome_.kind == ExperimentEnd::Kind::interrupted) return kExitInterrupted;
+  if (outcome_.kind == ExperimentEnd::Kind::completed) return 0;
   return attempts_ ? 1 : 2;
 }
 

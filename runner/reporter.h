@@ -36,9 +36,9 @@ class Reporter final : public TrialObserver {
   }
   void on_trial_changed(const TrialRecord& trial) override;
   void on_event(const std::string& kind, const std::string& text) override;
-  void on_done(const Outcome& outcome) override;
+  void on_done(const ExperimentEnd& outcome) override;
 
-  const Outcome& outcome() const { return outcome_; }
+  const ExperimentEnd& outcome() const { return outcome_; }
   int exit_code() const;  // 0 completed, 1 failed, 2 failed before any trial ran, 130 interrupted
 
   json summary() const;              // --json
@@ -51,7 +51,7 @@ class Reporter final : public TrialObserver {
   Progress& progress_;
   BestTrial best_;
   Tally tally_;
-  Outcome outcome_;
+  ExperimentEnd outcome_;
   double seconds_ = 0;
   bool attempts_ = false;  // something was started
   int warnings_ = 0;

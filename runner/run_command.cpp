@@ -94,7 +94,7 @@ int print_result(const SessionResult& result, bool as_json) {
     std::fputs(terminal_text(result.text).c_str(), stdout);
   }
   std::fflush(stdout);
-  if (result.outcome.kind != Outcome::Kind::completed)
+  if (result.outcome.kind != ExperimentEnd::Kind::completed)
     put_text(stderr, fmt::format("attune: {}\n", terminal_text(result.outcome.reason)));
   return result.exit_code;
 }

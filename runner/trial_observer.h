@@ -11,7 +11,8 @@
 
 namespace attune {
 
-struct Outcome {
+// How an experiment ended.
+struct ExperimentEnd {
   enum class Kind { completed, interrupted, failed };
   Kind kind = Kind::completed;
   std::string reason;  // one sentence; of a failure: what to do about it
@@ -73,7 +74,7 @@ class TrialObserver {
   // The runner has handled all that there was: the moment to make it durable. An error ends the
   // experiment.
   virtual Result<Kept> on_idle() { return Kept{}; }
-  virtual void on_done(const Outcome&) {}  // once, last; nothing runs any more
+  virtual void on_done(const ExperimentEnd&) {}  // once, last; nothing runs any more
 };
 
 }  // namespace attune

@@ -52,7 +52,7 @@ void TrialRunner::pump() {
     if (over_) break;
     const auto stepped = step();
     if (!stepped) {
-      stop_experiment({Outcome::Kind::failed, stepped.error().message});
+      stop_experiment({ExperimentEnd::Kind::failed, stepped.error().message});
     } else if (*stepped == Step::waiting) {
       break;
     }
@@ -121,7 +121,7 @@ void TrialRunner::leave_trials(const std::string& why) {
   if (over_) {
     over_->reason += "; " + reason;
   } else {
-    stop_experiment({Outcome::Kind::failed, reason});
+    stop_experiment({ExperimentEnd::Kind::failed, reason});
   }
 }
 
@@ -276,11 +276,11 @@ std::optional<double> TrialRunner::next_deadline() const {
 void TrialRunner::act_on_time() {
   const double now = clock_.now();
   if (options_.max_seconds && elapsed() >= *options_.max_seconds) {
-    stop_experiment({Outcome::Kind::completed, "maxExperimentDuration is over"});
+    stop_experiment({ExperimentEnd::Kind::completed, "maxExperimentDuration is over"});
     return;
   }
   if (asked_at_ && now >= *asked_at_ + options_.proposal_seconds) {
-    stop_experiment({Outcome::Kind::failed,
+    stop_experiment({ExperimentEnd::Kind::failed,
                      fmt::format("the tuner has proposed nothing for {:g} s, and nothing runs",
                                  options_.proposal_seconds)});
     return;
@@ -298,7 +298,7 @@ void TrialRunner::act_on_time() {
 void TrialRunner::check_over() {
   if (over_ || phase_ != Phase::running) return;
   if (const auto met = options_.stop.met(status_)) {
-    over_ = {Outcome::Kind::completed, "stop: " + *met};
+    over_ = {ExperimentEnd::Kind::completed, "stop: " + *met};
     return;
   }
   if (!requests_.empty() || !saving_.empty()) return;
@@ -308,12 +308,12 @@ void TrialRunner::check_over() {
                     (table_.paused() == 0 || (all_added && exhausted_));
   if (!idle) return;
   if (!all_added) replenish();
-  if (all_added) over_ = {Outcome::Kind::completed, "maxTrialNumber is reached"};
+  if (all_added) over_ = {ExperimentEnd::Kind::completed, "maxTrialNumber is reached"};
   if (exhausted_ && !over_)
-    over_ = {Outcome::Kind::completed, "the tuner has no more configurations"};
+    over_ = {ExperimentEnd::Kind::completed, "the tuner has no more configurations"};
 }
 
-void TrialRunner::stop_experiment(Outcome outcome) {
+void TrialRunner::stop_experiment(ExperimentEnd outcome) {
   if (!over_) over_ = std::move(outcome);
 }
 
@@ -322,7 +322,7 @@ void TrialRunner::wind_down() {
     phase_ = Phase::stopping;
     log_.info("the experiment stops: {}", over_->reason);
     if (stalled_since_) leave_trials("what happens cannot be written");
-    const bool completed = over_->kind == Outcome::Kind::completed;
+    const bool completed = over_->kind == ExperimentEnd::Kind::completed;
     const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
     for (const auto& [sequence, trial] : running) {
       // A pause ends a trial just as soon, and the decider waits to hear of it: it does not ask a
@@ -355,7 +355,7 @@ void TrialRunner::interrupt(const std::string& reason) {
   if (phase_ == Phase::done) return;
   if (!std::exchange(interrupted_, true)) {
     observer_.on_event("interrupted", reason);
-    stop_experiment({Outcome::Kind::interrupted, reason});
+    stop_experiment({ExperimentEnd::Kind::interrupted, reason});
     return;
   }
   killed_ = true;
@@ -367,12 +367,12 @@ void TrialRunner::interrupt(const std::string& reason) {
 
 void TrialRunner::finish() {
   phase_ = Phase::done;
-  if (over_->kind == Outcome::Kind::completed && scored_ == 0) {
+  if (over_->kind == ExperimentEnd::Kind::completed && scored_ == 0) {
     std::string why = fmt::format(
         "{}, but no trial has a result ({} succeeded, {} failed, {} stopped)", over_->reason,
         tally_.succeeded, tally_.failed, tally_.early_stopped + tally_.user_canceled);
     if (tally_.succeeded > 0) why += ": " + wanted_result();
-    over_ = {Outcome::Kind::failed, std::move(why)};
+    over_ = {ExperimentEnd::Kind::failed, std::move(why)};
   }
   observer_.on_done(*over_);
   // Where that could not be kept a later manager still counts on them.
@@ -383,7 +383,7 @@ void TrialRunner::finish() {
 void TrialRunner::on_failure(Error error) {
   decider_lost_ = !decider_.remembers();
   closed_ = true;
-  stop_experiment({Outcome::Kind::failed, std::move(error.message)});
+  stop_experiment({ExperimentEnd::Kind::failed, std::move(error.message)});
 }
 
 void TrialRunner::on_closed() { closed_ = true; }

@@ -178,7 +178,7 @@ class TrialRunner final : public Decider::Listener {
   void start_failed(LiveTrial& trial, const std::string& why);
   Result<Step> nothing_to_do();
   void check_over();
-  void stop_experiment(Outcome outcome);
+  void stop_experiment(ExperimentEnd outcome);
   void wind_down();
   void finish();
   bool keep();
@@ -288,7 +288,7 @@ class TrialRunner final : public Decider::Listener {
   bool closed_ = false;                  // the decider has ended
   bool detached_ = false;                // trials that run are left to a later manager
   int declined_ = 0;                     // proposals in a row
-  std::optional<Outcome> over_;          // set: nothing more is started
+  std::optional<ExperimentEnd> over_;    // set: nothing more is started
   std::optional<double> stalled_since_;  // nothing can be remembered
   double retry_at_ = 0;                  // with stalled_since_
 };

@@ -103,7 +103,7 @@ bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
 // The experiment ends while the trial runs.
 void TrialRunner::give_back(LiveTrial& trial) {
   TrialRecord& record = trial.record;
-  const bool resumable = over_->kind != Outcome::Kind::completed;
+  const bool resumable = over_->kind != ExperimentEnd::Kind::completed;
   const bool again = resumable && trial.rules->retries[FailureClass::stopped].how != RetryHow::skip;
   if (!again) return conclude(trial, TrialStatus::user_canceled, trial.asked->reason);
   record.end_time = 0;
@@ -197,14 +197,14 @@ void TrialRunner::tell_decider(const TrialRecord& trial) {
 void TrialRunner::give_up_if_hopeless(const TrialRecord& last) {
   const std::int64_t enough = std::max(kHopelessFailures, table_.concurrency());
   if (scored_ == 0 && silent_ >= enough)
-    return stop_experiment(
-        {Outcome::Kind::failed, fmt::format("{} trials have ended well, but none has a result: {}",
-                                            silent_, wanted_result())});
+    return stop_experiment({ExperimentEnd::Kind::failed,
+                            fmt::format("{} trials have ended well, but none has a result: {}",
+                                        silent_, wanted_result())});
   const bool all = options_.max_trials && tally_.failed >= *options_.max_trials;
   if (tally_.failed != tally_.finished() || (tally_.failed < enough && !all)) return;
   const auto file = backend_.stderr_path(last.job_id);
   const std::string words = last_lines(file, 5);
-  stop_experiment({Outcome::Kind::failed,
+  stop_experiment({ExperimentEnd::Kind::failed,
                    fmt::format("all {} trials failed; the last one with {}. {}:\n{}", tally_.failed,
                                last.reason, file.string(), words.empty() ? "(empty)" : words)});
 }

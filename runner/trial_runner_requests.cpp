@@ -54,7 +54,7 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   proposes_again();
   // A later decider will not know that nothing was made of it. An experiment that may go on makes a
   // trial of it, which waits.
-  const bool completed = over_ && over_->kind == Outcome::Kind::completed;
+  const bool completed = over_ && over_->kind == ExperimentEnd::Kind::completed;
   if (over_ && !decider_.remembers()) return;
   if (completed) return proposal.resume_job.empty() ? decline(proposal) : void();
   exhausted_ = false;

@@ -87,7 +87,7 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
   if (!adopted) {
     // It may run on, and so may the others: a later manager can do better.
     detached_ = true;
-    stop_experiment({Outcome::Kind::failed,
+    stop_experiment({ExperimentEnd::Kind::failed,
                      fmt::format("trial {} cannot be taken over: {}; no trial was stopped: attune "
                                  "resume goes on",
                                  record.job_id, adopted.error().message)});
@@ -160,7 +160,7 @@ void TrialRunner::tell_again() {
   auto results = options_.results ? options_.results() : std::vector<ImportData::Record>();
   if (!results) {
     detached_ = true;
-    stop_experiment({Outcome::Kind::failed, results.error().message});
+    stop_experiment({ExperimentEnd::Kind::failed, results.error().message});
     return;
   }
   if (!results->empty()) decider_.import(*results);

@@ -219,7 +219,7 @@ Result<void> Store::update_file(const json& file) {
   return state_->change_row(state_->sql.update_file, {state_->experiment, dump_json(file)});
 }
 
-Result<void> Store::end(const Outcome& outcome, double time, double ran) {
+Result<void> Store::end(const ExperimentEnd& outcome, double time, double ran) {
   // A last try: how it ended is worth more than what could not be written.
   state_->transaction.give_up();
   state_->conversation_changed = false;
@@ -227,9 +227,9 @@ Result<void> Store::end(const Outcome& outcome, double time, double ran) {
   auto update = TRY(state_->database.prepare(
       "UPDATE experiments SET status = ?2, reason = ?3, ended_at = ?4, seen_at = ?4, ran = ?5 "
       "WHERE experiment = ?1"));
-  const std::string status = outcome.kind == Outcome::Kind::completed     ? "completed"
-                             : outcome.kind == Outcome::Kind::interrupted ? "interrupted"
-                                                                          : "failed";
+  const std::string status = outcome.kind == ExperimentEnd::Kind::completed     ? "completed"
+                             : outcome.kind == ExperimentEnd::Kind::interrupted ? "interrupted"
+                                                                                : "failed";
   TRY(state_->change_row(update, {state_->experiment, status, outcome.reason, time, ran}));
   return commit();
 }

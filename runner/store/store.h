@@ -61,7 +61,7 @@ class Store {
 
   Result<void> set_reason(const std::string& reason);  // why nothing is started for now, or empty
   Result<void> update_file(const json& file);          // what `attune update` changed
-  Result<void> end(const Outcome& outcome, double time, double ran);
+  Result<void> end(const ExperimentEnd& outcome, double time, double ran);
 
   Result<void> add_trial(const TrialRecord& trial, double time);
   Result<void> change_trial(const TrialRecord& trial);

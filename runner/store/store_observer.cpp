@@ -83,7 +83,7 @@ Result<Kept> StoreObserver::on_idle() {
   return commit();
 }
 
-void StoreObserver::on_done(const Outcome& outcome) {
+void StoreObserver::on_done(const ExperimentEnd& outcome) {
   if (auto committed = store_.commit(); !committed) note(std::move(committed));
   end_result_ = store_.end(outcome, clock_.wall(), clock_.now() - began_);
   if (end_result_) end_result_ = failure_;

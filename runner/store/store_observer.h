@@ -33,7 +33,7 @@ class StoreObserver final : public TrialObserver {
   void on_postponed(const std::string& reason) override;
   void on_state(const RunnerState& state) override;
   Result<Kept> on_idle() override;
-  void on_done(const Outcome& outcome) override;
+  void on_done(const ExperimentEnd& outcome) override;
 
   // After on_done(), which cannot return them: whether all that happened is stored; and whether it
   // is with how the experiment ended, the last thing that is written.

@@ -176,7 +176,7 @@ TEST_CASE("reporter: the summary and the exit code") {
   tally.pending = 2;
   reporter.on_tally(tally);
   SECTION("completed") {
-    reporter.on_done({Outcome::Kind::completed, "done"});
+    reporter.on_done({ExperimentEnd::Kind::completed, "done"});
     CHECK(reporter.exit_code() == 0);
     const json summary = reporter.summary();
     CHECK(summary["best"]["metric"] == 0.5);
@@ -187,11 +187,11 @@ TEST_CASE("reporter: the summary and the exit code") {
     CHECK(text.find("2 trials have not ended: attune resume abc") != std::string::npos);
   }
   SECTION("interrupted") {
-    reporter.on_done({Outcome::Kind::interrupted, "SIGINT"});
+    reporter.on_done({ExperimentEnd::Kind::interrupted, "SIGINT"});
     CHECK(reporter.exit_code() == 130);
   }
   SECTION("failed, after or before the first trial") {
-    reporter.on_done({Outcome::Kind::failed, "why"});
+    reporter.on_done({ExperimentEnd::Kind::failed, "why"});
     CHECK(reporter.exit_code() == 2);
     std::ignore = reporter.on_attempt(record, "");
     CHECK(reporter.exit_code() == 1);

@@ -155,7 +155,7 @@ struct Notes final : TrialObserver {
     if (!error.empty()) return fail(error);
     return Kept{trouble, ""};
   }
-  void on_done(const Outcome& o) override { outcome = o; }
+  void on_done(const ExperimentEnd& o) override { outcome = o; }
 
   Tally tally;
   std::vector<TrialRecord> trials;  // in the order of their ends
@@ -163,7 +163,7 @@ struct Notes final : TrialObserver {
   std::vector<std::string> warnings, notices, decisions, places, ignored;
   std::vector<double> began;  // of places
   std::vector<CheckpointStored> saved;
-  std::optional<Outcome> outcome;
+  std::optional<ExperimentEnd> outcome;
   std::string error, trouble;  // of whoever should remember
   RunnerState state;
 };

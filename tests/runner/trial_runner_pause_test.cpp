@@ -169,7 +169,7 @@ TEST_CASE("runner: paused trials that nobody goes on with") {
   if (w.runner.options().max_trials) {  // an end like any other: they have lost
     CHECK(w.notes.all["t0000"].status == TrialStatus::early_stopped);
   } else {
-    CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+    CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
     CHECK_THAT(w.notes.outcome->reason, Contains("1 paused trials"));
   }
 }

@@ -136,7 +136,7 @@ TEST_CASE("runner: resources, and trials that can never be placed") {
   w.pump();
   w.exhausted();
   w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
   CHECK_THAT(w.notes.outcome->reason, Contains("trial t0003 can never be started") &&
                                           Contains("gpu: 2 wanted, 1 of 1 free"));
 }
@@ -335,7 +335,7 @@ TEST_CASE("runner: a restart goes on with what an earlier manager left") {
     w.ready();
     w.closed();
     CHECK(w.backend.stopped.empty());
-    CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+    CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
     CHECK_THAT(w.notes.outcome->reason, Contains("too many open files"));
     CHECK(w.notes.all["t0001"].status == TrialStatus::running);
   }

@@ -267,7 +267,7 @@ TEST_CASE("restore: what a trial reports after its decider has gone is told for 
   w.end("t0000", Ending::succeeded);
   w.pump();
   CHECK(w.decider.take() == Calls{"complete t0000"});
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
 }
 
 // ---- a decider that cannot answer for now

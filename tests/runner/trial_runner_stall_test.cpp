@@ -56,7 +56,7 @@ TEST_CASE("stall: one that lasts ends the experiment, and stops no trial") {
   }
   w.closed();
   REQUIRE(w.notes.outcome.has_value());
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
   CHECK_THAT(w.notes.outcome->reason, Contains("make room") && Contains("no trial was stopped") &&
                                           Contains("attune resume"));
   CHECK(w.backend.stopped.empty());
@@ -87,7 +87,7 @@ TEST_CASE("stall: an experiment that is over ends when it is kept how its trials
   SECTION("or when nobody wants to wait") { w.runner.interrupt("SIGINT"); }
   w.pump();
   CHECK(w.runner.done());
-  CHECK(w.notes.outcome->kind == Outcome::Kind::completed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::completed);
 }
 
 TEST_CASE("stall: an interrupted experiment leaves its trials, which nobody could remember") {
@@ -99,7 +99,7 @@ TEST_CASE("stall: an interrupted experiment leaves its trials, which nobody coul
   w.runner.interrupt("SIGINT");
   w.pump();
   w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::interrupted);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::interrupted);
   CHECK(w.backend.stopped.empty());
 }
 

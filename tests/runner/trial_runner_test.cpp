@@ -41,7 +41,7 @@ TEST_CASE("runner: a whole experiment, call by call") {
   CHECK_FALSE(w.runner.done());
   w.closed();
   REQUIRE(w.runner.done());
-  CHECK(w.notes.outcome->kind == Outcome::Kind::completed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::completed);
   CHECK(w.notes.outcome->reason == "maxTrialNumber is reached");
   REQUIRE(w.notes.trials.size() == 3);
   CHECK(w.notes.trials[0].score() == 0.5);
@@ -121,7 +121,7 @@ TEST_CASE("runner: an exhausted decider without any trial") {
   w.exhausted("empty space");
   CHECK(w.decider.calls.back() == "close");
   w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
   CHECK_THAT(w.notes.outcome->reason, Contains("no trial has a result"));
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("runner: time limits") {
   CHECK(w.decider.take() == Calls{"remove t0002 user", "close"});
   CHECK(w.notes.trials.back().status == TrialStatus::user_canceled);
   w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::completed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::completed);
   CHECK_FALSE(w.runner.next_deadline().has_value());
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("runner: an interrupt stops in order, a second one kills") {
     CHECK(w.decider.take().empty());
   }
   REQUIRE(w.runner.done());
-  CHECK(w.notes.outcome->kind == Outcome::Kind::interrupted);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::interrupted);
 }
 
 TEST_CASE("runner: trials that all fail end the experiment") {
@@ -220,7 +220,7 @@ TEST_CASE("runner: trials that all fail end the experiment") {
   }
   CHECK(w.decider.calls.back() == "close");
   w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
   CHECK(w.notes.outcome->reason.find(
             "all 5 trials failed; the last one with exit code 1. /nowhere/t0004") == 0);
 }
@@ -239,7 +239,7 @@ TEST_CASE("runner: trials that all end well and say nothing end the experiment")
   }
   CHECK(w.decider.calls.back() == "close");
   w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
   CHECK_THAT(w.notes.outcome->reason,
              Contains("5 trials have ended well, but none has a result") && Contains("FINAL"));
   CHECK((w.notes.outcome->reason.find("metric: accuracy") != std::string::npos) == other);
@@ -294,7 +294,7 @@ TEST_CASE("runner: a decider that dies ends the experiment, and is asked nothing
   }
   REQUIRE(w.runner.done());
   CHECK(w.decider.take().empty());
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
   CHECK(w.notes.outcome->reason == "attuned ended early");
 }
 
@@ -339,7 +339,7 @@ TEST_CASE("runner: what cannot be remembered is not started, and ends the experi
   CHECK(w.backend.started.empty());
   CHECK(w.decider.calls.back() == "close");
   w.closed();
-  CHECK(w.notes.outcome->kind == Outcome::Kind::failed);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
   CHECK_THAT(w.notes.outcome->reason, Contains("no space left"));
 }
 

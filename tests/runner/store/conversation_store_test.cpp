@@ -246,7 +246,7 @@ TEST_CASE("store: how it ended may be missing where all that happened is stored"
   if (all) REQUIRE(observer.on_idle()->trouble.empty());
   {
     const FullDisk full(8 << 10);
-    observer.on_done({Outcome::Kind::completed, "all done"});
+    observer.on_done({ExperimentEnd::Kind::completed, "all done"});
   }
   CHECK(observer.stored().has_value() == all);
   CHECK_FALSE(observer.end_result().has_value());
@@ -265,7 +265,7 @@ TEST_CASE("store: without patience the first failure is for good") {
   }
   CHECK_FALSE(store.commit().has_value());
   // But how it ended is written.
-  CHECK(store.end({Outcome::Kind::failed, "the disk was full"}, 1002, 2).has_value());
+  CHECK(store.end({ExperimentEnd::Kind::failed, "the disk was full"}, 1002, 2).has_value());
   StoreReader reader = StoreReader::open(folder.path).value();
   CHECK(reader.find("")->status == ExperimentStatus::failed);
   CHECK(reader.tally(reader.find("").value())->added() == 0);

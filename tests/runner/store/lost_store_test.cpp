@@ -76,7 +76,7 @@ TEST_CASE("lost store: how it ended is kept though nothing came after the loss")
   world.add(0, 5);
   REQUIRE(world.observer.on_idle().has_value());
   fs::remove(world.file);
-  world.observer.on_done({Outcome::Kind::completed, "all done"});
+  world.observer.on_done({ExperimentEnd::Kind::completed, "all done"});
   CHECK(world.observer.end_result().has_value());
   CHECK(world.pending() == 5);
   StoreReader reader = StoreReader::open(world.folder.path).value();

@@ -62,7 +62,7 @@ TEST_CASE("store: an experiment is read as it was written") {
     REQUIRE(lock.has_value());
     CHECK(reader.find("").value().status == ExperimentStatus::running);
   }
-  REQUIRE(store.end({Outcome::Kind::failed, "no more disk"}, 1100, 100).has_value());
+  REQUIRE(store.end({ExperimentEnd::Kind::failed, "no more disk"}, 1100, 100).has_value());
   experiment = reader.find("").value();
   CHECK(experiment.status == ExperimentStatus::failed);
   CHECK(experiment.reason == "no more disk");
@@ -94,7 +94,7 @@ TEST_CASE("store: how long its managers ran is counted, whoever sets the clock")
   CHECK(seconds() == 7);
   REQUIRE(store.resume("abcd2345", 300'000).has_value());
   CHECK(seconds() == 7);
-  REQUIRE(store.end({Outcome::Kind::completed, ""}, 200, 3).has_value());
+  REQUIRE(store.end({ExperimentEnd::Kind::completed, ""}, 200, 3).has_value());
   CHECK(seconds() == 10);
 }
 
@@ -359,7 +359,7 @@ TEST_CASE("store: the observer is durable when on_attempt and on_idle return") {
   CHECK(whole.attempts.at(0).ending == Ending::succeeded);
   CHECK(whole.trial.status == TrialStatus::succeeded);
   CHECK(reader.events(experiment, 9)->at(0).kind == "update");
-  observer.on_done({Outcome::Kind::completed, ""});
+  observer.on_done({ExperimentEnd::Kind::completed, ""});
   CHECK(observer.end_result().has_value());
   CHECK(reader.find("")->status == ExperimentStatus::completed);
 
