@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "coordinator/messages.h"
+#include "coordinator/roles.h"
 #include "coordinator/server/server.h"
 #include "wire/dialer.h"
 

@@ -52,7 +52,7 @@ class StoredWorld {
     report.position = 120 * sequence;
     trial.last_metric = report.metric.value;
     ++trial.reports;
-    observer.on_report(trial, report, "");
+    observer.on_report(trial, report, {});
     observer.on_trial_changed(trial);
   }
   void finish(TrialRecord& trial) {
