@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import re
 import sys
+from statistics import fmean as mean
 
 from best_chart import chart, mean_curve
 from digits_results import Run, trials_until
@@ -21,10 +22,6 @@ def read_default(text):
     if not found:
         raise ValueError('no line "validation X  test Y" in the output of digits_trial')
     return float(found[-1][0]), float(found[-1][1])
-
-
-def mean(values):
-    return sum(values) / len(values)
 
 
 def table(default, random_search, tuned):
@@ -43,18 +40,15 @@ def table(default, random_search, tuned):
         for row in rows)
 
 
-def trials_text(needed, all_trials):
-    """Numbers of trials as people read them; what is beyond all trials was never reached."""
-    return ', '.join('never' if n > all_trials else str(n) for n in needed)
-
-
 def until_random(random_search, tuned):
     """Seed by seed: after how many trials each was as good as random search in the end."""
-    needed = [trials_until(t.best_so_far, r.validation) for r, t in zip(random_search, tuned)]
-    by_chance = [trials_until(r.best_so_far, r.validation) for r in random_search]
-    most = max(len(r.trials) for r in random_search + tuned)
+    def by_seed(runs):
+        needed = [trials_until(run.best_so_far, other.validation)
+                  for run, other in zip(runs, random_search)]
+        return ', '.join('never' if n is None else str(n) for n in needed)
+
     return (f"trials until random search's best of {len(random_search[0].trials)}, by seed: "
-            f'attune {trials_text(needed, most)}; random search {trials_text(by_chance, most)}')
+            f'attune {by_seed(tuned)}; random search {by_seed(random_search)}')
 
 
 def main():

@@ -3,9 +3,9 @@
 
     compare_tuners.py [--seeds N] [--optuna PYTHON]
 
-PYTHON is an interpreter that has Optuna, /usr/bin/python3 with Debian's python3-optuna. Prints a
-Markdown table of means with bootstrap 95 % intervals. Runs are kept in --out: what is
-there already is not run again, so an interrupted comparison can be continued.
+PYTHON is an interpreter that has Optuna: /usr/bin/python3 with Debian's python3-optuna. Prints a
+Markdown table of means with bootstrap 95 % intervals. Keeps the runs in --out and does not repeat
+those that are there, so that an interrupted comparison can be continued.
 """
 import argparse
 import functools
@@ -45,8 +45,8 @@ def run_attune(attune, experiment, seed, directory):
 
 
 def run_optuna(python, seed, directory):
-    subprocess.run([python, '-B', ROOT / 'scripts/optuna_digits.py', directory, '--seed', str(seed)],
-                   check=True, stdin=subprocess.DEVNULL)
+    subprocess.run([python, '-B', ROOT / 'scripts/optuna_digits.py', directory, '--seed',
+                    str(seed)], check=True, stdin=subprocess.DEVNULL)
 
 
 def run_once(run, seed, directory):
@@ -90,7 +90,7 @@ def report(runs_by_name, baseline):
             cells.append(with_interval(values, 4))
             cells.append('' if name == baseline else
                          with_interval([a - b for a, b in zip(values, others)], 4))
-        until = [trials_until(run.best_so_far, other.validation)
+        until = [trials_until(run.best_so_far, other.validation) or len(run.trials) + 1
                  for run, other in zip(runs, runs_by_name[baseline])]
         cells += [with_interval(until, 1), with_interval([run.seconds for run in runs], 0),
                   f'{mean([len(run.trials) for run in runs]):.1f}',

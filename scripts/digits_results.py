@@ -3,6 +3,11 @@ import json
 import pathlib
 
 
+# What digits_trial prints, which some runs are read from, has four digits. Two accuracies that are
+# not equal differ by 1 / 2400.
+ROUNDING = 0.0001
+
+
 def best_so_far(trials):
     """The best validation accuracy of the trials that succeeded, after each trial in the order in
     which they were proposed; 0 before the first. A trial that was stopped early counts as one."""
@@ -15,8 +20,8 @@ def best_so_far(trials):
 
 
 def trials_until(curve, accuracy):
-    """How many trials it took to be as good as that; if they never were, one more than there were."""
-    return next((i + 1 for i, best in enumerate(curve) if best >= accuracy), len(curve) + 1)
+    """How many trials it took to be as good as that; None: they never were."""
+    return next((i + 1 for i, best in enumerate(curve) if best >= accuracy - ROUNDING), None)
 
 
 class Run:

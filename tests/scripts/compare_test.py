@@ -38,7 +38,11 @@ class Results(unittest.TestCase):
 
     def test_trials_until_an_accuracy_count_those_that_were_stopped(self):
         curve = run_of(trial(0.5), trial(None, status='EARLY_STOPPED'), trial(0.7)).best_so_far
-        self.assertEqual([trials_until(curve, a) for a in (0.5, 0.6, 0.7, 0.8)], [1, 3, 3, 4])
+        self.assertEqual([trials_until(curve, a) for a in (0.5, 0.6, 0.7, 0.8)], [1, 3, 3, None])
+
+    def test_an_accuracy_that_was_printed_is_as_good_as_what_it_was_rounded_from(self):
+        self.assertEqual(trials_until([0.9333], 0.93333333), 1)
+        self.assertIsNone(trials_until([0.9333], 0.9333 + 1 / 2400))
 
     def test_no_result_is_an_error(self):
         with self.assertRaisesRegex(ValueError, 'no trial succeeded'):
@@ -73,7 +77,7 @@ class CompareDigits(unittest.TestCase):
 
     def test_trials_until_the_best_of_random_search_are_paired_by_seed(self):
         by_chance = [run_of(trial(0.5), trial(0.8)), run_of(trial(0.9), trial(0.1))]
-        tuned = [run_of(trial(0.8), trial(0.9)), run_of(trial(0.8), trial(0.8))]
+        tuned = [run_of(trial(0.8), trial(0.9)), run_of(trial(0.8))]
         self.assertTrue(compare_digits.until_random(by_chance, tuned).endswith(
             'attune 1, never; random search 2, 1'))
 
