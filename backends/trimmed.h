@@ -4,7 +4,7 @@
 
 namespace attune {
 
-// Without the blanks and the ends of lines around it; ASCII only, whatever the locale.
+// The text without the spaces, tabs and ends of lines around it. The locale does not matter.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r\n";
   const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());

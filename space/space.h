@@ -97,8 +97,9 @@ struct Space {
   bool feasible(const Point& point) const;  // whether all constraints hold
 };
 
-// Whether a parameter behind `ancestor` stands in one of its options, at any depth. Only for those
-// that follow each other without a gap: parameters are in depth-first order.
+// Whether `param` stands in an option of parameter `ancestor`, at any depth. Right for the
+// parameters behind `ancestor`, one after the other up to the first that does not: their order is
+// depth-first.
 inline bool is_descendant(const Param& param, std::size_t ancestor) {
   return param.condition && param.condition->parent >= ancestor;
 }

@@ -11,8 +11,8 @@
 namespace attune {
 
 struct ProposedParameters {
-  json id;  // parameter_id as the manager wrote it: an integer, a text, or null of a trial that a
-            // user added
+  // parameter_id as the manager wrote it: an integer, a text, or null when a user added the trial.
+  json id;
   json parameters;  // an object
 };
 
