@@ -12,6 +12,8 @@ target_compile_options(attune_options INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-r
 # The stable_sort of libstdc++ 12 uses what it has deprecated itself, which only clang tells.
 target_compile_options(attune_options INTERFACE
                        "$<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>")
+# Two clones compile the same bytes, so that one finds in ccache what the other has compiled.
+target_compile_options(attune_options INTERFACE -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_link_libraries(attune_options INTERFACE Threads::Threads)
 # The names of eight files in one: the dev preset compiles each file by itself and has both warnings.
 if(CMAKE_UNITY_BUILD)

@@ -6,6 +6,8 @@
 
 namespace attune::exact_state_algorithms_test {
 
+using namespace exact_state;
+
 struct Family {  // of spaces, for tuners that do not take every one
   std::string space, other;
   std::string inside;   // a configuration of both

@@ -5,11 +5,12 @@
 #include "tests/support/exact_state.h"
 #include "tests/support/halving_tuner.h"
 #include "tests/support/moody_tuner.h"
+#include "tests/support/through_text.h"
 #include "tests/support/transcript_text.h"
 
 namespace attune::exact_state_test {
 
-json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
+using namespace exact_state;
 
 TEST_CASE("exact state: a search that pauses and copies, saved anywhere, answers the same") {
   const bool capable = GENERATE(false, true);

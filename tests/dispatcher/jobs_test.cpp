@@ -3,12 +3,11 @@
 
 #include "base/saved_numbers.h"
 #include "dispatcher/jobs.h"
+#include "tests/support/through_text.h"
 
 namespace attune::jobs_test {
 
 using Event = Jobs::Event;
-
-json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
 Jobs reload(const Jobs& jobs) {
   Jobs loaded;

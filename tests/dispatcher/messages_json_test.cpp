@@ -3,10 +3,9 @@
 #include <cmath>
 
 #include "dispatcher/messages_json.h"
+#include "tests/support/through_text.h"
 
 namespace attune::messages_json_test {
-
-json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
 template <class Message>
 Message reload(const Message& message) {

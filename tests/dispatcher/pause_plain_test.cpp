@@ -3,6 +3,8 @@
 
 namespace attune::pause_plain_test {
 
+using namespace pausing_world;
+
 TEST_CASE("checkpoint: saved when asked for, the newest counts, what it replaces is dropped") {
   PausingWorld f;
   f.decide(0, Action::checkpoint);

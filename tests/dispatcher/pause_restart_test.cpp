@@ -4,6 +4,8 @@
 
 namespace attune::pause_restart_test {
 
+using namespace pausing_world;
+
 std::string resumed_trial(int id, const std::string& job, bool paused,
                           const std::string& checkpoint = "") {
   json entry = {{"parameter_id", id},

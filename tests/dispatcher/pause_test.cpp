@@ -5,6 +5,8 @@
 
 namespace attune::pause_test {
 
+using namespace pausing_world;
+
 TEST_CASE("pause: a trial is paused, goes on in its job under a fresh id, and ends once") {
   PausingWorld f;
   f.decide(0, Action::pause);

@@ -1,12 +1,11 @@
 // What waits in the queues survives a state that is written as strict JSON.
 #include "dispatcher/queued_json.h"
+#include "tests/support/through_text.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 namespace attune::queued_json_test {
-
-json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
 template <class Queue, class Message>
 Message reload(const Message& message) {

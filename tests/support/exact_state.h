@@ -9,7 +9,7 @@
 
 #include "tests/support/stepped.h"
 
-namespace attune {
+namespace attune::exact_state {
 
 using Script = std::vector<Frame>;
 using Start = std::function<std::unique_ptr<Stepped>()>;
@@ -75,4 +75,4 @@ inline std::string check_everywhere(const Start& start, const Script& script) {
   return all;
 }
 
-}  // namespace attune
+}  // namespace attune::exact_state

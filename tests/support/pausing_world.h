@@ -5,9 +5,10 @@
 
 #include "tests/support/scripted_tuner.h"
 #include "tests/support/stepped.h"
+#include "tests/support/through_text.h"
 #include "tests/support/transcript_text.h"
 
-namespace attune {
+namespace attune::pausing_world {
 
 using Lines = std::vector<std::string>;
 
@@ -24,8 +25,6 @@ inline DispatcherOptions plain() {
   options.wants_reports = true;
   return options;
 }
-
-inline json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
 struct PausingWorld {
   explicit PausingWorld(DispatcherOptions options_ = capable()) : options(options_) {
@@ -84,4 +83,4 @@ struct PausingWorld {
   std::unique_ptr<Stepped> daemon;
 };
 
-}  // namespace attune
+}  // namespace attune::pausing_world

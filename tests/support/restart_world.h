@@ -4,6 +4,7 @@
 
 #include "tests/support/scripted_tuner.h"
 #include "tests/support/stepped.h"
+#include "tests/support/through_text.h"
 #include "tests/support/transcript_text.h"
 
 namespace attune::restart_world {
@@ -38,9 +39,6 @@ inline std::string points(const std::vector<Frame>& frames) {
   }
   return text;
 }
-
-// As a checkpoint goes through a file.
-inline json through_text(const json& state) { return parse_json(dump_json(state)).value(); }
 
 struct Restart {
   Restart() : before(start(first)) {
