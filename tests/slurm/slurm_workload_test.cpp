@@ -5,14 +5,15 @@
 
 namespace attune::slurm_workload_test {
 
-// Learner and collectors go on until they are told to end; an evaluation ends the run.
+// Learner and collectors go on until they are told to end, also when a signal to all processes of
+// their job ends the sleep before the shell; an evaluation ends the run.
 constexpr const char* kWorkload = R"(commander: solo
 learner:
-  command: "echo $NNI_TRIAL_JOB_ID $SLURM_JOB_NAME $ATTUNE_ATTEMPT $SLURMD_NODENAME >> ran; while sleep 0.1; do :; done"
+  command: "echo $NNI_TRIAL_JOB_ID $SLURM_JOB_NAME $ATTUNE_ATTEMPT $SLURMD_NODENAME >> ran; while :; do sleep 0.1; done"
   needs: {cpu: 1}
   limits: {attempts: 3}
 collector:
-  command: "echo $NNI_TRIAL_JOB_ID $SLURM_JOB_NAME $ATTUNE_ATTEMPT $SLURMD_NODENAME >> ran; while sleep 0.1; do :; done"
+  command: "echo $NNI_TRIAL_JOB_ID $SLURM_JOB_NAME $ATTUNE_ATTEMPT $SLURMD_NODENAME >> ran; while :; do sleep 0.1; done"
   needs: {cpu: 1}
 collectors: {min: 2, max: 3}
 evaluation:
