@@ -6,7 +6,7 @@ hypervolume of the true front (ZDT, DTLZ) or of the box between the reference po
 is possible (digits). Ours run in attuned, over its pipes, one trial at a time; --optuna adds Optuna's
 NSGA-II. Runs are kept in --out: what is there already is not run again.
 
-    scripts/compare_multi_objective.py --tuner NSGAII --tuner 'TPE={"multivariate": true}' \\
+    scripts/compare_multi_objective.py --tuner NSGAII --tuner TPE \\
         --optuna '{}' --optuna '{"population_size": 20}'
 
 Needs numpy and scikit-learn for the problems on digits (else --problem ZDT DTLZ), and Optuna for

@@ -97,7 +97,7 @@ def ask_table(micro):
     for run in micro['benchmarks']:
         kind, *rest = run['run_name'].split('/')
         if kind == 'sequential' and run['run_type'] == 'iteration':
-            rows.setdefault(rest[0].replace('_multivariate', ', multivariate').replace('_', '-'),
+            rows.setdefault(rest[0].replace('_univariate', ', univariate').replace('_', '-'),
                             {})[int(rest[1])] = run
     sizes = sorted({n for row in rows.values() for n in row})
     lines = [f'| tuner | {" | ".join(f"n = {n:,}" for n in sizes)} | the first 100 |',

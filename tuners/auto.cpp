@@ -36,7 +36,7 @@ class Auto final : public Tuner {
   static Result<std::unique_ptr<Tuner>> make(const json&, const Context& context, Rng rng) {
     auto tuner = std::make_unique<Auto>();
     TRY(tuner->members_.add(gp_entry, json::object(), context, rng));
-    TRY(tuner->members_.add(tpe_entry, {{"multivariate", true}}, context, rng));
+    TRY(tuner->members_.add(tpe_entry, json::object(), context, rng));
     if (context.objectives.size() == 1) {
       TRY(tuner->members_.add(turbo_entry, json::object(), context, rng));
     }

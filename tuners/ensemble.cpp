@@ -204,7 +204,6 @@ Result<void> Ensemble::load(const json& state) {
 // Those that follow a schedule of their own, or write parameters of their own, cannot share.
 constexpr const char* kAlone[] = {"Batch", "GridSearch", "ensemble", "auto"};
 
-// TPE is its multivariate form here.
 Result<Portfolio> portfolio(const std::string& names, const Context& context, const Rng& rng) {
   const TunerRegistry registry = builtin_tuners();
   Portfolio members;
@@ -225,8 +224,7 @@ Result<Portfolio> portfolio(const std::string& names, const Context& context, co
       return fail("ensemble.members: " + entry->name + " is there twice");
     }
     known.push_back(entry->name);
-    const json arguments = entry->name == "TPE" ? json{{"multivariate", true}} : json::object();
-    TRY(members.add(*entry, arguments, context, rng));
+    TRY(members.add(*entry, json::object(), context, rng));
   }
   return members;
 }
@@ -252,7 +250,7 @@ extern const TunerEntry ensemble_entry = {
     .arguments = {{.name = "members",
                    .type = Argument::Type::text,
                    .fallback = "GP,TPE,SMAC",
-                   .help = "names of tuners, separated by commas; TPE is its multivariate form"},
+                   .help = "names of tuners, separated by commas"},
                   {.name = "window",
                    .type = Argument::Type::integer,
                    .fallback = 50,

@@ -1,5 +1,5 @@
-// The registry's entry TPE: NNI's univariate rule, or the multivariate one.
-#include <algorithm>
+// The registry's entry TPE: the multivariate rule, or NNI's univariate one.
+#include <fmt/core.h>
 
 #include "tuners/registry.h"
 #include "tuners/tpe_multivariate.h"
@@ -8,25 +8,30 @@
 namespace attune {
 namespace {
 
-// Whether resolved arguments are what they would be if none were given.
-bool all_defaults(const std::vector<Argument>& arguments, const json& given) {
-  return std::ranges::all_of(arguments, [&](const Argument& argument) {
-    return given[argument.name] == argument.fallback;
-  });
-}
-
-// The settings of the other rule would be ignored in silence.
+// A configuration of NNI that has settings of NNI's rule gets that rule; any other one gets the
+// rule that finds more. Settings of the rule that is not chosen would be ignored in silence: they
+// are an error.
 Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
-  if (args["multivariate"]) {
-    if (!all_defaults(univariate_tpe_arguments(), args["tpe_args"])) {
-      return fail("TPE.tpe_args: not with multivariate, whose settings are multivariate_args");
-    }
-    return make_multivariate_tpe(args["multivariate_args"], context, rng);
+  const json &chosen = args["multivariate"], &univariate = args["tpe_args"],
+             &multivariate = args["multivariate_args"];
+  const bool joint = chosen.is_null() ? univariate.is_null() : chosen.get<bool>();
+  if (joint && !univariate.is_null()) {
+    return fail(
+        "TPE.tpe_args: these are settings of NNI's rule, which \"multivariate\": true excludes; "
+        "leave one of them out, or set multivariate_args");
   }
-  if (!all_defaults(multivariate_tpe_arguments(), args["multivariate_args"])) {
-    return fail("TPE.multivariate_args: only with \"multivariate\": true");
+  if (!joint && !multivariate.is_null()) {
+    return fail(fmt::format(
+        "TPE.multivariate_args: these are settings of the multivariate rule, which {} excludes; "
+        "leave one of them out",
+        chosen.is_null() ? "tpe_args" : "\"multivariate\": false"));
   }
-  return make_univariate_tpe(args["tpe_args"], rng);
+  if (joint) {
+    return make_multivariate_tpe(
+        TRY(resolve_arguments("TPE", multivariate_tpe_arguments(), multivariate)), context, rng);
+  }
+  return make_univariate_tpe(TRY(resolve_arguments("TPE", univariate_tpe_arguments(), univariate)),
+                             rng);
 }
 
 }  // namespace
@@ -34,20 +39,18 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
 extern const TunerEntry tpe_entry = {
     .name = "TPE",
     .aliases = {"TPE_legacy"},
-    .summary = "tree-structured Parzen estimator: models good and other results per parameter",
+    .summary = "tree-structured Parzen estimator: models where good and where other results lie",
     .arguments = {{.name = "tpe_args",
                    .type = Argument::Type::object,
-                   .fallback = json::object(),
-                   .help = "settings of the estimator",
+                   .help = "settings of NNI's rule, which models each parameter by itself",
                    .members = univariate_tpe_arguments()},
                   {.name = "multivariate",
                    .type = Argument::Type::boolean,
-                   .fallback = false,
-                   .help = "model all parameters together, which finds more; not NNI's rule"},
+                   .help = "true: model all parameters together, which finds more; false: NNI's "
+                           "rule; null: false if tpe_args are given"},
                   {.name = "multivariate_args",
                    .type = Argument::Type::object,
-                   .fallback = json::object(),
-                   .help = "settings of the multivariate estimator",
+                   .help = "settings of the multivariate rule",
                    .members = multivariate_tpe_arguments()}},
     .maximizes = false,
     .make = make};

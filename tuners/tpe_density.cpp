@@ -48,6 +48,7 @@ ProductMixture tpe_density(const TpeGroups& groups, const TpeGroups::Group& grou
       kernel.centre = x;
       kernel.width = axis.categories > 0 ? spread : std::max(width, kSmallestInCells * cell);
       kernel.cell = axis.categories > 0 ? 0 : cell;
+      if (std::isnan(x)) kernel = declared(axis);  // a gap: it says nothing of this variable
     }
     kernels.push_back(declared(axis));
   }

@@ -7,7 +7,7 @@
 //
 // Groups (tuners/tpe_groups.h) are suggested one after the other, parents first: the choice of a
 // branch is a category of its parent's group. Running trials count as bad ones, so that a batch
-// spreads.
+// spreads, and so do trials without a usable result, so that a region that fails is left.
 //
 // Cost of a suggestion: at most kMostGood + kMostRest + kMostModelled components, whatever was
 // observed and runs. Of more other trials every k-th in the order of losses stands for its
@@ -67,13 +67,18 @@ class MultivariateTpe final : public Tuner {
     });
   }
 
+  bool takes_gaps() const override { return true; }
   void withdraw(TrialId id) override { running_.finish(id); }
 
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) {
       if (outcome.end != End::imported) running_.finish(outcome.trial);
       dedup_.add(outcome.point);
-      if (const auto values = objectives_(outcome)) history_.add(outcome.point, *values);
+      if (const auto values = objectives_(outcome)) {
+        history_.add(outcome.point, *values);
+      } else {
+        history_.add_failed(outcome.point);
+      }
     }
   }
 
@@ -129,9 +134,10 @@ Point MultivariateTpe::suggest(std::size_t candidates) {
 
 void MultivariateTpe::split(std::size_t g, TpeSide& good, TpeSide& rest) const {
   const std::vector<std::uint32_t>& order = history_.by_loss(g);
-  const std::size_t n = order.size();
-  const double share = std::ceil(settings_.gamma * static_cast<double>(n));
-  const std::size_t m = n < kFewest ? 0 : std::min({n, kMostGood, static_cast<std::size_t>(share)});
+  const std::size_t n = order.size(), usable = history_.usable(g);
+  const double share = std::ceil(settings_.gamma * static_cast<double>(usable));
+  const std::size_t m =
+      usable < kFewest ? 0 : std::min({usable, kMostGood, static_cast<std::size_t>(share)});
   for (std::size_t rank = 0; rank < m; ++rank) {
     const double weight =
         std::log(static_cast<double>(m) + 0.5) - std::log(static_cast<double>(rank) + 1);
@@ -216,7 +222,7 @@ std::vector<Argument> multivariate_tpe_arguments() {
           {.name = "gamma",
            .type = number,
            .fallback = 0.15,
-           .help = "of n observations gamma * n, at most 25, count as good",
+           .help = "of n results gamma * n, at most 25, count as good",
            .low = 0.001,
            .high = 1},
           {.name = "prior_weight",

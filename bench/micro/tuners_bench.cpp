@@ -71,7 +71,7 @@ void running(benchmark::internal::Benchmark* benchmark) {
   benchmark->Iterations(100)->Unit(benchmark::kMicrosecond);
 }
 BENCHMARK_CAPTURE(ask_with_running, TPE, "TPE")->Apply(running);
-BENCHMARK_CAPTURE(ask_with_running, TPE_multivariate, "TPE", {{"multivariate", true}})
+BENCHMARK_CAPTURE(ask_with_running, TPE_univariate, "TPE", {{"multivariate", false}})
     ->Apply(running);
 BENCHMARK_CAPTURE(ask_with_running, auto, "auto") -> Apply(running);
 BENCHMARK_CAPTURE(ask_with_running, ensemble, "ensemble")->Apply(running);
@@ -149,7 +149,7 @@ BENCHMARK_CAPTURE(sequential, auto, "auto") -> Apply(sizes);
 BENCHMARK_CAPTURE(sequential, GP, "GP")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, TuRBO, "TuRBO")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, TPE, "TPE")->Apply(sizes);
-BENCHMARK_CAPTURE(sequential, TPE_multivariate, "TPE", {{"multivariate", true}})->Apply(sizes);
+BENCHMARK_CAPTURE(sequential, TPE_univariate, "TPE", {{"multivariate", false}})->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, ensemble, "ensemble")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, Metis, "Metis")->Apply(sizes);
 BENCHMARK_CAPTURE(sequential, SMAC, "SMAC")->Apply(sizes);

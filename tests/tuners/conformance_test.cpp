@@ -21,7 +21,7 @@ std::vector<Subject> subjects() {
   const TunerRegistry registry = builtin_tuners();
   std::vector<Subject> all;
   for (const TunerEntry& entry : registry.entries()) all.push_back({entry, {}});
-  all.push_back({**registry.find("TPE", "tuner"), {{"multivariate", true}}});
+  all.push_back({**registry.find("TPE", "tuner"), {{"multivariate", false}}});
   all.push_back({**registry.find("Anneal", "tuner"), {{"parallel_optimize", true}}});
   return all;
 }

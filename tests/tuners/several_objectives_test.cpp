@@ -36,7 +36,7 @@ struct Known {
   json arguments;
 };
 
-const std::vector<Known> kTuners = {{"GP", {}}, {"TPE", {{"multivariate", true}}}, {"auto", {}}};
+const std::vector<Known> kTuners = {{"GP", {}}, {"TPE", {}}, {"auto", {}}};
 
 TEST_CASE("several objectives: more of the front is found than by random search") {
   for (const auto& [tuner, arguments] : kTuners) {

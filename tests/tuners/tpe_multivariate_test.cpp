@@ -9,7 +9,7 @@
 
 namespace attune::tpe_multivariate_test {
 
-const json kMultivariate = {{"multivariate", true}};
+const json kMultivariate = json::object();  // the default
 
 const std::string kSquare = R"({"x": {"_type": "uniform", "_value": [-5, 5]},
                                 "y": {"_type": "uniform", "_value": [-5, 5]}})";
@@ -47,7 +47,7 @@ std::string error_of(const json& arguments) {
 }
 
 TEST_CASE("multivariate TPE learns what goes together") {
-  const double joint = median_best(kMultivariate), apart = median_best({});
+  const double joint = median_best(kMultivariate), apart = median_best({{"multivariate", false}});
   CAPTURE(joint, apart);
   CHECK(joint < 0.3);
   CHECK(joint < apart / 2);
@@ -145,15 +145,59 @@ TEST_CASE("multivariate TPE: imports of a normal as far as doubles go") {
   }
 }
 
-TEST_CASE("multivariate TPE: failures and running trials count as no result") {
-  TunerWorld world("TPE", kSquare,
-                   {{"multivariate", true}, {"multivariate_args", {{"n_startup_jobs", 3}}}});
+TEST_CASE("multivariate TPE: nothing but failures and running trials") {
+  TunerWorld world("TPE", kSquare, {{"multivariate_args", {{"n_startup_jobs", 3}}}});
   for (int i = 0; i < 30; ++i) {
     const auto values = world.values();
     if (i % 2) world.failed(world.next - 1, values);
   }
   CHECK(world.tuner->save()["running"].size() == 15);
-  CHECK(numbers(world.tuner->save()["history"]["losses"])->empty());
+  CHECK(numbers(world.tuner->save()["history"]["losses"])->size() == 15);
+}
+
+// Where x + y > 0 every trial fails, and the best results are at that border.
+int failures_of(std::uint64_t seed, const std::vector<Objective>& objectives = {}) {
+  TunerWorld world("TPE", kSquare, {}, seed, objectives);
+  int failures = 0;
+  for (int i = 0; i < 80; ++i) {
+    const std::vector<double> v = world.values();
+    if (v[0] + v[1] > 0) {
+      world.failed(world.next - 1, v);
+      ++failures;
+    } else {
+      const double loss = std::hypot(v[0] - 1, v[1] - 1);
+      world.completed(world.next - 1, v, Metrics{{"default", loss}, {"size", std::abs(v[0])}});
+    }
+  }
+  return failures;
+}
+
+TEST_CASE("multivariate TPE leaves where trials fail") {
+  const std::uint64_t seed = GENERATE(1, 2, 3);
+  const std::vector<Objective> two = {{}, {.metric = "size"}};
+  CHECK(failures_of(seed) <= 45);
+  CHECK(failures_of(seed, two) <= 45);
+}
+
+TEST_CASE("multivariate TPE: failures of several objectives are restored as they were") {
+  TunerWorld world("TPE", kSquare, {}, 1, {{}, {.metric = "size"}});
+  for (int i = 0; i < 25; ++i) {
+    const auto v = world.values();
+    if (i % 3 == 0) {
+      world.failed(world.next - 1, v);
+    } else {
+      world.completed(world.next - 1, v, Metrics{{"default", v[0]}, {"size", v[1]}});
+    }
+  }
+  TunerWorld same("TPE", kSquare, {}, 9, {{}, {.metric = "size"}});
+  REQUIRE(same.tuner->load(parse_json(dump_json(world.tuner->save())).value()));
+  same.next = world.next;
+  for (int i = 0; i < 10; ++i) {
+    const auto v = world.values();
+    CHECK(v == same.values());
+    world.failed(world.next - 1, v);
+    same.failed(same.next - 1, v);
+  }
 }
 
 TEST_CASE("multivariate TPE: damaged histories are errors") {
@@ -175,7 +219,7 @@ TEST_CASE("multivariate TPE: damaged histories are errors") {
   refuses(path("/history/losses"), save_numbers(std::span(losses).first(3)));
   points[5] = 5.001;
   refuses(path("/history/points"), save_numbers(points));
-  points[5] = std::nan("");
+  points[5] = std::numeric_limits<double>::infinity();
   refuses(path("/history/points"), save_numbers(points));
   refuses(path("/history/points"), "?");
   refuses(path("/running/0/point"), save_numbers(std::vector<double>{1}));
@@ -185,12 +229,30 @@ TEST_CASE("multivariate TPE: damaged histories are errors") {
   CHECK(world.tuner->load(good));
 }
 
+TEST_CASE("TPE: settings of NNI's rule choose NNI's rule") {
+  const auto is_joint = [](const json& arguments) {
+    TunerWorld world("TPE", kSquare, arguments);
+    return world.tuner->save().contains("history");
+  };
+  CHECK(is_joint({}));
+  CHECK(is_joint({{"multivariate", nullptr}}));
+  CHECK(is_joint({{"multivariate_args", json::object()}}));
+  CHECK_FALSE(is_joint({{"tpe_args", json::object()}}));
+  CHECK_FALSE(is_joint({{"multivariate", false}}));
+}
+
 TEST_CASE("TPE: settings of the rule that is not chosen are an error") {
-  CHECK(error_of({{"multivariate", true}, {"tpe_args", {{"gamma", 0.3}}}}).find("TPE.tpe_args") ==
-        0);
-  CHECK(error_of({{"multivariate_args", {{"gamma", 0.3}}}}).find("TPE.multivariate_args") == 0);
-  CHECK(error_of({{"multivariate", true}, {"tpe_args", {{"gamma", 0.25}}}}).empty());
-  CHECK(error_of({{"multivariate", true}, {"multivariate_args", {{"gamma", 0.3}}}}).empty());
+  const json one = {{"gamma", 0.3}};
+  const auto begins = [](const json& arguments) {
+    const std::string error = error_of(arguments);
+    return error.substr(0, error.find(':'));
+  };
+  CHECK(begins({{"multivariate", true}, {"tpe_args", one}}) == "TPE.tpe_args");
+  CHECK(begins({{"multivariate", false}, {"multivariate_args", one}}) == "TPE.multivariate_args");
+  CHECK(begins({{"tpe_args", one}, {"multivariate_args", one}}) == "TPE.multivariate_args");
+  CHECK(error_of({{"multivariate_args", one}}).empty());
+  CHECK(error_of({{"multivariate", true}, {"multivariate_args", one}}).empty());
+  CHECK(error_of({{"multivariate", false}, {"tpe_args", one}}).empty());
   CHECK_FALSE(error_of({{"multivariate", true}, {"multivariate_args", {{"gamma", 0}}}}).empty());
 }
 
