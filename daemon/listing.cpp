@@ -83,7 +83,7 @@ void add_kind(std::string& text, std::string_view title, const json& entries) {
 }  // namespace
 
 json list_as_json(const TunerRegistry& tuners, const AssessorRegistry& assessors) {
-  return {{"tuners", to_json(tuners)}, {"assessors", to_json(assessors)}};
+  return {{"format", 1}, {"tuners", to_json(tuners)}, {"assessors", to_json(assessors)}};
 }
 
 std::string list_as_text(const TunerRegistry& tuners, const AssessorRegistry& assessors) {

@@ -59,7 +59,7 @@ struct Writer {
     json records = json::array();
     for (const ImportData::Record& record : import.records)
       records.push_back({{"parameters", record.parameter},
-                         {"value", finite_or_text(record.value)},
+                         {"score", finite_or_text(record.value)},
                          {"trial_job_id", record.trial_job_id}});
     return {{"command", "import"}, {"records", std::move(records)}};
   }
@@ -92,7 +92,7 @@ Result<ControlRequest> parse_import(const json& request) {
     record.parameter = each.value("parameters", json());
     if (!record.parameter.is_object())
       return wrong("records[].parameters", "an object", record.parameter);
-    record.value = each.value("value", json());
+    record.value = each.value("score", each.value("value", json()));
     if (record.value == "NaN") record.value = std::nan("");
     if (record.value == "Infinity") record.value = INFINITY;
     if (record.value == "-Infinity") record.value = -INFINITY;

@@ -17,6 +17,7 @@
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 
+#include "runner/commands/console.h"
 #include "runner/control_address.h"
 
 namespace attune {
@@ -100,7 +101,8 @@ class ControlServer::Connection : public std::enable_shared_from_this<Connection
   void on_line(const error_code& error, std::size_t size) {
     if (state_->closed) return;
     if (error == asio::error::not_found)  // the buffer is full, without a line end in it
-      return reply({{"ok", false},
+      return reply({{"format", kJsonFormat},
+                    {"ok", false},
                     {"error", fmt::format("a request is a line of at most {} bytes",
                                           state_->limits.line_bytes)}},
                    false);
@@ -111,12 +113,16 @@ class ControlServer::Connection : public std::enable_shared_from_this<Connection
     reply(answer(line), true);
   }
 
+  static json refusal(const Error& error) {
+    return {{"format", kJsonFormat}, {"ok", false}, {"error", error.message}};
+  }
+
   json answer(const std::string& line) const {
     const auto request = parse_json(line, {.elements = kMostElements});
-    if (!request) return {{"ok", false}, {"error", request.error().message}};
+    if (!request) return refusal(request.error());
     Result<json> result = state_->handler(*request);
-    if (!result) return {{"ok", false}, {"error", result.error().message}};
-    json reply = {{"ok", true}};
+    if (!result) return refusal(result.error());
+    json reply = {{"format", kJsonFormat}, {"ok", true}};
     if (result->is_object()) reply.update(*result);
     return reply;
   }

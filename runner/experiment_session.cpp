@@ -280,12 +280,14 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
                        reporter.summary_text()};
   if (const auto& written = memory.stored(); !written) {
+    result.stored = false;
     // No mistake in what was given, which is what an error of this function means.
     if (result.exit_code != kExitInterrupted) result.exit_code = kExitFailed;
     if (result.outcome.kind == ExperimentEnd::Kind::completed)
       result.outcome = {ExperimentEnd::Kind::failed, result.outcome.reason};
     result.outcome.reason += "; that could not be written: " + written.error().message;
   } else if (const auto& ended = memory.end_result(); !ended) {
+    result.stored = false;
     progress.message(
         fmt::format("warning: all results are stored, but not that the experiment has "
                     "ended: {}; attune resume writes it when that is possible",

@@ -43,8 +43,9 @@ RunnerOptions runner_options(const Experiment& experiment,
 struct SessionResult {
   int exit_code = 0;
   ExperimentEnd outcome;
-  json summary;
-  std::string text;  // the summary for humans
+  json summary;        // for --json: what the store has, where it could be written
+  std::string text;    // the summary for humans
+  bool stored = true;  // all of it
 };
 
 // `store` after begin() or resume(); the experiment's lock is held. The caller ignores SIGPIPE.

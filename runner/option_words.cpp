@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/arguments.h"
 #include "base/json.h"
@@ -54,9 +53,7 @@ std::vector<TrialStatus> read_statuses(const std::vector<std::string>& texts) {
   for (const TrialStatus status :
        {TrialStatus::pending, TrialStatus::running, TrialStatus::paused, TrialStatus::succeeded,
         TrialStatus::failed, TrialStatus::early_stopped, TrialStatus::user_canceled}) {
-    std::string name(to_text(status));
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (std::ranges::find(texts, name) != texts.end()) statuses.push_back(status);
+    if (std::ranges::find(texts, status_word(status)) != texts.end()) statuses.push_back(status);
   }
   return statuses;
 }

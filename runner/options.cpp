@@ -163,7 +163,7 @@ void add_controls(CLI::App& app, Found& found) {
               "  attune import results.csv\n  attune import trials.jsonl --dry-run\n");
   import
       ->add_option("file", found.import.file,
-                   "CSV, JSON or JSON Lines of parameters and their value")
+                   "CSV, JSON or JSON Lines of parameters and their score")
       ->required()
       ->type_name("FILE");
   choice_options(import, found.import.which, false);

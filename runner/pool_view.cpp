@@ -135,6 +135,7 @@ Result<int> act(const PoolOptions& options, const DialerOptions& dial, const Con
     each["done"] = !refused;
     each.erase("type");
   }
+  for (json& each : answers) each = with_format(each);
   if (options.json) print_json(console, answers);
   return code;
 }
@@ -154,7 +155,7 @@ Result<int> show_pool(const PoolOptions& options, const Console& console,
   json status = TRY(ask(*dial, kViewRole, surroundings.entropy, {{{"type", "status"}}})).front();
   status.erase("type");
   if (options.json) {
-    print_json(console, status);
+    print_json(console, with_format(status));
     return kExitOk;
   }
   print_text(console, TRY(pool_text(status, console)));

@@ -109,8 +109,8 @@ void Progress::message(const std::string& text) {
 void Progress::trial_ended(const TrialRecord& trial, const std::string& best) {
   best_ = best;
   if (options_.terminal || options_.quiet) return;
-  std::string line =
-      fmt::format("{} {} {}", count_text(tally_, options_), trial.job_id, to_text(trial.status));
+  std::string line = fmt::format("{} {} {}", count_text(tally_, options_), trial.job_id,
+                                 status_word(trial.status));
   if (const auto score = trial.score(options_.metric)) line += fmt::format(" {:.6g}", *score);
   if (!trial.reason.empty()) line += fmt::format(" ({})", trial.reason);
   if (!best_.empty()) line += ", " + best_;

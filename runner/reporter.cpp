@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "runner/commands/best_text.h"
+#include "runner/commands/console.h"
+#include "runner/commands/stored_json.h"
 #include "runner/options.h"
 
 namespace attune {
@@ -16,11 +18,11 @@ constexpr int kMaxTradeOffs = 20;  // at the end; `attune best` has all
 std::string_view to_text(ExperimentEnd::Kind kind) {
   switch (kind) {
     case ExperimentEnd::Kind::completed:
-      return "completed";
+      return to_text(ExperimentStatus::completed);
     case ExperimentEnd::Kind::interrupted:
-      return "interrupted";
+      return to_text(ExperimentStatus::interrupted);
     case ExperimentEnd::Kind::failed:
-      return "failed";
+      return to_text(ExperimentStatus::failed);
   }
   return "";
 }
@@ -63,7 +65,7 @@ int Reporter::exit_code() const {
 
 json Reporter::best_json(const TrialRecord& trial) const {
   json best = {{"trial_job_id", trial.job_id},
-               {"metric", *trial.score(facts_.objective().metric)},
+               {"score", *trial.score(facts_.objective().metric)},
                {"final", trial.final_metric},
                {"parameters", trial.proposed.parameters}};
   add_objectives(best, trial, facts_.objectives);
@@ -71,26 +73,24 @@ json Reporter::best_json(const TrialRecord& trial) const {
 }
 
 json Reporter::summary() const {
-  json summary = {{"experiment_id", facts_.experiment_id},
-                  {"directory", facts_.directory},
-                  {"outcome", to_text(outcome_.kind)},
-                  {"reason", outcome_.reason},
-                  {"optimize_mode", facts_.objective().maximize ? "maximize" : "minimize"},
-                  {"seed", facts_.seed},
-                  {"seconds", seconds_},
-                  {"trials",
-                   {{"succeeded", tally_.succeeded},
-                    {"failed", tally_.failed},
-                    {"early_stopped", tally_.early_stopped},
-                    {"user_canceled", tally_.user_canceled},
-                    {"pending", tally_.pending},
-                    {"paused", tally_.paused}}},
-                  {"best", best_.get() ? best_json(best_.get()->trial) : json()}};
-  if (!several(facts_.objectives)) return summary;
-  json& trade_offs = summary["trade_offs"] = json::array();
-  if (!best_.get() || best_.get()->violation > 0) return summary;
-  for (const TrialRecord& trial : best_.leaders()) trade_offs.push_back(best_json(trial));
-  return summary;
+  json session = {
+      {"status", to_text(outcome_.kind)}, {"reason", outcome_.reason}, {"seconds", seconds_}};
+  if (several(facts_.objectives)) {
+    json& trade_offs = session["trade_offs"] = json::array();
+    const bool kept = best_.get() && best_.get()->violation == 0;
+    for (const TrialRecord& trial : kept ? best_.leaders() : std::vector<TrialRecord>())
+      trade_offs.push_back(best_json(trial));
+  }
+  return with_format({{"experiment_id", facts_.experiment_id},
+                      {"directory", facts_.directory},
+                      {"status", to_text(outcome_.kind)},
+                      {"reason", outcome_.reason},
+                      {"objective", facts_.objective().metric},
+                      {"optimize_mode", facts_.objective().maximize ? "maximize" : "minimize"},
+                      {"seed", facts_.seed},
+                      {"trials", tally_json(tally_)},
+                      {"best", best_.get() ? best_json(best_.get()->trial) : json()},
+                      {"session", std::move(session)}});
 }
 
 std::string Reporter::summary_text() const {

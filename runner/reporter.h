@@ -41,7 +41,9 @@ class Reporter final : public TrialObserver {
   const ExperimentEnd& outcome() const { return outcome_; }
   int exit_code() const;  // 0 completed, 1 failed, 2 failed before any trial ran, 130 interrupted
 
-  json summary() const;              // --json
+  // The experiment as stored_json.h has it, as far as it is known here; the rest is in the store.
+  // Under `session` how this run of it went.
+  json summary() const;
   std::string summary_text() const;  // for humans; ends with a line end
 
  private:

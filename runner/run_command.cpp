@@ -10,6 +10,7 @@
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "runner/commands/best_text.h"
+#include "runner/commands/stored_json.h"
 #include "runner/daemon_program.h"
 #include "runner/experiment_file.h"
 #include "runner/experiment_session.h"
@@ -78,6 +79,16 @@ Result<void> check_place(const StoredExperiment& stored, const fs::path& store) 
   return {};
 }
 
+// What `attune status --json` prints now. The summary remains what it is if that cannot be read.
+void add_stored(json& summary) {
+  auto reader = StoreReader::open(summary["directory"].get<std::string>());
+  if (!reader) return;
+  const auto experiment = reader->find(summary["experiment_id"].get<std::string>());
+  if (!experiment) return;
+  if (const auto stored = status_json(*reader, *experiment, SystemClock().wall()))
+    summary.update(*stored);
+}
+
 }  // namespace
 
 std::string Surroundings::path() const {
@@ -89,7 +100,9 @@ std::string Surroundings::path() const {
 
 int print_result(const SessionResult& result, bool as_json) {
   if (as_json) {
-    std::puts(dump_json(result.summary).c_str());
+    json whole = result.summary;
+    if (result.stored) add_stored(whole);
+    std::puts(dump_json(whole).c_str());
   } else if (result.exit_code != kExitUsage) {  // after it there is nothing to sum up
     std::fputs(terminal_text(result.text).c_str(), stdout);
   }

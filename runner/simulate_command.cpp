@@ -102,7 +102,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
     return kExitInterrupted;
   }
   json summary = reporter.summary();
-  summary["virtual_seconds"] = clock.now();
+  summary["session"]["virtual_seconds"] = clock.now();
   return print_result(
       {reporter.exit_code(), reporter.outcome(), std::move(summary),
        reporter.summary_text() + fmt::format("{} of virtual time\n", duration_text(clock.now()))},

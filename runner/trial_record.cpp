@@ -87,6 +87,12 @@ std::string_view to_text(TrialStatus status) {
   return "UNKNOWN";
 }
 
+std::string status_word(TrialStatus status) {
+  std::string word(to_text(status));
+  for (char& c : word) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return word;
+}
+
 std::string_view to_text(TrialSource source) {
   switch (source) {
     case TrialSource::algorithm:

@@ -65,7 +65,8 @@ std::string lack_text(const json& final_metric, const std::vector<Objective>& ob
 // Its number of one of them, which is the first one or not, as it was reported.
 std::optional<double> reported_value(const json& final_metric, const std::string& name, bool first);
 
-std::string_view to_text(TrialStatus status);  // "SUCCEEDED": the words of NNI
+std::string_view to_text(TrialStatus status);  // "SUCCEEDED": the words of NNI, and of the store
+std::string status_word(TrialStatus status);   // "succeeded": what commands take and print
 std::string_view to_text(TrialSource source);
 
 // The best of an experiment so far.

@@ -13,7 +13,7 @@ def best_so_far(trials):
     which they were proposed; 0 before the first. A trial that was stopped early counts as one."""
     best, curve = 0.0, []
     for t in trials:
-        if t['status'] == 'SUCCEEDED' and t['score'] is not None:
+        if t['status'] == 'succeeded' and t['score'] is not None:
             best = max(best, t['score'])
         curve.append(best)
     return curve
@@ -31,7 +31,7 @@ class Run:
         path = pathlib.Path(directory) / 'trials.jsonl'
         self.trials = [json.loads(line) for line in path.read_text().splitlines()]
         finished = [t for t in self.trials
-                    if t['status'] == 'SUCCEEDED' and t['score'] is not None]
+                    if t['status'] == 'succeeded' and t['score'] is not None]
         if not finished:
             raise ValueError(f'{path}: no trial succeeded')
         best = max(finished, key=lambda t: t['score'])  # of equals the first
@@ -39,8 +39,8 @@ class Run:
         self.test = best['metrics.test']
         self.parameters = {key.removeprefix('parameters.'): value for key, value in best.items()
                            if key.startswith('parameters.') and value is not None}
-        self.stopped = sum(t['status'] == 'EARLY_STOPPED' for t in self.trials)
-        self.failed = sum(t['status'] == 'FAILED' for t in self.trials)
+        self.stopped = sum(t['status'] == 'early_stopped' for t in self.trials)
+        self.failed = sum(t['status'] == 'failed' for t in self.trials)
         self.best_so_far = best_so_far(self.trials)
         self.seconds = (max(t['ended'] for t in self.trials) -
                         min(t['started'] for t in self.trials))

@@ -50,7 +50,7 @@ def main():
             output = subprocess.run(['sh', EXAMPLE / 'trial.sh', file.name], check=True, text=True,
                                     stdout=subprocess.PIPE).stdout
         validation, test = re.findall(r'^validation (\S+) +test (\S+)$', output, re.MULTILINE)[-1]
-        records.append({**record, 'status': 'SUCCEEDED', 'score': float(validation),
+        records.append({**record, 'status': 'succeeded', 'score': float(validation),
                         'metrics.test': float(test), 'ended': time.time()})
         return float(validation)
 

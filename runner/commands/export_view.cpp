@@ -21,7 +21,7 @@ namespace {
 // The columns of one trial, in order; what it has not is missing.
 json flat(const TrialRecord& trial, const std::string& objective) {
   json row = {{"trial_job_id", trial.job_id},    {"sequence", trial.sequence},
-              {"source", to_text(trial.source)}, {"status", to_text(trial.status)},
+              {"source", to_text(trial.source)}, {"status", status_word(trial.status)},
               {"reason", trial.reason},          {"attempts", trial.attempts},
               {"failures", trial.failures},      {"reports", trial.reports}};
   if (trial.start_time > 0) row["started"] = trial.start_time;
@@ -100,7 +100,8 @@ Result<void> write_csv(StoreReader& reader, const StoredExperiment& experiment,
 Result<void> write_lines(StoreReader& reader, const StoredExperiment& experiment,
                          const Console& console) {
   return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-    print(console, dump_python_json(flat(trial, experiment.objective().metric)) + "\n");
+    print(console,
+          dump_python_json(with_format(flat(trial, experiment.objective().metric))) + "\n");
     return true;
   });
 }

@@ -19,7 +19,7 @@ Result<std::optional<ImportData::Record>> record_of(const json& row, const std::
   if (!row.is_object())
     return fail(fmt::format("{}: must be an object, not {}", place, json_type_name(row)));
   ImportData::Record record;
-  record.value = row.value("value", row.value("score", json()));
+  record.value = row.value("score", row.value("value", json()));
   // NNI writes the value as JSON text.
   if (record.value.is_string())
     record.value = parse_json(record.value.get<std::string>()).value_or(record.value);

@@ -19,6 +19,11 @@ struct Summary {
   std::optional<BestSoFar> best;
 };
 
+struct Details {
+  Summary summary;
+  std::vector<TrialRecord> alive, failures;
+};
+
 Result<Summary> sum_up(StoreReader& reader, const StoredExperiment& experiment) {
   Summary summary;
   summary.tally = TRY(reader.tally(experiment));
@@ -61,7 +66,7 @@ std::string list_text(const std::optional<BestSoFar>& best, const StoredExperime
 // What is to be said of a trial that has not ended.
 StatusRow row_of(const TrialRecord& trial, double now) {
   TrialProgress progress;
-  progress.state = to_text(trial.status);
+  progress.state = status_word(trial.status);
   progress.failures = trial.failures;
   progress.failure = trial.failures > 0 ? "see attune show " + trial.job_id : "";
   if (trial.attempts > 0) progress.location = fmt::format("attempt {}", trial.attempts);
@@ -89,9 +94,23 @@ Result<std::vector<TrialRecord>> trials_in(StoreReader& reader, const StoredExpe
   return reader.trials(experiment, filter);
 }
 
-std::string status_text(const StoredExperiment& experiment, const Summary& summary,
-                        const std::vector<TrialRecord>& alive,
-                        const std::vector<TrialRecord>& failures, double now) {
+Result<Details> read_details(StoreReader& reader, const StoredExperiment& experiment) {
+  Details details;
+  TRY(reader.consistently([&]() -> Result<void> {
+    details.summary = TRY(sum_up(reader, experiment));
+    details.alive = TRY(trials_in(reader, experiment,
+                                  {TrialStatus::pending, TrialStatus::running, TrialStatus::paused},
+                                  TrialFilter::Order::sequence, std::nullopt));
+    details.failures = TRY(trials_in(reader, experiment, {TrialStatus::failed},
+                                     TrialFilter::Order::newest, kFailuresShown));
+    return {};
+  }));
+  fill_wait_reasons(experiment, details.alive);
+  return details;
+}
+
+std::string status_text(const StoredExperiment& experiment, const Details& details, double now) {
+  const Summary& summary = details.summary;
   std::string text = fmt::format(
       "experiment {}{}: {}{}\n", experiment.id,
       experiment.name.empty() ? "" : fmt::format(" ({})", experiment.name),
@@ -114,10 +133,10 @@ std::string status_text(const StoredExperiment& experiment, const Summary& summa
     if (!best.empty()) text += best + "\n";
   }
   std::vector<StatusRow> rows;
-  for (const TrialRecord& trial : alive) rows.push_back(row_of(trial, now));
+  for (const TrialRecord& trial : details.alive) rows.push_back(row_of(trial, now));
   text += status_table(std::move(rows));
-  if (!failures.empty()) text += "Last failures:\n";
-  for (const TrialRecord& trial : failures)
+  if (!details.failures.empty()) text += "Last failures:\n";
+  for (const TrialRecord& trial : details.failures)
     text += fmt::format(" - {}:\t{}\n", trial.job_id, trial.reason);
   return text;
 }
@@ -131,7 +150,7 @@ Result<int> view(const ListOptions& options, const Console& console) {
   for (const StoredExperiment& experiment : TRY(reader.experiments())) {
     const Summary summary = TRY(sum_up(reader, experiment));
     if (options.json) {
-      array.push_back(experiment_json(experiment, summary.tally, summary.best));
+      array.push_back(with_format(experiment_json(experiment, summary.tally, summary.best)));
       continue;
     }
     table.add({experiment.id, experiment.name, std::string(to_text(experiment.status)),
@@ -150,34 +169,29 @@ Result<int> view(const ListOptions& options, const Console& console) {
   return kExitOk;
 }
 
+Result<json> status_json(StoreReader& reader, const StoredExperiment& experiment, double now) {
+  const Details details = TRY(read_details(reader, experiment));
+  json object =
+      with_format(experiment_json(experiment, details.summary.tally, details.summary.best));
+  object["seconds"] = seconds_of(experiment, now);
+  object["unfinished"] = json::array();
+  for (const TrialRecord& trial : details.alive)
+    object["unfinished"].push_back(trial_json(trial, experiment.objectives));
+  object["last_failures"] = json::array();
+  for (const TrialRecord& trial : details.failures)
+    object["last_failures"].push_back(trial_json(trial, experiment.objectives));
+  return object;
+}
+
 Result<int> view(const StatusOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
-  Summary summary;
-  std::vector<TrialRecord> alive, failures;
-  TRY(reader.consistently([&]() -> Result<void> {
-    summary = TRY(sum_up(reader, experiment));
-    alive = TRY(trials_in(reader, experiment,
-                          {TrialStatus::pending, TrialStatus::running, TrialStatus::paused},
-                          TrialFilter::Order::sequence, std::nullopt));
-    failures = TRY(trials_in(reader, experiment, {TrialStatus::failed}, TrialFilter::Order::newest,
-                             kFailuresShown));
-    return {};
-  }));
-  fill_wait_reasons(experiment, alive);
-  if (!options.which.json) {
-    print_text(console, status_text(experiment, summary, alive, failures, console.now));
+  if (options.which.json) {
+    print_json(console, TRY(status_json(reader, experiment, console.now)));
     return kExitOk;
   }
-  json object = experiment_json(experiment, summary.tally, summary.best);
-  object["seconds"] = seconds_of(experiment, console.now);
-  object["unfinished"] = json::array();
-  for (const TrialRecord& trial : alive)
-    object["unfinished"].push_back(trial_json(trial, experiment.objectives));
-  object["last_failures"] = json::array();
-  for (const TrialRecord& trial : failures)
-    object["last_failures"].push_back(trial_json(trial, experiment.objectives));
-  print_json(console, object);
+  const Details details = TRY(read_details(reader, experiment));
+  print_text(console, status_text(experiment, details, console.now));
   return kExitOk;
 }
 

@@ -113,7 +113,7 @@ Result<int> request(const ImportOptions& options, const Console& console) {
   const StoredExperiment experiment = TRY(find_experiment(options.which));
   std::vector<ImportData::Record> records = TRY(read_import_file(options.file));
   const std::size_t count = records.size();
-  json answer = {{"imported", 0}, {"left_out", 0}, {"records", count}, {"why", ""}};
+  json answer = with_format({{"imported", 0}, {"left_out", 0}, {"records", count}, {"why", ""}});
   if (options.dry_run)
     return tell(options.which, answer, fmt::format("{} results could be imported", count), console);
   for (std::size_t begin = 0; begin < count; begin += kRecordsPerRequest) {

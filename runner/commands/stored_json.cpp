@@ -28,7 +28,7 @@ json trial_json(const TrialRecord& trial, const std::vector<Objective>& objectiv
   json object = {{"trial_job_id", trial.job_id},
                  {"sequence", trial.sequence},
                  {"source", to_text(trial.source)},
-                 {"status", to_text(trial.status)},
+                 {"status", status_word(trial.status)},
                  {"reason", trial.reason},
                  {"parameter_id", to_json(trial.proposed.parameter_id)},
                  {"parameters", trial.proposed.parameters},
@@ -70,7 +70,7 @@ json whole_trial_json(const StoredTrial& whole, const std::vector<Objective>& ob
             {"type", report.type},          {"sequence", report.sequence},
             {"time", report.time},          {"position", report.position},
             {"late", report.late},          {"ignored", report.ignored},
-            {"value", maybe(report.value)}, {"text", report.text}};
+            {"score", maybe(report.value)}, {"text", report.text}};
   });
   object["decision_list"] = array_of(whole.decisions, [](const StoredDecision& each) -> json {
     return {{"time", each.time}, {"action", each.action}, {"by", each.by}, {"reason", each.reason}};
@@ -120,6 +120,7 @@ json experiment_json(const StoredExperiment& experiment, const Tally& tally,
   if (!best) return object;
   object["best"] = {{"trial_job_id", best->trial.job_id},
                     {"score", maybe(best->trial.score(experiment.objective().metric))},
+                    {"final", best->trial.final_metric},
                     {"parameters", best->trial.proposed.parameters}};
   add_objectives(object["best"], best->trial, experiment.objectives);
   return object;

@@ -129,7 +129,7 @@ std::string whole_text(const StoredExperiment& experiment, const StoredTrial& wh
                        const Console& console) {
   const TrialRecord& trial = whole.trial;
   std::string text =
-      fmt::format("trial {} of {}: {}{}\n", trial.job_id, experiment.id, to_text(trial.status),
+      fmt::format("trial {} of {}: {}{}\n", trial.job_id, experiment.id, status_word(trial.status),
                   trial.reason.empty() ? "" : ", " + trial.reason);
   text += fmt::format("source {}", to_text(trial.source));
   if (trial.start_time > 0)
@@ -166,7 +166,7 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
   if (options.which.json) {
     JsonArray array(console);
     TRY(reader.trials(experiment, filter, [&](const TrialRecord& trial) {
-      array.add(trial_json(trial, experiment.objectives));
+      array.add(with_format(trial_json(trial, experiment.objectives)));
       return true;
     }));
     array.end();
@@ -175,7 +175,7 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
   TextTable table(
       {"TRIAL", "STATUS", "SCORE", "TOOK", "ATTEMPTS", "REPORTS", "REASON", "PARAMETERS"});
   TRY(reader.trials(experiment, filter, [&](const TrialRecord& trial) {
-    table.add({trial.job_id, std::string(to_text(trial.status)),
+    table.add({trial.job_id, status_word(trial.status),
                score_text(trial, experiment.objective().metric), took(trial, console.now),
                std::to_string(trial.attempts), std::to_string(trial.reports), trial.reason,
                dump_json(trial.proposed.parameters)});
@@ -196,7 +196,8 @@ Result<int> view(const BestOptions& options, const Console& console) {
                             experiment.id, fmt::join(metric_names(experiment), ", ")));
   if (options.which.json) {
     JsonArray array(console);
-    for (const TrialRecord& trial : best) array.add(trial_json(trial, experiment.objectives));
+    for (const TrialRecord& trial : best)
+      array.add(with_format(trial_json(trial, experiment.objectives)));
     array.end();
     return kExitOk;
   }
@@ -224,7 +225,7 @@ Result<int> view(const ShowOptions& options, const Console& console) {
   fill_wait_reasons(experiment, alone);
   whole.trial = std::move(alone.front());
   if (options.which.json) {
-    print_json(console, whole_trial_json(whole, experiment.objectives));
+    print_json(console, with_format(whole_trial_json(whole, experiment.objectives)));
   } else {
     print_text(console, whole_text(experiment, whole, console));
   }

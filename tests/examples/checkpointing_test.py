@@ -101,7 +101,7 @@ class CheckpointingTest(unittest.TestCase):
                 self.assertTrue(attempts[1]['from_checkpoint'])
                 self.assertIn('going on behind epoch',
                               (self.folder / 'exp/trials' / job / 'stdout').read_text())
-            if shown['status'] == 'SUCCEEDED':
+            if shown['status'] == 'succeeded':
                 self.assertEqual(epochs[-1], trial.EPOCHS)
         self.assertGreater(paused, 1)
 

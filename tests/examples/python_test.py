@@ -48,7 +48,7 @@ class PythonTrial(Case):
     script = 'python_trial/trial.py'
 
     def test_experiment(self):
-        self.assertGreater(self.run_experiment('python_trial', 5)['metric'], 0.8)
+        self.assertGreater(self.run_experiment('python_trial', 5)['score'], 0.8)
 
     def reports(self, folder):
         data = (folder / '.nni/metrics').read_text()
@@ -87,7 +87,7 @@ class PythonTrial(Case):
 
 class PythonFunction(Case):
     def test_experiment(self):
-        self.assertLess(self.run_experiment('python_function', 4)['metric'], 10)
+        self.assertLess(self.run_experiment('python_function', 4)['score'], 10)
 
     def test_alone(self):
         done = python('python_function/tour.py')
@@ -106,7 +106,7 @@ class PythonClient(Case):
 
 class NniStyle(Case):
     def test_experiment(self):
-        self.assertGreater(self.run_experiment('nni_style', 4)['metric'], 0.8)
+        self.assertGreater(self.run_experiment('nni_style', 4)['score'], 0.8)
 
     def test_alone(self):
         done = python('nni_style/trial.py', path=('python', 'python/compat'))
@@ -116,7 +116,7 @@ class NniStyle(Case):
 
 class SyneTuneStyle(Case):
     def test_experiment(self):
-        self.assertLess(self.run_experiment('syne_tune_style', 4)['metric'], 0.06)
+        self.assertLess(self.run_experiment('syne_tune_style', 4)['score'], 0.06)
 
     def test_it_goes_on_from_its_checkpoint(self):
         def epochs(count):

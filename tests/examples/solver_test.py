@@ -54,7 +54,7 @@ class ForeignTest(unittest.TestCase):
 
     def test_solver_by_template_and_regex(self):
         summary = self.run_file(SOLVER / 'experiment.yaml', '--max-trials', 12)
-        self.assertLess(summary['best']['metric'], 0.1)
+        self.assertLess(summary['best']['score'], 0.1)
         best = summary['best']
         case = (self.dir / 'exp/trials' / best['trial_job_id'] / 'case.toml').read_text()
         self.assertIn(f'order = "{best["parameters"]["order"]}"', case)
@@ -64,7 +64,7 @@ class ForeignTest(unittest.TestCase):
     def test_solver_by_command_and_result_file(self):
         summary = self.run_file(SOLVER / 'experiment-command.yaml', '--max-trials', 6)
         self.assertEqual(summary['trials']['succeeded'], 6)
-        self.assertLess(summary['best']['metric'], 1)
+        self.assertLess(summary['best']['score'], 1)
 
     def test_syne_tune_script(self):
         (self.dir / 'train.py').write_text(SYNE)
@@ -72,7 +72,7 @@ class ForeignTest(unittest.TestCase):
             'trialCommand: python3 train.py\narguments: commandLine\nreport: tuneMetric\n'
             'objectives: [{metric: loss}]\nmaxTrialNumber: 2\n')
         self.assertEqual(summary['trials']['succeeded'], 2)
-        self.assertAlmostEqual(summary['best']['metric'], 1 / 3)
+        self.assertAlmostEqual(summary['best']['score'], 1 / 3)
         self.assertFalse((self.dir / 'hacked').exists())
 
     def test_a_mistake_costs_no_trial(self):
@@ -133,10 +133,10 @@ class ForeignTest(unittest.TestCase):
         (self.dir / 'go').write_text('go\n')
         done = self.attune('resume', '--dir', self.dir / 'exp', '--json')
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)['best']['metric'], 1)
+        self.assertEqual(json.loads(done.stdout)['best']['score'], 1)
         shown = self.attune('show', 't0000', '--dir', self.dir / 'exp', '--json')
         reports = json.loads(shown.stdout)['report_list']
-        self.assertEqual([(report['type'], report['sequence'], report['value'])
+        self.assertEqual([(report['type'], report['sequence'], report['score'])
                           for report in reports],
                          [('periodical', 0, 3), ('periodical', 1, 2), ('periodical', 2, 1),
                           ('final', 0, 1)])

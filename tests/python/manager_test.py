@@ -98,9 +98,9 @@ class Manager(unittest.TestCase):
         self.assertEqual(done.returncode, 130, done.stderr)
         done = self.attune('resume', '--dir', 'run', '--json', '--daemon', os.environ['ATTUNED'])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)['best']['metric'], 104)
+        self.assertEqual(json.loads(done.stdout)['best']['score'], 104)
         shown = json.loads(self.attune('show', '0', '--dir', 'run', '--json').stdout)
-        self.assertEqual([(report['attempt'], report['value']) for report in shown['report_list']],
+        self.assertEqual([(report['attempt'], report['score']) for report in shown['report_list']],
                          [(0, 1), (0, 2), (1, 3), (1, 4), (1, 104)])
 
     def test_the_function_of_the_documentation(self):
@@ -112,7 +112,7 @@ class Manager(unittest.TestCase):
             MODEL + code, searchSpace={'lr': {'_type': 'choice', '_value': [0.5]}},
             objectives=[dict(re.findall(r'(\w+): (\w+)', objectives))])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads(done.stdout)['best']['metric'], 0.5 / 20)
+        self.assertEqual(json.loads(done.stdout)['best']['score'], 0.5 / 20)
         by_hand = subprocess.run(
             [sys.executable, '-B', 'trial.py'], cwd=self.folder, capture_output=True, text=True,
             timeout=200, env={**os.environ, 'PYTHONPATH': str(PYTHON)})

@@ -68,7 +68,7 @@ TEST_CASE("attune run: every bad end has its outcome and a reason that can be re
 
   const Run show = folder.run({"show", "t0000", "--dir", "exp"});
   CHECK(show.code == 0);
-  CHECK_THAT(show.out, Contains("FAILED, killed by signal 11 (Segmentation fault)"));
+  CHECK_THAT(show.out, Contains("failed, killed by signal 11 (Segmentation fault)"));
 }
 
 TEST_CASE("attune run: a trial that hangs and ignores SIGTERM is stopped by its time limit") {

@@ -92,7 +92,7 @@ TEST_CASE("attune run: of several final results the first one counts") {
   folder.write("report FINAL 1; report FINAL 2", "maxTrialNumber: 1\n");
   const Run run = folder.run_experiment({"--json"});
   REQUIRE(run.code == 0);
-  CHECK(parse_json(run.out).value()["best"]["metric"] == 1.0);
+  CHECK(parse_json(run.out).value()["best"]["score"] == 1.0);
   const auto trials = folder.trials();
   REQUIRE(trials[0].reports.size() == 2);
   CHECK(trials[0].reports[0].ignored.empty());

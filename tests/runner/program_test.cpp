@@ -27,13 +27,18 @@ TEST_CASE("attune run: from the file to the best configuration") {
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
   const json summary = parse_json(run.out).value();
-  CHECK(summary["outcome"] == "completed");
+  CHECK(summary["status"] == "completed");
   CHECK(summary["optimize_mode"] == "maximize");
   CHECK(summary["seed"] == 7);
   CHECK(summary["trials"]["succeeded"] == 3);
-  CHECK(summary["best"]["metric"] == 2);
+  CHECK(summary["best"]["score"] == 2);
   CHECK(summary["best"]["trial_job_id"] == "t0002");
   CHECK(dump_json(summary["best"]["parameters"]) == R"({"x":2})");
+  CHECK(summary["session"]["status"] == "completed");
+  // It is what `status` prints, and the session.
+  json shown = parse_json(folder.run({"status", "--dir", "exp", "--json"}).out).value();
+  shown["session"] = summary["session"];
+  CHECK(summary == shown);
 
   for (const StoredTrial& trial : folder.trials()) {
     CHECK(trial.trial.status == TrialStatus::succeeded);
@@ -68,7 +73,7 @@ TEST_CASE("attune run: the best configuration keeps the limit") {
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
   CHECK(parse_json(run.out).value()["best"]["trial_job_id"] == "t0001");
-  CHECK(run.err.find("[3/3] t0002 SUCCEEDED 2, best 1 (t0001)") != std::string::npos);
+  CHECK(run.err.find("[3/3] t0002 succeeded 2, best 1 (t0001)") != std::string::npos);
   CHECK(folder.run({"best", "--dir", "exp"})
             .out.starts_with("1 (highest, trial t0001)\n  with seconds 1 (limit: at most 1.5)\n"));
   CHECK(folder.run({"status", "--dir", "exp"}).out.find("\nbest 1 (t0001)\n") != std::string::npos);

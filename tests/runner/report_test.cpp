@@ -148,7 +148,7 @@ std::string shown(ProgressOptions options, bool with_message) {
 TEST_CASE("progress: plain lines without a terminal, one rewritten line on it") {
   ProgressOptions options;
   options.max_trials = 1;
-  CHECK(shown(options, true) == "warning: x\n[1/1] t0000 SUCCEEDED 0.5, best 0.5 (t0000), 0.0 s\n");
+  CHECK(shown(options, true) == "warning: x\n[1/1] t0000 succeeded 0.5, best 0.5 (t0000), 0.0 s\n");
   options.quiet = true;
   CHECK(shown(options, true) == "warning: x\n");
   options.quiet = false;
@@ -179,8 +179,11 @@ TEST_CASE("reporter: the summary and the exit code") {
     reporter.on_done({ExperimentEnd::Kind::completed, "done"});
     CHECK(reporter.exit_code() == 0);
     const json summary = reporter.summary();
-    CHECK(summary["best"]["metric"] == 0.5);
+    CHECK(summary["best"]["score"] == 0.5);
     CHECK(summary["trials"]["pending"] == 2);
+    CHECK(summary["format"] == 1);
+    CHECK(summary["status"] == "completed");
+    CHECK(summary["session"]["reason"] == "done");
     CHECK(summary["optimize_mode"] == "maximize");
     const std::string text = reporter.summary_text();
     CHECK(text.find("best 0.5 (highest, trial t0003)\n  with seconds 2\n") != std::string::npos);
@@ -215,14 +218,14 @@ TEST_CASE("reporter: what it says of limits and trade-offs") {
     CHECK(reporter.summary()["best"]["trial_job_id"] == "t0002");
     CHECK(reporter.summary()["best"]["objectives"] == json{{"loss", 0.75}, {"seconds", 2}});
     CHECK(reporter.summary()["best"]["violation"] == 0);
-    CHECK_FALSE(reporter.summary().contains("trade_offs"));
+    CHECK_FALSE(reporter.summary()["session"].contains("trade_offs"));
     CHECK_THAT(reporter.summary_text(), Catch::Contains("best 0.75 (lowest, trial t0002)\n"
                                                         "  with seconds 2.0 (limit: at most 2)\n"));
   }
   SECTION("several") {
     Reporter reporter({"abc", "/exp", kThree, 7}, progress);
     reporter.on_trial_changed(trial(1, result(0.5, 3, 1)));
-    CHECK(reporter.summary()["trade_offs"].empty());
+    CHECK(reporter.summary()["session"]["trade_offs"].empty());
     CHECK_THAT(reporter.summary_text(),
                Catch::Contains("no trial keeps the limits yet; nearest (minimize loss, seconds at "
                                "most 2, maximize size):\n"
@@ -232,8 +235,8 @@ TEST_CASE("reporter: what it says of limits and trade-offs") {
     reporter.on_trial_changed(trial(3, result(0.25, 2, 4)));
     const json summary = reporter.summary();
     CHECK(summary["best"]["trial_job_id"] == "t0003");
-    REQUIRE(summary["trade_offs"].size() == 2);
-    CHECK(summary["trade_offs"][1]["objectives"]["size"] == 9);
+    REQUIRE(summary["session"]["trade_offs"].size() == 2);
+    CHECK(summary["session"]["trade_offs"][1]["objectives"]["size"] == 9);
     CHECK_THAT(reporter.summary_text(), Catch::Contains("2 trade-offs (minimize loss, "));
   }
 }

@@ -14,7 +14,7 @@ from best_chart import chart, mean_curve  # noqa: E402
 from digits_results import Run, trials_until  # noqa: E402
 
 
-def trial(validation, test=0.5, status='SUCCEEDED', start=0.0, end=1.0):
+def trial(validation, test=0.5, status='succeeded', start=0.0, end=1.0):
     return {'status': status, 'score': validation, 'metrics.test': test,
             'parameters.v': validation, 'parameters.absent': None, 'started': start, 'ended': end}
 
@@ -29,15 +29,15 @@ def run_of(*trials):
 class Results(unittest.TestCase):
     def test_best_is_of_the_trials_that_succeeded(self):
         run = run_of(trial(0.8, 0.7, start=10, end=20), trial(0.9, 0.6, end=30, start=12),
-                     trial(0.9, 0.1), trial(0.99, status='FAILED'),
-                     trial(None, status='EARLY_STOPPED', start=5, end=40), trial(None))
+                     trial(0.9, 0.1), trial(0.99, status='failed'),
+                     trial(None, status='early_stopped', start=5, end=40), trial(None))
         self.assertEqual((run.validation, run.test, run.parameters), (0.9, 0.6, {'v': 0.9}))
         self.assertEqual((len(run.trials), run.stopped, run.failed), (6, 1, 1))
         self.assertEqual(run.seconds, 40)
         self.assertEqual(run.best_so_far, [0.8, 0.9, 0.9, 0.9, 0.9, 0.9])
 
     def test_trials_until_an_accuracy_count_those_that_were_stopped(self):
-        curve = run_of(trial(0.5), trial(None, status='EARLY_STOPPED'), trial(0.7)).best_so_far
+        curve = run_of(trial(0.5), trial(None, status='early_stopped'), trial(0.7)).best_so_far
         self.assertEqual([trials_until(curve, a) for a in (0.5, 0.6, 0.7, 0.8)], [1, 3, 3, None])
 
     def test_an_accuracy_that_was_printed_is_as_good_as_what_it_was_rounded_from(self):
@@ -46,7 +46,7 @@ class Results(unittest.TestCase):
 
     def test_no_result_is_an_error(self):
         with self.assertRaisesRegex(ValueError, 'no trial succeeded'):
-            run_of(trial(None, status='FAILED'))
+            run_of(trial(None, status='failed'))
 
 
 class BestChart(unittest.TestCase):
@@ -68,7 +68,7 @@ class CompareDigits(unittest.TestCase):
             'epoch  1  validation 0.2000\nvalidation 0.9500  test 0.9400\n')
         text = compare_digits.table(
             default, [run_of(trial(0.96, 0.95, end=61)), run_of(trial(0.94, 0.93, end=59))],
-            [run_of(trial(0.97, 0.96), trial(None, status='EARLY_STOPPED', end=30))])
+            [run_of(trial(0.97, 0.96), trial(None, status='early_stopped', end=30))])
         self.assertEqual(text.splitlines(), [
             '                       validation    test  trials  stopped early  seconds',
             'default configuration      0.9500  0.9400       1',

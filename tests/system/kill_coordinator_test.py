@@ -179,7 +179,7 @@ def interrupted(pool):
     pool.worker('w2')
     wait_for(lambda: manager.poll() is not None, 'the manager')
     found = statuses(pool)
-    return [] if found == ['SUCCEEDED'] * 2 else [f'trials have ended as {found}']
+    return [] if found == ['succeeded'] * 2 else [f'trials have ended as {found}']
 
 
 def resumed(pool):
@@ -195,7 +195,7 @@ def resumed(pool):
         assert again.returncode == 0, f'it ends with {again.returncode}'
     found = collections.Counter(statuses(pool))
     pool.begin_coordinator()
-    return [] if found['SUCCEEDED'] >= 4 and sum(found.values()) == 5 else [f'{found}']
+    return [] if found['succeeded'] >= 4 and sum(found.values()) == 5 else [f'{found}']
 
 
 def any_kind(pool):
@@ -277,7 +277,7 @@ def check(pool, manager, trials=2):
         if sorted(pool.lines(name)) != wanted:
             problems.append(f'{name} of {pool.lines(name)}')
     found = [(r['trial_job_id'], r['status'], r['attempts'], r['reports']) for r in pool.export()]
-    if found != [(a.split('.')[0], 'USER_CANCELED' if a in killed else 'SUCCEEDED', 1, 1)
+    if found != [(a.split('.')[0], 'user_canceled' if a in killed else 'succeeded', 1, 1)
                  for a in attempts]:
         problems.append(f'trials, their status, attempts and reports are {found}')
     finals = pool.query("SELECT count(*) FROM reports WHERE type = 'final'")

@@ -221,9 +221,9 @@ def check(options, folder):
         problems.append(f'{len(records)} trials, not {trials} without a gap')
     stopped = 0
     for r in records:
-        if options.assessor and (r['status'], r['attempts']) == ('EARLY_STOPPED', 1):
+        if options.assessor and (r['status'], r['attempts']) == ('early_stopped', 1):
             stopped += 1
-        elif (r['status'], r['attempts'], r['reports']) != ('SUCCEEDED', 1, REPORTS):
+        elif (r['status'], r['attempts'], r['reports']) != ('succeeded', 1, REPORTS):
             problems.append(f'{r["trial_job_id"]}: {r["status"]}, {r["attempts"]} attempts, '
                             f'{r["reports"]} reports, {r["reason"]}')
         elif r['score'] != r['parameters.x']:

@@ -118,13 +118,13 @@ def cancelling(pool, back):
         assert pool.tasks() == [('w1', 'closing', FIRST)], f'not adopted: {pool.tasks()}'
         go_on(pool)
         if FIRST not in pool.lines('ends'):  # a busy machine: its five seconds of grace were over
-            return manager, {'starts': [FIRST, SECOND], 'ends': [SECOND], 'status': 'USER_CANCELED'}
+            return manager, {'starts': [FIRST, SECOND], 'ends': [SECOND], 'status': 'user_canceled'}
         # It gives its result at last, and has it.
         return manager, {'starts': [FIRST, SECOND]}
     pool.worker('w2')
     wait_for_task(pool, 'w2', 'running', SECOND)
     # Nobody is left to end it but its shim.
-    return manager, {'starts': [FIRST, SECOND], 'ends': [SECOND], 'status': 'USER_CANCELED'}
+    return manager, {'starts': [FIRST, SECOND], 'ends': [SECOND], 'status': 'user_canceled'}
 
 
 def has_said_all(worker):
@@ -201,9 +201,9 @@ def check(pool, manager, wanted):
     for name, attempts in (('starts', starts), ('ends', wanted.get('ends', starts))):
         if sorted(pool.lines(name)) != sorted(attempts):
             problems.append(f'{name} of {pool.lines(name)}, not of {attempts}')
-    status, attempts = wanted.get('status', 'SUCCEEDED'), wanted.get('attempts', 1)
+    status, attempts = wanted.get('status', 'succeeded'), wanted.get('attempts', 1)
     found = [(r['trial_job_id'], r['status'], r['attempts']) for r in pool.export()]
-    if found != [('t0000', status, attempts), ('t0001', 'SUCCEEDED', 1)]:
+    if found != [('t0000', status, attempts), ('t0001', 'succeeded', 1)]:
         problems.append(f'trials, their status and attempts are {found}')
     reports = pool.export()[0]['reports']
     if reports != wanted.get('reports', reports):
@@ -211,7 +211,7 @@ def check(pool, manager, wanted):
     for trial in (0, 1):
         finals = pool.query("SELECT count(*) FROM reports WHERE type = 'final' AND ignored = '' "
                             f'AND trial = {trial}')
-        if finals != (1 if found[trial][1] == 'SUCCEEDED' else finals):
+        if finals != (1 if found[trial][1] == 'succeeded' else finals):
             problems.append(f'trial {trial} has {finals} final results')
     edges = collections.Counter((e['task'].split('-', 1)[1], e.get('state', ''))
                                 for e in pool.edges() if e['edge'] == 'ended')

@@ -180,7 +180,7 @@ def move(pool, first, worker):
 def check(pool, attempts):
     problems = []
     found = [(r['status'], r['attempts'], r['score']) for r in pool.export()]
-    if found != [('SUCCEEDED', attempts, attempts - 1)]:
+    if found != [('succeeded', attempts, attempts - 1)]:
         problems.append(f'status, attempts and score are {found}')
     if sorted(pool.lines('starts')) != [FIRST, AGAIN][:attempts]:
         problems.append(f'attempts began: {pool.lines("starts")}')

@@ -62,7 +62,8 @@ TEST_CASE("control: a request is answered, a refused one with its reason") {
   const ListeningManager manager(folder.path, answer_echo);
   const auto answer = ask_manager(folder.path, KillRequest{{"t0001", "t0002"}});
   REQUIRE(answer.has_value());
-  CHECK(*answer == json{{"echo", {{"command", "kill"}, {"trials", {"t0001", "t0002"}}}}});
+  CHECK(*answer ==
+        json{{"format", 1}, {"echo", {{"command", "kill"}, {"trials", {"t0001", "t0002"}}}}});
   const auto refused = ask_manager(folder.path, StopRequest{});
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().message == "not now");
@@ -114,7 +115,7 @@ TEST_CASE("control: several requests on one connection, in pieces and at once") 
   RawClient client(folder.path);
   REQUIRE(client.send("{\"command\": \"sta"));
   REQUIRE(client.send("tus\"}\n{\"command\": \"nonsense\"}\nno json\n[1]\n"));
-  CHECK(client.receive() == "{\"ok\":true,\"echo\":{\"command\":\"status\"}}\n");
+  CHECK(client.receive() == "{\"format\":1,\"ok\":true,\"echo\":{\"command\":\"status\"}}\n");
   CHECK(client.receive().find("unknown command 'nonsense'") != std::string::npos);
   CHECK(client.receive().find("\"ok\":false") != std::string::npos);
   CHECK(client.receive().find("must be an object, not an array") != std::string::npos);

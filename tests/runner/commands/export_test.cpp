@@ -67,10 +67,10 @@ TEST_CASE("export: csv") {
       "trial_job_id,sequence,source,status,reason,attempts,failures,reports,started,ended,seconds,"
       "score,last,metrics.accuracy,metrics.loss,parameters.lr,parameters.name,parameters.flag,"
       "parameters.layer\n"
-      "t0000,0,algorithm,SUCCEEDED,\"\",1,0,0,1002.0,1003.5,1.5,0.5,,0.5,NaN,0.1,\"a,b\",True,\n"
-      "t0001,1,algorithm,SUCCEEDED,\"\",1,0,0,1002.0,1003.5,1.5,inf,,inf,,1,,,"
+      "t0000,0,algorithm,succeeded,\"\",1,0,0,1002.0,1003.5,1.5,0.5,,0.5,NaN,0.1,\"a,b\",True,\n"
+      "t0001,1,algorithm,succeeded,\"\",1,0,0,1002.0,1003.5,1.5,inf,,inf,,1,,,"
       "\"{\"\"_name\"\":\"\"conv\"\",\"\"size\"\":3}\"\n"
-      "t0002,2,algorithm,FAILED,\"exit code 3, \"\"oops\"\"\nand more\",1,0,0,1002.0,1003.5,1.5,,,"
+      "t0002,2,algorithm,failed,\"exit code 3, \"\"oops\"\"\nand more\",1,0,0,1002.0,1003.5,1.5,,,"
       ",,0.3,,,\n");
 }
 
@@ -81,6 +81,7 @@ TEST_CASE("export: json lines, also into a file") {
   std::vector<json> rows;
   for (std::string line; std::getline(lines, line);) rows.push_back(parse_json(line).value());
   REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["format"] == kJsonFormat);
   CHECK(rows[0]["parameters.name"] == "a,b");
   CHECK(std::isnan(rows[0]["metrics.loss"].get<double>()));
   CHECK(rows[1]["score"] == kInfinity);

@@ -130,7 +130,7 @@ TEST_CASE("requests: an import of any size") {
   for (const json& each : world.requests()) count += each["records"].size();
   CHECK(count == 2500);
   CHECK(world.requests().size() == 3);
-  CHECK(world.requests()[2]["records"][499]["value"] == 2499.5);
+  CHECK(world.requests()[2]["records"][499]["score"] == 2499.5);
   CHECK(printed.out() == "2500 results could be imported\n2500 results imported\n");
 }
 

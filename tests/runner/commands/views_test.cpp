@@ -104,6 +104,8 @@ TEST_CASE("views: list") {
   options.json = true;
   const json array = parse_json(printed(options)).value();
   REQUIRE(array.size() == 1);
+  CHECK(array[0].begin().key() == "format");
+  CHECK(array[0]["format"] == kJsonFormat);
   CHECK(array[0]["experiment_id"] == "abcd2345");
   CHECK(array[0]["status"] == "killed");
   CHECK(array[0]["optimize_mode"] == "maximize");
@@ -124,11 +126,11 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
   CHECK(contains(text, "experiment abcd2345 (digits): killed, its manager was killed"));
   CHECK(contains(text, "best 0.75 (t0000)\n"));
   CHECK(contains(text,
-                 "PENDING trials:\n - t0001:\tPENDING: waits for 2 cpu, 1 is free; no manager "
+                 "pending trials:\n - t0001:\tpending: waits for 2 cpu, 1 is free; no manager "
                  "runs: attune resume "
                  "abcd2345\n"));
   CHECK(
-      contains(text, "RUNNING trials:\n - t0002:\tRUNNING [attempt 1], 20 s, 3 iter, last 0.25\n"));
+      contains(text, "running trials:\n - t0002:\trunning [attempt 1], 20 s, 3 iter, last 0.25\n"));
   CHECK(contains(text, "Last failures:\n - t0003:\tkilled by signal 11 (Segmentation fault)\n"));
   {
     const auto lock = ExperimentLock::take(world.folder.path / "abcd2345");
@@ -139,10 +141,13 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
   }
   options.which.json = true;
   const json object = parse_json(printed(options)).value();
+  CHECK(object["format"] == kJsonFormat);
   CHECK(object["seconds"] == 100);
   REQUIRE(object["unfinished"].size() == 2);
   CHECK(contains(object["unfinished"][0]["reason"], "no manager runs: attune resume abcd2345"));
   CHECK(object["last_failures"][0]["trial_job_id"] == "t0003");
+  CHECK(object["last_failures"][0]["status"] == "failed");
+  CHECK_FALSE(object["last_failures"][0].contains("format"));  // it does not stand alone
 }
 
 TEST_CASE("views: trials, filtered and sorted") {
@@ -150,7 +155,7 @@ TEST_CASE("views: trials, filtered and sorted") {
   auto options = in<TrialsOptions>(world);
   std::string text = printed(options);
   CHECK(text.starts_with("TRIAL  STATUS     SCORE  TOOK  ATTEMPTS  REPORTS  REASON"));
-  CHECK(contains(text, "t0000  SUCCEEDED  0.75   10 s  1         1"));
+  CHECK(contains(text, "t0000  succeeded  0.75   10 s  1         1"));
   CHECK(contains(text, "{\"x\":0.5}\n"));
   options.statuses = {TrialStatus::failed, TrialStatus::pending};
   options.sort = "newest";
@@ -160,6 +165,8 @@ TEST_CASE("views: trials, filtered and sorted") {
   CHECK(array[0]["trial_job_id"] == "t0003");
   CHECK(array[1]["trial_job_id"] == "t0001");
   CHECK(array[1]["started"].is_null());
+  CHECK(array[1]["status"] == "pending");
+  CHECK(array[1]["format"] == kJsonFormat);
   options.limit = 1;
   CHECK(parse_json(printed(options))->size() == 1);
 
@@ -167,7 +174,7 @@ TEST_CASE("views: trials, filtered and sorted") {
   Printed narrow(30);
   options.which.json = false;
   REQUIRE(view(options, narrow.console).has_value());
-  CHECK(narrow.out() == "TRIAL  STATUS  SCORE  TOOK  AT\nt0003  FAILED         10 s  1\n");
+  CHECK(narrow.out() == "TRIAL  STATUS  SCORE  TOOK  AT\nt0003  failed         10 s  1\n");
 }
 
 TEST_CASE("views: best") {
@@ -185,7 +192,7 @@ TEST_CASE("views: show tells everything of a trial") {
   options.trial = "3";
   const std::string text = printed(options);
   CHECK(
-      contains(text, "trial t0003 of abcd2345: FAILED, killed by signal 11 (Segmentation fault)"));
+      contains(text, "trial t0003 of abcd2345: failed, killed by signal 11 (Segmentation fault)"));
   CHECK(contains(text, "parameters {\n  \"x\": 0.5\n}\n"));
   CHECK(contains(text, "0.5 s  1.0 MB  -     signalled: killed by signal 11\n"));
   CHECK(contains(text, "stop      "));
@@ -196,8 +203,10 @@ TEST_CASE("views: show tells everything of a trial") {
 
   options.which.json = true;
   const json object = parse_json(printed(options)).value();
+  CHECK(object["format"] == kJsonFormat);
   CHECK(object["attempt_list"][0]["ending"] == "signalled");
   CHECK(object["report_list"][0]["late"] == true);
+  CHECK(object["report_list"][0].contains("score"));
   CHECK(object["report_list"][0]["text"] == report_text(0));
   CHECK(object["decision_list"][0]["reason"] == "median rule");
   CHECK(object["checkpoint_list"][0]["dropped"] == 1028);
