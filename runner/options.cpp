@@ -5,7 +5,6 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/arguments.h"
 #include "runner/commands/completion.h"
 #include "runner/option_words.h"
 #include "runner/options_parser.h"
@@ -250,22 +249,6 @@ CompletedCommand completed(const CLI::App* sub) {
   return command;
 }
 
-// A first word that is no sub-command: CLI11 would only say that it did not expect it.
-std::optional<CommandLineEnd> unknown_command(const CLI::App& app, int argc,
-                                              const char* const* argv) {
-  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands({})) names.push_back(sub->get_name());
-  if (std::ranges::find(names, argv[1]) != names.end()) return std::nullopt;
-  std::string near = nearest_name(argv[1], names);
-  for (const std::string& name : names)
-    if (near.empty() && name.starts_with(argv[1])) near = name;
-  return CommandLineEnd{
-      kExitUsage,
-      fmt::format("attune: unknown command '{}'{}\nKnown: {}\n", argv[1],
-                  near.empty() ? "" : ", did you mean '" + near + "'?", fmt::join(names, ", "))};
-}
-
 }  // namespace
 
 std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
@@ -289,6 +272,7 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
   among(completion->add_option("shell", found.shell, "Which shell")->required(), "bash|zsh|fish");
 
   if (auto unknown = unknown_command(app, argc, argv)) return std::unexpected(std::move(*unknown));
+  if (auto unknown = unknown_option(app, argc, argv)) return std::unexpected(std::move(*unknown));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

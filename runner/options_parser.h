@@ -79,4 +79,11 @@ CLI::App* command(CLI::App& app, Found& found, const std::string& group, const s
 
 void add_pool(CLI::App& app, Found& found);  // the commands of many machines
 
+// A first word that is no command, a word that begins as an option does and is none of its command.
+// The error names the nearest one. Before parsing: what CLI11 finds first may be something else.
+std::optional<CommandLineEnd> unknown_command(const CLI::App& app, int argc,
+                                              const char* const* argv);
+std::optional<CommandLineEnd> unknown_option(const CLI::App& app, int argc,
+                                             const char* const* argv);
+
 }  // namespace attune

@@ -125,6 +125,27 @@ TEST_CASE("options: what is wrong is named") {
   CHECK(contains(usage_error({"list", "--unknown"}), "--unknown"));
 }
 
+TEST_CASE("options: an unknown option names the nearest of its command") {
+  CHECK(contains(usage_error({"update", "--serch-space", "s.json"}),
+                 "attune update: unknown option '--serch-space', did you mean '--search-space'?"));
+  CHECK(contains(usage_error({"run", "--max-trails=5"}), "did you mean '--max-trials'?"));
+  CHECK(contains(usage_error({"run", "-concurrency", "5"}), "did you mean '--concurrency'?"));
+  CHECK(contains(usage_error({"export", "--out", "f"}), "did you mean '--output'?"));
+  CHECK(contains(usage_error({"pool", "drain", "--jion", "x", "w"}),
+                 "attune pool drain: unknown option '--jion', did you mean '--join'?"));
+  const std::string far = usage_error({"list", "--frobnicate"});
+  CHECK(contains(far, "unknown option '--frobnicate'\nKnown: "));
+  CHECK(contains(far, "--dir"));
+  CHECK(contains(usage_error({"--dir", "x", "list"}), "options of a command stand behind it"));
+  CHECK(contains(usage_error({"best", "-z"}), "unknown option '-z'"));
+  // What looks like one and is none.
+  CHECK(parse_as<WorkerCommandOptions>({"worker", "--join", "x", "--name", "--odd"}).name ==
+        "--odd");
+  CHECK(parse_as<BestOptions>({"best", "-k5"}).count == 5);
+  CHECK(parse_as<KillOptions>({"kill", "--", "--odd"}).trials == std::vector<std::string>{"--odd"});
+  CHECK(parse_as<AddOptions>({"add", "-1"}).parameters == "-1");
+}
+
 TEST_CASE("options: help of every command has examples") {
   for (const char* name :
        {"run", "resume", "stop", "status", "list", "trials", "show", "kill", "add", "logs", "best",
