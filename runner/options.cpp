@@ -216,20 +216,30 @@ void add_views(CLI::App& app, Found& found) {
   logs->add_flag("--stderr", found.logs.from_stderr, "Its standard error instead of its output");
   logs->add_flag("-f,--follow", found.logs.follow, "Go on until the trial ends");
 
-  CLI::App* best = command(app, found, group, "best", "The best trials and their parameters",
-                           &Found::best, "  attune best\n  attune best -k 5 --json\n");
+  CLI::App* best =
+      command(app, found, group, "best", "The best trials and their parameters", &Found::best,
+              "  attune best\n  attune best -k 5 --json\n"
+              "  eval \"python3 train.py $(attune best --format args)\"\n");
   choice_options(best, found.best.which, true);
   best->add_option("-k,--count", found.best.count,
                    "So many (default: 1, of several objectives all trade-offs)")
       ->check(trial_numbers())
       ->type_name("N");
+  among(best->add_option("--format", found.best.format,
+                         "The parameters alone: options for a command line, lines for eval, JSON "
+                         "or YAML"),
+        "args|env|json|yaml")
+      ->excludes("--json");
 
   CLI::App* exported =
       command(app, found, group, "export", "All trials for other programs", &Found::exported,
               "  attune export -o trials.csv\n"
+              "  attune export --reports -o curves.csv\n"
               "  attune export --format jsonl | head\n");
   choice_options(exported, found.exported.which, true);
   among(exported->add_option("--format", found.exported.format, "Default: csv"), "csv|jsonl");
+  exported->add_flag("--reports", found.exported.reports,
+                     "All intermediate results, a row for each, instead of trials");
   exported->add_option("-o,--output", found.exported.output, "Default: standard output")
       ->type_name("FILE");
 }

@@ -116,9 +116,11 @@ struct LogsOptions {
 struct BestOptions {
   ExperimentChoice which;
   std::optional<std::int64_t> count;  // one, or all trade-offs
+  std::string format;                 // of parameter_text(): these alone; empty: for people
 };
 struct ExportOptions {
   ExperimentChoice which;
+  bool reports = false;        // all intermediate results instead of trials
   std::string format = "csv";  // "csv", "jsonl"
   std::string output;          // empty: standard output
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -173,7 +174,65 @@ int second_document(std::string_view text) {
   return 0;
 }
 
+// Whether every reader takes it for a text without quotes.
+bool is_plain_text(const std::string& text) {
+  constexpr std::string_view kOthers = " yes no on off y n true false null nan inf ";
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto plain = [&](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '/' || c == '-';
+  };
+  if (text.empty() || !(letter(text.front()) || text.front() == '/') ||
+      !std::ranges::all_of(text, plain))
+    return false;
+  std::string lower = " " + text + " ";
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return kOthers.find(lower) == kOthers.npos;
+}
+
+void write_yaml(YAML::Emitter& out, const std::string& text) {
+  if (!is_plain_text(text)) out << YAML::DoubleQuoted;
+  out << text;
+}
+
+std::string yaml_number(const json& number) {
+  if (!number.is_number_float() || std::isfinite(number.get<double>())) return dump_json(number);
+  return std::isnan(number.get<double>()) ? ".nan" : number.get<double>() > 0 ? ".inf" : "-.inf";
+}
+
+void write_yaml(YAML::Emitter& out, const json& value) {
+  if (value.is_object()) {
+    if (value.empty()) out << YAML::Flow;
+    out << YAML::BeginMap;
+    for (const auto& [key, each] : value.items()) {
+      out << YAML::Key;
+      write_yaml(out, key);
+      out << YAML::Value;
+      write_yaml(out, each);
+    }
+    out << YAML::EndMap;
+  } else if (value.is_array()) {
+    const bool flat =
+        std::ranges::none_of(value, [](const json& each) { return each.is_structured(); });
+    if (flat) out << YAML::Flow;
+    out << YAML::BeginSeq;
+    for (const json& each : value) write_yaml(out, each);
+    out << YAML::EndSeq;
+  } else if (value.is_string()) {
+    write_yaml(out, value.get<std::string>());
+  } else {
+    out << (value.is_number() ? yaml_number(value) : dump_json(value));  // null, true
+  }
+}
+
 }  // namespace
+
+std::string yaml_text(const json& value) {
+  YAML::Emitter out;
+  write_yaml(out, value);
+  return std::string(out.c_str()) + "\n";
+}
 
 int YamlDocument::line(const std::string& path) const {
   std::string known = path;

@@ -24,4 +24,8 @@ struct YamlDocument {
 // `name` is for messages: "experiment.yaml:12: ...".
 Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name);
 
+// The other way round, in blocks, with a line end at the end: parse_yaml() and readers of YAML 1.1
+// (where `yes` and 1:30 are no texts) find the same values in it.
+std::string yaml_text(const json& value);
+
 }  // namespace attune

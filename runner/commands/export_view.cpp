@@ -6,17 +6,24 @@
 #include <unistd.h>
 
 #include <functional>
-#include <unordered_set>
 #include <utility>
 
-#include "base/python_json.h"
-#include "runner/commands/csv.h"
+#include "protocol/codec.h"
+#include "runner/commands/export_table.h"
 #include "runner/commands/views.h"
 #include "runner/store/store_reader.h"
 #include "runner/store/stored_values.h"
 
 namespace attune {
 namespace {
+
+void add_metrics(json& row, const json& metric) {
+  if (metric.is_object()) {
+    for (const auto& [name, value] : metric.items()) row["metrics." + name] = value;
+  } else if (!metric.is_null()) {
+    row["metrics.default"] = metric;
+  }
+}
 
 // The columns of one trial, in order; what it has not is missing.
 json flat(const TrialRecord& trial, const std::string& objective) {
@@ -31,11 +38,7 @@ json flat(const TrialRecord& trial, const std::string& objective) {
   }
   if (const auto score = number_of(trial.final_metric, objective)) row["score"] = *score;
   if (const auto last = number_of(trial.last_metric, objective)) row["last"] = *last;
-  if (trial.final_metric.is_object()) {
-    for (const auto& [name, value] : trial.final_metric.items()) row["metrics." + name] = value;
-  } else if (!trial.final_metric.is_null()) {
-    row["metrics.default"] = trial.final_metric;
-  }
+  add_metrics(row, trial.final_metric);
   if (trial.proposed.parameters.is_object()) {
     for (const auto& [name, value] : trial.proposed.parameters.items())
       row["parameters." + name] = value;
@@ -43,67 +46,45 @@ json flat(const TrialRecord& trial, const std::string& objective) {
   return row;
 }
 
-// Those that every table has, then metrics, then parameters, each as they first occur.
-class Columns {
- public:
-  Columns() {
-    for (const char* name : {"trial_job_id", "sequence", "source", "status", "reason", "attempts",
-                             "failures", "reports", "started", "ended", "seconds", "score", "last"})
-      add(fixed_, name);
-  }
-  void add(const json& row) {
-    for (const auto& [name, value] : row.items())
-      add(name.starts_with("parameters.") ? parameters_ : metrics_, name);
-  }
-  std::vector<std::string> names() const {
-    std::vector<std::string> all = fixed_;
-    all.insert(all.end(), metrics_.begin(), metrics_.end());
-    all.insert(all.end(), parameters_.begin(), parameters_.end());
-    return all;
-  }
-
- private:
-  void add(std::vector<std::string>& group, const std::string& name) {
-    if (seen_.insert(name).second) group.push_back(name);
-  }
-  std::vector<std::string> fixed_, metrics_, parameters_;
-  std::unordered_set<std::string> seen_;
-};
-
-Result<void> write_csv(StoreReader& reader, const StoredExperiment& experiment,
-                       const Console& console) {
-  // The head of the table names all columns, so that all trials are read twice.
-  return reader.consistently([&]() -> Result<void> {
-    Columns columns;
-    TRY(reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-      columns.add(flat(trial, experiment.objective().metric));
-      return true;
-    }));
-    const std::vector<std::string> names = columns.names();
-    std::string line;
-    for (const std::string& name : names) line += (line.empty() ? "" : ",") + csv_cell(name);
-    print(console, line + "\n");
-    return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-      const json row = flat(trial, experiment.objective().metric);
-      std::string text;
-      for (const std::string& name : names) {
-        if (&name != names.data()) text += ',';
-        const auto found = row.find(name);
-        if (found != row.end()) text += csv_cell(*found);
-      }
-      print(console, text + "\n");
-      return true;
-    });
-  });
+// One result of a trial that it reported on its way; what it has not is missing.
+json flat_report(const std::string& job_id, const StoredReport& report,
+                 const std::string& objective) {
+  json row = {{"trial_job_id", job_id},
+              {"attempt", report.attempt},
+              {"report", report.report},
+              {"sequence", report.sequence},
+              {"time", report.time}};
+  if (report.ran) row["seconds"] = *report.ran;
+  const auto command = decode(Frame{"ME", report.text});
+  const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
+  const json value = metric == nullptr ? json() : metric->value;
+  if (const auto score = number_of(value, objective)) row["score"] = *score;
+  row["late"] = report.late;
+  row["ignored"] = report.ignored;
+  add_metrics(row, value);
+  return row;
 }
 
-Result<void> write_lines(StoreReader& reader, const StoredExperiment& experiment,
-                         const Console& console) {
-  return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
-    print(console,
-          dump_python_json(with_format(flat(trial, experiment.objective().metric))) + "\n");
-    return true;
-  });
+ExportTable trials_table(StoreReader& reader, const StoredExperiment& experiment) {
+  return {{"trial_job_id", "sequence", "source", "status", "reason", "attempts", "failures",
+           "reports", "started", "ended", "seconds", "score", "last"},
+          [&](const ExportTable::Each& each) {
+            return reader.trials(experiment, {}, [&](const TrialRecord& trial) {
+              each(flat(trial, experiment.objective().metric));
+              return true;
+            });
+          }};
+}
+
+ExportTable reports_table(StoreReader& reader, const StoredExperiment& experiment) {
+  return {{"trial_job_id", "attempt", "report", "sequence", "time", "seconds", "score", "late",
+           "ignored"},
+          [&](const ExportTable::Each& each) {
+            return reader.intermediate_reports(
+                experiment, [&](const std::string& job_id, const StoredReport& report) {
+                  each(flat_report(job_id, report, experiment.objective().metric));
+                });
+          }};
 }
 
 // Whether `path` is the place for a file: one is there, or nothing. Otherwise (a device, a FIFO,
@@ -160,15 +141,21 @@ Result<int> view(const ExportOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
   const bool lines = options.format == "jsonl" || options.which.json;
-  const auto write = lines ? write_lines : write_csv;
+  const ExportTable table =
+      options.reports ? reports_table(reader, experiment) : trials_table(reader, experiment);
+  const auto write = [&](const Console& into) -> Result<void> {
+    if (lines) return write_lines(table, into);
+    // The head names all columns, so that everything is read twice.
+    return reader.consistently([&] { return write_csv(table, into); });
+  };
   if (options.output.empty()) {
-    TRY(write(reader, experiment, console));
+    TRY(write(console));
     return kExitOk;
   }
   TRY(write_file(options.output, [&](std::FILE* file) {
     Console into = console;
     into.out = file;
-    return write(reader, experiment, into);
+    return write(into);
   }));
   return kExitOk;
 }

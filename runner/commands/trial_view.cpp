@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include "base/python_json.h"
+#include "base/standard_output.h"
 #include "runner/commands/best_text.h"
+#include "runner/commands/parameter_text.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
 #include "runner/commands/wait_reasons.h"
@@ -154,6 +156,21 @@ std::string whole_text(const StoredExperiment& experiment, const StoredTrial& wh
          reports_text(whole, console.width);
 }
 
+// For programs: nothing else may be on standard output.
+Result<int> print_parameters(const std::vector<TrialRecord>& best,
+                             const StoredExperiment& experiment, const std::string& format,
+                             const Console& console) {
+  std::string text;
+  for (const TrialRecord& trial : best) {
+    if (format == "yaml" && !text.empty()) text += "---\n";
+    text += TRY(parameter_text(trial.proposed.parameters, format));
+  }
+  if (limits_broken(best, experiment.objectives))
+    put_text(console.err, fmt::format("attune: {}; nearest\n", kNoneKeepsLimits));
+  print(console, text);
+  return kExitOk;
+}
+
 }  // namespace
 
 Result<int> view(const TrialsOptions& options, const Console& console) {
@@ -188,7 +205,8 @@ Result<int> view(const TrialsOptions& options, const Console& console) {
 Result<int> view(const BestOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
-  const bool table = several(experiment.objectives) && !options.which.json;
+  const bool table =
+      several(experiment.objectives) && !options.which.json && options.format.empty();
   const std::vector<TrialRecord> best =
       TRY(reader.best(experiment, table ? std::nullopt : options.count));
   if (best.empty() && !options.which.json)
@@ -201,6 +219,7 @@ Result<int> view(const BestOptions& options, const Console& console) {
     array.end();
     return kExitOk;
   }
+  if (!options.format.empty()) return print_parameters(best, experiment, options.format, console);
   if (table) {
     print_text(console, trade_offs_text(best, experiment.objectives, console.width, options.count));
     return kExitOk;

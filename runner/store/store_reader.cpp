@@ -181,6 +181,21 @@ Result<std::vector<TrialRecord>> StoreReader::trials(const StoredExperiment& exp
   return found;
 }
 
+Result<void> StoreReader::intermediate_reports(
+    const StoredExperiment& experiment,
+    const std::function<void(const std::string&, const StoredReport&)>& each) {
+  auto statement = TRY(state_->database.prepare(
+      fmt::format("SELECT {}, (SELECT job_id FROM trials AS t WHERE t.experiment = r.experiment "
+                  "AND t.trial = r.trial) FROM reports AS r WHERE experiment = ? AND type = "
+                  "'periodical' ORDER BY trial, report",
+                  kReportColumns)));
+  constexpr int kJobId = 12;  // behind the columns of a report
+  return statement.query({experiment.number}, [&](const SqlRow& row) {
+    each(row.text(kJobId), report_of(row));
+    return true;
+  });
+}
+
 Result<TrialRecord> StoreReader::trial(const StoredExperiment& experiment,
                                        const std::string& name) {
   const bool digits = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;

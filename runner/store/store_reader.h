@@ -157,6 +157,11 @@ class StoreReader {
                                         std::optional<std::int64_t> count = std::nullopt);
   // Nothing: there is none. One pass over the trials, unless there is one objective alone.
   Result<std::optional<BestSoFar>> best_so_far(const StoredExperiment& experiment);
+  // `each` is called with every intermediate result, trial by trial, in the order in which they
+  // came; nothing is held in memory.
+  Result<void> intermediate_reports(
+      const StoredExperiment& experiment,
+      const std::function<void(const std::string& job_id, const StoredReport&)>& each);
   // By job id ("t0012") or number ("12").
   Result<TrialRecord> trial(const StoredExperiment& experiment, const std::string& name);
   Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name);

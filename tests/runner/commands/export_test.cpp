@@ -74,6 +74,56 @@ TEST_CASE("export: csv") {
       ",,0.3,,,\n");
 }
 
+// A report with a metric as a trial writes it.
+TrialReport metric_report(const TrialRecord& trial, std::int64_t sequence, const std::string& value,
+                          std::uint64_t position) {
+  TrialReport report = report_of(trial, sequence, parse_json(value).value_or(json()), position);
+  report.text = dump_json({{"parameter_id", trial.sequence},
+                           {"trial_job_id", trial.job_id},
+                           {"type", "PERIODICAL"},
+                           {"sequence", sequence},
+                           {"value", value}});
+  report.ran = 2.5;
+  return report;
+}
+
+TEST_CASE("export: intermediate results, a row for each") {
+  World world;
+  TrialRecord trial = pending_trial(3);
+  world.store.add_trial(trial, 1001).value();
+  trial.status = TrialStatus::running;
+  trial.attempts = 1;
+  world.store.add_attempt(trial, "", 1002).value();
+  world.store
+      .add_report(trial, metric_report(trial, 0, R"({"accuracy": 0.5, "note": "a,b"})", 40), {})
+      .value();
+  world.store.add_report(trial, metric_report(trial, 1, "NaN", 80), {}).value();
+  TrialReport late = metric_report(trial, 2, R"({"accuracy": 0.75, "loss": 2})", 120);
+  late.late = true;
+  world.store.add_report(trial, late, {}).value();
+  TrialReport final = metric_report(trial, 0, "1", 160);
+  final.metric.type = ReportMetricData::Type::final;
+  world.store.add_report(trial, final, {}).value();
+  world.store.commit().value();
+  ExportOptions options;
+  options.which.directory = world.folder.path.string();
+  options.reports = true;
+  CHECK(printed(options) ==
+        "trial_job_id,attempt,report,sequence,time,seconds,score,late,ignored,metrics.accuracy,"
+        "metrics.note,metrics.default,metrics.loss\n"
+        "t0003,0,0,0,1003.0,2.5,0.5,False,\"\",0.5,\"a,b\",,\n"
+        "t0003,0,1,1,1003.0,2.5,,False,\"\",,,NaN,\n"
+        "t0003,0,2,2,1003.0,2.5,0.75,True,\"\",0.75,,,2\n");
+  options.format = "jsonl";
+  std::istringstream lines(printed(options));
+  std::vector<json> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(parse_json(line).value());
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["format"] == kJsonFormat);
+  CHECK(rows[0]["metrics.note"] == "a,b");
+  CHECK(rows[2]["score"] == 0.75);
+}
+
 TEST_CASE("export: json lines, also into a file") {
   const World world;
   const std::string text = world.exported("jsonl");

@@ -99,6 +99,8 @@ TEST_CASE("options: what only looks") {
   const auto exported = parse_as<ExportOptions>({"export", "--format", "jsonl", "-o", "f"});
   CHECK(exported.format == "jsonl");
   CHECK(exported.output == "f");
+  CHECK(parse_as<ExportOptions>({"export", "--reports"}).reports);
+  CHECK(parse_as<BestOptions>({"best", "--format", "env"}).format == "env");
 }
 
 TEST_CASE("options: what is wrong is named") {
@@ -121,6 +123,7 @@ TEST_CASE("options: what is wrong is named") {
   CHECK(contains(usage_error({"update", "--duration", "5 weeks"}), "--duration"));
   CHECK(contains(usage_error({"trials", "--status", "lost"}), "--status"));
   CHECK(contains(usage_error({"export", "--format", "xml"}), "--format"));
+  CHECK(contains(usage_error({"best", "--format", "env", "--json"}), "--json"));
   CHECK(contains(usage_error({"completion", "tcsh"}), "tcsh"));
   CHECK(contains(usage_error({"list", "--unknown"}), "--unknown"));
 }
