@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "runner/commands/changes.h"
 #include "runner/commands/requests.h"
 #include "runner/commands/views.h"
 #include "runner/options.h"
@@ -46,6 +47,7 @@ Console find_console() {
   winsize size = {};
   if (::isatty(STDOUT_FILENO) == 1 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
     console.width = size.ws_col;
+  if (::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1) console.in = stdin;
   console.now = SystemClock().wall();
   return console;
 }
@@ -84,6 +86,8 @@ int execute(const CommandOptions& options) {
       error_code = kExitFailed;
       if constexpr (requires { view(o, console); }) {
         return view(o, console);
+      } else if constexpr (requires { change(o, console); }) {
+        return change(o, console);
       } else {
         return request(o, console);
       }

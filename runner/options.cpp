@@ -18,23 +18,6 @@ constexpr const char* kStatuses =
 CLI::Range trial_numbers() { return {std::int64_t{1}, std::int64_t{1'000'000'000}}; }
 
 CLI::Range concurrencies() { return {1, 100'000}; }
-void directory_option(CLI::App* sub, std::string& directory) {
-  sub->add_option("--dir", directory,
-                  "Working directory, or the folder of one experiment "
-                  "(default: attune-experiments)")
-      ->type_name("DIR");
-}
-
-// `positional`: EXPERIMENT is the argument; else it is named with -e, for the argument is a trial
-// or a file.
-void choice_options(CLI::App* sub, ExperimentChoice& which, bool positional) {
-  sub->add_option(positional ? "experiment" : "-e,--experiment", which.experiment,
-                  "Id, beginning of an id, or name (default: the newest)")
-      ->type_name("EXPERIMENT");
-  directory_option(sub, which.directory);
-  sub->add_flag("--json", which.json, "Print JSON");
-}
-
 void daemon_option(CLI::App* sub, std::string& daemon) {
   sub->add_option("--daemon", daemon,
                   "The tuning daemon (default: attuned beside this program, else in PATH)")
@@ -261,6 +244,21 @@ CompletedCommand completed(const CLI::App* sub) {
 
 }  // namespace
 
+void directory_option(CLI::App* sub, std::string& directory) {
+  sub->add_option("--dir", directory,
+                  "Working directory, or the folder of one experiment "
+                  "(default: attune-experiments)")
+      ->type_name("DIR");
+}
+
+void choice_options(CLI::App* sub, ExperimentChoice& which, bool positional) {
+  sub->add_option(positional ? "experiment" : "-e,--experiment", which.experiment,
+                  "Id, beginning of an id, or name (default: the newest)")
+      ->type_name("EXPERIMENT");
+  directory_option(sub, which.directory);
+  sub->add_flag("--json", which.json, "Print JSON");
+}
+
 std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
                                                                  const char* const* argv) {
   Found found;
@@ -273,6 +271,7 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
   add_runs(app, found);
   add_controls(app, found);
   add_views(app, found);
+  add_experiments(app, found);
   add_pool(app, found);
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script");
   completion->group("Look");

@@ -124,6 +124,28 @@ struct ExportOptions {
   std::string format = "csv";  // "csv", "jsonl"
   std::string output;          // empty: standard output
 };
+struct ConfigOptions {
+  ExperimentChoice which;
+};
+struct CompareOptions {
+  std::string directory = "attune-experiments";
+  std::vector<std::string> experiments;
+  bool json = false;
+};
+struct RenameOptions {
+  ExperimentChoice which;
+  std::string name;
+};
+struct DeleteOptions {
+  std::string directory = "attune-experiments";
+  std::vector<std::string> experiments;
+  bool yes = false;  // without being asked
+  bool json = false;
+};
+struct CompletionWordsOptions {
+  ExperimentChoice which;
+  std::string what;  // "experiments", "trials"
+};
 
 struct CoordinatorCommandOptions {
   std::string file;  // a workload; empty: only tasks of clients
@@ -170,8 +192,9 @@ struct PoolOptions {
 using CommandOptions =
     std::variant<RunOptions, ResumeOptions, SimulateOptions, StopOptions, KillOptions, AddOptions,
                  ImportOptions, UpdateOptions, ListOptions, StatusOptions, TrialsOptions,
-                 ShowOptions, LogsOptions, BestOptions, ExportOptions, CoordinatorCommandOptions,
-                 WorkerCommandOptions, PoolOptions>;
+                 ShowOptions, LogsOptions, BestOptions, ExportOptions, ConfigOptions,
+                 CompareOptions, RenameOptions, DeleteOptions, CompletionWordsOptions,
+                 CoordinatorCommandOptions, WorkerCommandOptions, PoolOptions>;
 
 // What is to be printed instead of running: help, version, a completion script (to standard
 // output), a usage error (to standard error).

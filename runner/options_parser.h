@@ -29,6 +29,11 @@ struct Found {
   LogsOptions logs;
   BestOptions best;
   ExportOptions exported;
+  ConfigOptions config;
+  CompareOptions compare;
+  RenameOptions rename;
+  DeleteOptions deleted;
+  CompletionWordsOptions completion_words;
   CoordinatorCommandOptions coordinator;
   WorkerCommandOptions worker;
   PoolOptions pool;
@@ -77,7 +82,13 @@ CLI::App* command(CLI::App& app, Found& found, const std::string& group, const s
   return sub;
 }
 
-void add_pool(CLI::App& app, Found& found);  // the commands of many machines
+void add_pool(CLI::App& app, Found& found);         // the commands of many machines
+void add_experiments(CLI::App& app, Found& found);  // those for whole experiments
+
+void directory_option(CLI::App* sub, std::string& directory);  // --dir
+// `positional`: EXPERIMENT is the argument; else it is named with -e, for the argument is a trial
+// or a file.
+void choice_options(CLI::App* sub, ExperimentChoice& which, bool positional);
 
 // A first word that is no command, a word that begins as an option does and is none of its command.
 // The error names the nearest one. Before parsing: what CLI11 finds first may be something else.

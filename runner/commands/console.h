@@ -12,8 +12,9 @@ namespace attune {
 struct Console {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  std::size_t width = 0;  // of the terminal; 0: no terminal, nothing is cut off
-  double now = 0;         // seconds since 1970-01-01 UTC
+  std::FILE* in = nullptr;  // where a person answers questions; nullptr: nobody is there
+  std::size_t width = 0;    // of the terminal; 0: no terminal, nothing is cut off
+  double now = 0;           // seconds since 1970-01-01 UTC
 };
 
 void print(const Console& console, const std::string& text);

@@ -6,13 +6,11 @@
 
 #include <tuple>
 
+#include "runner/store/schema.h"
+
 namespace attune {
 namespace {
 
-// Each after those that it refers to.
-constexpr std::array kTables = {"experiments", "trials",        "parameters",  "attempts",
-                                "reports",     "decisions",     "checkpoints", "imports",
-                                "events",      "conversations", "outbox"};
 constexpr std::array kEndings = {"-wal", "-shm"};
 
 std::pair<dev_t, ino_t> identity(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 // The tables of attune.sqlite, and how an older file becomes a newer one. docs/store.md says what
 // each column means.
+#include <array>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -12,6 +13,11 @@
 namespace attune {
 
 inline constexpr std::string_view kStoreFile = "attune.sqlite";
+
+// Each after those that it refers to; all have the column `experiment`.
+inline constexpr std::array kTables = {"experiments", "trials",        "parameters",  "attempts",
+                                       "reports",     "decisions",     "checkpoints", "imports",
+                                       "events",      "conversations", "outbox"};
 
 // Step i takes a database of version i (PRAGMA user_version) to version i + 1. A step that was
 // released is never changed: a change of the schema is one more step.

@@ -103,6 +103,25 @@ TEST_CASE("options: what only looks") {
   CHECK(parse_as<BestOptions>({"best", "--format", "env"}).format == "env");
 }
 
+TEST_CASE("options: whole experiments") {
+  CHECK(parse_as<ConfigOptions>({"config", "digits", "--json"}).which.experiment == "digits");
+  const auto compare = parse_as<CompareOptions>({"compare", "a", "b", "--dir", "d"});
+  CHECK(compare.experiments == std::vector<std::string>{"a", "b"});
+  CHECK(compare.directory == "d");
+  const auto rename = parse_as<RenameOptions>({"rename", "abcd", "new name"});
+  CHECK(rename.which.experiment == "abcd");
+  CHECK(rename.name == "new name");
+  const auto deleted = parse_as<DeleteOptions>({"delete", "a", "b", "--yes"});
+  CHECK(deleted.experiments == std::vector<std::string>{"a", "b"});
+  CHECK(deleted.yes);
+  CHECK(contains(usage_error({"delete"}), "experiments is required"));
+  CHECK(contains(usage_error({"rename", "abcd"}), "name is required"));
+  CHECK(parse_as<CompletionWordsOptions>({"completion-words", "trials", "-e", "x"}).what ==
+        "trials");
+  CHECK(parse({"--help"}).error().text.find("completion-words") == std::string::npos);
+  CHECK(usage_error({"completion-word"}).find("completion-words") == std::string::npos);
+}
+
 TEST_CASE("options: what is wrong is named") {
   CHECK(contains(usage_error({"staus"}), "unknown command 'staus', did you mean 'status'?"));
   CHECK(contains(usage_error({"exp"}), "did you mean 'export'?"));
@@ -151,8 +170,9 @@ TEST_CASE("options: an unknown option names the nearest of its command") {
 
 TEST_CASE("options: help of every command has examples") {
   for (const char* name :
-       {"run", "resume", "stop", "status", "list", "trials", "show", "kill", "add", "logs", "best",
-        "export", "import", "update", "simulate", "completion"}) {
+       {"run",      "resume",     "stop",   "status",  "list",   "trials", "show",
+        "kill",     "add",        "logs",   "best",    "export", "import", "update",
+        "simulate", "completion", "config", "compare", "rename", "delete"}) {
     const auto help = parse({name, "--help"});
     REQUIRE_FALSE(help.has_value());
     CHECK(help.error().exit_code == 0);
