@@ -79,14 +79,16 @@ Result<void> check_place(const StoredExperiment& stored, const fs::path& store) 
   return {};
 }
 
-// What `attune status --json` prints now. The summary remains what it is if that cannot be read.
-void add_stored(json& summary) {
+// What `attune status --json` prints now, and the session; the summary where that cannot be read.
+json stored_summary(const json& summary) {
   auto reader = StoreReader::open(summary["directory"].get<std::string>());
-  if (!reader) return;
+  if (!reader) return summary;
   const auto experiment = reader->find(summary["experiment_id"].get<std::string>());
-  if (!experiment) return;
-  if (const auto stored = status_json(*reader, *experiment, SystemClock().wall()))
-    summary.update(*stored);
+  if (!experiment) return summary;
+  auto stored = status_json(*reader, *experiment, SystemClock().wall());
+  if (!stored) return summary;
+  (*stored)["session"] = summary["session"];
+  return *std::move(stored);
 }
 
 }  // namespace
@@ -100,9 +102,7 @@ std::string Surroundings::path() const {
 
 int print_result(const SessionResult& result, bool as_json) {
   if (as_json) {
-    json whole = result.summary;
-    if (result.stored) add_stored(whole);
-    std::puts(dump_json(whole).c_str());
+    std::puts(dump_json(result.stored ? stored_summary(result.summary) : result.summary).c_str());
   } else if (result.exit_code != kExitUsage) {  // after it there is nothing to sum up
     std::fputs(terminal_text(result.text).c_str(), stdout);
   }
