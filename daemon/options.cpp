@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/base64.h"
+#include "base/man_page.h"
 #include "daemon/experiment.h"
 #include "daemon/version.h"
 
@@ -16,7 +17,7 @@ struct Arguments {
   std::string log_level;
   std::vector<std::string> capabilities;
   std::string when_exhausted;
-  bool list = false, print_config = false, check = false;
+  bool list = false, print_config = false, check = false, man = false;
 };
 
 const std::map<std::string, Durability> kDurabilities = {{"write", Durability::each_second},
@@ -84,6 +85,8 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
                  "trace, debug, info, warning, error or fatal; default $NNI_LOG_LEVEL or info");
   app.add_flag("--list", arguments.list, "Print every tuner and assessor with its arguments");
   app.add_flag("--json", options.as_json, "With --list: as JSON");
+  // Of this program, at its installation.
+  app.add_flag("--man", arguments.man, "Print the manual page")->group("");
   app.add_flag("--print-config", arguments.print_config, "Print the effective settings as JSON");
   app.add_flag("--check", arguments.check,
                "Read a search space from standard input, and say as JSON whether tuner, assessor "
@@ -208,6 +211,8 @@ std::expected<Result<void>, Usage> read_options(
   } catch (const CLI::ParseError& error) {
     return std::unexpected(Usage{2, std::string("attuned: ") + error.what() + "; see --help\n"});
   }
+  if (arguments.man)
+    return std::unexpected(Usage{0, man_page(describe_command(app), kVersion, "attune(1)")});
   if (options.run == Options::Run::journal) return Result<void>();
   if (arguments.exp_params.empty() && !app.remaining().empty()) {
     return std::unexpected(

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/man_page.h"
 #include "runner/commands/completion.h"
 #include "runner/option_words.h"
 #include "runner/options_parser.h"
@@ -227,21 +228,6 @@ void add_views(CLI::App& app, Found& found) {
       ->type_name("FILE");
 }
 
-// The options of a sub-command as the completion scripts need them.
-CompletedCommand completed(const CLI::App* sub) {
-  CompletedCommand command{sub->get_name(), sub->get_description(), {}};
-  for (const CLI::Option* option : sub->get_options()) {
-    CompletedOption entry;
-    entry.description = option->get_description();
-    entry.takes_value = option->get_items_expected_max() > 0;
-    entry.value = option->get_type_name();
-    for (const std::string& name : option->get_lnames()) entry.names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) entry.names.push_back("-" + name);
-    command.options.push_back(std::move(entry));
-  }
-  return command;
-}
-
 }  // namespace
 
 void directory_option(CLI::App* sub, std::string& directory) {
@@ -280,6 +266,9 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
       "  attune completion fish | source\n");
   among(completion->add_option("shell", found.shell, "Which shell")->required(), "bash|zsh|fish");
 
+  // Of this program, at its installation.
+  app.add_subcommand("man", "Print the manual page")->group("");
+
   if (auto unknown = unknown_command(app, argc, argv)) return std::unexpected(std::move(*unknown));
   if (auto unknown = unknown_option(app, argc, argv)) return std::unexpected(std::move(*unknown));
   try {
@@ -290,9 +279,10 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
     return std::unexpected(CommandLineEnd{code == 0 ? kExitOk : kExitUsage, out.str() + err.str()});
   }
   if (!found.chosen) {
-    std::vector<CompletedCommand> commands;
-    for (const CLI::App* sub : app.get_subcommands({})) commands.push_back(completed(sub));
-    return std::unexpected(CommandLineEnd{kExitOk, completion_script(found.shell, commands)});
+    const DescribedCommand all = describe_command(app);
+    return std::unexpected(CommandLineEnd{
+        kExitOk, app.got_subcommand("man") ? man_page(all, ATTUNE_VERSION, "attuned(1)")
+                                           : completion_script(found.shell, all.commands)});
   }
   if (auto* resume = std::get_if<ResumeOptions>(&*found.chosen)) {
     auto retries = read_retries(found.retries);

@@ -7,8 +7,14 @@
 namespace attune {
 namespace {
 
-bool is_choice(const CompletedOption& option) {
+bool is_choice(const DescribedOption& option) {
   return option.value.find('|') != std::string::npos;
+}
+
+// What the program is asked for; empty: it does not know the words.
+std::string asked_words(const DescribedOption& option) {
+  if (option.value == "EXPERIMENT") return "experiments";
+  return option.value == "TRIAL" ? "trials" : "";
 }
 
 std::string words_of(std::string choices) {
@@ -38,22 +44,38 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
 }
 
 // How bash completes a value.
-std::string bash_value(const CompletedOption& option) {
+std::string bash_value(const DescribedOption& option) {
   if (is_choice(option))
     return fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$cur\"))", words_of(option.value));
   if (option.value == "DIR") return "COMPREPLY=($(compgen -d -- \"$cur\"))";
   if (option.value == "FILE") return "COMPREPLY=($(compgen -f -- \"$cur\"))";
-  return "COMPREPLY=()";
+  const std::string asked = asked_words(option);
+  return asked.empty() ? "COMPREPLY=()" : "_attune_words " + asked;
 }
 
-std::string bash_script(const std::vector<CompletedCommand>& commands) {
+// compgen -W would expand the names, and carry out a $(command) in one of them.
+constexpr const char* kBashWords =
+    "_attune_words() {\n"
+    "  local more=() i word\n"
+    "  COMPREPLY=()\n"
+    "  for ((i = 2; i < COMP_CWORD - 1; ++i)); do\n"
+    "    case ${COMP_WORDS[i]} in\n"
+    "      --dir | -e | --experiment) more+=(\"${COMP_WORDS[i]}\" \"${COMP_WORDS[i+1]}\") ;;\n"
+    "    esac\n"
+    "  done\n"
+    "  while IFS= read -r word; do\n"
+    "    [[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$word\")\n"
+    "  done < <(\"${COMP_WORDS[0]}\" completion-words \"$1\" \"${more[@]}\" 2>/dev/null)\n"
+    "}\n";
+
+std::string bash_script(const std::vector<DescribedCommand>& commands) {
   std::vector<std::string> names;
   std::string values, words;
-  for (const CompletedCommand& command : commands) {
+  for (const DescribedCommand& command : commands) {
     names.push_back(command.name);
     std::vector<std::string> flags;
     std::string positional = "COMPREPLY=()";
-    for (const CompletedOption& option : command.options) {
+    for (const DescribedOption& option : command.options) {
       if (option.names.empty()) {
         positional = bash_value(option);
         continue;
@@ -72,6 +94,7 @@ std::string bash_script(const std::vector<CompletedCommand>& commands) {
   }
   return fmt::format(
       "# bash: source <(attune completion bash)\n"
+      "{}"
       "_attune() {{\n"
       "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}\n"
       "  local command=${{COMP_WORDS[1]}}\n"
@@ -83,22 +106,37 @@ std::string bash_script(const std::vector<CompletedCommand>& commands) {
       "  case $command in\n{}  esac\n"
       "}}\n"
       "complete -o filenames -F _attune attune\n",
-      joined(names, " "), values, words);
+      kBashWords, joined(names, " "), values, words);
 }
 
-std::string zsh_value(const CompletedOption& option) {
+std::string zsh_value(const DescribedOption& option) {
   if (is_choice(option)) return fmt::format(":value:({})", words_of(option.value));
   if (option.value == "DIR") return ":folder:_files -/";
   if (option.value == "FILE") return ":file:_files";
+  // A blank before it keeps _arguments from adding words of its own.
+  if (!asked_words(option).empty()) return ":word: _attune_words " + asked_words(option);
   return fmt::format(":{}:", quoted(option.value.empty() ? "value" : option.value, true));
 }
 
-std::string zsh_script(const std::vector<CompletedCommand>& commands) {
+constexpr const char* kZshWords =
+    "_attune_words() {\n"
+    "  local -a more found\n"
+    "  local i\n"
+    "  for ((i = 2; i < CURRENT - 1; ++i)); do\n"
+    "    case $words[i] in\n"
+    "      --dir|-e|--experiment) more+=(\"$words[i]\" \"$words[i+1]\") ;;\n"
+    "    esac\n"
+    "  done\n"
+    "  found=(\"${(@f)$(attune completion-words $1 $more 2>/dev/null)}\")\n"
+    "  compadd -a found\n"
+    "}\n";
+
+std::string zsh_script(const std::vector<DescribedCommand>& commands) {
   std::string list, cases;
-  for (const CompletedCommand& command : commands) {
+  for (const DescribedCommand& command : commands) {
     list += fmt::format("    '{}:{}'\n", command.name, quoted(command.description, true));
     cases += fmt::format("    {}) _arguments", command.name);
-    for (const CompletedOption& option : command.options) {
+    for (const DescribedOption& option : command.options) {
       if (option.names.empty()) {
         cases += fmt::format(" \\\n      '*{}'", zsh_value(option));
         continue;
@@ -113,6 +151,7 @@ std::string zsh_script(const std::vector<CompletedCommand>& commands) {
   return fmt::format(
       "#compdef attune\n"
       "# zsh: source <(attune completion zsh)\n"
+      "{}"
       "_attune() {{\n"
       "  local -a commands=(\n{}  )\n"
       "  if ((CURRENT == 2)); then\n"
@@ -124,22 +163,38 @@ std::string zsh_script(const std::vector<CompletedCommand>& commands) {
       "  ((CURRENT--))\n"
       "  case $command in\n{}  esac\n"
       "}}\n"
-      "compdef _attune attune\n",
-      list, cases);
+      // As a file _attune of $fpath this is the body of the function that it defines.
+      "if [[ $funcstack[1] == _attune ]]; then _attune \"$@\"; else compdef _attune attune; fi\n",
+      kZshWords, list, cases);
 }
 
-std::string fish_value(const CompletedOption& option) {
+std::string fish_value(const DescribedOption& option) {
   if (is_choice(option)) return fmt::format("-x -a '{}'", words_of(option.value));
   if (option.value == "DIR") return "-x -a '(__fish_complete_directories)'";
+  if (!asked_words(option).empty())
+    return fmt::format("-x -a '(__attune_words {})'", asked_words(option));
   return option.value == "FILE" ? "-r -F" : "-x";
 }
 
-std::string fish_script(const std::vector<CompletedCommand>& commands) {
-  std::string text = "# fish: attune completion fish | source\ncomplete -c attune -f\n";
-  for (const CompletedCommand& command : commands) {
+constexpr const char* kFishWords =
+    "function __attune_words\n"
+    "  set -l line (commandline -opc)\n"
+    "  set -l more\n"
+    "  for i in (seq 2 (count $line))\n"
+    "    if contains -- $line[$i] --dir -e --experiment; and test $i -lt (count $line)\n"
+    "      set -a more $line[$i] $line[(math $i + 1)]\n"
+    "    end\n"
+    "  end\n"
+    "  attune completion-words $argv[1] $more 2>/dev/null\n"
+    "end\n";
+
+std::string fish_script(const std::vector<DescribedCommand>& commands) {
+  std::string text =
+      fmt::format("# fish: attune completion fish | source\n{}complete -c attune -f\n", kFishWords);
+  for (const DescribedCommand& command : commands) {
     text += fmt::format("complete -c attune -n __fish_use_subcommand -a {} -d '{}'\n", command.name,
                         quoted(command.description, false));
-    for (const CompletedOption& option : command.options) {
+    for (const DescribedOption& option : command.options) {
       std::string line =
           fmt::format("complete -c attune -n '__fish_seen_subcommand_from {}'", command.name);
       for (const std::string& name : option.names) {
@@ -148,6 +203,8 @@ std::string fish_script(const std::vector<CompletedCommand>& commands) {
       }
       if (option.names.empty()) {
         if (option.value == "FILE") text += line + " -F\n";
+        if (!asked_words(option).empty())
+          text += fmt::format("{} -a '(__attune_words {})'\n", line, asked_words(option));
         continue;
       }
       if (option.takes_value) line += " " + fish_value(option);
@@ -160,7 +217,7 @@ std::string fish_script(const std::vector<CompletedCommand>& commands) {
 }  // namespace
 
 std::string completion_script(const std::string& shell,
-                              const std::vector<CompletedCommand>& commands) {
+                              const std::vector<DescribedCommand>& commands) {
   if (shell == "zsh") return zsh_script(commands);
   return shell == "fish" ? fish_script(commands) : bash_script(commands);
 }

@@ -1,25 +1,16 @@
 #pragma once
-// Completion scripts for shells, from a description of the command line. options.cpp makes the
-// description from the parser itself, so that a script cannot know other options than the program.
+// Completion scripts for shells, from a description of the command line. What an option takes says
+// how its value is completed: FILE, DIR, words "csv|jsonl", and EXPERIMENT and TRIAL, which the
+// script asks `attune completion-words` for.
 #include <string>
 #include <vector>
 
-namespace attune {
+#include "base/command_description.h"
 
-struct CompletedOption {
-  std::vector<std::string> names;  // "--dir", "-e"; none: a positional argument
-  std::string description;
-  bool takes_value = false;
-  std::string value;  // "FILE", "DIR": completed as such; "csv|jsonl": those words; else nothing
-};
-struct CompletedCommand {
-  std::string name;
-  std::string description;
-  std::vector<CompletedOption> options;
-};
+namespace attune {
 
 // `shell` is bash, zsh or fish.
 std::string completion_script(const std::string& shell,
-                              const std::vector<CompletedCommand>& commands);
+                              const std::vector<DescribedCommand>& commands);
 
 }  // namespace attune

@@ -42,6 +42,29 @@ class Install(unittest.TestCase):
             self.assertTrue(os.access(self.prefix / 'bin' / program, os.X_OK), program)
         self.assertIn('TPE', run(self.prefix / 'bin' / 'attuned', '--list'))
 
+    def test_man_pages(self):
+        for program in 'attune', 'attuned':
+            page = self.prefix / f'share/man/man1/{program}.1'
+            self.assertIn(f'.TH {program.upper()} 1', page.read_text())
+            if shutil.which('groff'):
+                shown = subprocess.run(['groff', '-man', '-ww', '-Tutf8', page], text=True, check=True,
+                                       capture_output=True)
+                self.assertEqual(shown.stderr, '')
+                self.assertIn('--help', re.sub('\x1b\\[[0-9;]*m|.\b', '', shown.stdout))
+            if shutil.which('man'):
+                shown = subprocess.run(['man', '--warnings', '-l', page], text=True, check=True,
+                                       capture_output=True, env={**os.environ, 'LC_ALL': 'C.UTF-8',
+                                                                 'MANPAGER': 'cat'})
+                self.assertEqual(shown.stderr, '')
+
+    def test_completions(self):
+        share = self.prefix / 'share'
+        for name, text in (('bash-completion/completions/attune', 'complete -o filenames -F _attune'),
+                           ('zsh/site-functions/_attune', '#compdef attune\n'),
+                           ('fish/vendor_completions.d/attune.fish', 'complete -c attune -f')):
+            self.assertIn(text, (share / name).read_text())
+        run('bash', '-n', share / 'bash-completion/completions/attune')
+
     def test_headers_include_only_each_other(self):
         headers = list((self.prefix / 'include').rglob('*.h'))
         self.assertIn(self.prefix / 'include/attune/study/study.h', headers)

@@ -1,10 +1,13 @@
 // The command line: every sub-command, what is wrong with one, and completion scripts.
 #include "runner/options.h"
 
+#include <fmt/format.h>
 #include <stdio.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "tests/support/temporary_folder.h"
 
@@ -153,8 +156,8 @@ TEST_CASE("options: an unknown option names the nearest of its command") {
   CHECK(contains(usage_error({"run", "--max-trails=5"}), "did you mean '--max-trials'?"));
   CHECK(contains(usage_error({"run", "-concurrency", "5"}), "did you mean '--concurrency'?"));
   CHECK(contains(usage_error({"export", "--out", "f"}), "did you mean '--output'?"));
-  CHECK(contains(usage_error({"pool", "drain", "--jion", "x", "w"}),
-                 "attune pool drain: unknown option '--jion', did you mean '--join'?"));
+  CHECK(contains(usage_error({"pool", "drain", "--joinn", "x", "w"}),
+                 "attune pool drain: unknown option '--joinn', did you mean '--join'?"));
   const std::string far = usage_error({"list", "--frobnicate"});
   CHECK(contains(far, "unknown option '--frobnicate'\nKnown: "));
   CHECK(contains(far, "--dir"));
@@ -183,11 +186,16 @@ TEST_CASE("options: help of every command has examples") {
   CHECK(contains(parse({"--version"}).error().text, "attune "));
 }
 
-// What bash offers after `words`, a line for each.
-std::string bash_offers(const std::string& script, const std::string& words) {
+// What bash offers after `words`, a line for each. ./attune is a program that knows two words, the
+// second of which should not be carried out, and says what it was asked in `asked`.
+std::string bash_offers(const std::string& script, const std::string& words,
+                        std::string* asked = nullptr) {
   const TemporaryFolder folder;
   std::ofstream(folder.path / "completion.bash") << script;
   std::ofstream(folder.path / "experiment.yaml") << "";
+  std::ofstream(folder.path / "attune") << "#!/bin/sh\necho \"$*\" > asked\n"
+                                           "printf '%s\\n' t0001 't0002 $(touch done)'\n";
+  std::filesystem::permissions(folder.path / "attune", std::filesystem::perms::owner_all);
   std::ofstream(folder.path / "try.sh")
       << "cd " << folder.path.string() << "\nsource ./completion.bash\nCOMP_WORDS=(" << words
       << ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_attune\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n";
@@ -196,6 +204,8 @@ std::string bash_offers(const std::string& script, const std::string& words) {
   REQUIRE(pipe != nullptr);
   for (int c = ::fgetc(pipe); c != EOF; c = ::fgetc(pipe)) offers += static_cast<char>(c);
   CHECK(::pclose(pipe) == 0);
+  CHECK_FALSE(std::filesystem::exists(folder.path / "done"));
+  if (asked != nullptr) std::getline(std::ifstream(folder.path / "asked"), *asked);
   return offers;
 }
 
@@ -210,6 +220,41 @@ TEST_CASE("options: bash completes commands, options, files and words") {
   CHECK(bash_offers(text, "attune export --format ''") == "csv\njsonl\n");
   CHECK(bash_offers(text, "attune trials --status pa") == "paused\n");
   CHECK(bash_offers(text, "attune completion f") == "fish\n");
+  std::string asked;
+  CHECK(bash_offers(text, "./attune show --dir d -e abcd t", &asked) ==
+        "t0001\nt0002 $(touch done)\n");
+  CHECK(asked == "completion-words trials --dir d -e abcd");
+  CHECK(bash_offers(text, "./attune delete t0001", &asked) == "t0001\n");
+  CHECK(asked == "completion-words experiments");
+  CHECK(bash_offers(text, "./attune show -e ''", &asked).starts_with("t0001\n"));
+  CHECK(asked == "completion-words experiments");
+  CHECK(bash_offers(text, "attune show t") == "\n");  // no program: nothing, and no error
+}
+
+TEST_CASE("options: every option of the help is in the man page") {
+  const std::string page = parse({"man"}).error().text;
+  CHECK(parse({"man"}).error().exit_code == 0);
+  int options = 0;
+  for (const char* name :
+       {"run",    "resume",  "stop",   "status", "list",        "trials", "show",     "kill",
+        "add",    "logs",    "best",   "export", "import",      "update", "simulate", "completion",
+        "config", "compare", "rename", "delete", "coordinator", "worker", "pool"}) {
+    const std::size_t begin = page.find(fmt::format(".SS \\fBattune {}\\fR", name));
+    REQUIRE(begin != std::string::npos);
+    const std::string section = page.substr(begin, page.find(".SS \\fBattune", begin + 1) - begin);
+    std::istringstream help(parse({name, "--help"}).error().text);
+    for (std::string word; help >> word;) {
+      if (word.starts_with("Examples")) break;
+      if (!word.starts_with("--")) continue;
+      std::string shown = word.substr(0, word.find_first_of(",=[{ "));
+      for (std::size_t i = 0; (i = shown.find('-', i)) != std::string::npos; i += 2)
+        shown.insert(i, "\\");
+      INFO(name << " " << word);
+      CHECK(section.find("\\fB" + shown + "\\fR") != std::string::npos);
+      ++options;
+    }
+  }
+  CHECK(options > 100);
 }
 
 TEST_CASE("options: numbers of a worker that are none") {
