@@ -230,6 +230,17 @@ void add_views(CLI::App& app, Found& found) {
 
 }  // namespace
 
+namespace {
+
+// "attune pool cancel": whose help explains what was wrong.
+std::string given_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* sub : app.get_subcommands()) name += " " + given_command(*sub);
+  return name;
+}
+
+}  // namespace
+
 void directory_option(CLI::App* sub, std::string& directory) {
   sub->add_option("--dir", directory,
                   "Working directory, or the folder of one experiment "
@@ -275,8 +286,10 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
-    const int code = app.exit(error, out, err);
-    return std::unexpected(CommandLineEnd{code == 0 ? kExitOk : kExitUsage, out.str() + err.str()});
+    if (app.exit(error, out, err) == 0) return std::unexpected(CommandLineEnd{kExitOk, out.str()});
+    const std::string name = given_command(app);
+    return std::unexpected(CommandLineEnd{
+        kExitUsage, fmt::format("{0}: {1}\n{0} --help shows what there is\n", name, error.what())});
   }
   if (!found.chosen) {
     const DescribedCommand all = describe_command(app);
