@@ -5,6 +5,13 @@
 namespace attune {
 namespace {
 
+// "attune runs experiments" -> "runs experiments": the name stands before it.
+std::string without_name(const std::string& description, const std::string& name) {
+  if (!description.starts_with(name)) return description;
+  const std::size_t begin = description.find_first_not_of(", ", name.size());
+  return begin == std::string::npos ? description : description.substr(begin);
+}
+
 // Text as it is: a backslash begins a command, a plain '-' may become a hyphen that nobody can
 // copy, and a line that begins with a point or a quote is a request.
 std::string escaped(const std::string& text) {
@@ -33,8 +40,11 @@ std::string option_text(const DescribedOption& option) {
   if (is_positional(option)) return italic(option.argument);
   std::string text;
   for (const std::string& name : option.names) text += (text.empty() ? "" : ", ") + bold(name);
-  if (option.takes_value && !option.value.empty()) text += " " + italic(option.value);
-  return text;
+  if (!option.takes_value || option.value.empty()) return text;
+  std::string value = italic(option.value);
+  for (std::size_t i = 0; (i = value.find('|', i)) != std::string::npos; ++i)
+    value.insert(i + 1, "\\:");  // a line may end here
+  return text + " " + value;
 }
 
 std::string options_text(const DescribedCommand& command) {
@@ -73,7 +83,8 @@ std::string man_page(const DescribedCommand& program, const std::string& version
   std::string text = fmt::format(
       ".TH {} 1 \"\" \"{} {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}{} "
       "[\\fIoptions\\fR]\n.SH OPTIONS\n{}",
-      title, program.name, version, program.name, escaped(program.description), bold(program.name),
+      title, program.name, version, program.name,
+      escaped(without_name(program.description, program.name)), bold(program.name),
       commands ? " [\\fIcommand\\fR]" : "", options_text(program));
   if (commands) text += ".SH COMMANDS\n";
   for (const DescribedCommand& command : program.commands)

@@ -211,8 +211,11 @@ std::expected<Result<void>, Usage> read_options(
   } catch (const CLI::ParseError& error) {
     return std::unexpected(Usage{2, std::string("attuned: ") + error.what() + "; see --help\n"});
   }
-  if (arguments.man)
-    return std::unexpected(Usage{0, man_page(describe_command(app), kVersion, "attune(1)")});
+  if (arguments.man) {
+    DescribedCommand described = describe_command(app);
+    described.name = "attuned";  // not the path that it was called by
+    return std::unexpected(Usage{0, man_page(described, std::string(kVersion), "attune(1)")});
+  }
   if (options.run == Options::Run::journal) return Result<void>();
   if (arguments.exp_params.empty() && !app.remaining().empty()) {
     return std::unexpected(

@@ -228,10 +228,6 @@ void add_views(CLI::App& app, Found& found) {
       ->type_name("FILE");
 }
 
-}  // namespace
-
-namespace {
-
 // "attune pool cancel": whose help explains what was wrong.
 std::string given_command(const CLI::App& app) {
   std::string name = app.get_name();

@@ -7,7 +7,7 @@ namespace attune::man_page_test {
 TEST_CASE("man page: options, commands, and nothing that the formatter takes for its own") {
   DescribedCommand program;
   program.name = "tool";
-  program.description = "does it";
+  program.description = "tool, does it";
   program.options = {{{"--help", "-h"}, "", "Print this", false, false, false, ""}};
   DescribedCommand run;
   run.name = "run";
@@ -26,7 +26,7 @@ TEST_CASE("man page: options, commands, and nothing that the formatter takes for
         ".SS \\fBtool run\\fR \\fIfile\\fR [\\fImore\\fR...]\nRun it.\n"
         ".TP\n\\fIfile\\fR\nWhat to run\n"
         ".TP\n\\fImore\\fR\nOthers\n"
-        ".TP\n\\fB\\-\\-mode\\fR \\fIa|b\\fR\n\\&.fast or slow\n"
+        ".TP\n\\fB\\-\\-mode\\fR \\fIa|\\:b\\fR\n\\&.fast or slow\n"
         ".PP\n.nf\nExamples:\n  tool run a\\eb\n\\&.tool\n\\&\\(aqx\\(aq\n.fi\n"
         ".SH SEE ALSO\nother(1)\n");
 }
