@@ -10,12 +10,13 @@ import pathlib
 from typing import Any, Dict, Optional
 
 from .daemon import DaemonError
+from .errors import NoMoreTrials, StudyError, WaitForResults
 from .functions import Reporter, TrialFunction, TrialStopped, run
 from .study import Study
-from .study_trial import NoMoreTrials, StudyTrial, WaitForResults
+from .study_trial import StudyTrial
 from .trial import Trial, TrialError, this_trial
 
-__all__ = ['DaemonError', 'NoMoreTrials', 'Reporter', 'Study', 'StudyTrial', 'Trial', 'TrialError',
+__all__ = ['DaemonError', 'NoMoreTrials', 'Reporter', 'Study', 'StudyError', 'StudyTrial', 'Trial', 'TrialError',
            'TrialFunction', 'TrialStopped', 'WaitForResults', 'checkpoint_dir', 'experiment_id',
            'final', 'next_parameters', 'output_dir', 'report', 'restore', 'run', 'save',
            'sequence_id', 'trial_id']

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import warnings
 import weakref
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 _HEADER = 16  # bytes: two of the command, fourteen digits
 _LOG_PREFIX = re.compile(r'^\[[^]]*\] [A-Z]+ \([^)]*\) ')
@@ -42,6 +42,11 @@ def find_attuned(program: Optional[str] = None) -> str:
     raise DaemonError('attuned was not found: put it into PATH, or name it in ATTUNED')
 
 
+def environment_for_attuned() -> Dict[str, str]:
+    """Ours, without what a manager has told this process: that is not for an attuned of ours."""
+    return {name: value for name, value in os.environ.items() if not name.startswith('NNI_')}
+
+
 class Daemon:
     """One attuned. For one thread at a time; no thread of its own.
 
@@ -50,16 +55,13 @@ class Daemon:
     """
 
     def __init__(self, program: str, arguments: List[str]):
-        # What a manager has told this process is not meant for a daemon of ours.
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith('NNI_')}
         self._said = tempfile.TemporaryFile('a+b')  # stderr: a pipe could fill up
         try:
             # A session of its own: Ctrl-C in a terminal is this process's to handle.
             self._process = subprocess.Popen(
                 [program, *arguments, '--in-fd', '0', '--out-fd', '1'], bufsize=0,
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
-                env=environment, start_new_session=True)
+                env=environment_for_attuned(), start_new_session=True)
         except OSError as error:
             self._said.close()
             raise DaemonError(f'cannot start {program}: {error.strerror}') from error
@@ -121,6 +123,13 @@ class Daemon:
     def last_said(self) -> str:
         """The last line of its log, without time and place; empty: none."""
         return _last_line(self._said)
+
+    def said_since(self, position: int) -> Tuple[int, List[str]]:
+        """Where its log ends now, and the lines from `position` on, without time and place."""
+        self._said.seek(position)
+        data = self._said.read()
+        lines = data.decode(errors='replace').splitlines()
+        return position + len(data), [_LOG_PREFIX.sub('', line) for line in lines]
 
     def close(self, reason: str = 'attuned was ended') -> None:
         """Ends it in order: what it was told is handled, and its state saved. Never raises.

@@ -8,14 +8,6 @@ from typing import Any, Dict, List, Optional, Tuple
 from . import values
 
 
-class NoMoreTrials(Exception):
-    """The tuner has proposed everything that it ever will."""
-
-
-class WaitForResults(Exception):
-    """The tuner can propose nothing before a trial that runs has ended or reported."""
-
-
 @dataclass(eq=False)
 class StudyTrial:
     """One trial of a Study. To be read: Study changes it."""

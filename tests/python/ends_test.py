@@ -20,6 +20,9 @@ from support import UNIFORM, StudyCase
 
 _FULL_DISK = """
 import sys
+if '--check' in sys.argv:
+    print('{"fine": true}')
+    sys.exit()
 def put(code, text=''):
     sys.stdout.write('%s%014d%s' % (code, len(text), text))
     sys.stdout.flush()
@@ -49,17 +52,24 @@ class Ends(StudyCase):
     def test_arguments_that_attuned_refuses(self):
         before = open_descriptors()
         for named, words in [
-                ({'tuner': 'TPEE'}, 'unknown tuner "TPEE"; did you mean "TPE"'),
-                ({'tuner_args': {'speed': 1}}, 'auto: unknown argument "speed"'),
-                ({'assessor': 'Some'}, 'unknown assessor "Some"'),
+                ({'tuner': 'TPEE'}, 'tuner: unknown tuner "TPEE"; did you mean "TPE"'),
+                ({'tuner_args': {'speed': 1}}, 'tuner_args: auto: unknown argument "speed"'),
+                ({'assessor': 'Some'}, 'assessor: unknown assessor "Some"'),
+                ({'assessor': 'Medianstop', 'assessor_args': {'a': 1}},
+                 'assessor_args: Medianstop: unknown argument "a"'),
                 ({'constraints': ['y < 1']}, 'unknown parameter "y"'),
+                ({'objectives': [{'metric': 'a', 'mode': 'max'}]},
+                 'objectives[0].mode: "maximize" or "minimize" expected'),
+                ({'tuner_args': {'optimize_mode': 'maximize'}}, 'optimize_mode of auto'),
                 ({'space': {'x': {'_type': 'uni', '_value': [0, 1]}}}, 'x._type: unknown type'),
-                ({'space': 5}, 'search')]:
-            with self.subTest(named=named), self.assertRaises(attune.DaemonError) as caught:
-                attune.Study(**{'space': UNIFORM, **named})
-            self.assertIn(words, str(caught.exception))
-        with self.assertRaises(ValueError):
-            attune.Study(UNIFORM, maximize=True, objectives=[{'metric': 'a'}])
+                ({'space': 5}, 'space: search_space: must be an object')]:
+            with self.subTest(named=named), tempfile.TemporaryDirectory() as folder, \
+                    mock.patch.object(tempfile, 'tempdir', folder):
+                with self.assertRaises(attune.StudyError) as caught:
+                    attune.Study(**{'space': UNIFORM, **named}, file=f'{folder}/study')
+                self.assertIn(words, str(caught.exception))
+                self.assertEqual(os.listdir(folder), [])
+        self.assertTrue(issubclass(attune.StudyError, ValueError))
         self.assertEqual(open_descriptors(), before)
 
     def test_no_such_program(self):
@@ -182,7 +192,7 @@ class Ends(StudyCase):
             for trial in study.trials:
                 if trial.status == 'running':
                     study.tell(trial, 1)
-            study.optimize(lambda config: config['x'], 5)
+            study.optimize(lambda config: config['x'], until=5)
             numbers = [trial.parameters['x'] for trial in study.trials]
             self.assertEqual(len(set(numbers)), len(numbers))
             self.assertEqual({trial.status for trial in study.trials}, {'completed'})
@@ -262,7 +272,7 @@ class Ends(StudyCase):
                  'again = attune.Study.load(os.environ["TMPDIR"] + "/saved")\n'
                  'os.unlink(os.environ["TMPDIR"] + "/saved")\nagain.ask()\n')
         refused = ('try: attune.Study(SPACE, tuner="none")\n'
-                   'except attune.DaemonError as error: kept = error\n')
+                   'except attune.StudyError as error: kept = error\n')
         for code in (use, use + saved, refused, use + 'sys.exit(0)'):
             with self.subTest(code=code):
                 done = self.script(code)

@@ -3,6 +3,7 @@ import tempfile
 import threading
 import unittest
 
+import attune
 from support import CHOICE, StudyCase, parabola
 
 
@@ -117,20 +118,69 @@ class Optimizing(StudyCase):
         first = study.ask(2)
         other = threading.Thread(target=lambda: [study.tell(trial, 1) for trial in first])
         other.start()
-        study.optimize(parabola, 3)
+        study.optimize(parabola, until=3)
         other.join()
         self.assertEqual([trial.status for trial in study.trials], ['completed'] * 3)
 
-    def test_trials_is_what_the_study_has_in_all(self):
+    def test_so_many_more_or_so_many_in_all(self):
         study = self.study(tuner='Random')
         study.tell(study.ask(), 1)
-        study.ask()  # runs elsewhere, and counts
-        for workers, total, expected in [(1, 5, 5), (3, 20, 20), (2, 20, 20), (1, 7, 20)]:
-            self.assertIs(study.optimize(parabola, total, workers=workers), study.best)
+        study.ask()  # runs elsewhere, and counts for `until`
+        for how, expected in [({'until': 5}, 5), ({'until': 20, 'workers': 3}, 20),
+                              ({'until': 20, 'workers': 2}, 20), ({'until': 7}, 20),
+                              ({'n': 2}, 22), ({'n': 7, 'workers': 3}, 29)]:
+            self.assertIs(study.optimize(parabola, **how), study.best)
             self.assertEqual(len(study.trials), expected)
-        for none in (0, -1):
-            with self.assertRaisesRegex(ValueError, f'trials must be positive, got {none}'):
-                study.optimize(parabola, none)
+
+    def test_callbacks_hear_of_every_end(self):
+        def function(config):
+            if len(study.trials) == 2:
+                raise OSError
+            return parabola(config)
+
+        heard = []
+        study = self.study(tuner='Random')
+        study.optimize(function, 12, workers=3, catch=(OSError,), callbacks=[
+            lambda whose, trial: heard.append((whose, trial.number, trial.status))])
+        self.assertEqual(sorted(heard, key=lambda each: each[1]),
+                         [(study, trial.number, trial.status) for trial in study.trials])
+
+    def test_a_callback_stops_it(self):
+        for workers in (1, 3):
+            study = self.study(tuner='Random')
+
+            def enough(whose, trial):
+                if whose.best_value < 0.5:
+                    whose.stop()
+
+            study.optimize(parabola, 1000, workers=workers, callbacks=[enough])
+            self.assertLess(len(study.trials), 1000)
+            self.assertEqual({trial.status for trial in study.trials}, {'completed'})
+            before = len(study.trials)
+            study.optimize(parabola, 2)  # it was stopped once
+            self.assertEqual(len(study.trials), before + 2)
+
+    def test_a_callback_that_raises_ends_it(self):
+        def broken(whose, trial):
+            raise OSError('the callback')
+
+        for workers in (1, 3):
+            study = self.study(tuner='Random')
+            with self.assertRaisesRegex(OSError, 'the callback'):
+                study.optimize(parabola, 1000, workers=workers, catch=(OSError,),
+                               callbacks=[broken])
+            self.assertLessEqual(len(study.trials), workers)
+            self.assertEqual({trial.status for trial in study.trials}, {'completed'})
+
+    def test_the_best_by_its_names(self):
+        study = self.study()
+        for name in ('best_trial', 'best_parameters', 'best_value'):
+            with self.assertRaisesRegex(attune.StudyError, 'no best trial'):
+                getattr(study, name)
+        study.optimize(parabola, 5)
+        self.assertIs(study.best_trial, study.best)
+        self.assertIs(study.best_parameters, study.best.parameters)
+        self.assertEqual(study.best_value, parabola(study.best.parameters))
 
     def test_a_space_that_ends(self):
         study = self.study(CHOICE, tuner='GridSearch')

@@ -24,7 +24,7 @@ class SavingAndLoading(StudyCase):
         return study
 
     def go_on(self, study, count=45):
-        study.optimize(parabola, count)
+        study.optimize(parabola, until=count)
         return [(trial.number, trial.parameters) for trial in study.trials]
 
     def test_three_ways_to_the_same_end(self):

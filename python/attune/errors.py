@@ -1,0 +1,13 @@
+"""What a Study says when it was given something that it cannot use."""
+
+
+class StudyError(ValueError):
+    """An argument cannot be used; the message names it and says what to do. Nothing has changed."""
+
+
+class NoMoreTrials(Exception):
+    """The tuner has proposed everything that it ever will."""
+
+
+class WaitForResults(Exception):
+    """The tuner can propose nothing before a trial that runs has ended or reported."""
