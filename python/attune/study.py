@@ -173,33 +173,14 @@ class Study(StudyCore):
 
         All of them or none. StudyError: one cannot be used, and which.
         """
-        records = []
-        for index, result in enumerate(results):
-            records.append(self._record(f'results[{index}]', result))
+        records = [study_points.record(f'results[{index}]', result, self._checked)
+                   for index, result in enumerate(results)]
         if not records:
             return
         self._usable()
         study_points.check_results(self._program, self._settings, records)
         with self._change():
             self._import(records)
-
-    def _import(self, records: List[Dict[str, Any]]) -> None:
-        self._imported.extend(records)
-        self._synchronize(('FD', json.dumps(records)))
-        self._log({'import': [{'parameters': record['parameter'], 'value': record['value']}
-                              for record in records]})
-
-    def _record(self, where: str, result: Any) -> Dict[str, Any]:
-        if not isinstance(result, dict) or set(result) != {'parameters', 'value'}:
-            raise StudyError(f"{where}: must be a dict with 'parameters' and 'value', "
-                             f'got {result!r:.100}')
-        parameters = values.plain(result['parameters'], f"{where}['parameters']")
-        try:
-            value = values.metrics(result['value'])
-            self._value_of(value)
-        except (TypeError, ValueError) as error:
-            raise StudyError(f"{where}['value']: {error}") from None
-        return {'parameter': parameters, 'value': value}
 
     def _usable(self) -> None:
         """DaemonError: it was closed, or its attuned has died."""
@@ -228,16 +209,6 @@ class Study(StudyCore):
         from .optimize import optimize  # here: it needs this module
         optimize(self, function, n, until, workers, catch, tuple(callbacks))
         return self.best
-
-    def _take_left_over(self) -> Optional[StudyTrial]:
-        """A trial that ran when the program ended which had the file before; it begins again."""
-        with self._change():
-            while self._left_over:
-                trial = self._left_over.popleft()
-                if trial.status == 'running':  # nobody has told it meanwhile
-                    self._begin_again(trial)
-                    return trial
-        return None
 
     @property
     def changed(self) -> threading.Condition:

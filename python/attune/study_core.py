@@ -173,6 +173,22 @@ class StudyCore(StudyResults):
         self._synchronize(('AD', json.dumps([{**proposal, 'trial_job_id': trial.job}])))
         return trial
 
+    def _import(self, records: List[Dict[str, Any]]) -> None:
+        self._imported.extend(records)
+        self._synchronize(('FD', json.dumps(records)))
+        self._log({'import': [{'parameters': record['parameter'], 'value': record['value']}
+                              for record in records]})
+
+    def _take_left_over(self) -> Optional[StudyTrial]:
+        """A trial that ran when the program ended which had the file before; it begins again."""
+        with self._change():
+            while self._left_over:
+                trial = self._left_over.popleft()
+                if trial.status == 'running':  # nobody has told it meanwhile
+                    self._begin_again(trial)
+                    return trial
+        return None
+
     def _begin_again(self, trial: StudyTrial) -> None:
         """It runs from its beginning: its first report makes the assessor forget the former ones."""
         trial.reports.clear()

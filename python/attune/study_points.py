@@ -3,12 +3,24 @@ asked, so that the one of the study hears of nothing that is refused."""
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
-from . import study_settings
+from . import study_settings, values
 from .daemon import Daemon
 from .errors import StudyError
 from .study_settings import Settings
+
+
+def record(where: str, result: Any, checked: Callable[[Any], values.Metrics]) -> Dict[str, Any]:
+    """A result of the user as a record of FD. StudyError: it is none, and `where` names it."""
+    if not isinstance(result, dict) or set(result) != {'parameters', 'value'}:
+        raise StudyError(f"{where}: must be a dict with 'parameters' and 'value', "
+                         f'got {result!r:.100}')
+    try:
+        return {'parameter': values.plain(result['parameters'], 'parameters'),
+                'value': checked(result['value'])}
+    except (TypeError, ValueError) as error:
+        raise StudyError(f'{where}: {error}') from None
 
 
 def check_results(program: str, settings: Settings, records: List[Dict[str, Any]]) -> None:
@@ -46,24 +58,48 @@ def _complaints(program: str, settings: Settings, code: str, payload: Any) -> Li
 
 
 def _is_feasible(program: str, settings: Settings, parameters: Dict[str, Any]) -> bool:
-    """Grid search in a space of this one point finds it, or nothing."""
-    pinned = {name: _pinned(value) for name, value in parameters.items()}
+    """Grid search begins with the first point that keeps the constraints; here that is this one."""
+    pinned = {name: _pinned(settings['space'][name], value) for name, value in parameters.items()}
     alone = {**settings, 'space': pinned, 'tuner': 'GridSearch', 'tuner_args': {},
              'assessor': None, 'seed': None}
     daemon = _begin(program, alone, 'error')
     try:
         daemon.send(('GE', '1'))
-        return daemon.receive()[0] == 'TR'
+        return json.loads(daemon.receive()[1])['parameters'] == parameters
     finally:
         daemon.close()
 
 
-def _pinned(value: Any) -> Dict[str, Any]:
-    """A parameter that can have this value alone."""
-    if isinstance(value, dict) and '_name' in value:
-        value = {name: inner if name == '_name' else _pinned(inner)
-                 for name, inner in value.items()}
-    return {'_type': 'choice', '_value': [value]}
+def _pinned(declared: Dict[str, Any], value: Any) -> Dict[str, Any]:
+    """A parameter with this value alone; of a nested choice the other options stay, behind it,
+    because constraints may name their parameters."""
+    if not _is_nested(declared):
+        return {'_type': 'choice', '_value': [value]}
+    chosen, others = [], []
+    for option in declared['_value']:
+        if option['_name'] == value['_name']:
+            chosen.append(_each(option, lambda name, inner: _pinned(inner, value[name])))
+        else:
+            others.append(_each(option, lambda name, inner: _any(inner)))
+    return {'_type': 'choice', '_value': chosen + others}
+
+
+def _any(declared: Dict[str, Any]) -> Dict[str, Any]:
+    """A parameter of that name, for which grid search needs no steps."""
+    if not _is_nested(declared):
+        return {'_type': 'choice', '_value': [0]}
+    return {'_type': 'choice', '_value': [_each(option, lambda name, inner: _any(inner))
+                                          for option in declared['_value']]}
+
+
+def _each(option: Dict[str, Any], make: Callable[[str, Any], Dict[str, Any]]) -> Dict[str, Any]:
+    return {name: inner if name == '_name' else make(name, inner)
+            for name, inner in option.items()}
+
+
+def _is_nested(declared: Dict[str, Any]) -> bool:
+    return declared['_type'] == 'choice' and all(
+        isinstance(option, dict) and '_name' in option for option in declared['_value'])
 
 
 def _begin(program: str, settings: Settings, level: str) -> Daemon:
