@@ -3,6 +3,7 @@
 A trial:            next_parameters, report, final, checkpoint_dir, save, restore, ...
 A function:         run
 Asking for trials:  Study
+Reading results:    Experiment, of attune run
 """
 from __future__ import annotations
 
@@ -10,16 +11,18 @@ import pathlib
 from typing import Any, Dict, Optional
 
 from .daemon import DaemonError
-from .errors import NoMoreTrials, StudyError, WaitForResults
+from .errors import ExperimentError, NoMoreTrials, StudyError, WaitForResults
+from .experiment import Experiment
 from .functions import Reporter, TrialFunction, TrialStopped, run
 from .study import Study
 from .study_trial import StudyTrial
 from .trial import Trial, TrialError, this_trial
 
-__all__ = ['DaemonError', 'NoMoreTrials', 'Reporter', 'Study', 'StudyError', 'StudyTrial', 'Trial', 'TrialError',
-           'TrialFunction', 'TrialStopped', 'WaitForResults', 'checkpoint_dir', 'experiment_id',
-           'final', 'next_parameters', 'output_dir', 'report', 'restore', 'run', 'save',
-           'sequence_id', 'trial_id']
+__all__ = ['DaemonError', 'Experiment', 'ExperimentError', 'NoMoreTrials', 'Reporter', 'Study',
+           'StudyError', 'StudyTrial', 'Trial', 'TrialError', 'TrialFunction', 'TrialStopped',
+           'WaitForResults', 'checkpoint_dir', 'experiment_id', 'final', 'next_parameters',
+           'output_dir', 'report', 'restore', 'run', 'save', 'sequence_id', 'trial_id']
+
 
 def next_parameters(defaults: Optional[Dict[str, Any]] = None) -> Optional[Dict[str, Any]]:
     """Trial.next_parameters() of this process."""

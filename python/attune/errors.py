@@ -11,3 +11,7 @@ class NoMoreTrials(Exception):
 
 class WaitForResults(Exception):
     """The tuner can propose nothing before a trial that runs has ended or reported."""
+
+
+class ExperimentError(ValueError):
+    """The store of an experiment cannot be read; the message names the file and says what to do."""
