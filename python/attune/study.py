@@ -272,8 +272,11 @@ class Study(StudyCore):
             raise
         self._files.append(file)
         self._left_over.extend(trial for trial in self._trials if trial.status == 'running')
-        with self._changed:
+        try:
             file.write(self._document())
+        except BaseException:
+            self._discard()
+            raise
 
     def _go_on(self, document: Dict[str, Any], events: List[study_file.Event],
                program: str) -> None:

@@ -75,6 +75,7 @@ class StudyCore(StudyResults):
             except OSError as error:
                 self._daemon.close(f'{file.path} could not be written: {error.strerror}; '
                                    'make room, and open it again')
+                self._discard()
                 raise
 
     def _document(self) -> Dict[str, Any]:
@@ -239,8 +240,9 @@ class StudyCore(StudyResults):
                 trial.stop_reason = verdict.get('reason') or 'stopped early'
 
     def _settle(self) -> None:
-        """After an interrupt (Ctrl-C) within an exchange: a new attuned, told what is known here."""
-        if self._unsettled and not self._daemon.died:
+        """After an interrupt (Ctrl-C) within an exchange: a new attuned, told what is known here.
+        None after close()."""
+        if self._unsettled and not self._daemon.died and self._discard.alive:
             self._daemon.close()
             self._resume()
 
