@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import warnings
 import weakref
-from typing import Dict, List, Optional, Tuple
+from typing import IO, Dict, List, Optional, Tuple
 
 _HEADER = 16  # bytes: two of the command, fourteen digits
 _LOG_PREFIX = re.compile(r'^\[[^]]*\] [A-Z]+ \([^)]*\) ')
@@ -205,13 +205,13 @@ def _why_it_waits(frame: Tuple[str, str]) -> Optional[str]:
     return text.get('reason', '') if text.get('transient') is True else None
 
 
-def _last_line(file) -> str:
+def _last_line(file: IO[bytes]) -> str:
     file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
     lines = file.read().decode(errors='replace').strip().splitlines()
     return _LOG_PREFIX.sub('', lines[-1]) if lines else ''
 
 
-def _end(process: subprocess.Popen, said, owner: int) -> None:
+def _end(process: subprocess.Popen, said: IO[bytes], owner: int) -> None:
     """Closes the pipes, which tells it to end, and waits: no zombie, no open descriptor. Only in
     the process `owner`: a forked child has copies, and is not who started it."""
     if os.getpid() != owner:

@@ -182,11 +182,6 @@ class Study(StudyCore):
         with self._change():
             self._import(records)
 
-    def _usable(self) -> None:
-        """DaemonError: it was closed, or its attuned has died."""
-        with self._changed:
-            self._synchronize()
-
     def optimize(self, function: Callable[..., Any], n: Optional[int] = None, *,
                  until: Optional[int] = None, workers: int = 1,
                  catch: Tuple[Type[Exception], ...] = (),
@@ -221,15 +216,15 @@ class Study(StudyCore):
         """Writes everything into one file, for load(); replaced whole or not at all.
 
         Trials that run stay running, here and where it is loaded. OSError: the disk. DaemonError:
-        attuned has died, or could not write its journal. StudyError: the file of this study, which
-        has everything anyway.
+        attuned has died, or could not write its journal. StudyError: a study writes to it.
         """
         with self._changed:
             self._settle()
             if any(os.path.abspath(path) == str(file.path) for file in self._files):
                 raise StudyError(f'path: {os.fspath(path)} is the file of this study, which has '
                                  'everything already; name another one')
-            files.write_whole(pathlib.Path(path), json.dumps(self._document()).encode() + b'\n')
+            with StudyFile(path).kept_from_others():
+                files.write_whole(pathlib.Path(path), json.dumps(self._document()).encode() + b'\n')
 
     @classmethod
     def load(cls, path: Path, attuned: Optional[str] = None) -> 'Study':
@@ -239,9 +234,9 @@ class Study(StudyCore):
         Exactly so with the same version of attuned; one that answers otherwise than its journal says
         is told all results and running trials anew. StudyError: not such a file.
         """
-        document, events = study_file.parse(pathlib.Path(path).read_bytes(), path)
         study = cls.__new__(cls)
-        study._go_on(document, events, find_attuned(attuned))
+        parsed = study_file.parse(pathlib.Path(path).read_bytes(), path)
+        study._go_on(*parsed, find_attuned(attuned), os.fspath(path))
         return study
 
     @classmethod
@@ -260,13 +255,11 @@ class Study(StudyCore):
         file = StudyFile(path)
         try:
             document, events = study_file.parse(file.read(), path)
-            others = [] if settings is None else study_settings.differences(
-                settings, document['settings'], seed_is_drawn)
-            if others:
-                raise StudyError(f'{others[0]}: {os.fspath(path)} was made with '
-                                 f'{document["settings"].get(others[0])!r:.200}; give the same, or '
-                                 'name another file')
-            self._go_on(document, events, program)
+            made_with = document.get('settings', {})
+            for name in study_settings.differences(settings or made_with, made_with, seed_is_drawn):
+                raise StudyError(f'{name}: {os.fspath(path)} was made with '
+                                 f'{made_with.get(name)!r:.200}; give the same, or another file')
+            self._go_on(document, events, program, os.fspath(path))
         except BaseException:
             file.close()
             raise
@@ -278,12 +271,16 @@ class Study(StudyCore):
             self._discard()
             raise
 
-    def _go_on(self, document: Dict[str, Any], events: List[study_file.Event],
-               program: str) -> None:
-        self._set_up(document['settings'], program)
+    def _go_on(self, document: Dict[str, Any], events: List[study_file.Event], program: str,
+               where: str) -> None:
+        self._set_up(document.get('settings', {}), program)
         try:
             self._take_document(document)
             replay(self, events)
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+            self._discard()
+            raise StudyError(f'{where}: is damaged ({type(error).__name__}: {error}); put a copy of '
+                             'the file in its place') from error
         except BaseException:
             self._discard()
             raise

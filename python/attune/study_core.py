@@ -156,7 +156,9 @@ class StudyCore(StudyResults):
                    for trial in self._trials if trial.status == 'running']
         ready = [json.loads(trial.proposal) for trial in self._ready]
         resumed = [{**proposal, 'parameter_source': 'resumed'} for proposal in running + ready]
-        commands = [('FD', json.dumps(told + self._imported)), ('AD', json.dumps(resumed))]
+        commands = study_settings.imports(told + self._imported)
+        commands += [('AD', json.dumps(resumed[begin:begin + study_settings.RECORDS_AT_ONCE]))
+                     for begin in range(0, len(resumed), study_settings.RECORDS_AT_ONCE)]
         if owed:
             commands.append(('GE', str(owed)))
         self._exchange(*commands)
@@ -174,9 +176,14 @@ class StudyCore(StudyResults):
         self._synchronize(('AD', json.dumps([{**proposal, 'trial_job_id': trial.job}])))
         return trial
 
+    def _usable(self) -> None:
+        """DaemonError: it was closed, or its attuned has died."""
+        with self._changed:
+            self._synchronize()
+
     def _import(self, records: List[Dict[str, Any]]) -> None:
         self._imported.extend(records)
-        self._synchronize(('FD', json.dumps(records)))
+        self._synchronize(*study_settings.imports(records))
         self._log({'import': [{'parameters': record['parameter'], 'value': record['value']}
                               for record in records]})
 

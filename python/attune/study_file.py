@@ -1,20 +1,22 @@
 """The file of a study: a document, and what has happened since, one JSON text a line."""
 from __future__ import annotations
 
-import errno
+import contextlib
 import fcntl
 import json
 import os
 import pathlib
 import tempfile
+import time
 import warnings
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
 
 from .errors import StudyError
 
 Event = Dict[str, Any]
 VERSION = 3  # version 2 had no events, and no points of the user
 _VERSIONS = (2, VERSION)
+_TRIES, _BETWEEN_TRIES = 100, 0.01  # s
 
 
 def parse(text: bytes, path: Union[str, 'os.PathLike[str]']) -> Tuple[Dict[str, Any], List[Event]]:
@@ -51,20 +53,32 @@ class StudyFile:
     def read(self) -> bytes:
         """Locks the file, and reads it. FileNotFoundError: there is none. StudyError: another
         program writes to it."""
+        self._hold()
+        return self.path.read_bytes()
+
+    def _hold(self) -> None:
         while True:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             try:
                 self._lock(descriptor)
                 # Its owner may have put a new one in its place before it let go of this one.
                 if os.path.samestat(os.fstat(descriptor), os.stat(self.path)):
-                    with open(descriptor, 'rb', closefd=False) as file:
-                        text = file.read()
                     self._descriptor = descriptor
-                    return text
+                    return
             except BaseException:
                 os.close(descriptor)
                 raise
             os.close(descriptor)
+
+    @contextlib.contextmanager
+    def kept_from_others(self) -> Iterator[None]:
+        """No study writes to the file meanwhile, if there is one. StudyError: one does."""
+        try:
+            with contextlib.suppress(FileNotFoundError):
+                self._hold()
+            yield
+        finally:
+            self.close()
 
     def write(self, document: Dict[str, Any], new: bool = False) -> None:
         """Puts a document in the place of all that the file has. With `new` StudyError: there is
@@ -112,13 +126,16 @@ class StudyFile:
             self._descriptor = None
 
     def _lock(self, descriptor: int) -> None:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                raise
-            raise StudyError(f'file: {self.path} is used by another study; close that one, or wait '
-                             'for its end') from None
+        # A program that was killed while it started a process lives on in that one until it
+        # executes its program, which closes the file. Nothing tells when.
+        for _ in range(_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(_BETWEEN_TRIES)
+        raise StudyError(f'file: {self.path} is used by another study; close that one, or wait for '
+                         'its end')
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -3,7 +3,7 @@ asked, so that the one of the study hears of nothing that is refused."""
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 from . import study_settings, values
 from .daemon import Daemon
@@ -25,11 +25,14 @@ def record(where: str, result: Any, checked: Callable[[Any], values.Metrics]) ->
 
 def check_results(program: str, settings: Settings, records: List[Dict[str, Any]]) -> None:
     """StudyError: one of `records` (of FD, docs/protocol.md) would be left out; it says which."""
-    refused = _complaints(program, settings, 'FD', records)
-    if refused:
-        more = f' (and {len(refused) - 1} more)' if len(refused) > 1 else ''
-        raise StudyError(f'results: {refused[0]}{more}; correct it or take it out. '
-                         'Nothing was imported')
+    commands = study_settings.imports(records)
+    for index, refused in enumerate(_complaints(program, settings, commands)):
+        if refused:
+            # attuned counts in its piece.
+            begin = index * study_settings.RECORDS_AT_ONCE
+            place = f'results[{begin}:]' if begin else 'results'
+            raise StudyError(f'{place}: {refused[0]}; correct it or take it out. '
+                             'Nothing was imported')
 
 
 def check_point(program: str, settings: Settings, parameters: Dict[str, Any]) -> None:
@@ -37,7 +40,7 @@ def check_point(program: str, settings: Settings, parameters: Dict[str, Any]) ->
     missing = [name for name in settings['space'] if name not in parameters]
     if missing:
         raise StudyError(f'parameters[{missing[0]!r}]: is missing; give all parameters of the space')
-    refused = _complaints(program, settings, 'AD', {'parameters': parameters})
+    refused, = _complaints(program, settings, [('AD', json.dumps({'parameters': parameters}))])
     if refused:
         raise StudyError(f'parameters: {refused[0]}; correct it. Nothing was enqueued')
     if settings['constraints'] and not _is_feasible(program, settings, parameters):
@@ -45,14 +48,19 @@ def check_point(program: str, settings: Settings, parameters: Dict[str, Any]) ->
                          f'{settings["constraints"]}; change it. Nothing was enqueued')
 
 
-def _complaints(program: str, settings: Settings, code: str, payload: Any) -> List[str]:
-    """What attuned logs on a command that it otherwise handles in silence."""
+def _complaints(program: str, settings: Settings,
+                commands: List[Tuple[str, str]]) -> List[List[str]]:
+    """For each command what attuned logs on it; one that is fine it handles in silence."""
     daemon = _begin(program, settings, 'warning')
+    said = []
     try:
-        start, _ = daemon.said_since(0)
-        daemon.send((code, json.dumps(payload)), ('PI', 'end'))
-        daemon.receive()  # behind what it has logged
-        return daemon.said_since(start)[1]
+        end, _ = daemon.said_since(0)
+        for command in commands:
+            daemon.send(command, ('PI', 'end'))
+            daemon.receive()  # behind what it has logged
+            end, lines = daemon.said_since(end)
+            said.append(lines)
+        return said
     finally:
         daemon.close()
 

@@ -33,6 +33,8 @@ def replay(study: 'Study', events: List[Event]) -> None:
         elif 'import' in event:
             study._import([{'parameter': record['parameters'], 'value': record['value']}
                            for record in event['import']])
+        else:
+            raise KeyError(f'unknown event {next(iter(event), "")!r}')
     if isinstance(study._daemon, _Nobody):
         study._start()
         study._tell_all()

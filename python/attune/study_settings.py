@@ -5,7 +5,7 @@ import base64
 import json
 import random
 import subprocess
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import values
 from .daemon import DaemonError, environment_for_attuned
@@ -16,6 +16,7 @@ Settings = Dict[str, Any]
 # What attuned calls the part of its configuration, and what the argument of Study is called.
 _ARGUMENTS = {'tuner.name': 'tuner', 'tuner.classArgs': 'tuner_args', 'assessor.name': 'assessor',
               'assessor.classArgs': 'assessor_args', 'searchSpace': 'space'}
+RECORDS_AT_ONCE = 1000  # of a command that imports, as the manager does it
 _LARGEST_SEED = 2 ** 53  # what a double holds exactly
 _TIMEOUT = 60.0  # s, for a look at the configuration; it takes milliseconds
 
@@ -56,7 +57,8 @@ def make(space: Dict[str, Any], tuner: str, tuner_args: Optional[Dict[str, Any]]
 
 def _seed(seed: Optional[int], of_tuner: Optional[int]) -> int:
     if seed is not None and of_tuner is not None and seed != of_tuner:
-        raise StudyError(f"seed: is {seed!r}, but tuner_args['seed'] is {of_tuner!r}; leave one out")
+        raise StudyError(f"seed: is {seed!r}, but tuner_args['seed'] is {of_tuner!r}; "
+                         'leave one out')
     found = of_tuner if seed is None else seed
     if found is None:
         return random.SystemRandom().randrange(1 << 31)
@@ -84,6 +86,13 @@ def experiment(settings: Settings) -> Dict[str, Any]:
     if settings['assessor'] is not None:
         found['assessor'] = {'name': settings['assessor'], 'classArgs': settings['assessor_args']}
     return found
+
+
+def imports(records: List[Dict[str, Any]]) -> List[Tuple[str, str]]:
+    """The commands that import them, in pieces: attuned ignores one beyond its limits, with all
+    that is in it."""
+    return [('FD', json.dumps(records[begin:begin + RECORDS_AT_ONCE]))
+            for begin in range(0, len(records), RECORDS_AT_ONCE)]
 
 
 def encoded(parameters: Dict[str, Any]) -> str:

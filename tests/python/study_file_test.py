@@ -126,6 +126,54 @@ class Files(StudyCase):
         with self.assertRaisesRegex(attune.StudyError, 'line 2: not valid JSON'):
             self.open()
 
+    def test_damage_is_said(self):
+        study = self.study(file=self.path)
+        study.tell(study.ask(), 1)
+        study.close()
+        whole = self.path.read_bytes()
+        first = json.loads(whole.splitlines()[0])
+        for line in ({'tell': 9, 'value': 1}, {'what': 1}, {'ask': 1}, [1], {'tell': 0, 'value': 1}):
+            with self.subTest(line=line):
+                self.path.write_bytes(whole + json.dumps(line).encode() + b'\n')
+                for call in (self.open, lambda: attune.Study.load(self.path)):
+                    with self.assertRaisesRegex(attune.StudyError, f'{self.path}: is damaged'):
+                        call()
+        for lacking in ('settings', 'journal', 'trials', 'sent'):
+            with self.subTest(lacking=lacking):
+                self.path.write_text(json.dumps({name: value for name, value in first.items()
+                                                 if name != lacking}) + '\n')
+                with self.assertRaisesRegex(attune.StudyError, f'{self.path}: is damaged'):
+                    self.open()
+        self.assertEqual(os.listdir(self.path.parent), ['study'])
+
+    def test_killed_from_outside_at_any_moment(self):
+        code = (f'import attune\nstudy = attune.Study({TWO!r}, "Random", seed=1, '
+                f'file={str(self.path)!r})\nprint(flush=True)\n'
+                'for n in range(1, 1000):\n'
+                '    study.enqueue({"x": n / 1000, "k": 1})\n'
+                '    study.import_results([{"parameters": {"x": n / 1000, "k": 2}, "value": n}])\n'
+                '    if n % 2: study.tell(study.ask(), n)\n'
+                '    print(n, flush=True)\n')
+        for after in (0, 1, 5, 12):
+            with tempfile.TemporaryDirectory() as folder:
+                process = subprocess.Popen([sys.executable, '-B', '-c', code],
+                                           stdout=subprocess.PIPE,
+                                           env={**os.environ, 'TMPDIR': folder})
+                for _ in range(after + 1):
+                    process.stdout.readline()
+                process.kill()
+                said = len(process.stdout.read().splitlines()) + after  # all that it has said
+                process.wait()
+                process.stdout.close()
+            study = self.open()
+            points = [trial.parameters['x'] for trial in study.trials]
+            points += [point['x'] for point in study._enqueued]
+            results = [record['value'] for record in study._imported]
+            for found in ([round(1000 * x) for x in points], results):
+                self.assertIn(found, [list(range(1, said + 1 + more)) for more in (0, 1)])
+            study.close()
+            self.path.unlink()
+
     def test_until_does_what_is_missing(self):
         self.killed('def f(config):\n  if study.count == 4: die()\n  return 1\n'
                     'study.optimize(f, until=9)\n')
@@ -164,8 +212,11 @@ class Files(StudyCase):
                 begin()
         with self.assertRaisesRegex(attune.StudyError, 'is the file of this study'):
             study.save(self.path)
+        with self.assertRaisesRegex(attune.StudyError, 'is used by another study'):
+            self.study().save(self.path)
         study.close()
-        self.open()
+        self.open().close()
+        self.study().save(self.path)
 
     def test_if_exists(self):
         study = self.study(file=self.path, seed=None, if_exists='continue')
@@ -255,6 +306,18 @@ class Points(StudyCase):
         self.assertEqual(study.trials, [])
         near = [abs(trial.parameters['x'] - 0.3) < 0.1 for trial in study.ask(20)]
         self.assertGreater(sum(near), 10)
+
+    def test_many_results(self):
+        # More than attuned takes in one command.
+        study = self.study(tuner='Random')
+        results = [{'parameters': {'x': n / 15_000}, 'value': n} for n in range(15_000)]
+        study.import_results(results)
+        results[14_000]['parameters'] = {'x': -1}
+        with self.assertRaisesRegex(attune.StudyError, r'results\[14000:\]: imported result 0 left'):
+            study.import_results(results)
+        study._daemon.close()
+        study._resume()  # it is told all of them again
+        self.assertEqual(study._daemon.said_since(0)[1], [])
 
     def test_what_is_refused_changes_nothing(self):
         study = self.study(TWO, tuner='TPE', constraints=['x < 0.9'])
