@@ -99,6 +99,21 @@ class SavingAndLoading(StudyCase):
         known = {first.parameters['x'], running.parameters['x']}
         self.assertEqual(known | {again.ask().parameters['x']}, {1, 2, 3})
 
+    def test_a_file_of_version_2(self):
+        study = self.study(tuner='Random')
+        study.tell(study.ask(), 1)
+        running = study.ask()
+        study.save(self.path)
+        document = json.loads(self.path.read_text())
+        for name in ('next_id', 'enqueued', 'imported'):
+            del document[name]
+        self.path.write_text(json.dumps({**document, 'attune_study': 2}))
+        again = self.load()
+        again.tell(running.number, 2)
+        self.assertEqual(again.ask().parameters, study.ask().parameters)
+        again.enqueue({'x': 0.5})
+        self.assertEqual(again.ask().parameters, {'x': 0.5})
+
     def test_refused_files(self):
         for text in ('{', '[]', '{}', '{"attune_study": 99}'):
             self.path.write_text(text)

@@ -1,4 +1,5 @@
 """Study(file=...): what a call has done survives kill -9, once."""
+import contextlib
 import json
 import os
 import pathlib
@@ -186,6 +187,13 @@ class Files(StudyCase):
         study.optimize(lambda config: ran.append(config) or 1, until=9)
         self.assertEqual(len(ran), 6)
 
+    def test_workers_that_were_killed(self):
+        self.killed('def f(config):\n  if study.count == 7: die()\n  return 1\n'
+                    'study.optimize(f, until=9, workers=3)\n')
+        study = self.open()
+        study.optimize(lambda config: 1, until=9, workers=3)
+        self.assertEqual([trial.status for trial in study.trials], ['completed'] * 9)
+
     def test_a_trial_that_runs_again_reports_again(self):
         study = self.study(file=self.path, assessor='Medianstop', assessor_args={'start_step': 2})
         for _ in range(3):
@@ -288,6 +296,39 @@ class Points(StudyCase):
         study.fail(trials[1])
         study.optimize(parabola, 20)
         self.assertEqual(len(study.trials), 28)
+
+    def test_a_grid_does_not_visit_a_point_again(self):
+        study = self.study(CHOICE, tuner='GridSearch')
+        study.enqueue({'x': 2})
+        self.assertEqual([trial.parameters['x'] for trial in study.ask(5)], [2, 1, 3])
+        with self.assertRaises(attune.NoMoreTrials):
+            study.ask()
+        study.enqueue({'x': 1})  # the user may
+        self.assertEqual(study.ask().parameters, {'x': 1})
+
+    def test_an_interrupt_neither_loses_nor_doubles_a_point(self):
+        for number in range(6):
+            study = self.study(TWO, tuner='Random')
+            for x in (0.25, 0.75):
+                study.enqueue({'x': x, 'k': 1})
+            receive, left = study._daemon.receive, [number]
+
+            def interrupted():
+                frame = receive()
+                left[0] -= 1
+                if left[0] < 0:
+                    raise KeyboardInterrupt
+                return frame
+
+            with mock.patch.object(study._daemon, 'receive', interrupted), \
+                    contextlib.suppress(KeyboardInterrupt):
+                for _ in range(4):
+                    study.tell(study.ask(), 1)
+            while len(study.trials) < 8:
+                study.ask()
+            found = [trial.parameters['x'] for trial in study.trials]
+            self.assertEqual((found.count(0.25), found.count(0.75)), (1, 1))
+            self.assertEqual(len(set(found)), len(found))
 
     def test_a_failed_point_holds_up_nobody(self):
         study = self.study(tuner='Evolution', tuner_args={'population_size': 2})
