@@ -8,20 +8,30 @@ Reading results:    Experiment, of attune run
 from __future__ import annotations
 
 import pathlib
-from typing import Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from .daemon import DaemonError
 from .errors import ExperimentError, NoMoreTrials, StudyError, WaitForResults
-from .experiment import Experiment
 from .functions import Reporter, TrialFunction, TrialStopped, run
 from .study import Study
 from .study_trial import StudyTrial
 from .trial import Trial, TrialError, this_trial
 
+if TYPE_CHECKING:
+    from .experiment import Experiment
+
 __all__ = ['DaemonError', 'Experiment', 'ExperimentError', 'NoMoreTrials', 'Reporter', 'Study',
            'StudyError', 'StudyTrial', 'Trial', 'TrialError', 'TrialFunction', 'TrialStopped',
            'WaitForResults', 'checkpoint_dir', 'experiment_id', 'final', 'next_parameters',
            'output_dir', 'report', 'restore', 'run', 'save', 'sequence_id', 'trial_id']
+
+
+def __getattr__(name: str) -> Any:
+    # Trials are started often, and have no use for sqlite3, which some Pythons lack.
+    if name == 'Experiment':
+        from .experiment import Experiment  # pylint: disable=import-outside-toplevel
+        return Experiment
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
 
 
 def next_parameters(defaults: Optional[Dict[str, Any]] = None) -> Optional[Dict[str, Any]]:

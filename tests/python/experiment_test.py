@@ -165,6 +165,16 @@ class Reading(ExperimentCase):
             self.assertEqual(row['seconds'], theirs['seconds'])
 
 
+class Importing(unittest.TestCase):
+    def test_a_trial_does_without_sqlite3(self):
+        code = ('import sys; sys.modules["sqlite3"] = None; import attune\n'
+                'try: attune.Experiment\nexcept ImportError: print("none")\n'
+                'try: attune.Experimant\nexcept AttributeError as error: print(error)\n')
+        out = subprocess.check_output([sys.executable, '-B', '-c', code], text=True)
+        self.assertEqual(out, "none\nmodule 'attune' has no attribute 'Experimant'\n")
+        self.assertIn('Experiment', attune.__all__)
+
+
 class Refusing(ExperimentCase):
     def refused(self, words):
         with self.assertRaises(attune.ExperimentError) as caught:
