@@ -1,8 +1,10 @@
 """Study(file=...): what a call has done survives kill -9, once."""
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import sys
@@ -15,6 +17,16 @@ import attune
 from support import CHOICE, UNIFORM, StudyCase, parabola
 
 TWO = {'x': {'_type': 'uniform', '_value': [0, 1]}, 'k': {'_type': 'choice', '_value': [1, 2, 3]}}
+
+
+def await_end(pid):
+    """Until a process that is no child of ours has ended."""
+    with contextlib.suppress(ProcessLookupError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            assert select.select([descriptor], [], [], 200)[0]
+        finally:
+            os.close(descriptor)
 
 
 class Files(StudyCase):
@@ -36,11 +48,13 @@ class Files(StudyCase):
         """Runs a program that ends by kill -9 in the middle of its work."""
         before = ('import attune, os, signal\n'
                   f'def die(): os.kill(os.getpid(), signal.SIGKILL)\n'
-                  f'study = attune.Study({TWO!r}, "Random", seed=1, file={str(self.path)!r})\n')
+                  f'study = attune.Study({TWO!r}, "Random", seed=1, file={str(self.path)!r})\n'
+                  'print(study._daemon.pid, flush=True)\n')
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([sys.executable, '-B', '-c', before + code], timeout=200,
                                   capture_output=True, text=True,
                                   env={**os.environ, 'TMPDIR': folder})
+            await_end(int(done.stdout))  # it writes into the folder until then
         self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)
 
     def test_points_and_results_survive_kill_once(self):
@@ -149,7 +163,7 @@ class Files(StudyCase):
 
     def test_killed_from_outside_at_any_moment(self):
         code = (f'import attune\nstudy = attune.Study({TWO!r}, "Random", seed=1, '
-                f'file={str(self.path)!r})\nprint(flush=True)\n'
+                f'file={str(self.path)!r})\nprint(study._daemon.pid, flush=True)\n'
                 'for n in range(1, 1000):\n'
                 '    study.enqueue({"x": n / 1000, "k": 1})\n'
                 '    study.import_results([{"parameters": {"x": n / 1000, "k": 2}, "value": n}])\n'
@@ -160,12 +174,16 @@ class Files(StudyCase):
                 process = subprocess.Popen([sys.executable, '-B', '-c', code],
                                            stdout=subprocess.PIPE,
                                            env={**os.environ, 'TMPDIR': folder})
-                for _ in range(after + 1):
+                pid = int(process.stdout.readline())
+                for _ in range(after):
                     process.stdout.readline()
                 process.kill()
                 said = len(process.stdout.read().splitlines()) + after  # all that it has said
                 process.wait()
                 process.stdout.close()
+                await_end(pid)
+            with open(self.path) as file:  # it may have been starting a process
+                fcntl.flock(file, fcntl.LOCK_EX)
             study = self.open()
             points = [trial.parameters['x'] for trial in study.trials]
             points += [point['x'] for point in study._enqueued]
