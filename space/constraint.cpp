@@ -180,6 +180,11 @@ Result<void> set_constraints(Space& space, const std::vector<std::string>& texts
   return {};
 }
 
+Result<void> check_constraint(const Space& space, const std::string& text) {
+  TRY(compile(space, text));
+  return {};
+}
+
 bool Space::feasible(const Point& point) const {
   return std::ranges::all_of(constraints,
                              [&](const auto& constraint) { return constraint->holds(point); });

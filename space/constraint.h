@@ -13,4 +13,7 @@ namespace attune {
 //   constraints[1] "lr * bach < 10": unknown parameter "bach" at position 5; did you mean "batch"?
 Result<void> set_constraints(Space& space, const std::vector<std::string>& texts);
 
+// Whether the text is a constraint of the space. The error has no index.
+Result<void> check_constraint(const Space& space, const std::string& text);
+
 }  // namespace attune

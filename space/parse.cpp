@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "base/arguments.h"
 #include "space/parse_domain.h"
 
 namespace attune {
@@ -19,85 +21,122 @@ bool is_nested(const json& value) {
          });
 }
 
+// A key that was to be _type or _value, as people write it.
+std::string misspelt(const json& spec, const std::string& key) {
+  for (const auto& [name, value] : spec.items()) {
+    if (name != "_type" && name != "_value" && nearest_name(name, {key}) == key)
+      return fmt::format("; \"{}\" is written {}", name, key);
+  }
+  return "";
+}
+
 // Recursion is as deep as the JSON, which parse_json bounds.
 class Parser {
  public:
+  explicit Parser(std::vector<SpaceFlaw>& flaws) : flaws_(flaws) {}
+
+  // Where an object stands, for people and in the document.
+  struct Where {
+    std::string path, place;
+  };
+
   // The parameters of one object, of the space or of an option (whose `_name` is none).
-  Result<void> object(const json& members, const std::string& prefix,
-                      const std::optional<Condition>& condition) {
+  void object(const json& members, const Where& prefix, const std::optional<Condition>& condition) {
     for (const auto& [name, spec] : members.items()) {
       if (condition && name == "_name") continue;
-      TRY(param(spec, name, prefix + name, condition));
+      const Where where{prefix.path + name, prefix.place + name};
+      if (space_.params.size() == kMaxParams) {
+        if (!std::exchange(full_, true))
+          flaw(where, "", fmt::format("at most {} parameters are possible", kMaxParams));
+        return;
+      }
+      param(spec, name, where, condition);
     }
-    return {};
   }
 
   Space take() { return std::move(space_); }
 
  private:
-  Result<void> param(const json& spec, const std::string& name, const std::string& path,
-                     const std::optional<Condition>& condition) {
-    const std::string full = "search_space." + path;
-    if (space_.params.size() == kMaxParams) {
-      return fail(fmt::format("{}: at most {} parameters are possible", full, kMaxParams));
-    }
-    if (!spec.is_object()) {
-      return fail(fmt::format("{}: must be an object with _type and _value, not {}", full,
-                              json_type_name(spec)));
-    }
+  void flaw(const Where& where, const std::string& at, std::string message) {
+    flaws_.push_back({where.place + at, "search_space." + where.path + at, std::move(message)});
+  }
+
+  void param(const json& spec, const std::string& name, const Where& where,
+             const std::optional<Condition>& condition) {
+    const auto wrong = [&](const std::string& at, std::string message) {
+      flaw(where, at, std::move(message));
+      space_.params.push_back({name, where.path, Uniform(), condition});
+    };
+    if (!spec.is_object())
+      return wrong(
+          "", fmt::format("must be an object with _type and _value, not {}", json_type_name(spec)));
     for (const char* key : {"_type", "_value"}) {
-      if (!spec.contains(key)) {
-        return fail(
-            fmt::format("{}.{}: missing; write {{\"_type\": ..., \"_value\": ...}}", full, key));
-      }
+      if (!spec.contains(key))
+        return wrong(fmt::format(".{}", key),
+                     fmt::format("missing; write {{\"_type\": ..., \"_value\": ...}}{}",
+                                 misspelt(spec, key)));
     }
     const json& type = spec["_type"];
     const json& value = spec["_value"];
-    if (!type.is_string()) {
-      return fail(
-          fmt::format("{}._type: must be the name of a type, not {}", full, json_type_name(type)));
+    if (!type.is_string())
+      return wrong("._type",
+                   fmt::format("must be the name of a type, not {}", json_type_name(type)));
+    if (type == "choice" && is_nested(value)) return nested(value, name, where, condition);
+    auto domain = parse_domain(type.get<std::string>(), value);
+    if (!domain && domain.error().at == "._type" && is_nested(value)) {
+      flaw(where, "._type", std::move(domain.error().message));
+      return nested(value, name, where, condition);  // for the names and mistakes in it
     }
-    if (type == "choice" && is_nested(value)) return nested(value, name, path, condition);
-    Domain domain = TRY(parse_domain(full, type.get<std::string>(), value));
-    space_.params.push_back({name, path, std::move(domain), condition});
-    return {};
+    if (!domain) return wrong(domain.error().at, std::move(domain.error().message));
+    space_.params.push_back({name, where.path, *std::move(domain), condition});
   }
 
-  Result<void> nested(const json& options, const std::string& name, const std::string& path,
-                      const std::optional<Condition>& condition) {
-    TRY(check_candidates("search_space." + path + "._value", options));
+  void nested(const json& options, const std::string& name, const Where& where,
+              const std::optional<Condition>& condition) {
+    if (auto wrong = flaw_of_candidates("._value", options))
+      flaw(where, wrong->at, std::move(wrong->message));
     Choice choice{.candidates = {}, .canonical = {}, .nested = true};
     std::set<std::string> names;
     for (std::size_t i = 0; i < options.size(); ++i) {
       const json& option_name = options[i]["_name"];
-      if (!names.insert(canonical_text(option_name)).second) {
-        return fail(fmt::format("search_space.{}[{}]._name: {} is the name of an earlier option",
-                                path, i, dump_json(option_name)));
-      }
+      if (!names.insert(canonical_text(option_name)).second)
+        flaw({fmt::format("{}[{}]", where.path, i), fmt::format("{}._value[{}]", where.place, i)},
+             "._name", fmt::format("{} is the name of an earlier option", dump_json(option_name)));
       choice.candidates.push_back({{"_name", option_name}});
       choice.canonical.push_back(i);
     }
     const std::size_t parent = space_.params.size();
-    space_.params.push_back({name, path, std::move(choice), condition});
+    space_.params.push_back({name, where.path, std::move(choice), condition});
     for (std::size_t i = 0; i < options.size(); ++i) {
-      TRY(object(options[i], fmt::format("{}[{}].", path, i), Condition{parent, i}));
+      object(options[i],
+             {fmt::format("{}[{}].", where.path, i), fmt::format("{}._value[{}].", where.place, i)},
+             Condition{parent, i});
     }
-    return {};
   }
 
+  std::vector<SpaceFlaw>& flaws_;
+  bool full_ = false;
   Space space_;
 };
 
 }  // namespace
 
-Result<Space> parse_space(const json& search_space) {
+Space parse_space(const json& search_space, std::vector<SpaceFlaw>& flaws) {
   if (!search_space.is_object()) {
-    return fail(
-        fmt::format("search_space: must be an object, not {}", json_type_name(search_space)));
+    flaws.push_back({"", "search_space",
+                     fmt::format("must be an object, not {}", json_type_name(search_space))});
+    return {};
   }
-  Parser parser;
-  TRY(parser.object(search_space, "", std::nullopt));
+  Parser parser(flaws);
+  parser.object(search_space, {}, std::nullopt);
   return parser.take();
+}
+
+Result<Space> parse_space(const json& search_space) {
+  std::vector<SpaceFlaw> flaws;
+  Space space = parse_space(search_space, flaws);
+  if (!flaws.empty()) return fail(fmt::format("{}: {}", flaws.front().path, flaws.front().message));
+  return space;
 }
 
 }  // namespace attune

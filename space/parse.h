@@ -1,5 +1,8 @@
 #pragma once
 // NNI's search space JSON to Space. The format: docs/search-space.md.
+#include <string>
+#include <vector>
+
 #include "base/json.h"
 #include "base/result.h"
 #include "space/space.h"
@@ -13,5 +16,15 @@ namespace attune {
 // object is an empty space. Keys of a parameter other than _type and _value are ignored, as in NNI.
 // At most 10,000 parameters, and 100,000 candidates in one choice.
 Result<Space> parse_space(const json& search_space);
+
+struct SpaceFlaw {
+  std::string place;  // in the document: "layer0._value[1].k._type"; empty: the space itself
+  std::string path;   // "search_space.layer0[1].k._type"
+  std::string message;
+};
+
+// The same with all mistakes, at most one of each parameter, in their order. A parameter that has
+// one is in the space all the same, with some domain: what names it is no mistake.
+Space parse_space(const json& search_space, std::vector<SpaceFlaw>& flaws);
 
 }  // namespace attune

@@ -151,6 +151,35 @@ TEST_CASE("each mistake is named with its path") {
   CHECK(error_of_domain(row.spec) == row.error);
 }
 
+TEST_CASE("all mistakes are found, one of each parameter, with their place in the document") {
+  const json given = parse_json(R"({
+    "lr": {"_type": "unifrom", "_value": []},
+    "good": {"_type": "uniform", "_value": [0, 1]},
+    "layer": {"_type": "choice", "_value": [
+      {"_name": "a", "k": {"_type": "uniform", "_value": [0, "x"]}},
+      {"_name": "a", "k": {"type": "uniform", "_value": [0, 1]}}]},
+    "odd": {"_type": "choise", "_value": [{"_name": "a", "k": 3}]}})")
+                         .value();
+  std::vector<SpaceFlaw> flaws;
+  const Space space = parse_space(given, flaws);
+  std::vector<std::string> places, paths, names;
+  for (const SpaceFlaw& flaw : flaws) {
+    places.push_back(flaw.place);
+    paths.push_back(flaw.path);
+    CHECK_FALSE(flaw.message.empty());
+  }
+  CHECK(places == std::vector<std::string>{"lr._type", "layer._value[1]._name",
+                                           "layer._value[0].k._value[1]", "layer._value[1].k._type",
+                                           "odd._type", "odd._value[0].k"});
+  CHECK(paths[2] == "search_space.layer[0].k._value[1]");
+  CHECK(flaws[3].message.find("\"type\" is written _type") != std::string::npos);
+  // Their names are known.
+  for (const Param& param : space.params) names.push_back(param.path);
+  CHECK(names == std::vector<std::string>{"lr", "good", "layer", "layer[0].k", "layer[1].k", "odd",
+                                          "odd[0].k"});
+  CHECK(parse_space(given).error().message.starts_with("search_space.lr._type: unknown type"));
+}
+
 TEST_CASE("what is not an object is not a space") {
   CHECK(error_of("[]") == "search_space: must be an object, not an array");
   CHECK(error_of("null") == "search_space: must be an object, not null");
