@@ -33,6 +33,12 @@ std::string where(std::string_view text, std::size_t at) {
   return fmt::format("line {}: ", 1 + std::ranges::count(text.substr(0, at), '\n'));
 }
 
+std::string did_you_mean(std::string_view word, std::string_view near) {
+  return fmt::format(
+      "{{{}}} is no parameter; did you mean {{{}}}? (For the text itself write {{{{{}}}}}.)", word,
+      near, word);
+}
+
 void flatten(const json& object, const std::string& prefix, ParameterValues& values) {
   for (const auto& [key, value] : object.items()) {
     std::string name = prefix + key;
@@ -91,10 +97,7 @@ Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
       plain += '{';
       ++at;
     } else if (!known) {
-      return fail(
-          fmt::format("{}{{{}}} is no parameter; did you mean {{{}}}? (For the text itself "
-                      "write {{{{{}}}}}.)",
-                      where(text, at), word, near, word));
+      return fail(where(text, at) + did_you_mean(word, near));
     } else {
       if (!plain.empty()) pieces.push_back({std::exchange(plain, {}), false});
       pieces.push_back({std::string(word), true});
@@ -107,25 +110,34 @@ Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
 
 Result<void> check_placeholders(std::string_view text, const ParameterNames& names) {
   constexpr std::size_t kMostNames = 10;
+  std::vector<std::string> known = names.all();
+  const bool more = known.size() > kMostNames;
+  if (more) known.resize(kMostNames);
+  std::vector<std::string> wrong;
+  const auto add = [&](std::string message) {
+    if (std::ranges::find(wrong, message) == wrong.end()) wrong.push_back(std::move(message));
+  };
   for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at)) {
     if (text.substr(at).starts_with("{{")) {
       at += 2;
       continue;
     }
     const std::string_view word = inside(text, at);
-    const bool literal = at > 0 && (text[at - 1] == '$' || text[at - 1] == '\\');
-    if (!literal && is_word(word) && !names.contains(word)) {
-      std::vector<std::string> known = names.all();
-      const bool more = known.size() > kMostNames;
-      if (more) known.resize(kMostNames);
-      return fail(fmt::format(
+    const bool shell = at > 0 && text[at - 1] == '$';
+    const bool literal = shell || (at > 0 && text[at - 1] == '\\');
+    const std::string near = names.contains(word) || shell ? "" : names.meant(word);
+    if (!near.empty()) {
+      add(where(text, at) + did_you_mean(word, near));
+    } else if (!literal && is_word(word) && !names.contains(word)) {
+      add(fmt::format(
           "{}{{{}}} is no parameter; the search space has {}{} (for the text itself write "
           "{{{{{}}}}})",
           where(text, at), word, fmt::join(known, ", "), more ? ", ..." : "", word));
     }
     ++at;
   }
-  return {};
+  if (wrong.empty()) return {};
+  return fail(fmt::format("{}", fmt::join(wrong, "; ")));
 }
 
 std::vector<std::string> parameters_in(const std::vector<TextPiece>& pieces) {

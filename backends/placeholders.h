@@ -48,8 +48,8 @@ Result<std::vector<TextPiece>> split_placeholders(std::string_view text,
                                                   const ParameterNames& names, Braces braces);
 
 // Whether a command or a variable has a {word} that looks like a placeholder and names no
-// parameter. The error lists the parameters and says how to write the text itself. Not for what a
-// former version has stored, which took it for text.
+// parameter. The error has all of them, the parameter that was meant or a list of them, and says
+// how to write the text itself. Not for what a former version has stored, which took it for text.
 Result<void> check_placeholders(std::string_view text, const ParameterNames& names);
 
 std::vector<std::string> parameters_in(const std::vector<TextPiece>& pieces);  // in order

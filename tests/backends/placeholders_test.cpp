@@ -39,6 +39,11 @@ TEST_CASE("placeholders: a word that is no parameter is an error in a command") 
         "{learning_rate} is no parameter; the search space has depth, lr, optimizer, "
         "optimizer._name, optimizer.lr (for the text itself write {{learning_rate}})");
   CHECK(error_of("a\nawk '{print}'").starts_with("line 2: {print} is no parameter"));
+  CHECK(
+      error_of("{dept} {lr} {x} {x}") ==
+      "{dept} is no parameter; did you mean {depth}? (For the text itself write {{dept}}.); {x} is "
+      "no parameter; the search space has depth, lr, optimizer, optimizer._name, optimizer.lr "
+      "(for the text itself write {{x}})");
   for (const char* fine :
        {"{lr} {optimizer.lr}", "{{print}} ${HOME} \\{x}", "awk '{print $1}' {a,b} {1..3} {} { x; }",
         "docker ps --format '{{.Names}}'", R"(echo '{"a": {lr}}')", "{", "{lr"})
