@@ -12,6 +12,7 @@
 #include "base/trial.h"
 #include "runner/checkpoint_keeper.h"
 #include "runner/experiment_trial.h"
+#include "runner/findings.h"
 #include "runner/pool_settings.h"
 #include "runner/slurm_section.h"
 #include "runner/trial_rules.h"
@@ -61,11 +62,11 @@ struct Experiment {
   std::vector<std::string> warnings;  // keys that have no effect on this backend, with their places
   json document;                      // the file as given
   std::string file;                   // where it was read; empty: it was not
-  std::map<std::string, int> lines;   // of its keys, as in YamlDocument
+  std::map<std::string, Mark> marks;  // of its keys, as in YamlDocument
 };
 
-// "experiment.yaml:12: tuner.name: ", for an error about that key; without a file only the key.
-std::string place_of(const Experiment& experiment, const std::string& key);
+// What is wrong about a key, at its place in the file, or at that of what holds it.
+Finding finding_of(const Experiment& experiment, const std::string& key, std::string message);
 
 // The experiment parameters of the protocol (NNI's v2 schema without the search space), with the
 // protocol extensions that this manager understands.

@@ -2,17 +2,19 @@
 // Reading an experiment file: NNI's v2 schema in YAML or JSON, and what attune adds.
 // docs/experiment-file.md.
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "runner/experiment.h"
+#include "runner/findings.h"
 
 namespace attune {
 
 // Relative paths in the file are relative to its folder; `working_directory` is the default of
-// experimentWorkingDirectory. Errors name the file, the line, the key, what is wrong, and for an
-// unknown key the nearest known one.
+// experimentWorkingDirectory. The error has all that is wrong (runner/findings.h), each with its
+// place, the key, the cure, and for an unknown key the nearest known one.
 // `backend` instead of the file's, when not empty.
 Result<Experiment> read_experiment_file(const std::filesystem::path& file,
                                         const std::filesystem::path& working_directory,
@@ -27,6 +29,11 @@ Result<Experiment> read_experiment(const std::string& text, const std::filesyste
 // the limits of JSON: those of YAML would refuse a search space that came from a file of its own.
 Result<Experiment> read_stored_experiment(const json& document,
                                           const std::filesystem::path& directory);
+
+// The same for one who says it in other words: nothing when there are findings.
+std::optional<Experiment> read_stored_experiment(const json& document,
+                                                 const std::filesystem::path& directory,
+                                                 Findings& findings);
 
 // Whether `attune resume` will be able to read what is stored of it. Nothing else may be stored:
 // the experiment could never go on.

@@ -16,44 +16,61 @@ namespace {
 constexpr std::array<std::string_view, 7> kOwnFiles = {
     "parameter.cfg", "config.json", "stdout", "stderr", ".nni", "checkpoint", "trial.log"};
 
-Result<void> check_regex(const Section& section, const std::string& regex,
-                         const std::string& objective) {
+void check_regex(const Section& section, const std::string& regex, const std::string& objective) {
   const auto compiled = Regex::compile(regex);
   if (!compiled) return section.error("regex", compiled.error().message);
   const auto& groups = compiled->groups();
-  if (std::ranges::find(groups, objective) != groups.end()) return {};
-  return section.error(
-      "regex", fmt::format("no group is named \"{}\", the metric that is searched for; write "
-                           "(?<{}>...) around its number{}",
-                           objective, objective,
-                           groups.empty() ? ""
-                                          : fmt::format(", or name one of {} in `objectives`",
-                                                        fmt::join(groups, ", "))));
+  if (objective.empty() || std::ranges::find(groups, objective) != groups.end()) return;
+  section.error("regex",
+                fmt::format("no group is named \"{}\", the metric that is searched for; write "
+                            "(?<{}>...) around its number{}",
+                            objective, objective,
+                            groups.empty() ? ""
+                                           : fmt::format(", or name one of {} in `objectives`",
+                                                         fmt::join(groups, ", "))));
 }
 
-Result<LinePattern> read_pattern(const Section& section, const std::string& objective) {
-  TRY(section.check_keys({"regex", "stream"}));
-  const auto regex = TRY(section.text("regex"));
-  if (!regex) return section.error("regex", "missing: a regular expression");
-  TRY(check_regex(section, *regex, objective));
-  const std::string stream = TRY(section.text("stream")).value_or("stdout");
-  if (stream == "stdout") return LinePattern{*regex, OutputStream::out};
-  if (stream == "stderr") return LinePattern{*regex, OutputStream::err};
-  if (stream == "both") return LinePattern{*regex, OutputStream::both};
-  return section.error("stream", fmt::format("\"{}\" is none of stdout, stderr, both", stream));
+LinePattern read_pattern(const Section& section, const std::string& objective) {
+  section.check_keys({"regex", "stream"});
+  const auto regex = section.text("regex");
+  if (regex) {
+    check_regex(section, *regex, objective);
+  } else {
+    section.error("regex", "missing: a regular expression");
+  }
+  const std::string stream = section.choice("stream", {"stdout", "stderr", "both"});
+  return {regex.value_or(""), stream == "stdout"   ? OutputStream::out
+                              : stream == "stderr" ? OutputStream::err
+                                                   : OutputStream::both};
 }
 
-Result<void> read_result_file(const Section& section, ReportRules& rules) {
+void read_result_file(const Section& section, const std::string& file, ReportRules& rules) {
   rules.how = ReportRules::How::result_file;
-  rules.file = *TRY(section.text("file"));
-  if (const std::string flaw = flaw_of_trial_file(rules.file); !flaw.empty())
-    return section.error("file", flaw);
-  rules.file = std::filesystem::path(rules.file).lexically_normal().string();
-  const auto regex = TRY(section.text("regex"));
-  if (!regex) return {};
-  TRY(check_regex(section, *regex, rules.objective));
-  rules.file_regex = *regex;
-  return {};
+  if (const std::string flaw = flaw_of_trial_file(file); !flaw.empty()) section.error("file", flaw);
+  rules.file = std::filesystem::path(file).lexically_normal().string();
+  if (const auto regex = section.text("regex")) {
+    check_regex(section, *regex, rules.objective);
+    rules.file_regex = *regex;
+  }
+}
+
+void read_report_object(const Section& section, ReportRules& rules) {
+  section.check_keys({"regex", "stream", "file", "exitCode"});
+  const auto file = section.text("file");
+  if (section.boolean("exitCode").value_or(false)) {
+    if (section.value().size() > 1)
+      section.error("exitCode", "it is the result alone; drop the other keys");
+    rules.how = ReportRules::How::exit_code;
+  } else if (file) {
+    if (section.find("stream") != nullptr)
+      section.error("stream", "a file has none; drop one of stream and file");
+    read_result_file(section, *file, rules);
+  } else if (section.find("regex") != nullptr) {
+    rules.how = ReportRules::How::lines;
+    rules.patterns.push_back(read_pattern(section, rules.objective));
+  } else if (!section.wrong("")) {
+    section.error("", "one of regex, file, exitCode: true is needed");
+  }
 }
 
 }  // namespace
@@ -74,41 +91,26 @@ std::string flaw_of_trial_file(const std::string& name) {
   return own ? fmt::format("{} is attune's own; choose another name", first) : "";
 }
 
-Result<ReportRules> read_report(const Section& top, const std::string& objective) {
+ReportRules read_report(const Section& top, const std::string& objective) {
   ReportRules rules;
   rules.objective = objective;
   const json* value = top.find("report");
   if (value == nullptr) return rules;
   if (value->is_string()) {
-    if (*value == "tuneMetric") rules.how = ReportRules::How::tune_metric;
-    if (*value != "tuneMetric" && *value != "metricsFile")
-      return top.error("report", fmt::format("{} is none of metricsFile, tuneMetric, {{regex}}, "
-                                             "{{file}}, {{exitCode}}",
-                                             dump_json(*value)));
-    return rules;
-  }
-  if (value->is_array()) {
+    if (*value == "tuneMetric") {
+      rules.how = ReportRules::How::tune_metric;
+    } else if (*value != "metricsFile") {
+      top.error("report", fmt::format("{} is none of metricsFile, tuneMetric, {{regex}}, {{file}}, "
+                                      "{{exitCode}}",
+                                      dump_json(*value)));
+    }
+  } else if (value->is_array()) {
     rules.how = ReportRules::How::lines;
-    for (const Section& section : TRY(top.sections("report")))
-      rules.patterns.push_back(TRY(read_pattern(section, objective)));
-    if (rules.patterns.empty()) return top.error("report", "the list is empty");
-    return rules;
-  }
-  const auto section = TRY(top.section("report"));
-  TRY(section->check_keys({"regex", "stream", "file", "exitCode"}));
-  if (TRY(section->boolean("exitCode")).value_or(false)) {
-    if (section->value().size() > 1)
-      return section->error("exitCode", "it is the result alone; drop the other keys");
-    rules.how = ReportRules::How::exit_code;
-  } else if (TRY(section->text("file"))) {
-    if (section->find("stream") != nullptr)
-      return section->error("stream", "a file has none; drop one of stream and file");
-    TRY(read_result_file(*section, rules));
-  } else if (section->find("regex") != nullptr) {
-    rules.how = ReportRules::How::lines;
-    rules.patterns.push_back(TRY(read_pattern(*section, objective)));
-  } else {
-    return section->error("", "one of regex, file, exitCode: true is needed");
+    for (const Section& section : top.sections("report"))
+      rules.patterns.push_back(read_pattern(section, objective));
+    if (value->empty()) top.error("report", "the list is empty");
+  } else if (const auto section = top.section("report")) {
+    read_report_object(*section, rules);
   }
   return rules;
 }

@@ -8,8 +8,9 @@
 namespace attune {
 
 // `metricsFile` (default), `tuneMetric`, {regex, stream}, a list of these, {file, regex}, or
-// {exitCode: true}. A regular expression must have a named group `objective`.
-Result<ReportRules> read_report(const Section& top, const std::string& objective);
+// {exitCode: true}. A regular expression must have a named group `objective`, unless that is empty:
+// unknown. What is wrong is a finding.
+ReportRules read_report(const Section& top, const std::string& objective);
 
 // Why a file of a trial cannot have that name; empty when it can: it stays inside of the folder of
 // the trial and is none of attune's own.

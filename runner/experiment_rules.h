@@ -1,7 +1,6 @@
 #pragma once
 // The parts of an experiment file that NNI's schema does not have: resources, checkpoint, retries,
-// stop, objectives, initialPoints, ... Errors point into the file.
-#include "base/result.h"
+// stop, objectives, initialPoints, ... What is wrong is a finding.
 #include "runner/experiment.h"
 #include "runner/section.h"
 
@@ -10,7 +9,7 @@ namespace attune {
 extern const std::vector<std::string> kRuleKeys;  // at the top of the file
 
 // Fills in what the file says. The limits and the tuner have been read before.
-Result<void> read_rules(const Section& top, Experiment& experiment);
+void read_rules(const Section& top, Experiment& experiment);
 
 // A warning for each key that has no effect on experiment.backend. None for simulations: the same
 // file is for them and for the trials.

@@ -31,72 +31,96 @@ bool is_variable(std::string_view name) {
              name, [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); });
 }
 
+// Adds the parameters that the text refers to. One that is wrong is a finding of the key.
+void check_words(const Section& section, const std::string& key, const std::string& text,
+                 const TrialSetting& setting, const ParameterNames& names,
+                 std::vector<std::string>& used) {
+  if (setting.space == nullptr) return;
+  if (setting.of_user) {
+    if (const auto fine = check_placeholders(text, names); !fine)
+      return section.error(key, fine.error().message);
+  }
+  const auto pieces = split_placeholders(text, names, Braces::of_command);
+  if (!pieces) return section.error(key, pieces.error().message);
+  for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));
+}
+
 // Adds the names of the parameters that the values refer to.
-Result<void> read_environment(const Section& top, const ParameterNames& names, bool gpus,
-                              TrialProgram& program, std::vector<std::string>& used) {
-  const auto section = TRY(top.section("environment"));
-  if (!section) return {};
+void read_environment(const Section& top, const TrialSetting& setting, const ParameterNames& names,
+                      TrialProgram& program, std::vector<std::string>& used) {
+  const auto section = top.section("environment");
+  if (!section) return;
   for (const auto& [name, value] : section->value().items()) {
     if (!is_variable(name))
-      return section->error(name, "a name of letters, digits and '_' is needed for a variable");
+      section->error(name, "a name of letters, digits and '_' is needed for a variable");
     if (name.starts_with("NNI_") || name.starts_with("ATTUNE_"))
-      return section->error(name, "variables NNI_... and ATTUNE_... are set by attune itself");
-    if (name == "CUDA_VISIBLE_DEVICES" && gpus)
-      return section->error(name, "attune sets it, since trials are given GPUs");
+      section->error(name, "variables NNI_... and ATTUNE_... are set by attune itself");
+    if (name == "CUDA_VISIBLE_DEVICES" && setting.gpus)
+      section->error(name, "attune sets it, since trials are given GPUs");
     // A number or a truth value is what it looks like: OMP_NUM_THREADS: 4.
     std::string text = value.is_string() ? value.get<std::string>() : dump_json(value);
     if (value.is_structured() || value.is_null())
-      return section->error(
-          name, "a text or a number expected; quote what begins with a brace: \"{lr}\"");
+      section->error(name, "a text or a number expected; quote what begins with a brace: \"{lr}\"");
     // The kernel would not start it; a value that is filled in may still be too long.
     if (text.find('\0') != std::string::npos || text.size() > kMaxVariable)
-      return section->error(
-          name, fmt::format("at most {} bytes are possible, none of them 0", kMaxVariable));
-    const auto pieces = split_placeholders(text, names, Braces::of_command);
-    if (!pieces) return section->error(name, pieces.error().message);
-    for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));
+      section->error(name,
+                     fmt::format("at most {} bytes are possible, none of them 0", kMaxVariable));
+    check_words(*section, name, text, setting, names, used);
     program.environment.emplace_back(name, std::move(text));
   }
-  return {};
 }
 
-Result<TemplateFile> read_template(const Section& section, const fs::path& code) {
-  TRY(section.check_keys({"template", "file", "format", "stored"}));
-  const auto from = TRY(section.text("template"));
-  if (!from || from->empty()) return section.error("template", "missing: the file to render");
-  const auto to = TRY(section.text("file"));
-  if (!to) return section.error("file", "missing: what it is rendered into");
-  if (const std::string flaw = flaw_of_trial_file(*to); !flaw.empty())
-    return section.error("file", flaw);
-  TemplateFile file{
-      *from, fs::path(*to).lexically_normal().string(), format_of_file(*to), {}, false};
-  if (const auto format = TRY(section.text("format"))) {
-    const auto known = parse_template_format(*format);
-    if (!known)
-      return section.error("format",
-                           fmt::format("\"{}\" is none of json, toml, xml, text", *format));
-    file.format = *known;
-  }
-  if (const auto stored = TRY(section.section("stored"))) {
-    auto text = base64_decode(TRY(stored->text("base64")).value_or(""));
-    if (!text) return stored->error("base64", text.error().message);
-    file.text = *std::move(text);
-    file.executable = TRY(stored->boolean("executable")).value_or(false);
-    return file;
-  }
-  const fs::path path = code / *from;
+// Reads the text of the template into `file`; false: it cannot be read.
+bool load_template(const Section& section, const fs::path& path, TemplateFile& file) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
+  const auto wrong = [&](const std::string& what) {
+    section.error("template", what);
+    return false;
+  };
   // Before it is opened: a FIFO would wait for its writer.
   if (error || !fs::is_regular_file(status))
-    return section.error("template", fmt::format("cannot read {}: no regular file", path.string()));
+    return wrong(fmt::format("cannot read {}: no regular file", path.string()));
   if (fs::file_size(path, error) > kMaxTemplate)
-    return section.error("template",
-                         fmt::format("{} is larger than {} bytes", path.string(), kMaxTemplate));
+    return wrong(fmt::format("{} is larger than {} bytes", path.string(), kMaxTemplate));
   auto text = read_trusted_file(path, kMaxTemplate);
-  if (!text) return section.error("template", text.error().message);
+  if (!text) return wrong(text.error().message);
   file.text = *std::move(text);
   file.executable = (status.permissions() & fs::perms::owner_exec) != fs::perms::none;
+  return true;
+}
+
+// Nothing: what is in it is not known.
+std::optional<TemplateFile> read_template(const Section& section, const fs::path& code) {
+  section.check_keys({"template", "file", "format", "stored"});
+  const auto from = section.text("template");
+  if (!from || from->empty()) section.error("template", "missing: the file to render");
+  const auto to = section.text("file");
+  if (!to) section.error("file", "missing: what it is rendered into");
+  if (to) {
+    if (const std::string flaw = flaw_of_trial_file(*to); !flaw.empty())
+      section.error("file", flaw);
+  }
+  TemplateFile file{from.value_or(""),
+                    fs::path(to.value_or("")).lexically_normal().string(),
+                    format_of_file(to.value_or("")),
+                    {},
+                    false};
+  if (const auto format = section.text("format")) {
+    const auto known = parse_template_format(*format);
+    if (!known)
+      section.error("format", fmt::format("\"{}\" is none of json, toml, xml, text", *format));
+    file.format = known.value_or(file.format);
+  }
+  if (const auto stored = section.section("stored")) {
+    auto text = base64_decode(stored->text("base64").value_or(""));
+    if (!text) stored->error("base64", text.error().message);
+    file.text = std::move(text).value_or("");
+    file.executable = stored->boolean("executable").value_or(false);
+  } else if (from && !from->empty() && !load_template(section, code / *from, file)) {
+    return std::nullopt;
+  }
+  if (section.wrong("")) return std::nullopt;
   return file;
 }
 
@@ -106,25 +130,31 @@ bool in_the_way(const std::string& one, const std::string& other) {
 }
 
 // Adds the names of the parameters that the templates refer to.
-Result<void> read_templates(const Section& top, const fs::path& code, const ParameterNames& names,
-                            TrialProgram& program, std::vector<std::string>& used) {
-  for (const Section& section : TRY(top.sections("templates"))) {
-    TemplateFile file = TRY(read_template(section, code));
-    const auto named = check_template(file, names);
-    if (!named) return section.error("template", named.error().message);
-    if (named->empty())
-      program.warnings.push_back(
-          fmt::format("the template {} has no placeholder: every trial gets the same", file.name));
+void read_templates(const Section& top, const TrialSetting& setting, const ParameterNames& names,
+                    TrialProgram& program, std::vector<std::string>& used) {
+  if (top.wrong("trialCodeDirectory")) return;  // they are in it
+  for (const Section& section : top.sections("templates")) {
+    auto file = read_template(section, setting.code_directory);
+    if (!file) continue;
     for (const TemplateFile& known : program.templates) {
-      if (known.file == file.file) return section.error("file", "there are two of that name");
-      if (in_the_way(known.file, file.file))
-        return section.error("file", fmt::format("{} cannot be a file and a folder",
-                                                 std::min(known.file, file.file)));
+      if (known.file == file->file) section.error("file", "there are two of that name");
+      if (in_the_way(known.file, file->file))
+        section.error("file", fmt::format("{} cannot be a file and a folder",
+                                          std::min(known.file, file->file)));
     }
-    used.insert(used.end(), named->begin(), named->end());
-    program.templates.push_back(std::move(file));
+    if (setting.space != nullptr) {
+      const auto named = check_template(*file, names);
+      if (!named) {
+        section.error("template", named.error().message);
+      } else if (named->empty()) {
+        program.warnings.push_back(fmt::format(
+            "the template {} has no placeholder: every trial gets the same", file->name));
+      } else {
+        used.insert(used.end(), named->begin(), named->end());
+      }
+    }
+    program.templates.push_back(*std::move(file));
   }
-  return {};
 }
 
 bool parts_of_one(std::string_view one, std::string_view other) {
@@ -161,19 +191,6 @@ void store_templates(const TrialProgram& program, json& document) {
   }
 }
 
-Result<void> check_words(const Section& top, const std::string& command,
-                         const TrialProgram& program) {
-  const ParameterNames names(program.parameter_names);
-  if (const auto fine = check_placeholders(command, names); !fine)
-    return top.error("trialCommand", fine.error().message);
-  const auto environment = TRY(top.section("environment"));
-  for (const auto& [name, text] : program.environment) {
-    if (const auto fine = check_placeholders(text, names); !fine)
-      return environment->error(name, fine.error().message);
-  }
-  return {};
-}
-
 std::vector<std::string> placeholder_names(const Space& space) {
   std::vector<std::string> paths;
   std::vector<std::string> names;
@@ -190,28 +207,26 @@ std::vector<std::string> placeholder_names(const Space& space) {
   return names;
 }
 
-Result<TrialProgram> read_trial(const Section& top, const Space& space, const std::string& command,
-                                const fs::path& code_directory, const std::string& objective,
-                                bool gpus) {
+TrialProgram read_trial(const Section& top, const TrialSetting& setting) {
   TrialProgram program;
-  program.parameter_names = placeholder_names(space);
+  if (setting.space != nullptr) program.parameter_names = placeholder_names(*setting.space);
   const ParameterNames names(program.parameter_names);
-  const auto script = shell_script(command, names);
-  if (!script) return top.error("trialCommand", script.error().message);
-  std::vector<std::string> used = script->parameters;
-  TRY(read_environment(top, names, gpus, program, used));
-  TRY(read_templates(top, code_directory, names, program, used));
-  const std::string where = TRY(top.text("trialWorkingDirectory")).value_or("code");
-  if (where != "code" && where != "trial")
-    return top.error("trialWorkingDirectory", fmt::format("\"{}\" is none of code, trial", where));
-  program.in_trial_folder = where == "trial";
-  program.report = TRY(read_report(top, objective));
+  std::vector<std::string> used;
+  check_words(top, "trialCommand", setting.command, setting, names, used);
+  if (!top.wrong("trialCommand") && setting.space != nullptr) {
+    if (const auto script = shell_script(setting.command, names); !script)
+      top.error("trialCommand", script.error().message);
+  }
+  read_environment(top, setting, names, program, used);
+  read_templates(top, setting, names, program, used);
+  program.in_trial_folder = top.choice("trialWorkingDirectory", {"code", "trial"}) == "trial";
+  program.report = read_report(top, setting.objective);
   for (const TemplateFile& file : program.templates) {
     if (!program.report.file.empty() && in_the_way(file.file, program.report.file))
-      return top.error("report",
-                       fmt::format("its file is in the way of {}, that of a template", file.file));
+      top.error("report",
+                fmt::format("its file is in the way of {}, that of a template", file.file));
   }
-  const bool by_arguments = TRY(top.text("arguments")).value_or("none") != "none";
+  const bool by_arguments = top.text("arguments").value_or("none") != "none";
   if (program.report.how != ReportRules::How::metrics_file && !by_arguments) {
     if (std::string warning = unused_warning(program.parameter_names, used); !warning.empty())
       program.warnings.push_back(std::move(warning));

@@ -1,7 +1,6 @@
 #pragma once
 // The part of an experiment file that says how a trial is run and how it reports: trialCommand with
-// its placeholders, environment, templates, trialWorkingDirectory, report. Errors point into the
-// file.
+// its placeholders, environment, templates, trialWorkingDirectory, report.
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -31,18 +30,22 @@ struct TrialProgram {
 // of its options (optimizer.lr), and optimizer._name.
 std::vector<std::string> placeholder_names(const Space& space);
 
-// Whether command and environment name parameters only. Not for what a former version has stored.
-Result<void> check_words(const Section& top, const std::string& command,
-                         const TrialProgram& program);
-
 // Puts the templates into `document`, an experiment file, so that they are not read again: for each
 // of its `templates` a key `stored` with {text, executable}.
 void store_templates(const TrialProgram& program, json& document);
 
+// What the rest of the file says that shapes the reading.
+struct TrialSetting {
+  const Space* space = nullptr;  // null: it cannot be read, and what placeholders may be is unknown
+  std::string command;
+  std::filesystem::path code_directory;
+  std::string objective;  // the metric that is searched for; empty: unknown
+  bool gpus = false;      // trials are given GPUs
+  bool of_user = true;    // else of a store: a {word} that is no parameter is text there
+};
+
 // Reads the templates, or takes what is stored, checks every placeholder and compiles every regular
-// expression. `objective`: the metric that is searched for; `gpus`: trials are given GPUs.
-Result<TrialProgram> read_trial(const Section& top, const Space& space, const std::string& command,
-                                const std::filesystem::path& code_directory,
-                                const std::string& objective, bool gpus);
+// expression. What is wrong is a finding.
+TrialProgram read_trial(const Section& top, const TrialSetting& setting);
 
 }  // namespace attune

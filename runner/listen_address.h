@@ -3,7 +3,6 @@
 // says it: the keys `listen` and `advertise` of `pool` and of `slurm`.
 #include <string>
 
-#include "base/result.h"
 #include "runner/section.h"
 
 namespace attune {
@@ -18,7 +17,7 @@ bool is_any_host(const std::string& host);
 // Nobody on another machine can dial it.
 bool is_this_host(const std::string& host);
 
-// Errors point into the file: what is no HOST:PORT, and what nobody can dial.
-Result<ListenAddress> read_listen_address(const Section& section);
+// Findings: what is no HOST:PORT, and what nobody can dial.
+ListenAddress read_listen_address(const Section& section);
 
 }  // namespace attune

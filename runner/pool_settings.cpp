@@ -11,31 +11,29 @@
 
 namespace attune {
 
-Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
-                                        const std::string& base) {
+PoolSettings read_pool_settings(const std::optional<Section>& section, const std::string& base) {
   PoolSettings settings;
   if (!section) return settings;
-  TRY(section->check_keys(
-      {"coordinator", "workers", "listen", "advertise", "labels", "queueLimit"}));
-  const auto coordinator = TRY(section->text("coordinator"));
-  const auto workers = TRY(section->integer("workers", 0, 1000));
+  section->check_keys({"coordinator", "workers", "listen", "advertise", "labels", "queueLimit"});
+  const auto coordinator = section->text("coordinator");
+  const auto workers = section->integer("workers", 0, 1000);
   if (coordinator) {
     if (workers || section->find("listen") != nullptr || section->find("advertise") != nullptr)
-      return section->error("coordinator",
-                            "workers, listen and advertise are for a coordinator of the "
-                            "experiment's own; leave them away");
+      section->error("coordinator",
+                     "workers, listen and advertise are for a coordinator of the experiment's own; "
+                     "leave them away");
     settings.coordinator = (std::filesystem::path(base) / *coordinator).lexically_normal().string();
   }
   settings.workers = static_cast<int>(workers.value_or(settings.workers));
-  const ListenAddress address = TRY(read_listen_address(*section));
+  const ListenAddress address = read_listen_address(*section);
   settings.listen = address.listen;
   settings.advertise = address.advertise;
-  settings.labels = TRY(section->texts("labels"));
+  settings.labels = section->texts("labels");
   for (const std::string& label : settings.labels) {
     if (const auto good = check_name("the label", label); !good)
-      return section->error("labels", good.error().message);
+      section->error("labels", good.error().message);
   }
-  settings.queue_limit = TRY(section->duration("queueLimit")).value_or(0);
+  settings.queue_limit = section->duration("queueLimit").value_or(0);
   return settings;
 }
 

@@ -20,9 +20,8 @@ struct PoolSettings {
   double queue_limit = 0;           // seconds; 0: none
 };
 
-// The section; `base`: the folder of the experiment file. Errors point into it.
-Result<PoolSettings> read_pool_settings(const std::optional<Section>& section,
-                                        const std::string& base);
+// The section; `base`: the folder of the experiment file. What is wrong is a finding.
+PoolSettings read_pool_settings(const std::optional<Section>& section, const std::string& base);
 
 // Whether there may be a coordinator where they say: an error when the folder is not there, or when
 // its file is none that one may trust and read. One that has not begun yet is none.

@@ -64,7 +64,7 @@ Result<void> check_with_daemon(const Experiment& experiment, const std::filesyst
   const bool advised = experiment.tuner.is_null() && refusal->about.starts_with("tuner.");
   const std::string key =
       advised ? "advisor" + refusal->about.substr(refusal->about.find('.')) : refusal->about;
-  return fail(place_of(experiment, key) + refusal->message);
+  return fail(finding_of(experiment, key, refusal->message).text());
 }
 
 Result<Space> constrained_space(const Experiment& experiment) {
@@ -76,15 +76,6 @@ Result<Space> constrained_space(const Experiment& experiment) {
 Result<void> check_point(const Space& space, const json& parameters) {
   const Point point = TRY(point_from_json(space, parameters));
   if (!space.feasible(point)) return fail("the constraints do not allow " + dump_json(parameters));
-  return {};
-}
-
-Result<void> check_initial_points(const Experiment& experiment) {
-  const Space space = TRY(constrained_space(experiment));
-  for (std::size_t i = 0; i < experiment.initial_points.size(); ++i) {
-    if (auto checked = check_point(space, experiment.initial_points[i]); !checked)
-      return fail(fmt::format("initialPoints[{}]: {}", i, checked.error().message));
-  }
   return {};
 }
 

@@ -40,8 +40,6 @@ Result<void> check_with_daemon(const Experiment& experiment, const std::filesyst
 Result<Space> constrained_space(const Experiment& experiment);
 // Whether a trial of the user's own lies in the search space and meets the constraints.
 Result<void> check_point(const Space& space, const json& parameters);
-// The same of initialPoints.
-Result<void> check_initial_points(const Experiment& experiment);
 
 // Makes the folder of a new experiment. Fails when it holds the trials of another one.
 Result<void> claim_directory(const std::filesystem::path& directory);

@@ -115,7 +115,6 @@ int print_result(const SessionResult& result, bool as_json) {
 Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string& directory,
                                        std::optional<std::uint64_t> seed, const std::string& daemon,
                                        bool quiet, const Surroundings& surroundings) {
-  TRY(check_initial_points(experiment));
   TRY(check_backend(experiment, surroundings.environment));
   NewExperimentSetup setup{TRY(find_programs(surroundings, daemon)), {}};
   RunFacts& facts = setup.session.facts;

@@ -63,21 +63,28 @@ std::string Section::path_of(const std::string& key) const {
   return path_.empty() || key.empty() ? path_ + key : path_ + "." + key;
 }
 
-std::unexpected<Error> Section::error(const std::string& key, const std::string& what) const {
+Finding Section::finding(const std::string& key, const std::string& what) const {
   const std::string path = path_of(key);
-  return fail(fmt::format("{}:{}: {}{}{}", file_, document_.line(path), path,
-                          path.empty() ? "" : ": ", what));
+  return {file_, path, document_.mark(path), what};
 }
 
-Result<void> Section::check_keys(const std::vector<std::string>& known) const {
+void Section::error(const std::string& key, const std::string& what) const {
+  findings_.add(finding(key, what));
+}
+
+std::string Section::remark(const std::string& key, const std::string& what) const {
+  return finding(key, what).text();
+}
+
+void Section::check_keys(const std::vector<std::string>& known) const {
   for (const auto& [key, value] : object_.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
     const std::string near = nearest_name(key, known);
-    return error(key, near.empty()
-                          ? fmt::format("unknown key; known are {}", fmt::join(known, ", "))
-                          : fmt::format("unknown key; did you mean \"{}\"?", near));
+    error(key, near.empty() ? fmt::format("unknown key; known are {}", fmt::join(known, ", "))
+                            : fmt::format("unknown key; did you mean \"{}\"?", near));
+    // That this one is missing is the same mistake.
+    if (!near.empty() && find(near) == nullptr) findings_.forgive(file_, path_of(near));
   }
-  return {};
 }
 
 const json* Section::find(const std::string& key) const {
@@ -85,111 +92,148 @@ const json* Section::find(const std::string& key) const {
   return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
-Result<std::optional<std::string>> Section::text(const std::string& key) const {
+std::optional<std::string> Section::text(const std::string& key) const {
   const json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_string()) return wrong_type(key, "a text", *value);
-  return value->get<std::string>();
+  if (value->is_string()) return value->get<std::string>();
+  const std::string_view bracket = value->is_object() ? "{" : value->is_array() ? "[" : "";
+  wrong_type(
+      key, "a text", *value,
+      bracket.empty() ? "" : fmt::format("; a text that begins with {} needs quotes", bracket));
+  return std::nullopt;
 }
 
-Result<std::optional<bool>> Section::boolean(const std::string& key) const {
+std::optional<bool> Section::boolean(const std::string& key) const {
   const json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_boolean()) return wrong_type(key, "true or false", *value);
-  return value->get<bool>();
+  if (value->is_boolean()) return value->get<bool>();
+  wrong_type(key, "true or false", *value);
+  return std::nullopt;
 }
 
-Result<std::optional<std::int64_t>> Section::integer(const std::string& key, std::int64_t low,
-                                                     std::int64_t high) const {
+std::optional<std::int64_t> Section::integer(const std::string& key, std::int64_t low,
+                                             std::int64_t high) const {
   const json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_number_integer()) return wrong_type(key, "a whole number", *value);
+  if (!value->is_number_integer()) {
+    wrong_type(key, "a whole number", *value);
+    return std::nullopt;
+  }
   const bool huge =
       value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(high);
-  if (huge || value->get<std::int64_t>() < low || value->get<std::int64_t>() > high) {
-    return error(key, fmt::format("a whole number from {} to {} expected, not {}", low, high,
-                                  dump_json(*value)));
+  if (!huge && value->get<std::int64_t>() >= low && value->get<std::int64_t>() <= high)
+    return value->get<std::int64_t>();
+  error(key,
+        fmt::format("a whole number from {} to {} expected, not {}", low, high, dump_json(*value)));
+  return std::nullopt;
+}
+
+std::optional<double> Section::duration(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  const auto seconds = parse_duration(*value);
+  if (seconds) return *seconds;
+  error(key, seconds.error().message);
+  return std::nullopt;
+}
+
+std::optional<double> Section::bytes(const std::string& key) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  const auto amount = parse_bytes(*value);
+  if (amount) return *amount;
+  error(key, amount.error().message);
+  return std::nullopt;
+}
+
+std::optional<double> Section::number(const std::string& key, double low) const {
+  const json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number()) {
+    wrong_type(key, "a number", *value);
+    return std::nullopt;
   }
-  return value->get<std::int64_t>();
-}
-
-Result<std::optional<double>> Section::duration(const std::string& key) const {
-  const json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  auto seconds = parse_duration(*value);
-  if (!seconds) return error(key, seconds.error().message);
-  return *seconds;
-}
-
-Result<std::optional<double>> Section::bytes(const std::string& key) const {
-  const json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  auto amount = parse_bytes(*value);
-  if (!amount) return error(key, amount.error().message);
-  return *amount;
-}
-
-Result<std::optional<double>> Section::number(const std::string& key, double low) const {
-  const json* value = find(key);
-  if (value == nullptr) return std::nullopt;
-  if (!value->is_number()) return wrong_type(key, "a number", *value);
   const double number = value->get<double>();
-  if (!std::isfinite(number) || number < low)
-    return error(key, fmt::format("a number from {:g} on expected, not {:g}", low, number));
-  return number;
+  if (std::isfinite(number) && number >= low) return number;
+  error(key, fmt::format("a number from {:g} on expected, not {:g}", low, number));
+  return std::nullopt;
 }
 
-Result<std::vector<std::string>> Section::texts(const std::string& key) const {
+std::string Section::choice(const std::string& key, const std::vector<std::string>& choices) const {
+  const auto given = text(key);
+  if (!given || std::ranges::find(choices, *given) != choices.end())
+    return given.value_or(choices.front());
+  error(key, fmt::format("\"{}\" is none of {}", *given, fmt::join(choices, ", ")));
+  return choices.front();
+}
+
+std::vector<std::string> Section::texts(const std::string& key) const {
   std::vector<std::string> result;
   const json* value = find(key);
   if (value == nullptr) return result;
-  if (!value->is_array()) return wrong_type(key, "a list of texts", *value);
-  for (const json& item : *value) {
-    if (!item.is_string())
-      return wrong_type(fmt::format("{}[{}]", key, result.size()), "a text", item);
-    result.push_back(item);
+  if (!value->is_array()) {
+    wrong_type(key, "a list of texts", *value);
+    return result;
+  }
+  for (std::size_t i = 0; i < value->size(); ++i) {
+    const json& item = (*value)[i];
+    if (item.is_string()) {
+      result.push_back(item);
+    } else {
+      wrong_type(fmt::format("{}[{}]", key, i), "a text", item);
+    }
   }
   return result;
 }
 
-Result<std::vector<Section>> Section::sections(const std::string& key) const {
+std::vector<Section> Section::sections(const std::string& key) const {
   std::vector<Section> result;
   const json* value = find(key);
   if (value == nullptr) return result;
-  if (!value->is_array()) return wrong_type(key, "a list of objects", *value);
-  for (const json& item : *value) {
-    const std::string name = fmt::format("{}[{}]", key, result.size());
-    if (!item.is_object()) return wrong_type(name, "an object", item);
-    result.push_back(Section(document_, file_, path_of(name), item));
+  if (!value->is_array()) {
+    wrong_type(key, "a list of objects", *value);
+    return result;
+  }
+  for (std::size_t i = 0; i < value->size(); ++i) {
+    const json& item = (*value)[i];
+    const std::string name = fmt::format("{}[{}]", key, i);
+    if (item.is_object()) {
+      result.push_back(Section(document_, file_, path_of(name), item, findings_));
+    } else {
+      wrong_type(name, "an object", item);
+    }
   }
   return result;
 }
 
-Result<std::map<std::string, double>> Section::numbers(const std::string& key) const {
+std::map<std::string, double> Section::numbers(const std::string& key) const {
   std::map<std::string, double> result;
-  const auto object = TRY(section(key));
+  const auto object = section(key);
   if (!object) return result;
   for (const auto& [name, value] : object->value().items()) {
-    if (!value.is_number() || !std::isfinite(value.get<double>()))
-      return object->wrong_type(name, "a number", value);
-    result[name] = value;
+    if (value.is_number() && std::isfinite(value.get<double>())) {
+      result[name] = value;
+    } else {
+      object->wrong_type(name, "a number", value);
+    }
   }
   return result;
 }
 
-Result<std::optional<Section>> Section::section(const std::string& key) const {
+std::optional<Section> Section::section(const std::string& key) const {
   const json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_object()) return wrong_type(key, "an object", *value);
-  return Section(document_, file_, path_of(key), *value);
+  if (value->is_object()) return Section(document_, file_, path_of(key), *value, findings_);
+  wrong_type(key, "an object", *value);
+  return std::nullopt;
 }
 
-std::unexpected<Error> Section::wrong_type(const std::string& key, std::string_view expected,
-                                           const json& value) const {
+void Section::wrong_type(const std::string& key, std::string_view expected, const json& value,
+                         std::string_view cure) const {
   std::string shown = dump_json(value);
   if (shown.size() > 40) shown = shown.substr(0, 40) + "...";
-  return error(key,
-               fmt::format("{} expected, not {} ({})", expected, json_type_name(value), shown));
+  error(key,
+        fmt::format("{} expected, not {} ({}){}", expected, json_type_name(value), shown, cure));
 }
 
 }  // namespace attune

@@ -81,16 +81,19 @@ Result<SlurmSettings> read_slurm_file(const std::string& file) {
   }
   if (!document.value.is_object() || !document.value.contains("slurm"))
     return fail(file + ": the key slurm is missing, as in an experiment file");
-  return read_coordinator_slurm(Section(document, file));
+  Findings findings;
+  SlurmSettings settings = read_coordinator_slurm(Section(document, file, findings));
+  TRY(findings.result());
+  return settings;
 }
 
-Result<SlurmSettings> read_coordinator_slurm(const Section& top) {
-  const auto section = TRY(top.section("slurm"));
+SlurmSettings read_coordinator_slurm(const Section& top) {
+  const auto section = top.section("slurm");
   for (const char* key : {"listen", "advertise"}) {
     if (section && section->find(key) != nullptr)
-      return section->error(key, fmt::format("say --{} HOST:PORT to attune coordinator", key));
+      section->error(key, fmt::format("say --{} HOST:PORT to attune coordinator", key));
   }
-  return TRY(read_slurm_section(section)).settings;
+  return read_slurm_section(section).settings;
 }
 
 Result<MakeOperator> choose_operator(boost::asio::io_context& io, const OperatorChoice& choice,

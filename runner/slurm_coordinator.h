@@ -29,7 +29,8 @@ struct OperatorChoice {
 Result<SlurmSettings> read_slurm_file(const std::string& file);
 
 // The key `slurm` of a file for `attune coordinator`, which has options for where it listens.
-Result<SlurmSettings> read_coordinator_slurm(const Section& top);
+// What is wrong is a finding.
+SlurmSettings read_coordinator_slurm(const Section& top);
 
 // Empty: there is none. Errors: a file of settings that cannot be read, Slurm that is not here.
 Result<MakeOperator> choose_operator(boost::asio::io_context& io, const OperatorChoice& choice,

@@ -1,9 +1,8 @@
 #pragma once
-// The key `slurm` of an experiment file: trials as jobs of a cluster.
+// The key `slurm` of an experiment file: trials as jobs of a cluster. What is wrong is a finding.
 #include <optional>
 #include <string>
 
-#include "base/result.h"
 #include "coordinator/operators/slurm_settings.h"
 #include "runner/section.h"
 
@@ -16,10 +15,8 @@ struct SlurmSection {
   std::string advertise;  // what nodes dial
 };
 
-// Errors point into the file.
-Result<SlurmSection> read_slurm_section(const std::optional<Section>& section);
+SlurmSection read_slurm_section(const std::optional<Section>& section);
 // Whether there can be jobs for trials with these needs; `top` is the whole file.
-Result<void> check_slurm_jobs(const Section& top, const SlurmSettings& settings,
-                              const Resources& needs);
+void check_slurm_jobs(const Section& top, const SlurmSettings& settings, const Resources& needs);
 
 }  // namespace attune

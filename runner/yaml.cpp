@@ -9,6 +9,8 @@
 #include <limits>
 #include <optional>
 
+#include "runner/yaml_mistakes.h"
+
 namespace attune {
 namespace {
 
@@ -66,41 +68,42 @@ json plain_scalar(const std::string& text) {
   return text;
 }
 
-// The two mistakes that commands and regular expressions invite.
-std::string_view quoting_hint(std::string_view message) {
-  if (message.find("escape character") != std::string_view::npos)
-    return "; write it in single quotes, where a backslash is one";
-  if (message.find("end of map") != std::string_view::npos)
-    return "; a text that begins with a brace needs quotes";
-  return "";
+Mark mark_of(const YAML::Mark& mark) {  // an empty value has none
+  return {std::max(mark.line, 0) + 1, std::max(mark.column, 0) + 1};
 }
 
 class Converter {
  public:
-  Converter(std::string name, std::map<std::string, int>& lines)
-      : name_(std::move(name)), lines_(lines) {}
+  Converter(std::string name, std::map<std::string, Mark>& marks, Findings& findings)
+      : name_(std::move(name)), marks_(marks), findings_(findings) {}
 
-  Result<json> convert(const YAML::Node& node, const std::string& path, int depth) {
-    if (depth > kMaxDepth) return error(node, "nested too deeply");
-    if (++values_ > kMaxValues) return error(node, "too many values");
+  json convert(const YAML::Node& node, const std::string& path, int depth) {
+    if (depth > kMaxDepth) return stop(node, path, "nested too deeply");
+    if (++values_ > kMaxValues) return stop(node, path, "too many values");
     note(path, node);
     switch (node.Type()) {
       case YAML::NodeType::Scalar:
-        return scalar(node);
+        return scalar(node, path);
       case YAML::NodeType::Sequence:
         return sequence(node, path, depth);
       case YAML::NodeType::Map:
         return object(node, path, depth);
       default:
-        return json(nullptr);
+        return nullptr;
     }
   }
 
+  // Whether a limit was met: what has been converted then is not the document.
+  bool stopped() const { return stopped_; }
+
  private:
-  // Line 0 would help nobody: an empty value has no mark.
-  static int line_of(const YAML::Node& node) { return std::max(node.Mark().line, 0) + 1; }
-  std::unexpected<Error> error(const YAML::Node& node, std::string_view what) const {
-    return fail(fmt::format("{}:{}: {}", name_, line_of(node), what));
+  void error(const YAML::Node& node, const std::string& path, std::string what) {
+    findings_.add({name_, path, mark_of(node.Mark()), std::move(what)});
+  }
+  json stop(const YAML::Node& node, const std::string& path, std::string what) {
+    if (!stopped_) error(node, path, std::move(what));
+    stopped_ = true;
+    return nullptr;
   }
 
   static std::string longer(const std::string& path, const std::string& by) {
@@ -108,52 +111,64 @@ class Converter {
   }
   void note(const std::string& path, const YAML::Node& node) {
     if (path.empty() || path.size() > kMaxPaths - noted_) return;
-    if (lines_.emplace(path, line_of(node)).second) noted_ += path.size();
+    if (marks_.emplace(path, mark_of(node.Mark())).second) noted_ += path.size();
   }
 
   // The tag of a quoted scalar is "!", that of a plain one "?".
-  Result<json> scalar(const YAML::Node& node) const {
+  json scalar(const YAML::Node& node, const std::string& path) {
     const std::string& tag = node.Tag();
-    if (tag == "!" || tag == "tag:yaml.org,2002:str") return json(node.Scalar());
+    if (tag == "!" || tag == "tag:yaml.org,2002:str") return node.Scalar();
     if (tag.empty() || tag == "?") return plain_scalar(node.Scalar());
-    return error(node, fmt::format("the tag {} is not supported", tag));
+    error(node, path,
+          fmt::format("the tag {} is not supported; a text that begins with ! needs quotes", tag));
+    return nullptr;
   }
 
-  Result<json> sequence(const YAML::Node& node, const std::string& path, int depth) {
+  json sequence(const YAML::Node& node, const std::string& path, int depth) {
     json list = json::array();
     for (const YAML::Node& item : node) {
       const std::string inner = longer(path, fmt::format("[{}]", list.size()));
-      list.push_back(TRY(convert(item, inner, depth + 1)));
+      list.push_back(convert(item, inner, depth + 1));
+      if (stopped_) break;
     }
     return list;
   }
 
-  Result<json> object(const YAML::Node& node, const std::string& path, int depth) {
+  json object(const YAML::Node& node, const std::string& path, int depth) {
     json result = json::object();
     for (const auto& entry : node) {
-      if (!entry.first.IsScalar()) return error(entry.first, "a key must be a text");
+      if (stopped_) break;
+      if (!entry.first.IsScalar()) {
+        error(entry.first, path,
+              "a key must be a text; a text that begins with a brace or a bracket needs quotes");
+        continue;
+      }
       const std::string& key = entry.first.Scalar();
       if (key.size() > kMaxKeyBytes)
-        return error(entry.first, fmt::format("a key of more than {} bytes; shorten it, or put "
-                                              "quotes around a text that is none",
-                                              kMaxKeyBytes));
+        return stop(entry.first, "",
+                    fmt::format("a key of more than {} bytes; shorten it, or put quotes around a "
+                                "text that is none",
+                                kMaxKeyBytes));
       work_ += result.size() + 1;
       if (result.size() >= kMaxKeys || work_ > kMaxKeys * (kMaxKeys + 1))
-        return error(entry.first,
-                     fmt::format("more than {} keys in one place; make a list of them, "
-                                 "or nest them",
-                                 kMaxKeys));
-      if (result.contains(key))
-        return error(entry.first, fmt::format("the key \"{}\" appears twice", key));
+        return stop(entry.first, path,
+                    fmt::format("more than {} keys in one place; make a list of them, or nest them",
+                                kMaxKeys));
       const std::string inner = longer(path, path.empty() ? key : "." + key);
+      if (result.contains(key)) {
+        error(entry.first, inner, "the key appears twice; keep one of them");
+        continue;
+      }
       note(inner, entry.first);
-      result[key] = TRY(convert(entry.second, inner, depth + 1));
+      result[key] = convert(entry.second, inner, depth + 1);
     }
     return result;
   }
 
   std::string name_;
-  std::map<std::string, int>& lines_;
+  std::map<std::string, Mark>& marks_;
+  Findings& findings_;
+  bool stopped_ = false;
   int values_ = 0;
   std::size_t work_ = 0;   // comparisons of keys, at most: each is looked for among those before it
   std::size_t noted_ = 0;  // bytes of paths
@@ -226,6 +241,25 @@ void write_yaml(YAML::Emitter& out, const json& value) {
   }
 }
 
+YamlFault fault_of(const std::string& message) {
+  namespace said = YAML::ErrorMsg;
+  const std::pair<const char*, YamlFault> kFaults[] = {
+      {said::TAB_IN_INDENTATION, YamlFault::tab},   {said::MAP_VALUE, YamlFault::value_in_value},
+      {said::END_OF_MAP, YamlFault::end_of_map},    {said::END_OF_SEQ, YamlFault::end_of_map},
+      {said::END_OF_MAP_FLOW, YamlFault::unclosed}, {said::END_OF_SEQ_FLOW, YamlFault::unclosed},
+      {said::FLOW_END, YamlFault::unopened},        {said::UNKNOWN_TOKEN, YamlFault::reserved},
+      {said::ALIAS_NOT_FOUND, YamlFault::reserved}, {said::ANCHOR_NOT_FOUND, YamlFault::reserved},
+      {said::CHAR_IN_ALIAS, YamlFault::reserved},   {said::CHAR_IN_ANCHOR, YamlFault::reserved},
+      {said::BLOCK_ENTRY, YamlFault::list_in_line}, {said::CHAR_IN_BLOCK, YamlFault::behind_block},
+  };
+  for (const auto& [text, fault] : kFaults) {
+    if (message == text) return fault;
+  }
+  if (message.starts_with(said::INVALID_ESCAPE)) return YamlFault::escape;
+  if (message.starts_with(said::UNKNOWN_ANCHOR)) return YamlFault::reserved;
+  return YamlFault::other;
+}
+
 }  // namespace
 
 std::string yaml_text(const json& value) {
@@ -234,32 +268,43 @@ std::string yaml_text(const json& value) {
   return std::string(out.c_str()) + "\n";
 }
 
-int YamlDocument::line(const std::string& path) const {
+Mark YamlDocument::mark(const std::string& path) const {
   std::string known = path;
   while (!known.empty()) {
-    if (const auto found = lines.find(known); found != lines.end()) return found->second;
+    if (const auto found = marks.find(known); found != marks.end()) return found->second;
     const std::size_t cut = known.find_last_of(".[");
     known.resize(cut == std::string::npos ? 0 : cut);
   }
-  return 1;
+  return {};
 }
 
-Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name) {
+std::optional<YamlDocument> parse_yaml(const std::string& text, const std::string& name,
+                                       Findings& findings) {
   // yaml-cpp reports by exceptions; none leaves this file.
   try {
     YamlDocument document;
-    document.value = TRY(Converter(name, document.lines).convert(YAML::Load(text), "", 0));
-    if (const int line = second_document(text); line > 0)
-      return fail(
-          fmt::format("{}:{}: there is a second document; only one is possible", name, line));
-    return document;
+    Converter converter(name, document.marks, findings);
+    document.value = converter.convert(YAML::Load(text), "", 0);
+    if (converter.stopped()) return std::nullopt;
+    const int line = second_document(text);
+    if (line == 0) return document;
+    findings.add({name, "", {line, 1}, "there is a second document; only one is possible"});
   } catch (const YAML::Exception& error) {
-    // yaml-cpp cannot read all JSON: pairs of \u escapes for one character are beyond it. No lines
+    // yaml-cpp cannot read all JSON: pairs of \u escapes for one character are beyond it. No marks
     // then.
     if (auto value = parse_json(text)) return YamlDocument{*std::move(value), {}};
-    return fail(fmt::format("{}:{}:{}: not valid YAML: {}{}", name, error.mark.line + 1,
-                            error.mark.column + 1, error.msg, quoting_hint(error.msg)));
+    YamlMistake mistake = explain_yaml(text, mark_of(error.mark), fault_of(error.msg));
+    if (mistake.message.empty()) mistake.message = "not valid YAML: " + error.msg;
+    findings.add({name, "", mistake.at, std::move(mistake.message)});
   }
+  return std::nullopt;
+}
+
+Result<YamlDocument> parse_yaml(const std::string& text, const std::string& name) {
+  Findings findings;
+  auto document = parse_yaml(text, name, findings);
+  TRY(findings.result());
+  return *std::move(document);
 }
 
 }  // namespace attune

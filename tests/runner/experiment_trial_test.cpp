@@ -99,52 +99,57 @@ TEST_CASE("experiment trial: what is wrong is told with its line and the cure") 
   REQUIRE(::mkfifo((folder.path / "pipe").c_str(), 0600) == 0);
   std::ofstream(folder.path / "broken.json") << "{\"a\": {rate}\n \"b\": 3}";
   const auto [command, more, expected] = GENERATE(table<std::string, std::string, std::string>({
-      {"run {dept}", "", ":5: trialCommand: {dept} is no parameter; did you mean {depth}?"},
-      {"'cat <<< {rate}; cat << E'", "", ":5: trialCommand: a here-document"},
-      {"run", "environment: {A: '{dept}'}", ":6: environment.A: {dept} is no parameter"},
-      {"run", "environment: {2A: x}", ":6: environment.2A: a name of"},
-      {"run", "environment: {NNI_X: x}", ":6: environment.NNI_X: variables NNI_"},
-      {"run", "environment: {A: \"x\\0\"}", ":6: environment.A: at most 100000 bytes"},
+      {"run {dept}", "", ":5:1: trialCommand: {dept} is no parameter; did you mean {depth}?"},
+      {"'cat <<< {rate}; cat << E'", "", ":5:1: trialCommand: a here-document"},
+      {"run", "environment: {A: '{dept}'}", ":6:15: environment.A: {dept} is no parameter"},
+      {"run", "environment: {2A: x}", ":6:15: environment.2A: a name of"},
+      {"run", "environment: {NNI_X: x}", ":6:15: environment.NNI_X: variables NNI_"},
+      {"run", "environment: {A: \"x\\0\"}", ":6:15: environment.A: at most 100000 bytes"},
       {"run", "environment: {A: " + std::string(100'001, 'x') + "}",
-       ":6: environment.A: at most 100000 bytes"},
-      {"run", "environment: {A: [1]}", ":6: environment.A: a text or a number"},
+       ":6:15: environment.A: at most 100000 bytes"},
+      {"run", "environment: {A: [1]}", ":6:15: environment.A: a text or a number"},
       {"run", "trialGpuNumber: 1\nenvironment: {CUDA_VISIBLE_DEVICES: 1}",
-       ":7: environment.CUDA_VISIBLE_DEVICES: attune sets it"},
-      {"run", "templates: [{template: no.in, file: a}]", ":6: templates[0].template: cannot read"},
-      {"run", "templates: [{template: '.', file: a}]", ":6: templates[0].template: cannot read"},
+       ":7:15: environment.CUDA_VISIBLE_DEVICES: attune sets it"},
+      {"run", "templates: [{template: no.in, file: a}]",
+       ":6:14: templates[0].template: cannot read"},
+      {"run", "templates: [{template: '.', file: a}]", ":6:14: templates[0].template: cannot read"},
       {"run", "templates: [{template: bad.json, file: a.json}]",
-       ":6: templates[0].template: bad.json: line 2: {rat} is no parameter; did you mean {rate}?"},
+       ":6:14: templates[0].template: bad.json: line 2: {rat} is no parameter; did you mean "
+       "{rate}?"},
       {"run", "templates: [{template: broken.json, file: a.json}]",
-       ":6: templates[0].template: broken.json, line 2: what is rendered is no JSON"},
+       ":6:14: templates[0].template: broken.json, line 2: what is rendered is no JSON"},
       {"run", "templates: [{template: bad.json, file: ../a}]",
-       ":6: templates[0].file: the name of a file in the folder"},
-      {"run", "templates: [{template: bad.json, file: /a}]", ":6: templates[0].file: the name of"},
+       ":6:34: templates[0].file: the name of a file in the folder"},
+      {"run", "templates: [{template: bad.json, file: /a}]",
+       ":6:34: templates[0].file: the name of"},
       {"run", "templates: [{template: bad.json, file: .nni/x}]",
-       ":6: templates[0].file: .nni is attune's own"},
+       ":6:34: templates[0].file: .nni is attune's own"},
       {"run", "templates: [{template: bad.json, file: a, format: yaml}]",
-       ":6: templates[0].format: \"yaml\" is none of"},
-      {"run", "templates: [{template: pipe, file: a}]", ":6: templates[0].template: cannot read"},
+       ":6:43: templates[0].format: \"yaml\" is none of"},
+      {"run", "templates: [{template: pipe, file: a}]",
+       ":6:14: templates[0].template: cannot read"},
       {"run", "templates: [{template: good, file: a}, {template: good, file: a/b}]",
-       ":6: templates[1].file: a cannot be a file and a folder"},
+       ":6:57: templates[1].file: a cannot be a file and a folder"},
       {"run", "templates: [{template: good, file: a/b}]\nreport: {file: a}",
-       ":7: report: its file is in the way of a/b, that of a template"},
+       ":7:1: report: its file is in the way of a/b, that of a template"},
       {"run", "templates: [{template: good, file: x/.attune-new}]",
-       ":6: templates[0].file: names that begin with .attune-"},
-      {"run", "trialWorkingDirectory: here", ":6: trialWorkingDirectory: \"here\" is none of"},
-      {"run", "report: nothing", ":6: report: \"nothing\" is none of"},
-      {"run", "report: []", ":6: report: the list is empty"},
-      {"run", "report: {stream: stdout}", ":6: report: one of regex, file"},
+       ":6:30: templates[0].file: names that begin with .attune-"},
+      {"run", "trialWorkingDirectory: here", ":6:1: trialWorkingDirectory: \"here\" is none of"},
+      {"run", "report: nothing", ":6:1: report: \"nothing\" is none of"},
+      {"run", "report: []", ":6:1: report: the list is empty"},
+      {"run", "report: {stream: stdout}", ":6:1: report: one of regex, file"},
       {"run", "report: {regex: 'a(b'}",
-       ":6: report.regex: the regular expression is wrong at byte 3"},
+       ":6:10: report.regex: the regular expression is wrong at byte 3"},
       {"run", "report: {regex: 'r (?<loss>.)'}",
-       ":6: report.regex: no group is named \"default\", the metric that is searched for; write "
+       ":6:10: report.regex: no group is named \"default\", the metric that is searched for; write "
        "(?<default>...) around its number, or name one of loss in `objectives`"},
       {"run", "report: [{regex: '(?<default>.)', stream: in}]",
-       ":6: report[0].stream: \"in\" is none of"},
-      {"run", "report: {file: stdout}", ":6: report.file: stdout is attune's own"},
-      {"run", "report: {file: r, stream: stdout}", ":6: report.stream: a file has none"},
-      {"run", "report: {file: r, exitCode: true}", ":6: report.exitCode: it is the result alone"},
-      {"run", "report: {rege: x}", ":6: report.rege: unknown key; did you mean \"regex\"?"},
+       ":6:35: report[0].stream: \"in\" is none of"},
+      {"run", "report: {file: stdout}", ":6:10: report.file: stdout is attune's own"},
+      {"run", "report: {file: r, stream: stdout}", ":6:19: report.stream: a file has none"},
+      {"run", "report: {file: r, exitCode: true}",
+       ":6:19: report.exitCode: it is the result alone"},
+      {"run", "report: {rege: x}", ":6:10: report.rege: unknown key; did you mean \"regex\"?"},
   }));
   INFO(command << "\n" << more);
   const std::string error = folder.error(command, more + "\n");
@@ -199,11 +204,12 @@ TEST_CASE("experiment trial: a parameter that no placeholder names is told") {
 
 TEST_CASE("experiment trial: a placeholder that is no parameter is an error at its line") {
   const Folder folder;
-  CHECK(folder.error("run --lr {learning_rate} {depth}", "") ==
-        ":5: trialCommand: {learning_rate} is no parameter; the search space has depth, rate (for "
-        "the text itself write {{learning_rate}})");
+  CHECK(
+      folder.error("run --lr {learning_rate} {depth}", "") ==
+      ":5:1: trialCommand: {learning_rate} is no parameter; the search space has depth, rate (for "
+      "the text itself write {{learning_rate}})");
   CHECK(folder.error("run {depth}", "environment:\n  LR: '{learning_rate}'\n")
-            .starts_with(":7: environment.LR: {learning_rate} is no parameter"));
+            .starts_with(":7:3: environment.LR: {learning_rate} is no parameter"));
   CHECK(folder.error("run {depth} {{learning_rate}} ${HOME} | awk '{print $1}'", "") == "");
   // A former version took it for text, and so does what resumes its experiments.
   json stored = to_document(folder.read("run {depth}", "").value());

@@ -58,17 +58,6 @@ TEST_CASE("preparation: objectives name the metric and its direction") {
   CHECK(direction->objective.maximize);
 }
 
-TEST_CASE("preparation: points to try first lie in the search space") {
-  Experiment e;
-  e.search_space = {{"x", {{"_type", "uniform"}, {"_value", {0, 1}}}}};
-  e.initial_points = {{{"x", 0.5}}};
-  CHECK(check_initial_points(e).has_value());
-  e.initial_points.push_back({{"x", 2}});
-  const auto wrong = check_initial_points(e);
-  REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().message.find("initialPoints[1]") == 0);
-}
-
 TEST_CASE("preparation: a folder belongs to one run") {
   char name[] = "/tmp/attune-test-XXXXXX";
   const std::filesystem::path folder = ::mkdtemp(name);

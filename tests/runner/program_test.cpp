@@ -131,15 +131,15 @@ TEST_CASE("attune run: failures end with 1 and say what to look at") {
 TEST_CASE("attune run: what the daemon refuses is said with its line, and nothing is left behind") {
   const ProgramFolder folder;
   const auto [tuner, wanted] = GENERATE(table<std::string, std::string>({
-      {"tuner: {name: TPEE}", "e.yaml:2: tuner.name: unknown tuner \"TPEE\""},
+      {"tuner: {name: TPEE}", "e.yaml:2:9: tuner.name: unknown tuner \"TPEE\""},
       {"tuner:\n  name: TPE\n  classArgs: {no_such: 1}",
-       "e.yaml:4: tuner.classArgs: TPE: unknown argument \"no_such\""},
+       "e.yaml:4:3: tuner.classArgs: TPE: unknown argument \"no_such\""},
       {"tuner: {name: TPE, classArgs: {optimize_mode: sideways}}",
-       "e.yaml:2: tuner.classArgs: TPE.optimize_mode: one of maximize, minimize"},
-      {"assessor: {name: Medianstopp}", "e.yaml:2: assessor.name: unknown assessor"},
+       "e.yaml:2:20: tuner.classArgs: TPE.optimize_mode: one of maximize, minimize"},
+      {"assessor: {name: Medianstopp}", "e.yaml:2:12: assessor.name: unknown assessor"},
       {"assessor: {name: Medianstop, classArgs: {start_step: x}}",
-       "e.yaml:2: assessor.classArgs: Medianstop.start_step"},
-      {"tuner: {name: Batch}", "e.yaml:1: searchSpace: "},
+       "e.yaml:2:30: assessor.classArgs: Medianstop.start_step"},
+      {"tuner: {name: Batch}", "e.yaml:1:1: searchSpace: "},
   }));
   CAPTURE(tuner);
   std::ofstream(folder.path / "e.yaml") << "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\n"

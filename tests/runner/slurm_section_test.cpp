@@ -11,7 +11,10 @@ using Catch::Matchers::Contains;
 
 Result<SlurmSection> read(const std::string& text) {
   const YamlDocument document = parse_yaml(text, "e.yaml").value();
-  return read_slurm_section(Section(document, "e.yaml").section("slurm").value());
+  Findings findings;
+  SlurmSection section = read_slurm_section(Section(document, "e.yaml", findings).section("slurm"));
+  TRY(findings.result());
+  return section;
 }
 
 TEST_CASE("slurm section: defaults") {
@@ -60,7 +63,7 @@ TEST_CASE("slurm section: errors point to the key and say the cure") {
        {"slurm: {maxJobs: 0}", "slurm.maxJobs"}}));
   const auto slurm = read(text);
   REQUIRE_FALSE(slurm);
-  CHECK_THAT(slurm.error().message, Contains(words) && Contains("e.yaml:1"));
+  CHECK_THAT(slurm.error().message, Contains(words) && Contains("e.yaml:1:"));
 }
 
 TEST_CASE("slurm settings: hostile ones are refused") {
@@ -89,21 +92,22 @@ Resources cpus(double count) {
 TEST_CASE("slurm section: jobs that Slurm could never have are an error before any trial") {
   const auto [text, needs, message] = GENERATE(table<std::string, Resources, std::string>({
       {"slurm: {arguments: ['--wrap=x']}", Resources{},
-       ":1: slurm.arguments: \"--wrap=x\" cannot be given"},
-      {"slurm: {arguments: [x]}", Resources{}, ":1: slurm.arguments: \"x\" is no option"},
+       ":1:9: slurm.arguments: \"--wrap=x\" cannot be given"},
+      {"slurm: {arguments: [x]}", Resources{}, ":1:9: slurm.arguments: \"x\" is no option"},
       {"slurm: {timeLimit: 1e300}", Resources{},
-       ":1: slurm.timeLimit: a time above 0, and of at most"},
-      {"resources: {cpu: 1e300}", cpus(1e300), ":1: resources.cpu: not so many"},
-      {"slurm: {mode: pilots, pilot: {cpu: 1}}", cpus(2), ":1: slurm.pilot: no trial fits"},
+       ":1:9: slurm.timeLimit: a time above 0, and of at most"},
+      {"resources: {cpu: 1e300}", cpus(1e300), ":1:13: resources.cpu: not so many"},
+      {"slurm: {mode: pilots, pilot: {cpu: 1}}", cpus(2), ":1:23: slurm.pilot: no trial fits"},
   }));
   const auto document = parse_yaml(text, "e.yaml").value();
-  const Section top(document, "e.yaml");
-  const auto slurm = read_slurm_section(top.section("slurm").value());
-  REQUIRE(slurm);
-  const auto checked = check_slurm_jobs(top, slurm->settings, needs);
-  REQUIRE_FALSE(checked);
-  CHECK_THAT(checked.error().message, Catch::Contains("e.yaml" + message));
-  CHECK(check_slurm_jobs(top, SlurmSettings{}, cpus(2)));
+  Findings findings;
+  const Section top(document, "e.yaml", findings);
+  const SlurmSection slurm = read_slurm_section(top.section("slurm"));
+  check_slurm_jobs(top, SlurmSettings{}, cpus(2));
+  REQUIRE(findings.empty());
+  check_slurm_jobs(top, slurm.settings, needs);
+  REQUIRE_FALSE(findings.empty());
+  CHECK_THAT(findings.result().error().message, Catch::Contains("e.yaml" + message));
 }
 
 }  // namespace attune::slurm_section_test

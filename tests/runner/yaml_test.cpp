@@ -62,11 +62,11 @@ TEST_CASE("yaml: hostile documents are refused") {
   CHECK_FALSE(parse_yaml(bomb, "f").has_value());
   const auto second = parse_yaml("a: 1\n---\nb: 2\n", "f");
   REQUIRE_FALSE(second.has_value());
-  CHECK(second.error().message == "f:2: there is a second document; only one is possible");
+  CHECK(second.error().message == "f:2:1: there is a second document; only one is possible");
   CHECK(parse_yaml("# begin\n%YAML 1.2\n---\na: 1\nb: ---\nc: |\n  ---\n", "f").has_value());
   const auto long_key = parse_yaml("a: 1\n? " + std::string(1025, 'k') + "\n: 2\n", "f");
   REQUIRE_FALSE(long_key.has_value());
-  CHECK(long_key.error().message.find("f:2: a key of more than 1024 bytes; shorten it") == 0);
+  CHECK(long_key.error().message.find("f:2:3: a key of more than 1024 bytes; shorten it") == 0);
 }
 
 TEST_CASE("yaml: a mapping has as many keys as an object of JSON") {
@@ -78,7 +78,7 @@ TEST_CASE("yaml: a mapping has as many keys as an object of JSON") {
   CHECK(keys(20'000).has_value());
   const auto more = keys(20'001);
   REQUIRE_FALSE(more.has_value());
-  CHECK(more.error().message.find("f:20001: more than 20000 keys in one place") == 0);
+  CHECK(more.error().message.find("f:20001:1: more than 20000 keys in one place") == 0);
 }
 
 // Each value would keep the path of all that is above it.
@@ -92,9 +92,9 @@ TEST_CASE("yaml: lines of what stands deep cost no more memory than the file") {
   const auto document = parse_yaml(text, "f");
   if (!document) FAIL(document.error().message);
   std::size_t bytes = 0;
-  for (const auto& [path, line] : document->lines) bytes += path.size();
+  for (const auto& [path, mark] : document->marks) bytes += path.size();
   CHECK(bytes < 16u << 20);
-  CHECK(document->line(std::string(1000, 'k') + "." + std::string(1000, 'k') + ".x") == 2);
+  CHECK(document->mark(std::string(1000, 'k') + "." + std::string(1000, 'k') + ".x").line == 2);
 }
 
 }  // namespace attune::yaml_test
