@@ -26,6 +26,12 @@ std::vector<Argument> all_arguments(const AssessorEntry& entry) {
   return all;
 }
 
+std::vector<ArgumentFlaw> flaws_of(const AssessorEntry& entry, const json& arguments) {
+  std::vector<ArgumentFlaw> flaws;
+  resolve_arguments(all_arguments(entry), arguments, flaws);
+  return flaws;
+}
+
 Result<std::unique_ptr<Assessor>> make_assessor(const AssessorRegistry& registry,
                                                 std::string_view name, const json& arguments,
                                                 const Context& context, std::uint64_t seed) {

@@ -23,6 +23,8 @@ using AssessorRegistry = Catalog<AssessorEntry>;
 // Not for the initialiser of another global: the entries are globals themselves.
 AssessorRegistry builtin_assessors();
 std::vector<Argument> all_arguments(const AssessorEntry& entry);
+// What is wrong with arguments for it, as far as the declaration says.
+std::vector<ArgumentFlaw> flaws_of(const AssessorEntry& entry, const json& arguments);
 
 // As make_tuner; an assessor has no seed of its own, its generator is seeded with `seed`.
 Result<std::unique_ptr<Assessor>> make_assessor(const AssessorRegistry& registry,

@@ -78,20 +78,62 @@ bool fits(const Argument& argument, const json& value) {
   return false;
 }
 
-Result<json> resolve_one(const std::string& place, const Argument& argument, const json* given) {
+using Path = std::vector<std::string>;
+
+Path below(Path path, const std::string& name) {
+  path.push_back(name);
+  return path;
+}
+
+json resolve_all(const Path& path, const std::vector<Argument>& declared, const json& given,
+                 std::vector<ArgumentFlaw>& flaws);
+
+json resolve_one(const Path& path, const Argument& argument, const json* given,
+                 std::vector<ArgumentFlaw>& flaws) {
   const json& value = given ? *given : argument.fallback;
   if (value.is_null() && argument.fallback.is_null()) return json();
-  if (argument.type == Argument::Type::object && (value.is_null() || value.is_object())) {
-    return resolve_arguments(place, argument.members, value);
-  }
+  if (argument.type == Argument::Type::object && (value.is_null() || value.is_object()))
+    return resolve_all(path, argument.members, value, flaws);
   if (!fits(argument, value)) {
-    return fail(place + ": " + expectation(argument) + " expected" +
-                (argument.fallback.is_null() ? " (or null)" : "") + ", not " + dump_json(value));
+    flaws.push_back({path, expectation(argument) + " expected" +
+                               (argument.fallback.is_null() ? " (or null)" : "") + ", not " +
+                               dump_json(value)});
+    return json();
   }
-  if (argument.type == Argument::Type::integer && value.is_number_float()) {
-    return json(static_cast<std::int64_t>(value.get<double>()));
-  }
+  if (argument.type == Argument::Type::integer && value.is_number_float())
+    return static_cast<std::int64_t>(value.get<double>());
   return value;
+}
+
+json resolve_all(const Path& path, const std::vector<Argument>& declared, const json& given,
+                 std::vector<ArgumentFlaw>& flaws) {
+  if (!given.is_object() && !given.is_null()) {
+    flaws.push_back({path, "an object of arguments expected, not " + dump_json(given)});
+    return json();
+  }
+  std::vector<std::string> names;
+  for (const auto& argument : declared) names.push_back(argument.name);
+  if (given.is_object()) {
+    for (const auto& [name, value] : given.items()) {
+      if (std::ranges::find(names, name) != names.end()) continue;
+      const std::string near = nearest_name(name, names);
+      std::string message =
+          "unknown argument \"" + name + "\"" +
+          (near.empty() ? "." : "; did you mean \"" + near + "\"?") +
+          (names.empty() ? " It takes no arguments" : " Accepted: " + join(names));
+      flaws.push_back({below(path, name), std::move(message), true});
+    }
+  }
+  json resolved = json::object();
+  for (const auto& argument : declared) {
+    const json* value = nullptr;
+    if (given.is_object()) {
+      const auto found = given.find(argument.name);
+      if (found != given.end()) value = &*found;
+    }
+    resolved[argument.name] = resolve_one(below(path, argument.name), argument, value, flaws);
+  }
+  return resolved;
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -127,33 +169,21 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
   return best;
 }
 
+json resolve_arguments(const std::vector<Argument>& declared, const json& given,
+                       std::vector<ArgumentFlaw>& flaws) {
+  return resolve_all({}, declared, given, flaws);
+}
+
 Result<json> resolve_arguments(std::string_view owner, const std::vector<Argument>& declared,
                                const json& given) {
-  const std::string place(owner);
-  if (!given.is_object() && !given.is_null()) {
-    return fail(place + ": an object of arguments expected, not " + dump_json(given));
-  }
-  std::vector<std::string> names;
-  for (const auto& argument : declared) names.push_back(argument.name);
-  if (given.is_object()) {
-    for (const auto& [name, value] : given.items()) {
-      if (std::ranges::find(names, name) != names.end()) continue;
-      const std::string near = nearest_name(name, names);
-      return fail(place + ": unknown argument \"" + name + "\"" +
-                  (near.empty() ? "." : "; did you mean \"" + near + "\"?") +
-                  (names.empty() ? " It takes no arguments" : " Accepted: " + join(names)));
-    }
-  }
-  json resolved = json::object();
-  for (const auto& argument : declared) {
-    const json* value = nullptr;
-    if (given.is_object()) {
-      const auto found = given.find(argument.name);
-      if (found != given.end()) value = &*found;
-    }
-    resolved[argument.name] = TRY(resolve_one(place + "." + argument.name, argument, value));
-  }
-  return resolved;
+  std::vector<ArgumentFlaw> flaws;
+  json resolved = resolve_arguments(declared, given, flaws);
+  if (flaws.empty()) return resolved;
+  const ArgumentFlaw& first = flaws.front();
+  std::string place(owner);
+  for (std::size_t i = 0; i + (first.unknown ? 1 : 0) < first.path.size(); ++i)
+    place += "." + first.path[i];
+  return fail(place + ": " + first.message);
 }
 
 }  // namespace attune

@@ -29,6 +29,16 @@ struct Argument {
 Result<json> resolve_arguments(std::string_view owner, const std::vector<Argument>& declared,
                                const json& given);
 
+struct ArgumentFlaw {
+  std::vector<std::string> path;  // "tpe_args", "gamma"; empty: the arguments as a whole
+  std::string message;
+  bool unknown = false;  // there is no argument of that name
+};
+
+// The same with all that is wrong; the result is of use only when nothing is.
+json resolve_arguments(const std::vector<Argument>& declared, const json& given,
+                       std::vector<ArgumentFlaw>& flaws);
+
 // The name in `candidates` nearest to `word` (edit distance, at most a third of its length), or "".
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 

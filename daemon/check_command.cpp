@@ -1,6 +1,9 @@
 #include "daemon/check_command.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "dispatcher/tune_worker.h"
@@ -16,8 +19,34 @@ std::string read_all(std::FILE* in) {
   return text;
 }
 
-std::string key_of(const char* algorithm, bool known) {
-  return std::string(algorithm) + (known ? ".classArgs" : ".name");
+using Part = Refusal::Part;
+
+std::string_view name_of(Part part) {
+  switch (part) {
+    case Part::experiment:
+      return "experiment";
+    case Part::tuner:
+      return "tuner";
+    case Part::assessor:
+      return "assessor";
+    case Part::search_space:
+      return "searchSpace";
+  }
+  return "";
+}
+
+// What the registry says of a name and its arguments.
+template <class Entry>
+std::vector<Refusal> check_choice(Part part, const Catalog<Entry>& catalog,
+                                  const AlgorithmChoice& choice) {
+  const auto entry = catalog.find(choice.name, name_of(part));
+  if (!entry) return {{part, {"name"}, entry.error().message}};
+  std::vector<Refusal> refusals;
+  for (ArgumentFlaw& flaw : flaws_of(**entry, choice.arguments)) {
+    flaw.path.insert(flaw.path.begin(), "classArgs");
+    refusals.push_back({part, std::move(flaw.path), std::move(flaw.message)});
+  }
+  return refusals;
 }
 
 // By the very worker that will have it.
@@ -33,46 +62,48 @@ Result<void> check_space(const Configuration& configuration, MadeTuner made,
 
 }  // namespace
 
-std::optional<Refusal> check_experiment(const Configuration& configuration,
-                                        const Result<void>& read, const Algorithms& algorithms,
-                                        const json& search_space) {
-  if (!read) return Refusal{"", read.error().message};
+std::vector<Refusal> check_experiment(const Configuration& configuration, const Result<void>& read,
+                                      const Algorithms& algorithms, const json& search_space) {
+  if (!read) return {{Part::experiment, {}, read.error().message}};
   const AlgorithmChoice& tuner = configuration.tuner;
+  std::vector<Refusal> refusals = check_choice(Part::tuner, algorithms.tuners, tuner);
   auto made = make_tuner(algorithms.tuners, tuner.name, tuner.arguments, configuration.context,
                          configuration.fallback_seed);
-  if (!made) {
-    const bool known = algorithms.tuners.find(tuner.name, "tuner").has_value();
-    return Refusal{key_of("tuner", known), made.error().message};
-  }
-  if (const auto& assessor = configuration.assessor; assessor && !made->wants_reports) {
-    const auto judge = make_assessor(algorithms.assessors, assessor->name, assessor->arguments,
-                                     configuration.context, made->seed);
-    if (!judge) {
-      const bool known = algorithms.assessors.find(assessor->name, "assessor").has_value();
-      return Refusal{key_of("assessor", known), judge.error().message};
+  const bool no_name = !refusals.empty() && refusals.front().path.front() == "name";
+  if (!made && no_name) refusals.front().message = made.error().message;  // knows NNI's others
+  if (!made && refusals.empty())
+    refusals.push_back({Part::tuner, {"classArgs"}, made.error().message});
+  if (const auto& assessor = configuration.assessor; assessor && !(made && made->wants_reports)) {
+    auto wrong = check_choice(Part::assessor, algorithms.assessors, *assessor);
+    if (wrong.empty()) {
+      const auto judge = make_assessor(algorithms.assessors, assessor->name, assessor->arguments,
+                                       configuration.context, made ? made->seed : 0);
+      if (!judge) wrong.push_back({Part::assessor, {"classArgs"}, judge.error().message});
     }
+    std::ranges::move(wrong, std::back_inserter(refusals));
   }
+  if (!made) return refusals;
   if (const auto fits = check_space(configuration, *std::move(made), search_space); !fits)
-    return Refusal{"searchSpace", fits.error().message};
-  return std::nullopt;
+    refusals.push_back({Part::search_space, {}, fits.error().message});
+  return refusals;
 }
 
 int run_check_command(const Configuration& configuration, const Result<void>& read,
                       const Algorithms& algorithms, std::FILE* in, std::FILE* out) {
   const auto space = parse_json(read_all(in));
-  std::optional<Refusal> refusal;
+  std::vector<Refusal> refusals;
   if (space) {
-    refusal = check_experiment(configuration, read, algorithms, *space);
+    refusals = check_experiment(configuration, read, algorithms, *space);
   } else {
-    refusal = Refusal{"searchSpace", space.error().message};
+    refusals.push_back({Part::search_space, {}, space.error().message});
   }
-  json said = {{"fine", !refusal}};
-  if (refusal) {
-    said["about"] = refusal->about;
-    said["error"] = refusal->message;
-  }
+  json said = {{"format", 1}, {"fine", refusals.empty()}, {"refusals", json::array()}};
+  for (const Refusal& refusal : refusals)
+    said["refusals"].push_back({{"part", std::string(name_of(refusal.part))},
+                                {"path", refusal.path},
+                                {"message", refusal.message}});
   std::fputs((dump_json(said) + "\n").c_str(), out);
-  return refusal ? kExitConfiguration : kExitOk;
+  return refusals.empty() ? kExitOk : kExitConfiguration;
 }
 
 }  // namespace attune

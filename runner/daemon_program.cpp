@@ -100,16 +100,25 @@ Result<json> list_algorithms(const std::filesystem::path& daemon,
   return parse_json(ended.output);
 }
 
-Result<std::optional<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
-                                                const std::vector<std::string>& environment,
-                                                const json& parameters, const json& search_space) {
+Result<std::vector<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
+                                              const std::vector<std::string>& environment,
+                                              const json& parameters, const json& search_space) {
   const Ended ended = TRY(run_daemon(
       daemon, environment, {"--check", "--exp_params", base64_encode(dump_json(parameters))},
       dump_json(search_space)));
+  std::vector<DaemonRefusal> refusals;
   const auto said = parse_json(ended.output);
-  if (!said || !said->is_object()) return std::nullopt;  // not a daemon that can be asked
-  if (said->value("fine", json(true)) != false) return std::nullopt;
-  return DaemonRefusal{TRY(text_at(*said, "about")), TRY(text_at(*said, "error"))};
+  if (!said || !said->is_object()) return refusals;  // not a daemon that can be asked
+  if (said->value("fine", json(true)) != false) return refusals;
+  for (const json& each : TRY(array_at(*said, "refusals"))) {
+    DaemonRefusal refusal;
+    refusal.part = TRY(text_at(each, "part"));
+    for (const json& name : TRY(array_at(each, "path")))
+      refusal.path.push_back(name.is_string() ? name.get<std::string>() : dump_json(name));
+    refusal.message = TRY(text_at(each, "message"));
+    refusals.push_back(std::move(refusal));
+  }
+  return refusals;
 }
 
 std::optional<bool> maximizes(const json& algorithm, const json& list, const std::string& kind) {

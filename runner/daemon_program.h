@@ -24,17 +24,18 @@ Result<std::filesystem::path> find_daemon(const std::string& given,
 Result<json> list_algorithms(const std::filesystem::path& daemon,
                              const std::vector<std::string>& environment);
 
-// Why the daemon would refuse the experiment: what `attuned --check` says.
+// What the daemon would refuse of the experiment: what `attuned --check` says.
 struct DaemonRefusal {
-  std::string about;  // the key of the experiment file that is to be changed; empty: none alone
+  std::string part;               // tuner, assessor, searchSpace, or experiment: all of it
+  std::vector<std::string> path;  // below the part: "classArgs", "population_size"
   std::string message;
 };
 
-// Nothing: it can begin, or the daemon is one that cannot tell. `parameters`: those of
+// Empty: it can begin, or the daemon is one that cannot tell. `parameters`: those of
 // daemon_parameters(). Blocks, for at most ten seconds.
-Result<std::optional<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
-                                                const std::vector<std::string>& environment,
-                                                const json& parameters, const json& search_space);
+Result<std::vector<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
+                                              const std::vector<std::string>& environment,
+                                              const json& parameters, const json& search_space);
 
 // Whether the experiment maximises: optimize_mode of `algorithm` ({name, classArgs}), else the
 // default that `list` gives under `kind` ("tuners" or "assessors"). Nothing when neither knows.

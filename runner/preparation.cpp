@@ -13,6 +13,17 @@ namespace {
 
 std::string_view mode_text(bool maximize) { return maximize ? "maximize" : "minimize"; }
 
+// The key of the experiment file that is to be changed.
+std::string key_of(const Experiment& experiment, const DaemonRefusal& refusal) {
+  const bool own_file = !experiment.marks.contains("searchSpace");
+  std::string key = refusal.part;
+  if (key == "experiment") return "";
+  if (key == "searchSpace" && own_file) key = "searchSpaceFile";
+  if (key == "tuner" && experiment.tuner.is_null()) key = "advisor";
+  for (const std::string& name : refusal.path) key += "." + name;
+  return key;
+}
+
 }  // namespace
 
 std::uint64_t settle_seed(std::optional<std::uint64_t> given, std::uint64_t drawn,
@@ -58,13 +69,11 @@ Result<Direction> settle_direction(const Experiment& experiment,
 
 Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
                                const std::vector<std::string>& environment) {
-  const auto refusal =
-      TRY(ask_daemon(daemon, environment, daemon_parameters(experiment), experiment.search_space));
-  if (!refusal) return {};
-  const bool advised = experiment.tuner.is_null() && refusal->about.starts_with("tuner.");
-  const std::string key =
-      advised ? "advisor" + refusal->about.substr(refusal->about.find('.')) : refusal->about;
-  return fail(finding_of(experiment, key, refusal->message).text());
+  Findings findings;
+  for (const DaemonRefusal& refusal :
+       TRY(ask_daemon(daemon, environment, daemon_parameters(experiment), experiment.search_space)))
+    findings.add(finding_of(experiment, key_of(experiment, refusal), refusal.message));
+  return findings.result();
 }
 
 Result<Space> constrained_space(const Experiment& experiment) {

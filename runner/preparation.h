@@ -30,8 +30,8 @@ Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::filesystem::path& daemon,
                                    const std::vector<std::string>& environment);
 
-// Whether the daemon takes tuner, assessor and search space as they are. The error says which line
-// of the experiment file is to be changed. Blocks meanwhile.
+// Whether the daemon takes tuner, assessor and search space as they are. The error has all that is
+// to be changed, each with its place in the experiment file. Blocks meanwhile.
 Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
                                const std::vector<std::string>& environment);
 

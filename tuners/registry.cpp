@@ -83,6 +83,13 @@ Result<const TunerEntry*> find_tuner(const TunerRegistry& registry, std::string_
 
 }  // namespace
 
+std::vector<ArgumentFlaw> flaws_of(const TunerEntry& entry, const json& arguments) {
+  const std::vector<Argument> declared = all_arguments(entry);
+  std::vector<ArgumentFlaw> flaws;
+  resolve_arguments(declared, null_as_none(arguments, declared), flaws);
+  return flaws;
+}
+
 Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view name,
                              const json& arguments, Context context, std::uint64_t fallback_seed) {
   const TunerEntry* entry = TRY(find_tuner(registry, name));

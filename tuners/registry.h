@@ -30,6 +30,8 @@ TunerRegistry builtin_tuners();
 
 // The entry's own arguments plus optimize_mode (maximize | minimize) and seed (integer or null).
 std::vector<Argument> all_arguments(const TunerEntry& entry);
+// What is wrong with arguments for it, as far as the declaration says.
+std::vector<ArgumentFlaw> flaws_of(const TunerEntry& entry, const json& arguments);
 
 struct MadeTuner {
   std::unique_ptr<Tuner> tuner;

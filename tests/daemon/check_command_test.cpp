@@ -9,12 +9,16 @@ Algorithms algorithms() { return {builtin_tuners(), builtin_assessors()}; }
 
 json space_of(const char* type) { return {{"x", {{"_type", type}, {"_value", {0, 1}}}}}; }
 
-// Which key is refused; "fine": none is.
+// Which keys are refused; "fine": none is.
 std::string refused(const Configuration& configuration, const json& space = space_of("uniform")) {
-  const auto refusal = check_experiment(configuration, {}, algorithms(), space);
-  if (!refusal) return "fine";
-  CHECK_FALSE(refusal->message.empty());
-  return refusal->about;
+  std::string all;
+  for (const Refusal& refusal : check_experiment(configuration, {}, algorithms(), space)) {
+    CHECK_FALSE(refusal.message.empty());
+    constexpr const char* kParts[] = {"experiment", "tuner", "assessor", "searchSpace"};
+    all += (all.empty() ? "" : " ") + std::string(kParts[static_cast<int>(refusal.part)]);
+    for (const std::string& name : refusal.path) all += "." + name;
+  }
+  return all.empty() ? "fine" : all;
 }
 
 TEST_CASE("check: names the key that is to be changed") {
@@ -24,15 +28,18 @@ TEST_CASE("check: names the key that is to be changed") {
   Configuration bad = good;
   bad.tuner.name = "TPEE";
   CHECK(refused(bad) == "tuner.name");
-  bad.tuner = {"TPE", {{"no_such", 1}}};
-  CHECK(refused(bad) == "tuner.classArgs");
+  bad.tuner = {"TPE", {{"no_such", 1}, {"seed", "x"}}};
+  CHECK(refused(bad) == "tuner.classArgs.no_such tuner.classArgs.seed");
+  bad.tuner = {"TPE", {{"tpe_args", {{"gamma", "x"}}}}};
+  bad.assessor = {"Medianstop", {{"start_step", -1}}};
+  CHECK(refused(bad) == "tuner.classArgs.tpe_args.gamma assessor.classArgs.start_step");
   bad = good;
   bad.assessor = {"Medianstop", json::object()};
   CHECK(refused(bad) == "fine");
   bad.assessor = {"Medianstopp", json::object()};
   CHECK(refused(bad) == "assessor.name");
   bad.assessor = {"Medianstop", {{"start_step", "x"}}};
-  CHECK(refused(bad) == "assessor.classArgs");
+  CHECK(refused(bad) == "assessor.classArgs.start_step");
   CHECK(refused(good, space_of("unifrom")) == "searchSpace");
   bad = good;
   bad.constraints = {"y < 1"};
@@ -40,7 +47,9 @@ TEST_CASE("check: names the key that is to be changed") {
   bad = good;
   bad.tuner.name = "Batch";  // wants one choice
   CHECK(refused(bad) == "searchSpace");
-  CHECK(check_experiment(good, fail("bad JSON"), algorithms(), space_of("uniform"))->about == "");
+  const auto unread = check_experiment(good, fail("bad JSON"), algorithms(), space_of("uniform"));
+  REQUIRE(unread.size() == 1);
+  CHECK(unread.front().part == Refusal::Part::experiment);
 }
 
 TEST_CASE("check: prints one JSON object and ends with 0 or 2") {
@@ -63,7 +72,12 @@ TEST_CASE("check: prints one JSON object and ends with 0 or 2") {
   REQUIRE(std::fgets(said, sizeof(said), out.get()) != nullptr);
   const json answer = parse_json(said).value();
   CHECK(answer["fine"] == (code == 0));
-  CHECK(answer.contains("error") == (code != 0));
+  CHECK(answer["format"] == 1);
+  REQUIRE(answer["refusals"].size() == (code == 0 ? 0 : 1));
+  if (code == 0) return;
+  CHECK(answer["refusals"][0]["part"] == "searchSpace");
+  CHECK(answer["refusals"][0]["path"].empty());
+  CHECK_FALSE(answer["refusals"][0]["message"].get<std::string>().empty());
 }
 
 }  // namespace attune::check_command_test

@@ -133,12 +133,12 @@ TEST_CASE("attune run: what the daemon refuses is said with its line, and nothin
   const auto [tuner, wanted] = GENERATE(table<std::string, std::string>({
       {"tuner: {name: TPEE}", "e.yaml:2:9: tuner.name: unknown tuner \"TPEE\""},
       {"tuner:\n  name: TPE\n  classArgs: {no_such: 1}",
-       "e.yaml:4:3: tuner.classArgs: TPE: unknown argument \"no_such\""},
+       "e.yaml:4:15: tuner.classArgs.no_such: unknown argument \"no_such\""},
       {"tuner: {name: TPE, classArgs: {optimize_mode: sideways}}",
-       "e.yaml:2:20: tuner.classArgs: TPE.optimize_mode: one of maximize, minimize"},
+       "e.yaml:2:32: tuner.classArgs.optimize_mode: one of maximize, minimize"},
       {"assessor: {name: Medianstopp}", "e.yaml:2:12: assessor.name: unknown assessor"},
       {"assessor: {name: Medianstop, classArgs: {start_step: x}}",
-       "e.yaml:2:30: assessor.classArgs: Medianstop.start_step"},
+       "e.yaml:2:42: assessor.classArgs.start_step: an integer"},
       {"tuner: {name: Batch}", "e.yaml:1:1: searchSpace: "},
   }));
   CAPTURE(tuner);
