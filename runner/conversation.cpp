@@ -57,7 +57,7 @@ Result<Conversation::Begun> Conversation::begin(const Initialized& initialized, 
 }
 
 Result<Conversation::Begun> Conversation::go_on(std::uint64_t through) {
-  if (through < earlier_) leave_out_terminate();
+  if (through < earlier_) leave_out_terminate(through);
   if (through < counts_.acknowledged || through > counts_.commands) {
     return fail(fmt::format(
         "it remembers {} commands of this experiment, and it has {} {}: its journal and "
@@ -77,16 +77,22 @@ Result<Conversation::Begun> Conversation::go_on(std::uint64_t through) {
 }
 
 // The last that a manager says to a daemon. One that was not heard is not said to the next daemon,
-// and has no number.
-void Conversation::leave_out_terminate() {
-  if (earlier_ <= counts_.acknowledged) return;
-  const auto at =
-      commands_.begin() + static_cast<std::ptrdiff_t>(earlier_ - counts_.acknowledged - 1);
-  if (at->code != "TE") return;
+// and has no number. A manager that died before its daemon began may have said more after it.
+void Conversation::leave_out_terminate(std::uint64_t through) {
+  const std::uint64_t heard = std::max(through, counts_.acknowledged);
+  if (earlier_ <= heard) return;
+  const auto place = [&](std::uint64_t number) {
+    return commands_.begin() + static_cast<std::ptrdiff_t>(number - counts_.acknowledged);
+  };
+  const auto at = std::find_if(place(heard), place(earlier_),
+                               [](const Frame& each) { return each.code == "TE"; });
+  if (at == place(earlier_)) return;
+  const auto number = counts_.acknowledged + static_cast<std::uint64_t>(at - commands_.begin()) + 1;
   std::deque<Frame> later(at + 1, commands_.end());
   commands_.erase(at, commands_.end());
-  outbox_.drop(earlier_, counts_.commands);
-  counts_.commands = --earlier_;
+  outbox_.drop(number, counts_.commands);
+  counts_.commands = number - 1;
+  --earlier_;
   kept_.commands = std::min(kept_.commands, counts_.commands);
   outbox_.set_counts(counts_);
   for (Frame& command : later) append(std::move(command));

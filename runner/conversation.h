@@ -54,7 +54,7 @@ class Conversation {
   void append(Frame command);
   Result<Begun> go_on(std::uint64_t through);
   void begin_anew();
-  void leave_out_terminate();
+  void leave_out_terminate(std::uint64_t through);
 
   Outbox& outbox_;
   Outbox::Counts counts_, kept_;

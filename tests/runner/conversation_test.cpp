@@ -166,6 +166,34 @@ TEST_CASE("conversation: Terminate is not said to a later daemon") {
   }
 }
 
+TEST_CASE("conversation: nor when a manager has said more after it, and died") {
+  MemoryOutbox outbox;
+  say_some(outbox, 1);
+  {
+    Manager manager(outbox);
+    REQUIRE(manager.talk.begin({1}, true).has_value());
+    manager.talk.say({"TE", ""});
+    manager.kept();
+  }
+  {
+    Manager manager(outbox);
+    manager.talk.say(command(8));  // its daemon never begins
+    outbox.commit();
+  }
+  Manager manager(outbox);
+  SECTION("it was not heard") {
+    REQUIRE(manager.talk.begin({1}, true) == Begun::exactly);
+    CHECK(manager.kept() == Texts{"ME result 8"});
+    CHECK(outbox.kept->counts.commands == 2);
+    CHECK(outbox.kept->commands.back() == std::pair(std::uint64_t{2}, command(8)));
+  }
+  SECTION("it was heard") {
+    REQUIRE(manager.talk.begin({2}, true) == Begun::exactly);
+    CHECK(manager.kept() == Texts{"ME result 8"});
+    CHECK(outbox.kept->counts.commands == 3);
+  }
+}
+
 TEST_CASE("conversation: what is acknowledged is forgotten, and both are asked for now and then") {
   MemoryOutbox outbox;
   Manager manager(outbox);
