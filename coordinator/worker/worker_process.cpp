@@ -32,7 +32,7 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
                  log_.debug("{}", reason);
                  const bool failed = state == DialState::waiting || state == DialState::refused;
                  if (failed && reason != std::exchange(last_failure_, reason))
-                   handlers_.on_state(reason);
+                   handlers_.on_state(reason + "; " + retry_text());
                }}),
       idleness_(io) {
   tasks_.set_doubt(options_.doubt);
@@ -86,6 +86,16 @@ void WorkerProcess::leave_if_over() {
   tasks_.disconnected();
   if (connection_) connection_->close("it has nothing left to do");
   handlers_.on_done();
+}
+
+std::string WorkerProcess::retry_text() const {
+  const DialerOptions& dial = options_.dial;
+  const auto bound = patience();
+  return fmt::format(
+      "it goes on trying {} {}", dial.file.empty() ? dial.address : dial.file,
+      bound.count() == 0
+          ? "until it is stopped: ^C, or kill " + std::to_string(options_.hello.pid)
+          : fmt::format("for {:g} s, and goes then", static_cast<double>(bound.count()) / 1000));
 }
 
 // Without bound: 0.

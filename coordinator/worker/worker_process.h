@@ -58,6 +58,7 @@ class WorkerProcess {
   void send(const json& message) const;
   void lost(const std::string& reason);
   void leave_if_over();
+  std::string retry_text() const;  // where it tries to connect, and for how long
   std::chrono::milliseconds patience() const;
   void await_idleness();
   void go_if_idle();

@@ -204,6 +204,22 @@ TEST_CASE("coordinator program: a worker with fewer GPUs than it says does not b
   CHECK_THAT(p.said("w"), Contains("--gpu: 2 GPUs are asked for, and this machine has 1"));
 }
 
+TEST_CASE("coordinator program: a worker that finds nobody says what it does about it") {
+  Programs p;
+  const std::string where = (p.folder.path / "pool").string();
+  p.start("stays", {"worker", "--join", where, "--name", "stays"});
+  p.start("goes", {"worker", "--join", where, "--name", "goes", "--unreachable-after", "1"});
+  REQUIRE(p.until_said("stays", "it goes on trying " + where + "/worker.json until it is stopped"));
+  CHECK_THAT(p.said("stays"), Contains(std::to_string(p.running.at("stays")->pid())));
+  REQUIRE(p.until_ended("goes"));  // after several tries
+  const std::string said = p.said("goes");
+  const std::string words = "it goes on trying " + where + "/worker.json for 1 s, and goes then";
+  REQUIRE_THAT(said, Contains(words));
+  CHECK(said.find(words) == said.rfind(words));
+  p.signal("stays", SIGTERM);
+  CHECK(p.until_ended("stays"));
+}
+
 TEST_CASE("coordinator program: a second one in a folder says that it waits for the first") {
   Programs p;
   p.start("c", {"coordinator", "--dir", "pool"});
