@@ -10,6 +10,7 @@
 #include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "runner/commands/best_text.h"
+#include "runner/commands/failure_causes.h"
 #include "runner/commands/stored_json.h"
 #include "runner/daemon_program.h"
 #include "runner/experiment_file.h"
@@ -91,6 +92,17 @@ json stored_summary(const json& summary) {
   return *std::move(stored);
 }
 
+// Why trials failed, as far as the store tells.
+std::string causes_of(const SessionResult& result) {
+  if (!result.stored) return "";
+  auto reader = StoreReader::open(result.summary["directory"].get<std::string>());
+  if (!reader) return "";
+  const auto experiment = reader->find(result.summary["experiment_id"].get<std::string>());
+  if (!experiment) return "";
+  const auto causes = failure_causes(*reader, *experiment);
+  return causes ? failure_causes_text(*causes, *experiment) : "";
+}
+
 }  // namespace
 
 std::string Surroundings::path() const {
@@ -104,7 +116,7 @@ int print_result(const SessionResult& result, bool as_json) {
   if (as_json) {
     std::puts(dump_json(result.stored ? stored_summary(result.summary) : result.summary).c_str());
   } else if (result.exit_code != kExitUsage) {  // after it there is nothing to sum up
-    std::fputs(terminal_text(result.text).c_str(), stdout);
+    std::fputs(terminal_text(result.text + causes_of(result)).c_str(), stdout);
   }
   std::fflush(stdout);
   if (result.outcome.kind != ExperimentEnd::Kind::completed)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "runner/commands/best_text.h"
+#include "runner/commands/failure_causes.h"
 #include "runner/commands/status_table.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
@@ -22,6 +23,7 @@ struct Summary {
 struct Details {
   Summary summary;
   std::vector<TrialRecord> alive, failures;
+  std::vector<FailureCause> causes;
 };
 
 Result<Summary> sum_up(StoreReader& reader, const StoredExperiment& experiment) {
@@ -103,6 +105,7 @@ Result<Details> read_details(StoreReader& reader, const StoredExperiment& experi
                                   TrialFilter::Order::sequence, std::nullopt));
     details.failures = TRY(trials_in(reader, experiment, {TrialStatus::failed},
                                      TrialFilter::Order::newest, kFailuresShown));
+    details.causes = TRY(failure_causes(reader, experiment));
     return {};
   }));
   fill_wait_reasons(experiment, details.alive);
@@ -135,6 +138,7 @@ std::string status_text(const StoredExperiment& experiment, const Details& detai
   std::vector<StatusRow> rows;
   for (const TrialRecord& trial : details.alive) rows.push_back(row_of(trial, now));
   text += status_table(std::move(rows));
+  text += failure_causes_text(details.causes, experiment);
   if (!details.failures.empty()) text += "Last failures:\n";
   for (const TrialRecord& trial : details.failures)
     text += fmt::format(" - {}:\t{}\n", trial.job_id, trial.reason);
@@ -180,6 +184,7 @@ Result<json> status_json(StoreReader& reader, const StoredExperiment& experiment
   object["last_failures"] = json::array();
   for (const TrialRecord& trial : details.failures)
     object["last_failures"].push_back(trial_json(trial, experiment.objectives));
+  object["failure_causes"] = failure_causes_json(details.causes);
   return object;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "runner/commands/shell_words.h"
 #include "runner/yaml.h"
 
 namespace attune {
@@ -28,18 +29,11 @@ void flatten(const json& parameters, const std::string& prefix, Flat& flat) {
   }
 }
 
-Result<std::string> shell_word(const std::string& name, const std::string& text) {
+Result<std::string> word_of(const std::string& name, const std::string& text) {
   if (text.find('\0') != std::string::npos)
     return fail(fmt::format(
         "parameter \"{}\" has a byte 0, which no shell can pass on; use --format json", name));
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-.+/:,@%").find(c) != std::string_view::npos;
-  };
-  if (!text.empty() && std::ranges::all_of(text, plain)) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
+  return shell_word(text);
 }
 
 std::string value_text(const json& value) {
@@ -50,8 +44,8 @@ std::string value_text(const json& value) {
 Result<std::string> arguments(const Flat& flat) {
   std::string line;
   for (const auto& [name, value] : flat)
-    line += fmt::format("{}{} {}", line.empty() ? "" : " ", TRY(shell_word(name, "--" + name)),
-                        TRY(shell_word(name, value_text(value))));
+    line += fmt::format("{}{} {}", line.empty() ? "" : " ", TRY(word_of(name, "--" + name)),
+                        TRY(word_of(name, value_text(value))));
   return line + "\n";
 }
 
@@ -73,7 +67,7 @@ Result<std::string> variables(const Flat& flat) {
     if (const auto [other, fresh] = taken.emplace(variable, name); !fresh)
       return fail(fmt::format("parameters \"{}\" and \"{}\" would both be {}; use --format json",
                               other->second, name, variable));
-    line += fmt::format(" {}={}", variable, TRY(shell_word(name, value_text(value))));
+    line += fmt::format(" {}={}", variable, TRY(word_of(name, value_text(value))));
   }
   return line + "\n";
 }

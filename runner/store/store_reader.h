@@ -105,6 +105,14 @@ struct StoredTrial {
   std::vector<StoredEvent> events;  // those whose text begins with the job id
 };
 
+// Failed trials whose last attempts have ended in the same way.
+struct FailedAlike {
+  std::optional<Ending> ending;  // nothing: none was started
+  std::string detail;
+  std::int64_t count = 0;
+  std::vector<std::string> newest;  // some of them, by job id
+};
+
 // What a new manager needs of a trial that has not ended.
 struct UnfinishedTrial {
   TrialRecord trial;
@@ -165,6 +173,10 @@ class StoreReader {
   // By job id ("t0012") or number ("12").
   Result<TrialRecord> trial(const StoredExperiment& experiment, const std::string& name);
   Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name);
+  // The commonest ends of failed trials first, with the `each` newest trials of one, and `trials`
+  // in all. One pass over the failed trials.
+  Result<std::vector<FailedAlike>> failures(const StoredExperiment& experiment, std::size_t each,
+                                            std::size_t trials);
   Result<std::vector<StoredEvent>> events(const StoredExperiment& experiment, std::int64_t newest);
 
   // Everything that `body` reads belongs to the same moment.

@@ -131,6 +131,9 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
                  "abcd2345\n"));
   CHECK(
       contains(text, "running trials:\n - t0002:\trunning [attempt 1], 20 s, 3 iter, last 0.25\n"));
+  CHECK(contains(text,
+                 "Commonest failures:\n - 1 trial: killed by signal 11\n   attune logs t0003 "
+                 "--stderr --dir "));
   CHECK(contains(text, "Last failures:\n - t0003:\tkilled by signal 11 (Segmentation fault)\n"));
   {
     const auto lock = ExperimentLock::take(world.folder.path / "abcd2345");
@@ -146,6 +149,11 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
   REQUIRE(object["unfinished"].size() == 2);
   CHECK(contains(object["unfinished"][0]["reason"], "no manager runs: attune resume abcd2345"));
   CHECK(object["last_failures"][0]["trial_job_id"] == "t0003");
+  CHECK(object["failure_causes"] == json::array({{{"count", 1},
+                                                  {"ending", "signalled"},
+                                                  {"detail", "killed by signal 11"},
+                                                  {"last_line", ""},
+                                                  {"trial_job_id", "t0003"}}}));
   CHECK(object["last_failures"][0]["status"] == "failed");
   CHECK_FALSE(object["last_failures"][0].contains("format"));  // it does not stand alone
 }
