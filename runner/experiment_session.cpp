@@ -254,7 +254,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   if (setup.resume) {
     Tally tally = setup.restored.tally;
     tally.pending = std::ssize(setup.restored.live);
-    reporter.go_on_from(tally);
+    reporter.go_on_from(tally, setup.restored.seconds);
   }
   ObserverList observers({&memory, &reporter});
   RunnerOptions options = runner_options(setup.experiment, setup.facts.objectives);

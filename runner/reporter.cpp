@@ -6,6 +6,7 @@
 
 #include "runner/commands/best_text.h"
 #include "runner/commands/console.h"
+#include "runner/commands/shell_words.h"
 #include "runner/commands/stored_json.h"
 #include "runner/options.h"
 
@@ -25,6 +26,13 @@ std::string_view to_text(ExperimentEnd::Kind kind) {
       return to_text(ExperimentStatus::failed);
   }
   return "";
+}
+
+std::string trials_text(const Tally& tally, double seconds) {
+  return fmt::format(
+      "{} trials in {}: {} succeeded, {} stopped early, {} failed{}\n", tally.finished(),
+      duration_text(seconds), tally.succeeded, tally.early_stopped, tally.failed,
+      tally.user_canceled > 0 ? fmt::format(", {} cancelled", tally.user_canceled) : "");
 }
 
 }  // namespace
@@ -72,9 +80,23 @@ json Reporter::best_json(const TrialRecord& trial) const {
   return best;
 }
 
+// Those that have not ended are of no session.
+Tally Reporter::ended_now() const {
+  Tally ended = tally_;
+  if (!earlier_) return ended;
+  const Tally& before = earlier_->tally;
+  ended.succeeded -= before.succeeded;
+  ended.failed -= before.failed;
+  ended.early_stopped -= before.early_stopped;
+  ended.user_canceled -= before.user_canceled;
+  return ended;
+}
+
 json Reporter::summary() const {
-  json session = {
-      {"status", to_text(outcome_.kind)}, {"reason", outcome_.reason}, {"seconds", seconds_}};
+  json session = {{"status", to_text(outcome_.kind)},
+                  {"reason", outcome_.reason},
+                  {"seconds", seconds_},
+                  {"trials", tally_json(ended_now())}};
   if (several(facts_.objectives)) {
     json& trade_offs = session["trade_offs"] = json::array();
     const bool kept = best_.get() && best_.get()->violation == 0;
@@ -94,13 +116,14 @@ json Reporter::summary() const {
 }
 
 std::string Reporter::summary_text() const {
-  std::string text = fmt::format(
-      "{} trials in {}: {} succeeded, {} stopped early, {} failed{}\n", tally_.finished(),
-      duration_text(seconds_), tally_.succeeded, tally_.early_stopped, tally_.failed,
-      tally_.user_canceled > 0 ? fmt::format(", {} cancelled", tally_.user_canceled) : "");
+  std::string text = trials_text(ended_now(), seconds_);
+  if (earlier_)
+    text = "since the resume: " + text +
+           "whole experiment: " + trials_text(tally_, earlier_->seconds + seconds_);
   if (tally_.pending + tally_.paused > 0) {
     text += fmt::format("{} trials have not ended: attune resume {} goes on with them\n",
-                        tally_.pending + tally_.paused, facts_.experiment_id);
+                        tally_.pending + tally_.paused,
+                        experiment_words(facts_.directory, facts_.experiment_id, true));
   }
   if (!best_.get()) return text;
   if (several(facts_.objectives))

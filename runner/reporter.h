@@ -1,5 +1,6 @@
 #pragma once
 // The observer that a user sees: shows how it goes, remembers the best trial, and sums up.
+#include <optional>
 #include <string>
 
 #include "runner/best_trial.h"
@@ -24,8 +25,10 @@ class Reporter final : public TrialObserver {
 
   // Of earlier sessions.
   void offer(const TrialRecord& trial) { best_.offer(trial); }
-  void go_on_from(const Tally& tally) {
+  // `seconds`: how long they took.
+  void go_on_from(const Tally& tally, double seconds) {
     tally_ = tally;
+    earlier_ = Earlier{tally, seconds};
     attempts_ = tally.added() > 0;
   }
 
@@ -48,11 +51,17 @@ class Reporter final : public TrialObserver {
 
  private:
   json best_json(const TrialRecord& trial) const;
+  Tally ended_now() const;  // trials, in this session
 
   RunFacts facts_;
   Progress& progress_;
   BestTrial best_;
   Tally tally_;
+  struct Earlier {
+    Tally tally;
+    double seconds = 0;
+  };
+  std::optional<Earlier> earlier_;  // sessions; nothing: this is the first
   ExperimentEnd outcome_;
   double seconds_ = 0;
   bool attempts_ = false;  // something was started

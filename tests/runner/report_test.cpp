@@ -187,7 +187,8 @@ TEST_CASE("reporter: the summary and the exit code") {
     CHECK(summary["optimize_mode"] == "maximize");
     const std::string text = reporter.summary_text();
     CHECK(text.find("best 0.5 (highest, trial t0003)\n  with seconds 2\n") != std::string::npos);
-    CHECK(text.find("2 trials have not ended: attune resume abc") != std::string::npos);
+    CHECK(text.find("2 trials have not ended: attune resume --dir /exp goes on") !=
+          std::string::npos);
   }
   SECTION("interrupted") {
     reporter.on_done({ExperimentEnd::Kind::interrupted, "SIGINT"});
@@ -199,6 +200,32 @@ TEST_CASE("reporter: the summary and the exit code") {
     std::ignore = reporter.on_attempt(record, "");
     CHECK(reporter.exit_code() == 1);
   }
+}
+
+TEST_CASE("reporter: what was done since a resume, and what in all") {
+  ManualClock clock;
+  ProgressOptions options;
+  options.quiet = true;
+  Progress progress(options, clock);
+  Reporter reporter({"abc", "/exp", {{"accuracy", true}}, 7}, progress);
+  Tally tally;
+  tally.succeeded = 3;
+  tally.failed = 1;
+  tally.pending = 1;
+  reporter.go_on_from(tally, 100);
+  tally.succeeded = 5;
+  tally.pending = 0;
+  reporter.on_tally(tally);
+  clock.advance(20);
+  reporter.on_done({ExperimentEnd::Kind::completed, "done"});
+  CHECK(reporter.summary_text() ==
+        "since the resume: 2 trials in 20 s: 2 succeeded, 0 stopped early, 0 failed\n"
+        "whole experiment: 6 trials in 2 min 00 s: 5 succeeded, 0 stopped early, 1 failed\n");
+  const json summary = reporter.summary();
+  CHECK(summary["trials"]["succeeded"] == 5);
+  CHECK(summary["session"]["seconds"] == 20);
+  CHECK(summary["session"]["trials"]["succeeded"] == 2);
+  CHECK(summary["session"]["trials"]["failed"] == 0);
 }
 
 TEST_CASE("reporter: what it says of limits and trade-offs") {
