@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runner/experiment_file.h"
+#include "runner/import_rules.h"
 #include "runner/preparation.h"
 
 namespace attune {
@@ -50,24 +51,12 @@ Result<json> ControlHandler::carry_out(const AddRequest& request) {
 }
 
 Result<json> ControlHandler::carry_out(const ImportRequest& request) {
-  const Space space = TRY(constrained_space(experiment_));
-  std::vector<ImportData::Record> good;
-  std::string first;
-  for (const ImportData::Record& record : request.records) {
-    const auto metrics = metrics_of(record.value);
-    const auto checked = check_point(space, record.parameter);
-    const std::string flaw = metrics.empty() ? "its value is no number"
-                             : checked       ? ""
-                                             : checked.error().message;
-    if (flaw.empty()) good.push_back(record);
-    if (first.empty() && !flaw.empty()) first = dump_json(record.parameter) + ": " + flaw;
+  const FitRecords fit = fit_records(TRY(constrained_space(experiment_)), request.records);
+  if (!fit.good.empty()) {
+    TRY(runner_.import(fit.good));
+    TRY(store_.add_imports(fit.good, clock_.wall()));
   }
-  const std::size_t left_out = request.records.size() - good.size();
-  if (!good.empty()) {
-    TRY(runner_.import(good));
-    TRY(store_.add_imports(good, clock_.wall()));
-  }
-  return json{{"imported", good.size()}, {"left_out", left_out}, {"why", first}};
+  return json{{"imported", fit.good.size()}, {"left_out", fit.left_out}, {"why", fit.why}};
 }
 
 // All of it or nothing, too: what is stored must be fit for a resume.

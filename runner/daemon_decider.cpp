@@ -19,6 +19,17 @@ constexpr std::ptrdiff_t kRecordsAtOnce = 1000;
 
 }  // namespace
 
+// In pieces: a command beyond the limits of the daemon is ignored, and with it all results.
+std::vector<Frame> import_commands(const std::vector<ImportData::Record>& records) {
+  std::vector<Frame> commands;
+  for (auto first = records.begin(); first != records.end();) {
+    const auto last = first + std::min(records.end() - first, kRecordsAtOnce);
+    commands.push_back(encode(ImportData{{first, last}}));
+    first = last;
+  }
+  return commands;
+}
+
 DaemonDecider::DaemonDecider(boost::asio::io_context& io, DaemonOptions options, Log log)
     : io_(io), options_(std::move(options)), log_(std::move(log)), ping_timer_(io) {
   if (options_.outbox == nullptr) return;
@@ -127,13 +138,8 @@ void DaemonDecider::on_checkpoint(const std::string& job_id, const std::string& 
   send(encode(CheckpointSaved{job_id, checkpoint}));
 }
 
-// In pieces: a command beyond the limits of the daemon is ignored, and with it all results.
 void DaemonDecider::import(const std::vector<ImportData::Record>& records) {
-  for (auto first = records.begin(); first != records.end();) {
-    const auto last = first + std::min(records.end() - first, kRecordsAtOnce);
-    send(encode(ImportData{{first, last}}));
-    first = last;
-  }
+  for (Frame& command : import_commands(records)) send(std::move(command));
 }
 
 void DaemonDecider::readopt(const std::vector<Resumed>& trials) {

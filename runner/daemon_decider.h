@@ -49,6 +49,9 @@ struct DaemonOptions {
   std::chrono::milliseconds ping_every{1000};
 };
 
+// What tells the daemon these results.
+std::vector<Frame> import_commands(const std::vector<ImportData::Record>& records);
+
 // The caller ignores SIGPIPE. Not thread safe: `io` has one thread, which makes all calls.
 class DaemonDecider final : public Decider {
  public:

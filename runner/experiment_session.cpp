@@ -264,7 +264,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   ControlHandler control(runner, setup.experiment, store, clock);
   const auto server = TRY(ControlServer::listen(
       io, directory, [&control](const json& request) { return control.handle(request); }));
-  if (setup.resume) runner.restore(std::move(setup.restored));
+  if (setup.resume || !setup.restored.ended.empty()) runner.restore(std::move(setup.restored));
   // A manager that was killed early may not have got through them.
   const auto& points = setup.experiment.initial_points;
   for (std::size_t i = setup.initial_points_done; i < points.size(); ++i)

@@ -35,6 +35,13 @@ void limit_options(CLI::App* sub, Options& options, const std::string& instead) 
       ->type_name("N");
 }
 
+void import_option(CLI::App* sub, std::string& file) {
+  sub->add_option("--import", file,
+                  "Results from elsewhere, which the tuner is told before the next trial: a file "
+                  "as of attune import")
+      ->type_name("FILE");
+}
+
 template <class Options>
 void duration_option(CLI::App* sub, Options& options, const std::string& instead) {
   sub->add_option("--duration", options.max_seconds,
@@ -63,6 +70,7 @@ void add_runs(CLI::App& app, Found& found) {
   run->add_option("--dir", found.run.directory,
                   "Folder of this experiment (default: a new one in experimentWorkingDirectory)")
       ->type_name("DIR");
+  import_option(run, found.run.import_file);
   limit_options(run, found.run, "Instead of the file's ");
   daemon_option(run, found.run.daemon);
   run->add_flag("--quiet", found.run.quiet, "No progress, only warnings and the result");
@@ -80,6 +88,11 @@ void add_runs(CLI::App& app, Found& found) {
                    "What becomes of trials that ended so (failed, signalled, out_of_memory, lost, "
                    "stopped): skip, restart from nothing, or resume from the last checkpoint")
       ->type_name("CLASS=POLICY");
+  resume
+      ->add_option("--search-space", found.resume.search_space,
+                   "Go on in another search space: a JSON or YAML file")
+      ->type_name("FILE");
+  import_option(resume, found.resume.import_file);
   limit_options(resume, found.resume, "From now on instead of ");
   duration_option(resume, found.resume, "From now on instead of ");
   daemon_option(resume, found.resume.daemon);

@@ -34,7 +34,8 @@ struct ExperimentChoice {
 struct RunOptions {
   std::string file;
   std::optional<std::uint64_t> seed;
-  std::string directory;  // --dir; empty: a new folder in experimentWorkingDirectory
+  std::string directory;    // --dir; empty: a new folder in experimentWorkingDirectory
+  std::string import_file;  // results that the tuner is told first; empty: none
   std::optional<std::int64_t> max_trials;
   std::optional<int> concurrency;
   std::string daemon;
@@ -46,6 +47,8 @@ struct ResumeOptions {
   ExperimentChoice which;
   // Class of failure (failed, signalled, out_of_memory, lost, stopped) -> skip, restart or resume.
   std::map<std::string, std::string> retries;
+  std::string search_space;  // a file; empty: as it is
+  std::string import_file;   // as in RunOptions
   std::optional<std::int64_t> max_trials;
   std::optional<int> concurrency;
   std::optional<double> max_seconds;

@@ -11,12 +11,13 @@
 #include "base/terminal_text.h"
 #include "runner/commands/best_text.h"
 #include "runner/commands/failure_causes.h"
+#include "runner/commands/import_file.h"
 #include "runner/commands/stored_json.h"
 #include "runner/daemon_program.h"
 #include "runner/experiment_file.h"
 #include "runner/experiment_session.h"
+#include "runner/import_rules.h"
 #include "runner/preparation.h"
-#include "runner/restore.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/schema.h"
 #include "runner/trial_backends.h"
@@ -33,51 +34,6 @@ std::string experiment_id_of(std::uint64_t bits) {
   std::string id;
   for (; id.size() < 8; bits >>= 5) id += kLetters[bits & 31];
   return id;
-}
-
-Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::string& daemon) {
-  SessionSetup setup;
-  setup.environment = surroundings.environment;
-  setup.program = std::filesystem::path(surroundings.program_folder) / "attune";
-  setup.entropy = surroundings.entropy;
-  setup.daemon = TRY(find_daemon(daemon, surroundings.program_folder, surroundings.path()));
-  setup.shim = TRY(find_program("attune-shim", surroundings.program_folder, surroundings.path()));
-  setup.shown.terminal = surroundings.terminal;
-  setup.shown.ansi = surroundings.ansi;
-  return setup;
-}
-
-std::string heading(const RunFacts& facts, std::string_view verb) {
-  std::string sought;
-  for (const Objective& each : facts.objectives) sought += ", " + sought_text(each);
-  return fmt::format("{} experiment {} in {} (seed {}{})", verb, facts.experiment_id,
-                     facts.directory, facts.seed, sought);
-}
-
-// Where the folder was taken away, the one that is made in its place needs the lock, too. All of
-// them outlive the session.
-void keep_lock(ExperimentLock& lock, const RunFacts& facts, Store& store) {
-  store.keep_folder([&lock, directory = facts.directory] { return lock.renew(directory); });
-}
-
-// A copy would go on in the folder of the original.
-Result<void> check_place(const StoredExperiment& stored, const fs::path& store) {
-  const std::string directory = stored.directory.string();
-  std::error_code error;
-  if (!stored.directory.is_absolute())
-    return fail(fmt::format("the folder of experiment {} is {}, which is no absolute path",
-                            stored.id, directory));
-  if (!fs::is_directory(stored.directory, error))
-    return fail(fmt::format("the folder of experiment {}, {}, is gone; move it back there",
-                            stored.id, directory));
-  const fs::path known = stored.directory / kStoreFile;
-  if (fs::exists(known, error) && !fs::equivalent(known, store, error))
-    return fail(
-        fmt::format("{} is a copy: experiment {} lives in {}. To go on with that: attune "
-                    "resume --dir {}; with the copy: move the original away, and the copy "
-                    "there",
-                    store.string(), stored.id, directory, directory));
-  return {};
 }
 
 // What `attune status --json` prints now, and the session; the summary where that cannot be read.
@@ -105,6 +61,29 @@ std::string causes_of(const SessionResult& result) {
 
 }  // namespace
 
+Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::string& daemon) {
+  SessionSetup setup;
+  setup.environment = surroundings.environment;
+  setup.program = std::filesystem::path(surroundings.program_folder) / "attune";
+  setup.entropy = surroundings.entropy;
+  setup.daemon = TRY(find_daemon(daemon, surroundings.program_folder, surroundings.path()));
+  setup.shim = TRY(find_program("attune-shim", surroundings.program_folder, surroundings.path()));
+  setup.shown.terminal = surroundings.terminal;
+  setup.shown.ansi = surroundings.ansi;
+  return setup;
+}
+
+std::string heading(const RunFacts& facts, std::string_view verb) {
+  std::string sought;
+  for (const Objective& each : facts.objectives) sought += ", " + sought_text(each);
+  return fmt::format("{} experiment {} in {} (seed {}{})", verb, facts.experiment_id,
+                     facts.directory, facts.seed, sought);
+}
+
+void keep_lock(ExperimentLock& lock, const RunFacts& facts, Store& store) {
+  store.keep_folder([&lock, directory = facts.directory] { return lock.renew(directory); });
+}
+
 std::string Surroundings::path() const {
   for (const std::string& variable : environment) {
     if (variable.starts_with("PATH=")) return variable.substr(5);
@@ -122,6 +101,15 @@ int print_result(const SessionResult& result, bool as_json) {
   if (result.outcome.kind != ExperimentEnd::Kind::completed)
     put_text(stderr, fmt::format("attune: {}\n", terminal_text(result.outcome.reason)));
   return result.exit_code;
+}
+
+Result<std::vector<ImportData::Record>> read_imports(const std::string& file,
+                                                     const Experiment& experiment, bool dry_run,
+                                                     std::vector<std::string>& messages) {
+  FitRecords fit = fit_records(TRY(constrained_space(experiment)), TRY(read_import_file(file)));
+  messages.push_back(import_text(std::ssize(fit.good), static_cast<std::int64_t>(fit.left_out),
+                                 fit.why, dry_run ? "could be imported" : "imported"));
+  return std::move(fit.good);
 }
 
 Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string& directory,
@@ -178,7 +166,7 @@ Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& cl
   ClaimedExperiment claimed{std::move(lock), std::move(store)};
   TRY(claimed.store.begin({facts.experiment_id, setup.session.experiment.name, facts.directory,
                            facts.objective().metric, facts.objective().maximize, facts.seed,
-                           to_document(setup.session.experiment)},
+                           to_document(setup.session.experiment), setup.session.restored.ended},
                           clock.wall()));
   return claimed;
 }
@@ -192,11 +180,17 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
   if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
   NewExperimentSetup setup = TRY(prepare_new(std::move(experiment), options.directory, options.seed,
                                              options.daemon, options.quiet, surroundings));
+  if (!options.import_file.empty()) {
+    setup.session.restored.ended = TRY(read_imports(options.import_file, setup.session.experiment,
+                                                    options.dry_run, setup.session.messages));
+  }
   if (options.dry_run) {
     for (const std::string& message : setup.session.messages) {
       if (message.starts_with("warning: "))
         put_text(stderr, fmt::format("attune: {}\n", terminal_text(message)));
     }
+    if (!options.import_file.empty())
+      put_text(stderr, terminal_text(setup.session.messages.back()) + "\n");
     put_text(
         stdout,
         to_document(setup.session.experiment).dump(2, ' ', false, json::error_handler_t::replace) +
@@ -208,69 +202,6 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
       TRY(claim(setup, SystemClock(), wait_for_store(setup.working_directory, kAlways)));
   keep_lock(claimed.lock, setup.session.facts, claimed.store);
   return print_result(TRY(run_session(std::move(setup.session), claimed.store)), options.json);
-}
-
-Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings) {
-  TRY(bring_up_to_date(options.which.directory, wait_for_store(options.which.directory, kAlways)));
-  StoreReader reader = TRY(StoreReader::open(options.which.directory));
-  const StoredExperiment stored = TRY(reader.find(options.which.experiment));
-  Experiment experiment = TRY(read_stored_experiment(stored.file, stored.directory));
-  if (experiment.backend == "simulated")
-    return fail(
-        fmt::format("experiment {} is a simulation, which cannot be resumed: run it again, "
-                    "attune simulate",
-                    stored.id));
-  if (options.max_trials) experiment.max_trial_number = options.max_trials;
-  if (options.concurrency) experiment.trial_concurrency = *options.concurrency;
-  if (options.max_seconds) experiment.max_experiment_seconds = options.max_seconds;
-  TRY(check_resumable(experiment));
-  TRY(check_backend(experiment, surroundings.environment));
-  TRY(check_place(stored, reader.working_directory() / kStoreFile));
-  SessionSetup setup = TRY(find_programs(surroundings, options.daemon));
-  setup.facts = {stored.id, stored.directory.string(), stored.objectives, stored.seed};
-  setup.shown.quiet = options.quiet;
-  setup.resume = true;
-
-  ExperimentLock lock = TRY(ExperimentLock::take(stored.directory));
-  for (const auto& [name, how] : options.retries) {
-    const auto failure = parse_failure_class(name);
-    const auto parsed = parse_retry_how(how);
-    if (!failure || !parsed) return fail(fmt::format("--retry {}={}: not understood", name, how));
-    for (Again& again : TRY(to_try_again(reader, stored, *failure, *parsed)))
-      setup.again.push_back(std::move(again));
-    RetryRule& rule = experiment.trial.retries[*failure];
-    rule = {*parsed, std::max(rule.limit, 1)};
-  }
-  std::optional<RunnerState> state;
-  if (auto conversation = TRY(reader.conversation(stored))) {
-    setup.left = std::move(conversation->outbox);
-    state = std::move(conversation->manager);
-  }
-  setup.restored = TRY(restored_state(reader, stored, experiment, std::move(state)));
-  setup.succeeded = TRY(reader.best(stored));
-  TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {
-    setup.initial_points_done += trial.source == TrialSource::initial ? 1 : 0;
-    return true;
-  }));
-  if (!options.quiet) {
-    setup.messages.push_back(heading(setup.facts, "resuming"));
-    setup.messages.push_back(fmt::format("{} trials have ended, {} have not",
-                                         setup.restored.tally.finished(),
-                                         setup.restored.live.size()));
-  }
-  if (options.dry_run) {
-    for (const std::string& message : setup.messages)
-      put_text(stdout, terminal_text(message) + "\n");
-    return kExitOk;
-  }
-  Store store = TRY(
-      Store::open(reader.working_directory(), wait_for_store(reader.working_directory(), kAlways)));
-  const SystemClock clock;
-  TRY(store.resume(stored.id, clock.wall()));
-  TRY(store.update_file(to_document(experiment)));
-  setup.experiment = std::move(experiment);
-  keep_lock(lock, setup.facts, store);
-  return print_result(TRY(run_session(std::move(setup), store)), options.which.json);
 }
 
 }  // namespace attune

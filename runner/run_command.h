@@ -31,7 +31,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
 
 // A new experiment, decided but not begun.
 struct NewExperimentSetup {
-  SessionSetup session;
+  SessionSetup session;  // what is imported: in restored.ended
   std::filesystem::path working_directory;
 };
 // `directory` (--dir): the experiment's own folder, which then is its own working directory too.
@@ -49,6 +49,17 @@ Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& cl
 // Says on standard error, once, that the store in `folder` is waited for, and waits on while
 // `goes_on()`.
 BusyWait wait_for_store(const std::filesystem::path& folder, std::function<bool()> goes_on);
+
+Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::string& daemon);
+// "resuming experiment abcd2345 in FOLDER (seed 7)"
+std::string heading(const RunFacts& facts, std::string_view verb);
+// Where the folder was taken away, the one that is made in its place needs the lock, too. All of
+// them outlive the session.
+void keep_lock(ExperimentLock& lock, const RunFacts& facts, Store& store);
+// --import: what of the file the tuner is to be told; `messages` get a sentence about it.
+Result<std::vector<ImportData::Record>> read_imports(const std::string& file,
+                                                     const Experiment& experiment, bool dry_run,
+                                                     std::vector<std::string>& messages);
 
 // Returns the exit code.
 int print_result(const SessionResult& result, bool as_json);

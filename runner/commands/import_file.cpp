@@ -100,4 +100,11 @@ Result<std::vector<ImportData::Record>> read_import_file(const std::filesystem::
   return records;
 }
 
+std::string import_text(std::int64_t imported, std::int64_t left_out, const std::string& why,
+                        std::string_view done) {
+  std::string text = fmt::format("{} results {}", imported, done);
+  if (left_out != 0) text += fmt::format(", {} left out; the first: {}", left_out, why);
+  return text;
+}
+
 }  // namespace attune

@@ -6,8 +6,10 @@
 
 #include "base/atomic_file.h"
 #include "base/standard_output.h"
+#include "base/terminal_text.h"
 #include "base/trust.h"
 #include "runner/commands/import_file.h"
+#include "runner/commands/shell_words.h"
 #include "runner/control_client.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/store_reader.h"
@@ -23,9 +25,9 @@ Result<StoredExperiment> find_experiment(const ExperimentChoice& which) {
   return reader.find(which.experiment);
 }
 
-// Nothing: no manager runs, and the user knows.
+// Nothing: no manager runs, and the user knows; `options` of attune resume would do what was asked.
 Result<std::optional<json>> ask(const StoredExperiment& experiment, const ControlRequest& request,
-                                const Console& console) {
+                                const Console& console, const std::string& options = "") {
   auto answer = ask_manager(experiment.directory, request);
   if (answer) return *std::move(answer);
   std::error_code ignored;
@@ -36,11 +38,12 @@ Result<std::optional<json>> ask(const StoredExperiment& experiment, const Contro
                     answer.error().message, (experiment.directory / "control").string(),
                     experiment.manager_pid));
   if (!answer.error().no_manager) return fail(answer.error().message);
-  // By its id: the folder need not be called like the experiment.
-  put_text(
-      console.err,
-      fmt::format("attune: experiment {} is {}: no manager runs; attune resume {} starts one\n",
-                  experiment.id, to_text(experiment.status), experiment.id));
+  put_text(console.err,
+           terminal_text(fmt::format(
+               "attune: experiment {} is {}: no manager runs; attune resume {}{} starts one{}\n",
+               experiment.id, to_text(experiment.status),
+               experiment_words(experiment.directory, experiment.id, true), options,
+               options.empty() ? "" : " with that")));
   return std::nullopt;
 }
 
@@ -53,6 +56,16 @@ int tell(const ExperimentChoice& which, const json& answer, const std::string& s
     print_text(console, sentence + "\n");
   }
   return kExitOk;
+}
+
+// As options of attune resume.
+std::string resume_options(const UpdateOptions& options) {
+  std::string text;
+  if (options.max_trials) text += fmt::format(" --max-trials {}", *options.max_trials);
+  if (options.concurrency) text += fmt::format(" --concurrency {}", *options.concurrency);
+  if (options.max_seconds) text += fmt::format(" --duration {}", *options.max_seconds);
+  if (!options.search_space.empty()) text += " --search-space " + shell_word(options.search_space);
+  return text;
 }
 
 Result<AddRequest> read_trials(const std::string& text_or_file) {
@@ -120,18 +133,16 @@ Result<int> request(const ImportOptions& options, const Console& console) {
     ImportRequest part;
     for (std::size_t i = begin; i < std::min(begin + kRecordsPerRequest, count); ++i)
       part.records.push_back(std::move(records[i]));
-    const auto done = TRY(ask(experiment, part, console));
+    const auto done = TRY(ask(experiment, part, console, " --import " + shell_word(options.file)));
     if (!done) return kExitNoManager;
     for (const char* key : {"imported", "left_out"})
       answer[key] = answer[key].get<std::int64_t>() + done->value(key, std::int64_t{0});
     if (answer["why"].get<std::string>().empty()) answer["why"] = done->value("why", "");
   }
-  std::string sentence = fmt::format("{} results imported", dump_json(answer["imported"]));
-  if (answer["left_out"] != 0) {
-    sentence += fmt::format(", {} left out; the first: {}", dump_json(answer["left_out"]),
-                            answer["why"].get<std::string>());
-  }
-  return tell(options.which, answer, sentence, console);
+  return tell(options.which, answer,
+              import_text(answer["imported"].get<std::int64_t>(),
+                          answer["left_out"].get<std::int64_t>(), answer["why"]),
+              console);
 }
 
 Result<int> request(const UpdateOptions& options, const Console& console) {
@@ -143,7 +154,7 @@ Result<int> request(const UpdateOptions& options, const Console& console) {
   update.concurrency = options.concurrency;
   update.max_seconds = options.max_seconds;
   update.max_trials = options.max_trials;
-  const auto answer = TRY(ask(experiment, update, console));
+  const auto answer = TRY(ask(experiment, update, console, resume_options(options)));
   if (!answer) return kExitNoManager;
   return tell(options.which, *answer, fmt::format("experiment {} is updated", experiment.id),
               console);

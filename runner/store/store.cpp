@@ -179,12 +179,13 @@ Result<void> Store::begin(const NewExperiment& experiment, double time) {
   state_->experiment = state_->database.last_row();
   state_->objective = experiment.objective;
   state_->directory = experiment.directory;
+  TRY(add_imports(experiment.imports, time));
   TRY(commit());
   link_database(state_->working_directory, experiment.directory);
   return {};
 }
 
-Result<void> Store::resume(const std::string& id, double time) {
+Result<void> Store::resume(const std::string& id, double time, const Resumption& with) {
   auto find = TRY(state_->database.prepare(
       "SELECT experiment, objective, directory FROM experiments WHERE id = ?"));
   state_->experiment = 0;
@@ -208,6 +209,13 @@ Result<void> Store::resume(const std::string& id, double time) {
       "seconds = seconds + ran, ran = 0, seen_at = NULL, "
       "manager_pid = ?2, manager_started_at = ?3 WHERE experiment = ?1"));
   TRY(state_->change_row(update, {state_->experiment, std::int64_t{::getpid()}, time}));
+  if (!with.file.is_null()) TRY(update_file(with.file));
+  TRY(add_imports(with.imports, time));
+  for (const auto& [number, command] : with.commands) TRY(add_command(number, command));
+  if (!with.commands.empty()) {
+    set_counts(with.counts);
+    set_state(with.state);
+  }
   return commit();
 }
 

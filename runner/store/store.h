@@ -38,6 +38,18 @@ struct NewExperiment {
   bool maximize = false;
   std::uint64_t seed = 0;
   json file;  // the experiment file with all defaults filled in: all that a resume starts from
+  std::vector<ImportData::Record> imports = {};  // known from the first moment on
+};
+
+// What changes when a new manager goes on with an experiment.
+struct Resumption {
+  json file;                                     // the experiment file; null: as it is
+  std::vector<ImportData::Record> imports = {};  // more of them
+  // What the daemon is to be told of both, after what Outbox::Left has, with the counts then and
+  // what the manager remembers.
+  std::vector<std::pair<std::uint64_t, Frame>> commands = {};
+  Outbox::Counts counts = {};
+  RunnerState state = {};
 };
 
 class Store {
@@ -52,7 +64,8 @@ class Store {
   // UTC everywhere. begin() also puts a link to the file into the experiment's folder, so that the
   // folder alone names both.
   Result<void> begin(const NewExperiment& experiment, double time);
-  Result<void> resume(const std::string& id, double time);  // counts one more run
+  Result<void> resume(const std::string& id, double time,
+                      const Resumption& with = {});  // counts one more run
 
   // The manager lives, and has run for so many seconds, which it counts; written at most once in
   // kSeenSeconds. How long sessions took is known by it, whoever sets the clock.

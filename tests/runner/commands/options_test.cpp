@@ -61,6 +61,11 @@ TEST_CASE("options: run, resume and simulate") {
   CHECK(resume.retries ==
         std::map<std::string, std::string>{{"failed", "restart"}, {"lost", "resume"}});
   CHECK(resume.max_seconds == 5400);
+  const auto wider =
+      parse_as<ResumeOptions>({"resume", "--search-space", "s.yaml", "--import", "r.csv"});
+  CHECK(wider.search_space == "s.yaml");
+  CHECK(wider.import_file == "r.csv");
+  CHECK(parse_as<RunOptions>({"run", "e.yaml", "--import", "r.csv"}).import_file == "r.csv");
   CHECK(resume.max_trials == 9);
   CHECK_FALSE(resume.concurrency.has_value());
 

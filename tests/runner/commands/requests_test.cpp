@@ -55,9 +55,28 @@ TEST_CASE("requests: without a manager nothing happens, and the cure is named") 
   REQUIRE(code.has_value());
   CHECK(*code == kExitNoManager);
   CHECK(printed.out().empty());
-  CHECK(printed.err() ==
-        "attune: experiment abcd2345 is killed: no manager runs; attune resume abcd2345 starts "
-        "one\n");
+  const std::string where = "--dir " + (world.folder.path / "abcd2345").string();
+  CHECK(printed.err() == "attune: experiment abcd2345 is killed: no manager runs; attune resume " +
+                             where + " starts one\n");
+}
+
+TEST_CASE("requests: without a manager a resume is named that would do what was asked") {
+  const World world;
+  const std::string resume =
+      "no manager runs; attune resume --dir " + (world.folder.path / "abcd2345").string();
+  Printed updated;
+  auto update = world.options<UpdateOptions>();
+  update.max_trials = 200;
+  update.max_seconds = 5400;
+  REQUIRE(request(update, updated.console) == kExitNoManager);
+  CHECK_THAT(updated.err(), Catch::Contains(resume + " --max-trials 200 --duration 5400 starts one "
+                                                     "with that\n"));
+  Printed imported;
+  auto import = world.options<ImportOptions>();
+  import.file = (world.folder.path / "my results.csv").string();
+  std::ofstream(import.file) << "x,score\n1,2\n";
+  REQUIRE(request(import, imported.console) == kExitNoManager);
+  CHECK_THAT(imported.err(), Catch::Contains(resume + " --import '" + import.file + "' starts"));
 }
 
 TEST_CASE("requests: every command says what was asked") {

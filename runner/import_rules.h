@@ -1,0 +1,19 @@
+#pragma once
+// Which results from elsewhere the tuner is told.
+#include <string>
+#include <vector>
+
+#include "protocol/command.h"
+#include "space/space.h"
+
+namespace attune {
+
+struct FitRecords {
+  std::vector<ImportData::Record> good;
+  std::size_t left_out = 0;
+  std::string why;  // the first of them was
+};
+// Those whose value is a number and whose parameters lie in the space and meet its constraints.
+FitRecords fit_records(const Space& space, std::vector<ImportData::Record> records);
+
+}  // namespace attune
