@@ -1,6 +1,7 @@
 // attune resume.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -9,6 +10,9 @@
 #include "base/terminal_text.h"
 #include "base/trust.h"
 #include "protocol/codec.h"
+#include "runner/commands/console.h"
+#include "runner/commands/shell_words.h"
+#include "runner/commands/stored_json.h"
 #include "runner/experiment_file.h"
 #include "runner/restore.h"
 #include "runner/run_command.h"
@@ -40,6 +44,54 @@ Result<void> check_place(const StoredExperiment& stored, const fs::path& store) 
                     "there",
                     store.string(), stored.id, directory, directory));
   return {};
+}
+
+// Why nothing is left to do, as the result of a session that need not be begun; nothing: it is.
+// What the store does not say yet, the end of an experiment that was killed, is left to be done.
+std::optional<SessionResult> nothing_left(const StoredExperiment& stored,
+                                          const Experiment& experiment, const SessionSetup& setup) {
+  const TrialRunner::Restored& restored = setup.restored;
+  const bool ended = stored.status == ExperimentStatus::completed ||
+                     (stored.status == ExperimentStatus::failed && restored.scored == 0);
+  const bool waits = !restored.live.empty() || !setup.again.empty() ||
+                     setup.initial_points_done < experiment.initial_points.size();
+  if (!ended || waits) return std::nullopt;
+  const std::string words = experiment_words(stored.directory, stored.id, true);
+  std::string why, options, cure;
+  const auto add = [&why](const std::string& reason) { why += (why.empty() ? "" : ", ") + reason; };
+  const std::int64_t trials = restored.tally.added();
+  if (experiment.max_trial_number && trials >= *experiment.max_trial_number) {
+    add(fmt::format("maxTrialNumber {} is reached", *experiment.max_trial_number));
+    options += fmt::format(" --max-trials {}", 2 * trials);
+  }
+  if (experiment.max_experiment_seconds && restored.seconds >= *experiment.max_experiment_seconds) {
+    add(fmt::format("maxExperimentDuration {} s is over", *experiment.max_experiment_seconds));
+    options += fmt::format(" --duration {}", std::ceil(2 * restored.seconds));
+  }
+  if (const auto met = experiment.stop.met(restored.status)) {
+    add("stop: " + *met);
+    cure = fmt::format(
+        "the criteria of `stop` hold for good; to try others in a new experiment: attune config "
+        "{} > again.yaml\n",
+        words);
+  } else if (options.empty() && restored.state && restored.state->exhausted) {
+    add("the tuner has no more configurations");
+    cure = fmt::format("in another search space it goes on: attune resume {} --search-space FILE\n",
+                       words);
+  }
+  if (why.empty()) return std::nullopt;
+  if (cure.empty()) cure = fmt::format("to go on: attune resume {}{}\n", words, options);
+  SessionResult result;
+  result.outcome = {ExperimentEnd::Kind::completed, "nothing was left to do: " + why};
+  result.text = fmt::format("experiment {}: {}\n{}", stored.id, result.outcome.reason, cure);
+  result.summary = with_format({{"experiment_id", stored.id},
+                                {"directory", stored.directory.string()},
+                                {"session",
+                                 {{"status", to_text(ExperimentStatus::completed)},
+                                  {"reason", result.outcome.reason},
+                                  {"seconds", 0},
+                                  {"trials", tally_json({})}}}});
+  return result;
 }
 
 // What is new for the tuner. A daemon that goes on finds it among what it has not heard yet; one
@@ -127,6 +179,9 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
   std::vector<ImportData::Record> imports;
   if (!options.import_file.empty())
     imports = TRY(read_imports(options.import_file, experiment, options.dry_run, setup.messages));
+  const bool news = new_space || !imports.empty();
+  if (const auto nothing = news ? std::nullopt : nothing_left(stored, experiment, setup))
+    return print_result(*nothing, options.which.json);
   if (options.dry_run) {
     for (const std::string& message : setup.messages)
       put_text(stdout, terminal_text(message) + "\n");

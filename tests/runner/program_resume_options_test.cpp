@@ -44,6 +44,34 @@ class Folder : public ProgramFolder {
   std::int64_t heard(const std::string& code) const { return std::ranges::count(heard(), code); }
 };
 
+TEST_CASE("attune resume: with nothing left to do it says so, and does nothing") {
+  const Folder folder;
+  REQUIRE(folder.run_experiment().code == 0);
+  const auto before = folder.heard();
+  const std::string where = "--dir " + (folder.path / "exp").string();
+  Run run = folder.resume();
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, Contains("nothing was left to do: maxTrialNumber 3 is reached\n"
+                               "to go on: attune resume " +
+                               where + " --max-trials 6\n"));
+  const json summary = parse_json(folder.resume({"--json"}).out).value();
+  CHECK(summary["status"] == "completed");
+  CHECK_THAT(summary["session"]["reason"].get<std::string>(), Contains("nothing was left to do"));
+  run = folder.resume({"--max-trials", "2", "--duration", "1"});
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, Contains("maxTrialNumber 2 is reached"));
+  CHECK(folder.stored().runs == 1);
+  CHECK(folder.stored().file["maxTrialNumber"] == 3);
+  CHECK(folder.heard() == before);  // no daemon has begun
+  // As it was told to.
+  run = folder.resume({"--max-trials", "6"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(folder.stored().runs == 2);
+  CHECK_THAT(run.out, Contains("since the resume: 3 trials in ") &&
+                          Contains("\nwhole experiment: 6 trials in "));
+}
+
 TEST_CASE("attune resume: in another search space") {
   const Folder folder;
   REQUIRE(folder.run_experiment().code == 0);
