@@ -236,8 +236,10 @@ void write_yaml(YAML::Emitter& out, const json& value) {
     out << YAML::EndSeq;
   } else if (value.is_string()) {
     write_yaml(out, value.get<std::string>());
+  } else if (value.is_null()) {
+    out << YAML::Null;  // the word would be taken for a text, and quoted
   } else {
-    out << (value.is_number() ? yaml_number(value) : dump_json(value));  // null, true
+    out << (value.is_number() ? yaml_number(value) : dump_json(value));  // true
   }
 }
 

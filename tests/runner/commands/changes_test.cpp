@@ -36,8 +36,8 @@ class World {
     store.add_trial(trial, 1001).value();
     store.add_report(trial, report_of(trial, 0, 0.5, 40), {}).value();
     store.add_event("warning", "x", 1001).value();
-    store.end({ExperimentEnd::Kind::completed, "done"}, 1002, 2).value();
     store.commit().value();
+    store.end({ExperimentEnd::Kind::completed, "done"}, 1002, 2).value();
     fs::create_directories(at(id) / "trials/t0000/deep");
     fs::create_directories(at(id) / "log");
     std::ofstream(at(id) / "trials/t0000/deep/file") << "x";

@@ -219,7 +219,7 @@ TEST_CASE("options: bash completes commands, options, files and words") {
   REQUIRE_FALSE(script.has_value());
   CHECK(script.error().exit_code == 0);
   const std::string& text = script.error().text;
-  CHECK(bash_offers(text, "attune re") == "resume\n");
+  CHECK(bash_offers(text, "attune re") == "resume\nrename\n");
   CHECK(bash_offers(text, "attune run e") == "experiment.yaml\n");
   CHECK(bash_offers(text, "attune run --max") == "--max-trials\n");
   CHECK(bash_offers(text, "attune export --format ''") == "csv\njsonl\n");
