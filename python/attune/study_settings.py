@@ -13,9 +13,11 @@ from .errors import StudyError
 
 Settings = Dict[str, Any]
 
-# What attuned calls the part of its configuration, and what the argument of Study is called.
-_ARGUMENTS = {'tuner.name': 'tuner', 'tuner.classArgs': 'tuner_args', 'assessor.name': 'assessor',
-              'assessor.classArgs': 'assessor_args', 'searchSpace': 'space'}
+# What attuned calls a part of its configuration and the key below it, and what the argument of Study
+# is called.
+_ARGUMENTS = {('tuner', 'name'): 'tuner', ('tuner', 'classArgs'): 'tuner_args',
+              ('assessor', 'name'): 'assessor', ('assessor', 'classArgs'): 'assessor_args',
+              ('searchSpace', None): 'space'}
 RECORDS_AT_ONCE = 1000  # of a command that imports, as the manager does it
 _LARGEST_SEED = 2 ** 53  # what a double holds exactly
 _TIMEOUT = 60.0  # s, for a look at the configuration; it takes milliseconds
@@ -121,5 +123,14 @@ def check(program: str, settings: Settings) -> None:
         raise DaemonError(f'{program} ended (exit code {done.returncode}): '
                           f'{said or "it is no attuned"}') from None
     if not fine:
-        place = _ARGUMENTS.get(verdict.get('about', ''), '')
-        raise StudyError((f'{place}: ' if place else '') + str(verdict.get('error', '')))
+        raise StudyError('\n'.join(_refusal(each) for each in verdict.get('refusals', [])))
+
+
+def _refusal(refusal: Dict[str, Any]) -> str:
+    """A line for one refusal of attuned --check, with our name for the argument in front."""
+    part, path = refusal['part'], list(refusal['path'])
+    place = _ARGUMENTS.get((part, None)) or _ARGUMENTS.get((part, path[0] if path else ''))
+    if place and part != 'searchSpace':
+        path = path[1:]
+    names = ([place] if place else []) + [str(key) for key in path]
+    return ': '.join((['.'.join(names)] if names else []) + [str(refusal['message'])])

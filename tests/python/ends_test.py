@@ -53,10 +53,10 @@ class Ends(StudyCase):
         before = open_descriptors()
         for named, words in [
                 ({'tuner': 'TPEE'}, 'tuner: unknown tuner "TPEE"; did you mean "TPE"'),
-                ({'tuner_args': {'speed': 1}}, 'tuner_args: auto: unknown argument "speed"'),
+                ({'tuner_args': {'speed': 1}}, 'tuner_args.speed: unknown argument "speed"'),
                 ({'assessor': 'Some'}, 'assessor: unknown assessor "Some"'),
                 ({'assessor': 'Medianstop', 'assessor_args': {'a': 1}},
-                 'assessor_args: Medianstop: unknown argument "a"'),
+                 'assessor_args.a: unknown argument "a"'),
                 ({'constraints': ['y < 1']}, 'unknown parameter "y"'),
                 ({'objectives': [{'metric': 'a', 'mode': 'max'}]},
                  'objectives[0].mode: "maximize" or "minimize" expected'),

@@ -43,8 +43,8 @@ TEST_CASE("pool: a coordinator that runs is asked, and none is named") {
   loop.join();
   CHECK(code == 0);
   CHECK(json_code == 0);
-  CHECK_THAT(printed.out(),
-             Catch::StartsWith("no workers") && Catch::Contains("{\"epoch\":1,\"ending\":false"));
+  CHECK_THAT(printed.out(), Catch::StartsWith("no workers") &&
+                                Catch::Contains("{\"format\":1,\"epoch\":1,\"ending\":false"));
 }
 
 // A coordinator whose loop a thread turns.
