@@ -1,5 +1,4 @@
 """How a Study ends: refused arguments, kill -9, and what must not be left."""
-import contextlib
 import os
 import pathlib
 import select
@@ -173,17 +172,7 @@ class Ends(StudyCase):
         # Ctrl-C after the n-th answer was taken from the pipe, and before it was understood.
         for number in range(6):
             study = self.study(tuner='Random')
-            receive, left = study._daemon.receive, [number]
-
-            def interrupted():
-                frame = receive()
-                left[0] -= 1
-                if left[0] < 0:
-                    raise KeyboardInterrupt
-                return frame
-
-            with mock.patch.object(study._daemon, 'receive', interrupted), \
-                    contextlib.suppress(KeyboardInterrupt):
+            with self.interrupted_after(study, number) as left:
                 for _ in range(2):
                     trial = study.ask()
                     study.report(trial, 1)

@@ -1,12 +1,15 @@
 """A trial's folder, and what a trial has left in it."""
+import contextlib
 import json
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import attune
 
 UNIFORM = {'x': {'_type': 'uniform', '_value': [0, 1]}}
+TWO = {'x': {'_type': 'uniform', '_value': [0, 1]}, 'k': {'_type': 'choice', '_value': [1, 2, 3]}}
 CHOICE = {'x': {'_type': 'choice', '_value': [1, 2, 3]}}
 
 
@@ -63,3 +66,20 @@ class StudyCase(unittest.TestCase):
         study = attune.Study(*(arguments or (UNIFORM,)), **{'seed': 1, **named})
         self.addCleanup(study.close)
         return study
+
+    @contextlib.contextmanager
+    def interrupted_after(self, study, answers):
+        """Ctrl-C once so many answers were taken from the pipe, and one more, which was not yet
+        understood; ends the block. Yields [answers left]: -1 once that has happened."""
+        receive, left = study._daemon.receive, [answers]
+
+        def interrupted():
+            frame = receive()
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            return frame
+
+        with mock.patch.object(study._daemon, 'receive', interrupted), \
+                contextlib.suppress(KeyboardInterrupt):
+            yield left
