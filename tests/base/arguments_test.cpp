@@ -124,6 +124,8 @@ TEST_CASE("the nearest name is near") {
   CHECK(nearest_name("quniform", names) == "quniform");
   CHECK(nearest_name("norml", names) == "normal");
   CHECK(nearest_name("y", names) == "x");
+  CHECK(nearest_name("jion", {"keep", "join"}) == "join");  // a swap is one mistake
+  CHECK(nearest_name("oijn", {"join"}).empty());
   CHECK(nearest_name("choice", names).empty());
   CHECK(nearest_name("", {"ab"}).empty());
   CHECK(nearest_name("a", {}).empty());
