@@ -195,7 +195,8 @@ void restore(json& value) {
 
 }  // namespace
 
-Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
+Result<json> parse_json(std::string_view text, const JsonLimits& limits,
+                        std::optional<std::size_t>* wrong_at) {
   const Result<void> within = check_limits(text, limits);
   json value;
   if (within) value = json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -216,6 +217,7 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits) {
     const std::string_view what = error.what();
     const auto colon = what.rfind("; ");
     const std::size_t at = error.byte > 0 ? error.byte - 1 : 0;
+    if (wrong_at != nullptr) *wrong_at = at;
     return fail(
         printable("invalid JSON at byte " + std::to_string(at) + ": " +
                   std::string(colon == what.npos ? "syntax error" : what.substr(colon + 2)) +

@@ -3,6 +3,7 @@
 // sampling and of the keys in `parameters`.
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,8 +30,9 @@ struct JsonLimits {
 // Strict JSON first (fast). Only when that fails, the dialect of Python managers: NaN, Infinity,
 // -Infinity, numbers beyond double (1e400), `#` and `//` comments outside of strings. Duplicate
 // keys: the last one wins. Never throws; the error names the byte and shows the text around it, or
-// names the limit.
-Result<json> parse_json(std::string_view text, const JsonLimits& limits = {});
+// names the limit. Where a byte is named, `wrong_at` is it.
+Result<json> parse_json(std::string_view text, const JsonLimits& limits = {},
+                        std::optional<std::size_t>* wrong_at = nullptr);
 
 // Compact, pure ASCII (\uXXXX), doubles in shortest round-trip form with a point or an exponent
 // (16.0 stays 16.0), invalid UTF-8 replaced. NaN and infinities become null: no reader of ours

@@ -28,9 +28,11 @@ std::optional<json> read_space_file(const Section& top, const fs::path& path,
   YamlDocument document;
   const bool plain_json = path.extension() == ".json";
   if (plain_json) {
-    auto value = parse_json(*text);
+    std::optional<std::size_t> wrong_at;
+    auto value = parse_json(*text, {}, &wrong_at);
     if (!value) {
-      top.findings().add({path.string(), "", Mark{0, 0}, value.error().message});
+      const Mark mark = wrong_at ? mark_at(*text, *wrong_at) : Mark{0, 0};
+      top.findings().add({path.string(), "", mark, value.error().message});
       return std::nullopt;
     }
     document.value = *std::move(value);

@@ -12,6 +12,13 @@ constexpr std::size_t kMostShown = 100;  // more would only push the first ones 
 
 }  // namespace
 
+Mark mark_at(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, byte);
+  const std::size_t line_end = before.rfind('\n');  // npos + 1 is 0
+  return {static_cast<int>(std::ranges::count(before, '\n')) + 1,
+          static_cast<int>(byte - (line_end + 1)) + 1};
+}
+
 std::string Finding::text() const {
   const std::string place = at.line > 0 ? fmt::format("{}:{}:{}", file, at.line, at.column) : file;
   return fmt::format("{}: {}{}{}", place, key, key.empty() ? "" : ": ", message);

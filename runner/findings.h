@@ -3,6 +3,7 @@
 //   experiment.yaml:12:3: tuner.nam: unknown key; did you mean "name"?
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct Mark {
   int line = 1;
   int column = 1;
 };
+
+// Of a byte of the text, counted from 0; at most the text's size.
+Mark mark_at(std::string_view text, std::size_t byte);
 
 struct Finding {
   std::string file;

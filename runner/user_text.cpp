@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/trust.h"
+#include "runner/findings.h"
 
 namespace attune {
 namespace {
@@ -36,12 +35,9 @@ Result<std::string> read_user_text(const std::filesystem::path& path) {
   std::string content = TRY(read_trusted_file(path, kMaxText));
   const std::size_t at = first_invalid_utf8(content);
   if (at == std::string::npos) return content;
-  const std::size_t newline = at == 0 ? content.npos : content.rfind('\n', at - 1);
-  const auto line =
-      std::count(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const Mark mark = mark_at(content, at);
   return fail(fmt::format("{}:{}:{}: not UTF-8 (byte 0x{:02X}); save it as UTF-8", path.string(),
-                          line + 1, newline == content.npos ? at + 1 : at - newline,
-                          static_cast<unsigned char>(content[at])));
+                          mark.line, mark.column, static_cast<unsigned char>(content[at])));
 }
 
 }  // namespace attune

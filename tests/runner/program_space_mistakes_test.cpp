@@ -108,6 +108,15 @@ TEST_CASE("attune run: mistakes in a search space of its own file") {
         {{"space.yaml",
           "lr: {_type: uniform, _value: [0]}\ndepth:\n  _type: intt\n  _value: [1, 8]\n"}});
   }
+  SECTION("in what is no JSON") {
+    check_mistake(
+        {"",
+         "trialCommand: run\nsearchSpaceFile: space.json\nseed: x\n",
+         {"e.yaml:3:1: seed: a whole number expected", "space.json:3:9: invalid JSON at byte 54"}},
+        {{"space.json",
+          "{\n  \"lr\": {\"_type\":\"uniform\",\"_value\":[0, 1]}\n"
+          "  \"depth\": {\"_type\": \"randint\", \"_value\": [1, 8]}\n}\n"}});
+  }
   SECTION("in JSON") {
     check_mistake(
         {"",
@@ -125,7 +134,7 @@ TEST_CASE("attune run: mistakes in a search space of its own file") {
                   {{"space.yaml", "lr:\n\t_type: uniform\n"}});
   }
   SECTION("that is no JSON") {
-    check_mistake({"", command + "searchSpaceFile: space.json\n", {seed, "space.json: "}},
+    check_mistake({"", command + "searchSpaceFile: space.json\n", {seed, "space.json:1:9: "}},
                   {{"space.json", "{\"lr\": {]}"}});
   }
   SECTION("that is not there") {
