@@ -1,11 +1,13 @@
 #include "runner/experiment_rules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "backends/simulated/simulation_settings.h"
 #include "base/names.h"
 
 namespace attune {
@@ -158,8 +160,11 @@ void read_gpus(const Section& top, Experiment& experiment) {
 
 void read_rules(const Section& top, Experiment& experiment) {
   experiment.backend = top.choice("backend", {"local", "pool", "slurm", "simulated"});
-  if (const auto simulation = top.section("simulation"))
+  if (const auto simulation = top.section("simulation")) {
     experiment.simulation = simulation->value();
+    for (const ArgumentFlaw& flaw : simulation_flaws(experiment.simulation))
+      simulation->error(fmt::format("{}", fmt::join(flaw.path, ".")), flaw.message);
+  }
   experiment.arguments = top.choice("arguments", {"none", "commandLine", "jsonFile"});
   experiment.output_limit = top.bytes("outputLimit").value_or(experiment.output_limit);
   experiment.trial.resources = read_resources(top, "resources");

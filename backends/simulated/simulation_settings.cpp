@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "backends/simulated/recorded_curves.h"
-#include "base/arguments.h"
 
 namespace attune {
 namespace {
@@ -60,7 +59,17 @@ std::vector<Argument> declared() {
            .choices = {"last", "best"}}};
 }
 
+constexpr std::string_view kTooManyEnd = "failRate and lostRate are more than 1 together";
+
 }  // namespace
+
+std::vector<ArgumentFlaw> simulation_flaws(const json& section) {
+  std::vector<ArgumentFlaw> flaws;
+  const json given = resolve_arguments(declared(), section, flaws);
+  if (flaws.empty() && given["failRate"].get<double>() + given["lostRate"].get<double>() > 1)
+    flaws.push_back({{"failRate"}, std::string(kTooManyEnd)});
+  return flaws;
+}
 
 Result<SimulationSettings> read_simulation(const json& section,
                                            const SimulatedExperiment& experiment) {
@@ -85,7 +94,7 @@ Result<SimulationSettings> read_simulation(const json& section,
   backend.failures.fail_rate = given["failRate"].get<double>();
   backend.failures.lost_rate = given["lostRate"].get<double>();
   if (backend.failures.fail_rate + backend.failures.lost_rate > 1)
-    return fail("simulation: failRate and lostRate are more than 1 together");
+    return fail(fmt::format("simulation: {}", kTooManyEnd));
   if (!given["failEpoch"].is_null()) backend.failures.epoch = given["failEpoch"].get<int>();
   backend.seed = seed;
   backend.checkpoints = given["checkpoints"].get<bool>();

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "backends/simulated/generated_curves.h"
 #include "backends/simulated/simulated_backend.h"
+#include "base/arguments.h"
 
 namespace attune {
 
@@ -29,6 +31,9 @@ struct SimulatedExperiment {
 // `section` checked, with defaults; null counts as {}. Errors name the key and what is accepted.
 Result<SimulationSettings> read_simulation(const json& section,
                                            const SimulatedExperiment& experiment);
+
+// All that is wrong with the section, which no other part of an experiment can mend.
+std::vector<ArgumentFlaw> simulation_flaws(const json& section);
 
 // Reads the file of curves, if any.
 Result<std::unique_ptr<CurveSource>> make_curves(const SimulationSettings& settings);

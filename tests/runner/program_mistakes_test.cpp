@@ -68,6 +68,16 @@ TEST_CASE("attune run: mistakes in the experiment file") {
        {"e.yaml:4:8: pool.worker: unknown key; did you mean \"workers\"?",
         "e.yaml:4:31: pool.labels[1]: a text expected, not an integer (1)",
         "e.yaml:5:36: trainingService.gpuIndices: numbers of GPUs expected"}},
+      {"a simulation",
+       kSpace + "trialCommand: run\nseed: x\nsimulation:\n  epoch: 5\n  noise: loud\n"
+                "  delays: {stop: -1}\n",
+       {"e.yaml:3:1: seed: a whole number expected",
+        "e.yaml:5:3: simulation.epoch: unknown argument \"epoch\"; did you mean \"epochs\"?",
+        "e.yaml:6:3: simulation.noise: a number in [0, 1000000000] expected",
+        "e.yaml:7:12: simulation.delays.stop: a number in [0, 1000000000] expected"}},
+      {"trials of a simulation that end twice",
+       kSpace + "trialCommand: run\nsimulation: {failRate: 0.6, lostRate: 0.6}\n",
+       {"e.yaml:3:14: simulation.failRate: failRate and lostRate are more than 1 together"}},
       {"no mapping", "just a text\n", {"e.yaml:1:1: an object of keys expected"}},
   }));
   check_mistake(mistake);
