@@ -81,7 +81,7 @@ void Progress::update(const Tally& tally) {
 
 void Progress::redraw() {
   if (!options_.terminal || options_.quiet) return;
-  std::string line = status_line(tally_, best_, elapsed(), options_);
+  std::string line = status_line(tally_, best_, earlier_ + elapsed(), options_);
   // A line that fills the last column would wrap, and could not be taken back.
   line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(width() - 1, 1))));
   const std::size_t blanks = options_.ansi || shown_ < line.size() ? 0 : shown_ - line.size();
@@ -114,7 +114,7 @@ void Progress::trial_ended(const TrialRecord& trial, const std::string& best) {
   if (const auto score = trial.score(options_.metric)) line += fmt::format(" {:.6g}", *score);
   if (!trial.reason.empty()) line += fmt::format(" ({})", trial.reason);
   if (!best_.empty()) line += ", " + best_;
-  message(line + ", " + duration_text(elapsed()));
+  message(line + ", " + duration_text(earlier_ + elapsed()));
 }
 
 }  // namespace attune

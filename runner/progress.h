@@ -42,7 +42,9 @@ class Progress {
   void redraw();  // the elapsed time goes on without events; a terminal's width may have changed
   void clear();   // takes the status line away
 
-  double elapsed() const { return clock_.now() - started_; }
+  // How long earlier sessions took. What is shown counts them, as the tally counts their trials.
+  void count_earlier(double seconds) { earlier_ = seconds; }
+  double elapsed() const { return clock_.now() - started_; }  // of this session
 
  private:
   int width() const;
@@ -50,6 +52,7 @@ class Progress {
   ProgressOptions options_;
   const Clock& clock_;
   double started_;
+  double earlier_ = 0;
   Tally tally_;
   std::string best_;
   double drawn_at_ = 0;

@@ -29,6 +29,7 @@ class Reporter final : public TrialObserver {
   void go_on_from(const Tally& tally, double seconds) {
     tally_ = tally;
     earlier_ = Earlier{tally, seconds};
+    progress_.count_earlier(seconds);
     attempts_ = tally.added() > 0;
   }
 

@@ -228,6 +228,31 @@ TEST_CASE("reporter: what was done since a resume, and what in all") {
   CHECK(summary["session"]["trials"]["failed"] == 0);
 }
 
+TEST_CASE("progress: time and trials of the earlier sessions are counted alike") {
+  char* text = nullptr;
+  std::size_t size = 0;
+  ProgressOptions options;
+  options.stream = ::open_memstream(&text, &size);
+  options.terminal = true;
+  options.max_trials = 40;
+  ManualClock clock;
+  {
+    Progress progress(options, clock);
+    Reporter reporter({"abc", "/exp", {{"accuracy", true}}, 7}, progress);
+    Tally tally;
+    tally.succeeded = 10;
+    reporter.go_on_from(tally, 100);
+    clock.advance(20);
+    tally.succeeded = 12;
+    reporter.on_tally(tally);
+    progress.redraw();
+  }
+  std::fclose(options.stream);
+  CHECK_THAT(std::string(text, size),
+             Catch::Contains("[12/40] 0 running, 2 min 00 s, about 4 min 40 s left"));
+  ::free(text);
+}
+
 TEST_CASE("reporter: what it says of limits and trade-offs") {
   ManualClock clock;
   ProgressOptions options;
