@@ -13,6 +13,7 @@
 #include "backends/spool_reader.h"
 #include "base/names.h"
 #include "base/trust.h"
+#include "runner/commands/shell_words.h"
 #include "runner/files.h"
 #include "runner/store/schema.h"
 
@@ -61,7 +62,8 @@ Result<void> check_trials(StoreReader& reader, const StoredExperiment& experimen
       return fail(
           fmt::format("trial {} of experiment {} still runs: attune resume {} takes it over, and "
                       "attune stop then ends it",
-                      each.trial.job_id, experiment.id, experiment.id));
+                      each.trial.job_id, experiment.id,
+                      experiment_words(experiment.directory, experiment.id, true)));
   }
   const auto journal = open_private(experiment.directory / kCoordinatorJournal, O_RDONLY);
   if (journal && is_held(journal->get()))

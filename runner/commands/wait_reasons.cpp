@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runner/commands/shell_words.h"
 #include "runner/control_client.h"
 
 namespace attune {
@@ -23,7 +24,8 @@ void fill_wait_reasons(const StoredExperiment& experiment, std::vector<TrialReco
     if (!waits(trial)) continue;
     if (experiment.status != ExperimentStatus::running) {
       if (!trial.reason.empty()) trial.reason += "; ";
-      trial.reason += "no manager runs: attune resume " + experiment.id;
+      trial.reason += "no manager runs: attune resume " +
+                      experiment_words(experiment.directory, experiment.id, true);
     } else if (const auto reason = reasons.find(trial.job_id); reason != reasons.end()) {
       trial.reason = reason->get<std::string>();
     }

@@ -127,8 +127,8 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
   CHECK(contains(text, "best 0.75 (t0000)\n"));
   CHECK(contains(text,
                  "pending trials:\n - t0001:\tpending: waits for 2 cpu, 1 is free; no manager "
-                 "runs: attune resume "
-                 "abcd2345\n"));
+                 "runs: attune resume --dir " +
+                     (world.folder.path / "abcd2345").string() + "\n"));
   CHECK(
       contains(text, "running trials:\n - t0002:\trunning [attempt 1], 20 s, 3 iter, last 0.25\n"));
   CHECK(contains(text,
@@ -147,7 +147,7 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
   CHECK(object["format"] == kJsonFormat);
   CHECK(object["seconds"] == 100);
   REQUIRE(object["unfinished"].size() == 2);
-  CHECK(contains(object["unfinished"][0]["reason"], "no manager runs: attune resume abcd2345"));
+  CHECK(contains(object["unfinished"][0]["reason"], "no manager runs: attune resume --dir "));
   CHECK(object["last_failures"][0]["trial_job_id"] == "t0003");
   CHECK(object["failure_causes"] == json::array({{{"count", 1},
                                                   {"ending", "signalled"},
