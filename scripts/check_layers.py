@@ -4,6 +4,8 @@
 Errors: an include that is not allowed, an include of ours that is not relative to the root, a
 cycle between rooms or between files, a permission that nobody uses (rooms without files are
 exempt), a confined header or call outside of its place. A file above 400 lines is a warning.
+A folder in a room may be a room itself (backends/local): its permissions are its own, and a
+permission for the outer room is one for the files directly in it.
 Includes are relative to the root, so a regex is a sufficient parser. A header that CMake makes
 (version.h from version.h.in) counts under the name that is included.
 """
@@ -21,7 +23,7 @@ def read_rules(text):
     rooms, free, confined = {}, set(), []
     for number, line in enumerate(text.splitlines(), 1):
         line = line.split('#')[0].strip()
-        match = re.fullmatch(r'room (\w+):(.*)|free (\w+)|(header|call) (\S+):((?:\s.*)?)', line)
+        match = re.fullmatch(r'room ([\w/]+):(.*)|free (\w+)|(header|call) (\S+):((?:\s.*)?)', line)
         if not line:
             continue
         if not match:
@@ -55,8 +57,18 @@ def includes(sources):
                 yield file, number, match[1] == '"', match[2]
 
 
-def room_of(file):
+def top_of(file):
     return file.split('/')[0]
+
+
+def room_of(file, rooms):
+    """The innermost room that holds the file; without one the folder at the root."""
+    folder = file
+    while '/' in folder:
+        folder = folder.rsplit('/', 1)[0]
+        if folder in rooms:
+            return folder
+    return top_of(file)
 
 
 def find_cycle(graph):
@@ -87,12 +99,12 @@ def check_includes(sources, rooms, free):
     for file, number, quoted, what in includes(sources):
         if not quoted:
             continue
-        room, place = room_of(file), f'{file}:{number}'
+        room, place = room_of(file, rooms), f'{file}:{number}'
         if what not in sources:
             errors.append(f'{place}: "{what}" is not a file of ours (includes start at the root)')
             continue
         file_graph.setdefault(file, set()).add(what)
-        target = room_of(what)
+        target = room_of(what, rooms)
         if target == room or room in free:
             continue
         room_graph.setdefault(room, set()).add(target)
@@ -101,10 +113,11 @@ def check_includes(sources, rooms, free):
         if not granted:
             errors.append(f'{place}: {room} may not include "{what}"'
                           f' (allowed: {" ".join(rooms[room]) or "nothing of ours"})')
-    filled = {room_of(file) for file in sources}
+    filled = {room_of(file, rooms) for file in sources}
     for room, permissions in rooms.items():
         for permission in permissions:
-            if room in filled and room_of(permission) in filled and (room, permission) not in used:
+            target = permission if permission in rooms else room_of(permission, rooms)
+            if room in filled and target in filled and (room, permission) not in used:
                 errors.append(f'layers.txt: stale: {room} does not include {permission}')
     for kind, graph in (('rooms', room_graph), ('files', file_graph)):
         if cycle := find_cycle(graph):
@@ -117,7 +130,7 @@ def check_confined(sources, free, confined):
     for kind, what, places in confined:
         first_user = {}  # folder of a 'folder/1' place -> the file that has taken it
         for file, lines in sources.items():
-            folder = room_of(file)
+            folder = top_of(file)
             if folder in free:
                 continue
             for number, line in enumerate(lines, 1):
@@ -126,9 +139,11 @@ def check_confined(sources, free, confined):
                     found = match and match[1] == '<' and match[2].startswith(what)
                 else:
                     found = what in line.split('//')[0]
-                if not found or file in places or f'{folder}/' in places:
+                if not found or any(file == place or place[-1] == '/' and file.startswith(place)
+                                    for place in places):
                     continue
-                if f'{folder}/1' in places and first_user.setdefault(folder, file) == file:
+                inside = file.rsplit('/', 1)[0]
+                if f'{inside}/1' in places and first_user.setdefault(inside, file) == file:
                     continue
                 errors.append(f'{file}:{number}: {kind} {what} belongs in'
                               f' {" ".join(places) or "no file yet"}')
@@ -138,11 +153,15 @@ def check_confined(sources, free, confined):
 def check(root):
     """(errors, warnings) of the tree at root."""
     rooms, free, confined = read_rules((root / 'scripts/layers.txt').read_text())
-    sources = read_sources(root, set(rooms) | free)
+    sources = read_sources(root, {top_of(room) for room in rooms} | free)
     errors = check_includes(sources, rooms, free) + check_confined(sources, free, confined)
     for folder in sorted(p.name for p in root.iterdir() if p.is_dir()):
-        if folder not in rooms and folder not in free and (root / folder / 'CMakeLists.txt').exists():
+        known = folder in free or any(top_of(room) == folder for room in rooms)
+        if not known and (root / folder / 'CMakeLists.txt').exists():
             errors.append(f'{folder}/: not in layers.txt')
+    for file in sources:
+        if top_of(file) not in free and room_of(file, rooms) not in rooms:
+            errors.append(f'{file}: in no room of layers.txt')
     warnings = [f'{file}: {len(lines)} lines, more than {LONG_FILE}'
                 for file, lines in sources.items() if len(lines) > LONG_FILE]
     return errors, warnings

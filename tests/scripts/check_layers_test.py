@@ -77,6 +77,30 @@ class CheckLayers(unittest.TestCase):
         self.assert_errors([], changes={'base/version.h.in': '',
                                         'base/x.cpp': '#include "base/version.h"\n'})
 
+    def test_room_in_a_room(self):
+        rules = RULES + 'room tuners/parts: base\n'
+        inner = {'tuners/parts/a.h': '#include "base/log.h"\n'}
+        self.assert_errors([], changes=inner, rules=rules)
+        self.assert_errors(
+            ['tuners/x.cpp:1: tuners may not include "tuners/parts/a.h" (allowed: base space)'],
+            changes={**inner, 'tuners/x.cpp': '#include "tuners/parts/a.h"\n'}, rules=rules)
+        self.assert_errors(
+            ['tuners/parts/b.cpp:1: tuners/parts may not include "tuners/tuner.h" (allowed: base)'],
+            changes={**inner, 'tuners/parts/b.cpp': '#include "tuners/tuner.h"\n'}, rules=rules)
+        self.assert_errors(
+            ['layers.txt: stale: tuners does not include tuners/parts'],
+            changes=inner, rules=rules.replace('room tuners: base', 'room tuners: tuners/parts base'))
+        self.assert_errors(
+            ['cycle of rooms: tuners -> tuners/parts -> tuners'],
+            changes={**inner, 'tuners/x.cpp': '#include "tuners/parts/a.h"\n',
+                     'tuners/parts/b.cpp': '#include "tuners/tuner.h"\n'},
+            rules=rules.replace('room tuners: base', 'room tuners: tuners/parts base')
+            .replace('room tuners/parts:', 'room tuners/parts: tuners'))
+
+    def test_file_beside_the_rooms_of_its_folder(self):
+        self.assert_errors(['hall/x.h: in no room of layers.txt'],
+                           changes={'hall/x.h': '', 'hall/a/y.h': ''}, rules=RULES + 'room hall/a:\n')
+
     def test_cycle_of_rooms(self):
         rules = RULES.replace('room space: base', 'room space: base tuners')
         self.assert_errors(
