@@ -33,10 +33,16 @@ if(ATTUNE_SANITIZE)
 endif()
 
 
-# attune_room(NAME SOURCES a.cpp b.cpp LINK other_room fmt::fmt): a static library attune_NAME. What
+# attune_room(NAME LINK other_room fmt::fmt): a static library attune_NAME of all sources in this
+# folder, EXCEPT those of programs; where a folder has several, of the SOURCES that are named. What
 # stands in BUILD_INTERFACE is nothing to those who link an installed one.
 function(attune_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
-  add_library(attune_${name} STATIC ${ROOM_SOURCES})
+  cmake_parse_arguments(ROOM "" "" "EXCEPT;SOURCES;LINK" ${ARGN})
+  file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp)
+  list(REMOVE_ITEM sources ${ROOM_EXCEPT})
+  if(ROOM_SOURCES)
+    set(sources ${ROOM_SOURCES})
+  endif()
+  add_library(attune_${name} STATIC ${sources})
   target_link_libraries(attune_${name} PUBLIC $<BUILD_INTERFACE:attune_options> ${ROOM_LINK})
 endfunction()
