@@ -89,14 +89,14 @@ class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
 };
 
 // Like mkdir -p, but for the owner only.
-void make_directories(const std::filesystem::path& path) {
+void make_parents(const std::filesystem::path& path) {
   if (path.empty() || ::mkdir(path.c_str(), 0700) == 0 || errno != ENOENT) return;
-  make_directories(path.parent_path());
+  make_parents(path.parent_path());
   ::mkdir(path.c_str(), 0700);
 }
 
 Result<std::FILE*> open_file(const std::string& path) {
-  make_directories(std::filesystem::path(path).parent_path());  // open() says what is wrong with it
+  make_parents(std::filesystem::path(path).parent_path());  // open() says what is wrong with it
   // /dev/stderr is a link of the system's, perhaps to a pipe. A pipe elsewhere, without O_NONBLOCK,
   // would hold us until somebody reads it.
   const bool device = path.starts_with("/dev/");

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/saved_numbers.h"
+#include "math/eigen_index.h"
 #include "math/maximise.h"
 
 namespace attune {
@@ -27,8 +28,6 @@ constexpr double kNoiseMean = 8, kNoiseDeviation = 3;
 constexpr int kEvaluations = 40;
 constexpr double kLeastDeviation = 1e-6;
 constexpr double kMostSaved = 1e100;  // of a saved posterior; those of fits are far below
-
-Eigen::Index index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 ConstMatrixMap columns(std::span<const double> rows, std::size_t size) {
   return {rows.data(), index(size), index(rows.size() / size)};

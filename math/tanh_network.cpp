@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/saved_numbers.h"
 #include "math/adam.h"
+#include "math/eigen_index.h"
 
 namespace attune {
 namespace {
@@ -19,8 +20,6 @@ using Vector = Eigen::VectorXd;
 using ConstMatrixMap = Eigen::Map<const Matrix>;
 
 constexpr double kMostParameter = 1e6;  // of a saved network; training does not come near it
-
-Eigen::Index index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 // Observations are columns: that is how rows lie in memory.
 ConstMatrixMap columns(std::span<const double> rows, std::size_t size, std::size_t count) {

@@ -33,7 +33,7 @@ namespace asio = boost::asio;
 
 // Events that are handled before what they led to is carried out and committed together.
 constexpr int kEventsAtOnce = 64;
-constexpr double kLeaveAfter = 10;  // seconds, of an experiment that is told to end
+constexpr double kGiveUpAfter = 10;  // seconds, of an experiment that is told to end
 
 class Loop {
  public:
@@ -93,7 +93,7 @@ class Loop {
     if (!first) return "leaving the trials";
     return fmt::format(
         "{}; trials that may run there are left to attune resume after {:g} s, once more: now",
-        unreachable(), kLeaveAfter);
+        unreachable(), kGiveUpAfter);
   }
 
   // An experiment that is told to end does not wait for ever for who could end its trials.
@@ -102,7 +102,7 @@ class Loop {
     const std::string why = waits ? unreachable() : "";
     if (why.empty()) return unreachable_since_.reset();
     if (!unreachable_since_) unreachable_since_ = clock_.now();
-    if (!runner_.killed() && clock_.now() < *unreachable_since_ + kLeaveAfter) return;
+    if (!runner_.killed() && clock_.now() < *unreachable_since_ + kGiveUpAfter) return;
     runner_.leave(why);
     runner_.pump();
   }

@@ -16,8 +16,8 @@ namespace attune {
 namespace {
 
 // How long it stays when nobody is there and nothing runs: a manager that was killed may come back.
-constexpr int kLeaveAfter = 600;
-constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{60'000};
+constexpr int kCoordinatorLeavesAfter = 600;  // seconds without client and task
+constexpr std::chrono::milliseconds kFirstRestart{100}, kLongestRestart{60'000};
 constexpr char kOutput[] = "coordinator.out";
 constexpr std::string_view kSpeaker = "attune: ";  // before its errors
 
@@ -40,7 +40,7 @@ Result<ProcessSpec> specify(const OwnCoordinator& own, int log) {
                     "--worker-cpu",
                     fmt::format("{}", own.worker_cpu),
                     "--leave-after",
-                    fmt::format("{}", kLeaveAfter)};
+                    fmt::format("{}", kCoordinatorLeavesAfter)};
   if (!own.settings.advertise.empty())
     spec.arguments.insert(spec.arguments.end(), {"--advertise", own.settings.advertise});
   if (own.slurm) {
@@ -63,7 +63,7 @@ OwnCoordinatorProcess::OwnCoordinatorProcess(boost::asio::io_context& io, OwnCoo
     : io_(io),
       own_(std::move(own)),
       say_(std::move(say)),
-      pauses_(kFirstPause, kLongestPause, rng),
+      pauses_(kFirstRestart, kLongestRestart, rng),
       pause_(io) {}
 
 OwnCoordinatorProcess::~OwnCoordinatorProcess() {

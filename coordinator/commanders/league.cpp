@@ -46,7 +46,7 @@ Result<std::vector<Player>> parse_opponents(const std::string& place, const json
   return players;
 }
 
-Result<std::uint64_t> count_at(const json& state, std::string_view key) {
+Result<std::uint64_t> small_count_at(const json& state, std::string_view key) {
   const std::int64_t count = TRY(integer_at(state, key));
   if (count < 0 || count > std::int64_t{1} << 53) return fail(fmt::format("{}: no count", key));
   return static_cast<std::uint64_t>(count);
@@ -178,8 +178,8 @@ json League::save() const {
 Result<void> League::load(const json& state) {
   League league(settings_);
   league.players_.clear();
-  league.snapshots_ = TRY(count_at(state, "snapshots"));
-  league.made_ = TRY(count_at(state, "made"));
+  league.snapshots_ = TRY(small_count_at(state, "snapshots"));
+  league.made_ = TRY(small_count_at(state, "made"));
   if (league.made_ > league.snapshots_) return fail("made: more players than snapshots");
   league.last_ = TRY(text_at(state, "last"));
   std::set<std::string> names;
