@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <string.h>
 
-#include "backends/process.h"
+#include "os/process.h"
 
 namespace attune {
 namespace {

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "backends/trial_folder.h"
-#include "base/directory_entries.h"
-#include "base/trust.h"
-#include "base/unique_fd.h"
+#include "os/directory_entries.h"
+#include "os/trust.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -19,8 +19,8 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "backends/process.h"
 #include "backends/trial_backend.h"
+#include "os/process.h"
 
 namespace attune {
 

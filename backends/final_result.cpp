@@ -14,7 +14,7 @@
 
 #include "backends/metric_text.h"
 #include "backends/regex.h"
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 #include "protocol/frame.h"
 
 namespace attune {

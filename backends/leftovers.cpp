@@ -15,10 +15,10 @@ extern "C" {
 #include <thread>
 #include <utility>
 
-#include "base/atomic_file.h"
-#include "base/clock.h"
-#include "base/directory_entries.h"
-#include "base/unique_fd.h"
+#include "os/atomic_file.h"
+#include "os/clock.h"
+#include "os/directory_entries.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

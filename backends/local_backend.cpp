@@ -26,8 +26,8 @@ extern "C" {
 #include "backends/spool_reader.h"
 #include "backends/trial_folder.h"
 #include "backends/trial_inputs.h"
-#include "base/clock.h"
-#include "base/trust.h"
+#include "os/clock.h"
+#include "os/trust.h"
 
 namespace attune {
 namespace {

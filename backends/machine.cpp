@@ -15,10 +15,10 @@
 #include <optional>
 #include <string_view>
 
-#include "backends/process.h"
 #include "backends/trimmed.h"
-#include "base/atomic_file.h"
-#include "base/unique_fd.h"
+#include "os/atomic_file.h"
+#include "os/process.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/local_options.h"
-#include "backends/process.h"
 #include "backends/trial_backend.h"
+#include "os/process.h"
 
 namespace attune {
 

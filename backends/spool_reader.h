@@ -11,7 +11,7 @@
 
 #include "backends/metric_file.h"
 #include "backends/trial_backend.h"
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 

@@ -11,8 +11,8 @@
 #include <charconv>
 #include <utility>
 
-#include "base/directory_entries.h"
-#include "base/trust.h"
+#include "os/directory_entries.h"
+#include "os/trust.h"
 
 namespace attune {
 namespace {

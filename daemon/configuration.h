@@ -7,11 +7,11 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/log.h"
 #include "base/trial.h"
 #include "daemon/when_exhausted.h"
 #include "dispatcher/request_pieces.h"
 #include "journal/file.h"
+#include "os/log.h"
 #include "protocol/capabilities.h"
 #include "protocol/frame.h"
 #include "protocol/limits.h"

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "assessors/registry.h"
-#include "base/clock.h"
 #include "daemon/configuration.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/threads.h"
+#include "os/clock.h"
 #include "tuners/registry.h"
 
 namespace attune {

@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/terminal_text.h"
 #include "daemon/journal_reading.h"
 #include "dispatcher/journal_frames.h"
 #include "journal/place.h"
+#include "os/atomic_file.h"
 
 namespace attune {
 namespace {

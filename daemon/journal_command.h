@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/file_system.h"
+#include "os/file_system.h"
 
 namespace attune {
 

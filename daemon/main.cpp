@@ -3,8 +3,8 @@
 #include <exception>
 #include <random>
 
-#include "base/standard_output.h"
 #include "daemon/program.h"
+#include "os/standard_output.h"
 
 int main(int argc, char** argv) {
   try {

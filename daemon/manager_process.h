@@ -6,7 +6,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 

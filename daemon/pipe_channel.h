@@ -8,8 +8,8 @@
 #include <chrono>
 #include <string>
 
-#include "base/log.h"
 #include "daemon/channel.h"
+#include "os/log.h"
 
 namespace attune {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "base/file_system.h"
 #include "daemon/crew.h"
 #include "dispatcher/replay.h"
 #include "journal/file.h"
+#include "os/file_system.h"
 
 namespace attune {
 

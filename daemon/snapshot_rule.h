@@ -3,7 +3,7 @@
 // snapshots cost little beside the work that they save. Io thread only.
 #include <cstdint>
 
-#include "base/clock.h"
+#include "os/clock.h"
 
 namespace attune {
 

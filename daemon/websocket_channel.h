@@ -13,10 +13,10 @@
 #include <memory>
 #include <vector>
 
-#include "base/log.h"
-#include "base/unique_fd.h"
 #include "daemon/channel.h"
 #include "daemon/websocket_url.h"
+#include "os/log.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 

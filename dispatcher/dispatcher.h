@@ -11,12 +11,12 @@
 #include <map>
 #include <optional>
 
-#include "base/log.h"
 #include "dispatcher/jobs.h"
 #include "dispatcher/messages.h"
 #include "dispatcher/quotas.h"
 #include "dispatcher/sink.h"
 #include "journal/journal.h"
+#include "os/log.h"
 #include "protocol/capabilities.h"
 
 namespace attune {

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/log.h"
 #include "base/result.h"
 #include "base/trial.h"
+#include "os/log.h"
 #include "space/space.h"
 #include "tuners/tuner.h"
 

@@ -10,12 +10,12 @@
 #include <optional>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/queue.h"
 #include "dispatcher/assess_worker.h"
 #include "dispatcher/dispatcher.h"
 #include "dispatcher/request_pieces.h"
 #include "dispatcher/tune_worker.h"
+#include "os/clock.h"
 
 namespace attune {
 

@@ -17,13 +17,13 @@
 #include <optional>
 #include <string>
 
-#include "base/durability.h"
-#include "base/file_system.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "journal/journal.h"
 #include "journal/kept_records.h"
+#include "os/durability.h"
+#include "os/file_system.h"
+#include "os/log.h"
 
 namespace attune {
 

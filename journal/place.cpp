@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/trust.h"
+#include "os/trust.h"
 
 namespace attune {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/file_system.h"
 #include "base/result.h"
+#include "os/file_system.h"
 
 namespace attune {
 

@@ -7,12 +7,12 @@
 #include <filesystem>
 
 #include "backends/machine.h"
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
-#include "base/trust.h"
 #include "coordinator/server/server.h"
+#include "os/private_file.h"
+#include "os/standard_output.h"
+#include "os/trust.h"
 #include "runner/experiment_session.h"
-#include "runner/files.h"
 #include "runner/listen_address.h"
 #include "runner/local_workers.h"
 #include "runner/pool_commands.h"

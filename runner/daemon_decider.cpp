@@ -7,8 +7,8 @@
 
 #include "base/base64.h"
 #include "base/check.h"
+#include "os/private_file.h"
 #include "protocol/codec.h"
-#include "runner/files.h"
 
 namespace attune {
 namespace {

@@ -23,8 +23,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "base/clock.h"
-#include "base/log.h"
+#include "os/clock.h"
+#include "os/log.h"
 #include "runner/conversation.h"
 #include "runner/daemon_link.h"
 #include "runner/decider.h"

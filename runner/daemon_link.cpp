@@ -8,8 +8,8 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
-#include "base/unique_fd.h"
-#include "runner/files.h"
+#include "os/private_file.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -17,8 +17,8 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "backends/process.h"
-#include "base/log.h"
+#include "os/log.h"
+#include "os/process.h"
 #include "protocol/frame.h"
 
 namespace attune {

@@ -10,11 +10,11 @@
 #include <chrono>
 #include <tuple>
 
-#include "backends/process.h"
-#include "backends/program_path.h"
 #include "base/base64.h"
 #include "base/saved_numbers.h"
-#include "base/unique_fd.h"
+#include "os/process.h"
+#include "os/program_path.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/log.h"
+#include "os/log.h"
 #include "runner/experiment_rules.h"
 #include "runner/experiment_space.h"
 #include "runner/section.h"

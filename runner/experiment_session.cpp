@@ -15,10 +15,10 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "os/private_file.h"
 #include "runner/control_handler.h"
 #include "runner/control_server.h"
 #include "runner/daemon_decider.h"
-#include "runner/files.h"
 #include "runner/observer_list.h"
 #include "runner/options.h"
 #include "runner/store/store_observer.h"

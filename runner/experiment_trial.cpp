@@ -9,7 +9,7 @@
 
 #include "backends/shell_script.h"
 #include "base/base64.h"
-#include "base/trust.h"
+#include "os/trust.h"
 #include "runner/experiment_report.h"
 
 namespace attune {

@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "base/atomic_file.h"
-#include "base/trust.h"
+#include "os/atomic_file.h"
+#include "os/trust.h"
 
 namespace attune {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "base/atomic_file.h"
-#include "runner/files.h"
+#include "os/atomic_file.h"
+#include "os/private_file.h"
 #include "wire/address_file.h"
 
 namespace attune {

@@ -10,8 +10,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
-#include "backends/process.h"
-#include "runner/files.h"
+#include "os/private_file.h"
+#include "os/process.h"
 
 namespace attune {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "base/log.h"
 #include "base/result.h"
+#include "os/log.h"
 
 namespace attune {
 

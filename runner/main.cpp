@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <random>
 
-#include "base/clock.h"
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "os/clock.h"
+#include "os/standard_output.h"
 #include "runner/commands/changes.h"
 #include "runner/commands/requests.h"
 #include "runner/commands/views.h"

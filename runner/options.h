@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/durability.h"
+#include "os/durability.h"
 #include "runner/trial_record.h"
 
 namespace attune {

@@ -7,10 +7,10 @@
 
 #include <string_view>
 
-#include "base/atomic_file.h"
-#include "base/unique_fd.h"
 #include "coordinator/server/server.h"
-#include "runner/files.h"
+#include "os/atomic_file.h"
+#include "os/private_file.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -12,10 +12,10 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "backends/process.h"
 #include "base/backoff.h"
 #include "base/result.h"
 #include "coordinator/operators/slurm_settings.h"
+#include "os/process.h"
 #include "runner/pool_settings.h"
 
 namespace attune {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
 #include "coordinator/roles.h"
+#include "os/standard_output.h"
 #include "runner/commands/pool_text.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"

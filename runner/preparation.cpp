@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "os/private_file.h"
 #include "runner/daemon_program.h"
-#include "runner/files.h"
 #include "runner/store/schema.h"
 #include "space/constraint.h"
 #include "space/parse.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "os/standard_output.h"
 
 namespace attune {
 namespace {

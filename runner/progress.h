@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "os/clock.h"
 #include "runner/trial_record.h"
 
 namespace attune {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
-#include "base/trust.h"
+#include "os/standard_output.h"
+#include "os/trust.h"
 #include "protocol/codec.h"
 #include "runner/commands/console.h"
 #include "runner/commands/shell_words.h"

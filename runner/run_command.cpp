@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "os/standard_output.h"
 #include "runner/commands/best_text.h"
 #include "runner/commands/failure_causes.h"
 #include "runner/commands/import_file.h"

@@ -7,8 +7,8 @@
 #include <boost/asio/signal_set.hpp>
 
 #include "backends/simulated/simulation_settings.h"
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "os/standard_output.h"
 #include "runner/daemon_decider.h"
 #include "runner/experiment_file.h"
 #include "runner/observer_list.h"

@@ -14,8 +14,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "backends/simulated/simulated_backend.h"
-#include "base/clock.h"
 #include "base/result.h"
+#include "os/clock.h"
 #include "runner/synced_decider.h"
 
 namespace attune {

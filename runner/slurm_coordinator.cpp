@@ -8,15 +8,15 @@
 #include <memory>
 #include <utility>
 
-#include "base/atomic_file.h"
-#include "base/clock.h"
-#include "base/trust.h"
 #include "coordinator/batch/command_batch_system.h"
 #include "coordinator/batch/slurm_commands.h"
 #include "coordinator/operators/command_operator.h"
 #include "coordinator/operators/slurm_operator.h"
 #include "coordinator/roles.h"
-#include "runner/files.h"
+#include "os/atomic_file.h"
+#include "os/clock.h"
+#include "os/private_file.h"
+#include "os/trust.h"
 #include "runner/job_environment.h"
 #include "runner/slurm_section.h"
 #include "runner/yaml.h"

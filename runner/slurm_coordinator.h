@@ -7,10 +7,10 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "base/log.h"
 #include "base/result.h"
 #include "coordinator/operators/operator.h"
 #include "coordinator/operators/slurm_settings.h"
+#include "os/log.h"
 #include "runner/section.h"
 
 namespace attune {

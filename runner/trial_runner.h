@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "backends/trial_backend.h"
-#include "base/clock.h"
-#include "base/log.h"
+#include "os/clock.h"
+#include "os/log.h"
 #include "runner/checkpoint_keeper.h"
 #include "runner/decider.h"
 #include "runner/runner_state.h"

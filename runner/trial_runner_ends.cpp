@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runner/files.h"
+#include "os/private_file.h"
 #include "runner/trial_runner.h"
 
 namespace attune {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "os/clock.h"
 #include "runner/attempt_time.h"
 #include "runner/resource_pool.h"
 #include "runner/trial_record.h"

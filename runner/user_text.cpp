@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/trust.h"
+#include "os/trust.h"
 #include "runner/findings.h"
 
 namespace attune {

@@ -7,7 +7,7 @@
 
 namespace attune {
 
-// Errors: what base/trust.h says of the file; line and column of a byte that is not UTF-8.
+// Errors: what os/trust.h says of the file; line and column of a byte that is not UTF-8.
 Result<std::string> read_user_text(const std::filesystem::path& path);
 
 }  // namespace attune

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/trust.h"
 #include "coordinator/commanders/commanders.h"
 #include "coordinator/operators/slurm_operator.h"
 #include "coordinator/roles.h"
 #include "coordinator/server/server.h"
+#include "os/private_file.h"
+#include "os/trust.h"
 #include "runner/experiment_file.h"
-#include "runner/files.h"
 #include "runner/section.h"
 #include "runner/slurm_coordinator.h"
 #include "runner/trial_backends.h"

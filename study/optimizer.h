@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "os/clock.h"
 #include "study/study_impl.h"
 
 namespace attune {

@@ -4,7 +4,7 @@
 #include <set>
 #include <system_error>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "study/header.h"
 #include "study/replay.h"
 #include "study/study_impl.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 
 namespace attune {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/clock.h"
-#include "base/file_system.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "os/clock.h"
+#include "os/file_system.h"
+#include "os/unique_fd.h"
 #include "study/study_options.h"
 
 namespace attune {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/durability.h"
 #include "base/json.h"
 #include "base/trial.h"
+#include "os/durability.h"
 
 namespace attune {
 

@@ -32,9 +32,9 @@
 #include <vector>
 
 #include "base/backoff.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "os/clock.h"
 #include "trial/trial.h"
 #include "wire/message_socket.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <utility>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "trial/packed_files.h"
 
 namespace attune::checkpoint_dirs {

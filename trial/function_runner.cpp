@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "trial/checkpoint_dirs.h"
 
 namespace attune {

@@ -21,10 +21,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/result.h"
+#include "os/clock.h"
+#include "os/log.h"
 #include "trial/auto_fields.h"
 #include "trial/lock_step.h"
 #include "trial/trial_function.h"

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
+#include "os/clock.h"
 #include "trial/status_reporter.h"
 #include "trial/trial_function.h"
 

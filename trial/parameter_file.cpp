@@ -8,8 +8,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/atomic_file.h"
-#include "base/unique_fd.h"
+#include "os/atomic_file.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace fs = std::filesystem;

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <utility>
 
-#include "base/atomic_file.h"
 #include "base/python_json.h"
+#include "os/atomic_file.h"
 #include "trial/parameter_file.h"
 
 namespace attune {

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <string>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "trial/trial.h"
 
 namespace attune {

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
-#include "base/trust.h"
+#include "os/atomic_file.h"
+#include "os/trust.h"
 #include "wire/host_port.h"
 
 namespace attune {

@@ -14,7 +14,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 #include "wire/json_frames.h"
 #include "wire/tls_session.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/log.h"
 #include "base/result.h"
+#include "os/log.h"
 #include "wire/connection.h"
 #include "wire/handshake.h"
 #include "wire/stranger_gate.h"

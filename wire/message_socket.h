@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "os/clock.h"
+#include "os/unique_fd.h"
 #include "wire/address_file.h"
 #include "wire/handshake.h"
 #include "wire/json_frames.h"

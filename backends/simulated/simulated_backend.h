@@ -20,8 +20,8 @@
 #include "backends/simulated/event_queue.h"
 #include "backends/simulated/learning_curve.h"
 #include "backends/trial_backend.h"
-#include "base/clock.h"
 #include "base/rng.h"
+#include "os/clock.h"
 
 namespace attune {
 

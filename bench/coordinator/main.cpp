@@ -16,10 +16,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/clock.h"
 #include "coordinator/messages.h"
 #include "coordinator/roles.h"
 #include "coordinator/server/server.h"
+#include "os/clock.h"
 #include "wire/dialer.h"
 
 namespace attune {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/clock.h"
+#include "os/clock.h"
 #include "runner/store/store_observer.h"
 #include "runner/store/store_reader.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/process.h"
 #include "base/json.h"
-#include "base/unique_fd.h"
+#include "os/process.h"
+#include "os/unique_fd.h"
 #include "protocol/frame.h"
 
 namespace attune::bench {

@@ -6,9 +6,9 @@
 
 #include <stdexcept>
 
-#include "base/clock.h"
 #include "bench/process/dispatcher_process.h"
 #include "bench/process/workload.h"
+#include "os/clock.h"
 #include "protocol/codec.h"
 
 namespace attune::bench {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/clock.h"
+#include "os/clock.h"
 #include "study/space_builder.h"
 #include "study/study.h"
 

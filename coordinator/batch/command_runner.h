@@ -10,7 +10,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "backends/process.h"
+#include "os/process.h"
 
 namespace attune {
 

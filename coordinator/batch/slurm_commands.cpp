@@ -9,10 +9,10 @@
 #include <cctype>
 #include <iterator>
 
-#include "backends/program_path.h"
 #include "coordinator/batch/slurm_job.h"
 #include "coordinator/batch/slurm_refusal.h"
 #include "coordinator/batch/slurm_states.h"
+#include "os/program_path.h"
 
 namespace attune {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "base/log.h"
 #include "coordinator/batch/batch_system.h"
+#include "os/log.h"
 
 namespace attune {
 

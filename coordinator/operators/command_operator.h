@@ -14,9 +14,9 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "base/log.h"
 #include "coordinator/batch/command_runner.h"
 #include "coordinator/operators/operator.h"
+#include "os/log.h"
 
 namespace attune {
 

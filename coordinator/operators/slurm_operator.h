@@ -18,10 +18,10 @@
 #include <set>
 #include <string>
 
-#include "base/log.h"
 #include "coordinator/operators/batch_jobs.h"
 #include "coordinator/operators/operator.h"
 #include "coordinator/operators/slurm_settings.h"
+#include "os/log.h"
 
 namespace attune {
 

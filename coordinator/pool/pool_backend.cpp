@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "backends/trial_folder.h"
-#include "base/clock.h"
 #include "base/saved_numbers.h"
 #include "coordinator/pool/spool_rest.h"
 #include "coordinator/pool/trial_task.h"
 #include "coordinator/pool/worker_words.h"
 #include "coordinator/roles.h"
+#include "os/clock.h"
 
 namespace attune {
 namespace {

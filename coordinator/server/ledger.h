@@ -8,12 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/durability.h"
-#include "base/file_system.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "journal/file.h"
+#include "os/durability.h"
+#include "os/file_system.h"
+#include "os/log.h"
 
 namespace attune {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "base/log.h"
 #include "coordinator/coordinator.h"
 #include "coordinator/operators/operator.h"
+#include "os/log.h"
 
 namespace attune {
 

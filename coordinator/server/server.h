@@ -10,13 +10,13 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
-#include "base/durability.h"
-#include "base/file_system.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "coordinator/coordinator.h"
 #include "coordinator/operators/operator.h"
+#include "os/clock.h"
+#include "os/durability.h"
+#include "os/file_system.h"
+#include "os/log.h"
 
 namespace attune {
 

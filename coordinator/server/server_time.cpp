@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/saved_numbers.h"
+#include "os/atomic_file.h"
 
 namespace attune {
 namespace {

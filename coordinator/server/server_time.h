@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "base/clock.h"
 #include "base/result.h"
+#include "os/clock.h"
 
 namespace attune {
 

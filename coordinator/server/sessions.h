@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/log.h"
 #include "coordinator/task.h"
+#include "os/log.h"
 #include "wire/connection.h"
 
 namespace attune {

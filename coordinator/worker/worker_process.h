@@ -10,9 +10,9 @@
 #include <functional>
 #include <memory>
 
-#include "base/log.h"
 #include "base/rng.h"
 #include "coordinator/worker/worker_tasks.h"
+#include "os/log.h"
 #include "wire/dialer.h"
 
 namespace attune {

@@ -5,10 +5,10 @@
 #include <exception>
 #include <map>
 
-#include "base/atomic_file.h"
 #include "examples/cart_pole/learner.h"
 #include "examples/cart_pole/shared_files.h"
 #include "examples/cart_pole/task.h"
+#include "os/atomic_file.h"
 
 namespace cart_pole {
 namespace {

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <vector>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/saved_numbers.h"
+#include "os/atomic_file.h"
 
 namespace cart_pole {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/names.h"
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "os/standard_output.h"
 #include "runner/commands/experiment_folder.h"
 #include "runner/store/change_store.h"
 #include "runner/store/experiment_lock.h"

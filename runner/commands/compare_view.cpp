@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/objective_json.h"
-#include "base/standard_output.h"
+#include "os/standard_output.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
 #include "runner/progress.h"

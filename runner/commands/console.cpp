@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
+#include "os/standard_output.h"
 
 namespace attune {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "backends/spool_reader.h"
 #include "base/names.h"
-#include "base/trust.h"
+#include "os/private_file.h"
+#include "os/trust.h"
 #include "runner/commands/shell_words.h"
-#include "runner/files.h"
 #include "runner/store/schema.h"
 
 namespace attune {

@@ -11,9 +11,9 @@
 #include "backends/ending_text.h"
 #include "base/names.h"
 #include "base/terminal_text.h"
-#include "base/trust.h"
+#include "os/private_file.h"
+#include "os/trust.h"
 #include "runner/commands/shell_words.h"
-#include "runner/files.h"
 
 namespace attune {
 namespace {

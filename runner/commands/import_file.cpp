@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "runner/commands/csv.h"
 
 namespace attune {

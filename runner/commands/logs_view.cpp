@@ -11,8 +11,8 @@
 
 #include "backends/file_watch.h"
 #include "base/names.h"
+#include "os/private_file.h"
 #include "runner/commands/views.h"
-#include "runner/files.h"
 #include "runner/store/store_reader.h"
 
 namespace attune {

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "base/atomic_file.h"
-#include "base/standard_output.h"
 #include "base/terminal_text.h"
-#include "base/trust.h"
+#include "os/atomic_file.h"
+#include "os/standard_output.h"
+#include "os/trust.h"
 #include "runner/commands/import_file.h"
 #include "runner/commands/shell_words.h"
 #include "runner/control_client.h"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/python_json.h"
-#include "base/standard_output.h"
+#include "os/standard_output.h"
 #include "runner/commands/best_text.h"
 #include "runner/commands/parameter_text.h"
 #include "runner/commands/stored_json.h"

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <thread>
 
-#include "base/file_system.h"
-#include "base/trust.h"
-#include "runner/files.h"
+#include "os/file_system.h"
+#include "os/private_file.h"
+#include "os/trust.h"
 
 namespace attune {
 namespace {

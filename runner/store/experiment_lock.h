@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 

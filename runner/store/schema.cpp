@@ -7,9 +7,9 @@
 
 #include <array>
 
-#include "base/trust.h"
-#include "base/unique_fd.h"
-#include "runner/files.h"
+#include "os/private_file.h"
+#include "os/trust.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "os/private_file.h"
 #include "protocol/codec.h"
-#include "runner/files.h"
 #include "runner/store/lost_store.h"
 #include "runner/store/schema.h"
 #include "runner/store/store_statements.h"

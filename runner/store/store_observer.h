@@ -2,7 +2,7 @@
 // Writes everything that the trial runner says into a Store. Durable when on_idle() and
 // on_attempt() return, unless they have trouble. The first failure that cannot pass is returned by
 // the next of these, and by all later ones.
-#include "base/clock.h"
+#include "os/clock.h"
 #include "runner/store/store.h"
 #include "runner/trial_observer.h"
 

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 
 namespace attune::test {
 

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
+#include "os/atomic_file.h"
 
 namespace attune::gpu_rotation_test {
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "backends/process.h"
+#include "os/process.h"
 #include "tests/backends/local_fixture.h"
 
 namespace attune::leftovers_test {

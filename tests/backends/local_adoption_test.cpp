@@ -10,7 +10,7 @@ extern "C" {
 #include <set>
 
 #include "base/check.h"
-#include "base/clock.h"
+#include "os/clock.h"
 
 #include "tests/backends/local_fixture.h"
 

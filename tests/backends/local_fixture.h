@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "backends/local_backend.h"
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 #include "tests/support/run_until.h"
 #include "tests/support/temporary_folder.h"
 

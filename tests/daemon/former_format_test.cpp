@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/atomic_file.h"
 #include "daemon/journal_reading.h"
+#include "os/atomic_file.h"
 #include "tests/daemon/resume_helpers.h"
 
 namespace attune::former_format_test {

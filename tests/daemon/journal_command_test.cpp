@@ -4,11 +4,11 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "base/atomic_file.h"
 #include "base/json.h"
 #include "daemon/options.h"
 #include "journal/codec.h"
 #include "journal/place.h"
+#include "os/atomic_file.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 
 namespace attune::pipe_channel_test {
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/atomic_file.h"
 #include "journal/codec.h"
+#include "os/atomic_file.h"
 #include "tests/daemon/resume_helpers.h"
 #include "tests/support/transcript_text.h"
 

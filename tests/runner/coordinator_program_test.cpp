@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
-#include "backends/process.h"
-#include "base/unique_fd.h"
+#include "os/process.h"
+#include "os/unique_fd.h"
 #include "tests/support/temporary_folder.h"
 
 namespace attune::coordinator_program_test {

@@ -5,11 +5,11 @@
 #include <thread>
 #include <tuple>
 
-#include "base/clock.h"
 #include "coordinator/messages.h"
 #include "coordinator/roles.h"
 #include "coordinator/server/server.h"
 #include "coordinator/worker/worker_process.h"
+#include "os/clock.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"
 #include "tests/runner/commands/printed.h"

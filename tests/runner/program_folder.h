@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/process.h"
-#include "base/unique_fd.h"
+#include "os/process.h"
+#include "os/unique_fd.h"
 #include "runner/store/store_reader.h"
 
 namespace attune {

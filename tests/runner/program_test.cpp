@@ -11,9 +11,9 @@
 #include <sstream>
 
 #include "backends/file_watch.h"
-#include "backends/process.h"
 #include "base/json.h"
-#include "base/unique_fd.h"
+#include "os/process.h"
+#include "os/unique_fd.h"
 #include "runner/control_client.h"
 #include "runner/store/store_reader.h"
 #include "tests/runner/program_folder.h"

@@ -4,9 +4,9 @@
 #include <limits>
 #include <sstream>
 
+#include "os/private_file.h"
 #include "runner/best_trial.h"
 #include "runner/commands/best_text.h"
-#include "runner/files.h"
 #include "runner/progress.h"
 #include "runner/reporter.h"
 #include "tests/support/temporary_folder.h"

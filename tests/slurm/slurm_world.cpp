@@ -9,8 +9,8 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "backends/program_path.h"
 #include "coordinator/batch/slurm_commands.h"
+#include "os/program_path.h"
 
 namespace attune {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
 #include "coordinator/batch/command_batch_system.h"
+#include "os/unique_fd.h"
 #include "tests/support/temporary_folder.h"
 
 namespace attune {

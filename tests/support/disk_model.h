@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_system.h"
+#include "os/file_system.h"
 
 namespace attune {
 

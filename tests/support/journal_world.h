@@ -7,9 +7,9 @@
 #include <mutex>
 #include <sstream>
 
-#include "base/atomic_file.h"
 #include "journal/codec.h"
 #include "journal/file.h"
+#include "os/atomic_file.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 

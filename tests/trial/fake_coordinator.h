@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 #include "wire/address_file.h"
 #include "wire/handshake.h"
 #include "wire/json_frames.h"

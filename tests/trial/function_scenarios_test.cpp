@@ -3,7 +3,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "tests/trial/trial_folder.h"
 #include "trial/checkpoint_dirs.h"
 #include "trial/function_runner.h"

@@ -1,6 +1,6 @@
 #include "wire/dialer.h"
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/wire/wire_fixture.h"
 #include "wire/address_file.h"

@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/store_reader.h"
 #include "tests/runner/commands/printed.h"

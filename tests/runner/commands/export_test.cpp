@@ -11,7 +11,7 @@
 #include <limits>
 #include <sstream>
 
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 #include "runner/commands/csv.h"
 #include "runner/commands/import_file.h"
 #include "runner/commands/views.h"

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/store.h"
 #include "tests/runner/commands/printed.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <vector>
 
-#include "base/clock.h"
+#include "os/clock.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/store.h"
 #include "runner/store/store_observer.h"

@@ -1,4 +1,4 @@
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

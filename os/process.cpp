@@ -1,4 +1,4 @@
-#include "backends/process.h"
+#include "os/process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

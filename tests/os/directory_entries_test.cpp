@@ -1,4 +1,4 @@
-#include "base/directory_entries.h"
+#include "os/directory_entries.h"
 
 #include <catch2/catch.hpp>
 #include <fstream>

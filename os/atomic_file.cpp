@@ -1,4 +1,4 @@
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

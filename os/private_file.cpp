@@ -1,4 +1,4 @@
-#include "runner/files.h"
+#include "os/private_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "backends/program_path.h"
+#include "os/program_path.h"
 
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/file_system.h"
 #include "base/result.h"
+#include "os/file_system.h"
 
 namespace attune {
 
@@ -15,7 +15,7 @@ Result<void> write_file_atomically(FileSystem& files, const std::string& path,
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
 // The whole file, also what is no regular one. Errors name the path. What leads to execution is
-// read by read_trusted_file() (base/trust.h).
+// read by read_trusted_file() (os/trust.h).
 Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30);
 // The rest of an open file.
 Result<std::string> read_to_end(int fd, const std::string& path, std::size_t limit);

@@ -1,4 +1,4 @@
-#include "base/file_system.h"
+#include "os/file_system.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,4 +1,4 @@
-#include "base/clock.h"
+#include "os/clock.h"
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include "base/standard_output.h"
+#include "os/standard_output.h"
 
 #include <string.h>
 

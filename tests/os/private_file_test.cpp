@@ -1,5 +1,5 @@
 // Files for their owner, and names that stay names.
-#include "runner/files.h"
+#include "os/private_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -16,7 +16,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 

@@ -1,4 +1,4 @@
-#include "base/trust.h"
+#include "os/trust.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

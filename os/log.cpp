@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "os/log.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,9 +17,9 @@
 #include <filesystem>
 #include <mutex>
 
-#include "base/line_rate.h"
 #include "base/terminal_text.h"
-#include "base/unique_fd.h"
+#include "os/line_rate.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 namespace {

@@ -1,11 +1,11 @@
-#include "base/file_system.h"
+#include "os/file_system.h"
 
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 #include "tests/support/faulty_files.h"
 #include "tests/support/temporary_folder.h"
 

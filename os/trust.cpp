@@ -1,4 +1,4 @@
-#include "base/trust.h"
+#include "os/trust.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 #include <cstring>
 #include <optional>
 
-#include "base/atomic_file.h"
+#include "os/atomic_file.h"
 
 namespace attune {
 namespace {

@@ -1,5 +1,5 @@
 // NNI's line format, levels, destinations.
-#include "base/log.h"
+#include "os/log.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 #include <regex>
 #include <thread>
 
-#include "base/line_rate.h"
-#include "base/unique_fd.h"
+#include "os/line_rate.h"
+#include "os/unique_fd.h"
 
 namespace attune::log_test {
 

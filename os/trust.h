@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "os/unique_fd.h"
 
 namespace attune {
 
@@ -64,7 +64,7 @@ Result<void> check_owner(int fd, const std::string& path);
 Result<UniqueFd> open_trusted(const std::filesystem::path& path, int flags);
 Result<void> check_trusted(const std::filesystem::path& path);
 
-// The whole file, as read_file() (base/atomic_file.h).
+// The whole file, as read_file() (os/atomic_file.h).
 Result<std::string> read_trusted_file(const std::filesystem::path& path,
                                       std::size_t limit = std::size_t{1} << 30);
 
