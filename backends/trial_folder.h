@@ -4,7 +4,7 @@
 //   parameter_<n>.cfg    what it asked for since (multi-phase); gone when the next attempt starts
 //   config.json          the parameters alone, when the command wants them as a file
 //   .nni/metrics         what the trial reports; empty when an attempt starts
-//   spool.<attempt>      see backends/spool.h
+//   spool.<attempt>      see backends/report/spool.h
 // The shim adds stdout and stderr, which go on through all attempts, and checkpoint/.
 //
 // Folders are made for the user alone, and so are files. A symbolic link in the place of one of

@@ -6,7 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 
-#include "backends/machine.h"
+#include "backends/local/machine.h"
 #include "base/terminal_text.h"
 #include "coordinator/server/server.h"
 #include "os/private_file.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "backends/regex.h"
+#include "backends/report/regex.h"
 #include "backends/trial_folder.h"
 
 namespace attune {

@@ -2,7 +2,7 @@
 // The key `report` of an experiment file.
 #include <string>
 
-#include "backends/report_rules.h"
+#include "backends/report/report_rules.h"
 #include "runner/section.h"
 
 namespace attune {

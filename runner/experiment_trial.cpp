@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "backends/shell_script.h"
+#include "backends/command/shell_script.h"
 #include "base/base64.h"
 #include "os/trust.h"
 #include "runner/experiment_report.h"

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/report_rules.h"
-#include "backends/template_file.h"
+#include "backends/command/template_file.h"
+#include "backends/report/report_rules.h"
 #include "runner/section.h"
 #include "space/space.h"
 

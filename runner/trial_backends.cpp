@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "backends/local_backend.h"
-#include "backends/machine.h"
+#include "backends/local/local_backend.h"
+#include "backends/local/machine.h"
 #include "base/crc32c.h"
 #include "base/names.h"
 #include "base/saved_numbers.h"

@@ -8,7 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "backends/local_options.h"
+#include "backends/local/local_options.h"
 #include "backends/trial_backend.h"
 #include "base/result.h"
 #include "runner/experiment.h"

@@ -9,8 +9,8 @@
 #include <boost/asio/signal_set.hpp>
 #include <filesystem>
 
-#include "backends/gpu_rotation.h"
-#include "backends/machine.h"
+#include "backends/local/gpu_rotation.h"
+#include "backends/local/machine.h"
 #include "base/names.h"
 #include "base/terminal_text.h"
 #include "coordinator/roles.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/metric_text.h"
-#include "backends/spool.h"
-#include "backends/tune_metric.h"
+#include "backends/report/metric_text.h"
+#include "backends/report/spool.h"
+#include "backends/report/tune_metric.h"
 
 namespace attune::shim {
 namespace {

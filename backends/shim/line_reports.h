@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/regex.h"
-#include "backends/report_rules.h"
+#include "backends/report/regex.h"
+#include "backends/report/report_rules.h"
 #include "backends/shim/spool_writer.h"
 
 namespace attune::shim {

@@ -1,4 +1,4 @@
-// attune-shim: runs one attempt of a trial, and outlives the manager. See backends/spool.h.
+// attune-shim: runs one attempt of a trial, and outlives the manager. See backends/report/spool.h.
 #include <stdio.h>
 #include <unistd.h>
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "backends/spool.h"
+#include "backends/report/spool.h"
 
 namespace attune::shim {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/report_rules.h"
+#include "backends/report/report_rules.h"
 
 namespace attune::shim {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Appends records to the spool (backends/spool.h).
+// Appends records to the spool (backends/report/spool.h).
 #include <sys/types.h>
 
 #include <string>

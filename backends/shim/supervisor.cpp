@@ -19,9 +19,9 @@
 #include <iterator>
 #include <utility>
 
+#include "backends/report/spool.h"
 #include "backends/shim/oom.h"
 #include "backends/shim/process_tree.h"
-#include "backends/spool.h"
 
 namespace attune::shim {
 namespace {

@@ -9,8 +9,8 @@
 #include <array>
 #include <utility>
 
+#include "backends/report/spool.h"
 #include "backends/shim/supervisor.h"
-#include "backends/spool.h"
 
 namespace attune::shim {
 namespace {

@@ -21,8 +21,8 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "backends/checkpoint_files.h"
-#include "backends/report_rules.h"
+#include "backends/local/checkpoint_files.h"
+#include "backends/report/report_rules.h"
 #include "backends/trial_backend.h"
 #include "base/rng.h"
 #include "coordinator/task.h"

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "backends/attempt_end.h"
-#include "backends/final_result.h"
-#include "backends/spool_reader.h"
+#include "backends/local/trial_inputs.h"
+#include "backends/report/attempt_end.h"
+#include "backends/report/final_result.h"
+#include "backends/report/spool_reader.h"
 #include "backends/trial_folder.h"
-#include "backends/trial_inputs.h"
 
 namespace attune {
 namespace {

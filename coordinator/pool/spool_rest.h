@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/report_rules.h"
+#include "backends/report/report_rules.h"
 #include "backends/trial_backend.h"
 
 namespace attune {

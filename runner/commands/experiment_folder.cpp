@@ -10,7 +10,7 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/spool_reader.h"
+#include "backends/report/spool_reader.h"
 #include "base/names.h"
 #include "os/private_file.h"
 #include "os/trust.h"

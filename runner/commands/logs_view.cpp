@@ -9,7 +9,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "backends/file_watch.h"
+#include "backends/local/file_watch.h"
 #include "base/names.h"
 #include "os/private_file.h"
 #include "runner/commands/views.h"

@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "coordinator/server/ledger.h"
-#include "tests/backends/local_fixture.h"
+#include "tests/backends/local/local_fixture.h"
 #include "tests/coordinator/coordinator_world.h"
 
 namespace attune::coordinator_crowd_test {

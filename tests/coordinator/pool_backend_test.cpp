@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "backends/spool_reader.h"
+#include "backends/report/spool_reader.h"
 
 namespace attune::pool_backend_test {
 

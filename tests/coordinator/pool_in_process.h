@@ -5,7 +5,7 @@
 #include <map>
 
 #include "coordinator/messages.h"
-#include "tests/backends/gate.h"
+#include "tests/backends/local/gate.h"
 #include "tests/coordinator/test_trials.h"
 #include "tests/support/run_until.h"
 

@@ -8,7 +8,7 @@
 #include "coordinator/roles.h"
 #include "coordinator/server/server.h"
 #include "coordinator/worker/worker_process.h"
-#include "tests/backends/gate.h"
+#include "tests/backends/local/gate.h"
 #include "tests/coordinator/test_trials.h"
 #include "tests/support/run_until.h"
 #include "wire/address_file.h"

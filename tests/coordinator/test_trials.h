@@ -7,7 +7,7 @@
 
 #include "coordinator/trial_event.h"
 #include "coordinator/worker/worker_tasks.h"
-#include "tests/backends/local_fixture.h"
+#include "tests/backends/local/local_fixture.h"
 #include "tests/coordinator/coordinator_world.h"
 
 namespace attune::test {

@@ -3,9 +3,9 @@
 // JSON, or nothing.
 #include <vector>
 
-#include "backends/metric_file.h"
-#include "backends/metric_text.h"
-#include "backends/tune_metric.h"
+#include "backends/report/metric_file.h"
+#include "backends/report/metric_text.h"
+#include "backends/report/tune_metric.h"
 #include "base/json.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 // Any text as a command and as a template: an error or pieces; what is rendered as JSON is JSON,
 // and no value ever stands in the text of a command.
-#include "backends/shell_script.h"
-#include "backends/template_file.h"
+#include "backends/command/shell_script.h"
+#include "backends/command/template_file.h"
 #include "base/check.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/spool_reader.h"
+#include "backends/report/spool_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace attune;

@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "backends/file_watch.h"
+#include "backends/local/file_watch.h"
 #include "base/json.h"
 #include "runner/store/schema.h"
 #include "tests/runner/program_folder.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/file_watch.h"
+#include "backends/local/file_watch.h"
 #include "base/json.h"
 #include "os/process.h"
 #include "os/unique_fd.h"

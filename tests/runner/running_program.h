@@ -1,6 +1,6 @@
 #pragma once
 // A program that a test speaks to while it runs.
-#include "backends/file_watch.h"
+#include "backends/local/file_watch.h"
 #include "tests/runner/program_folder.h"
 
 namespace attune {

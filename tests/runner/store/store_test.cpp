@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/file_watch.h"
+#include "backends/local/file_watch.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/schema.h"
 #include "runner/store/store.h"

@@ -1,0 +1,242 @@
+#include "backends/local/checkpoint_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "backends/trial_folder.h"
+#include "os/directory_entries.h"
+#include "os/trust.h"
+#include "os/unique_fd.h"
+
+namespace attune {
+namespace {
+
+constexpr int kAtOnce = 4;  // copies; more would only fight for the disk
+
+// $1: from, $2: to. What it takes of the disk goes to standard output: the blocks of each file and
+// folder, so that holes count as nothing, and 4096 bytes for itself. A trial that runs may remove a
+// file between cp's listing and its reading; then the copy is begun again. An id is given out once:
+// what lies there already was saved by a manager that was killed before it had kept that.
+constexpr char kCopy[] = R"(
+[ ! -e "$2" ] || { mv -T -- "$2" "$2.old" && rm -rf -- "$2.old"; } || exit 1
+for last in false false true; do
+  rm -rf -- "$2.new" && mkdir -m 700 -- "$2.new" || exit 1
+  cp -a --reflink=auto -- "$1/." "$2.new/" && break
+  ! $last || { rm -rf -- "$2.new"; exit 1; }
+done
+mv -T -- "$2.new" "$2" || exit 1
+find "$2" -printf '%i %b\n' | awk '!known[$1]++ { sum += $2 * 512 + 4096 } END { printf "%.0f", sum }')";
+
+// Renamed first: there is never half a checkpoint under the name of a whole one.
+constexpr char kRemove[] = R"(
+for folder; do
+  [ ! -e "$folder" ] || { mv -T -- "$folder" "$folder.old" && rm -rf -- "$folder.old"; }
+done)";
+
+constexpr char kRemoveAll[] = R"(rm -rf -- "$@")";
+
+ProcessSpec shell(const char* script, const std::vector<std::string>& arguments) {
+  ProcessSpec spec;
+  spec.arguments = {"/bin/sh", "-c", script, "sh"};
+  spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
+  spec.directory = "/";
+  return spec;
+}
+
+constexpr char kBadId[] = "a checkpoint is named by letters, digits, '-' and '_'";
+
+UniqueFd memory_file() { return UniqueFd(::memfd_create("output", MFD_CLOEXEC)); }
+
+std::string beginning_of(const UniqueFd& file) {
+  std::string text(500, '\0');
+  const ssize_t size = ::pread(file.get(), text.data(), text.size(), 0);
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+// Of a program that ran with LC_ALL=C.
+bool says_no_room(const std::string& error) {
+  return error.find(::strerror(ENOSPC)) != std::string::npos ||
+         error.find(::strerror(EDQUOT)) != std::string::npos;
+}
+
+bool is_letter_or_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace
+
+bool is_checkpoint_id(std::string_view id) {
+  return !id.empty() && id.size() <= 100 && id.front() != '-' &&
+         std::ranges::all_of(id,
+                             [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
+}
+
+struct CheckpointFiles::Task {
+  std::vector<std::string> subjects;  // trials and checkpoints: two tasks of one never overlap
+  const char* script;
+  std::vector<std::string> arguments;
+  bool answered = false;  // by on_saved_
+  std::string job_id = {}, checkpoint = {};
+  std::string refused = {};  // why it cannot be done; answered in its turn
+  UniqueFd output = {}, errors = {};
+  std::unique_ptr<ChildProcess> process = {};
+};
+
+CheckpointFiles::CheckpointFiles(boost::asio::io_context& io,
+                                 std::function<void(CheckpointStored)> on_saved)
+    : io_(io), on_saved_(std::move(on_saved)) {}
+
+CheckpointFiles::~CheckpointFiles() {
+  for (const auto& task : tasks_) {
+    if (task->answered) task->process.reset();
+  }
+  finish_removals();
+}
+
+// The last ones are asked for just before the manager ends, and it does not wait for a disk: nobody
+// but init reaps these processes. Removals that have not begun share one for each script.
+void CheckpointFiles::finish_removals() {
+  for (const char* script : {kRemove, kRemoveAll}) {
+    std::vector<std::string> folders;
+    for (const auto& task : tasks_) {
+      if (task->script != script) continue;
+      if (task->process) {
+        task->process->leave();
+      } else {
+        folders.insert(folders.end(), task->arguments.begin(), task->arguments.end());
+      }
+    }
+    if (!folders.empty()) std::ignore = spawn_process(shell(script, folders));
+  }
+}
+
+void CheckpointFiles::set_path(const std::filesystem::path& checkpoints) {
+  path_ = checkpoints;
+  std::vector<std::string> unfinished, subjects;
+  for (const auto& entry : entries_of(path_)) {
+    const std::string extension = entry.extension().string();
+    if (extension != ".new" && extension != ".old") continue;
+    unfinished.push_back(entry.string());
+    subjects.push_back("c " + entry.stem().string());
+  }
+  if (!unfinished.empty()) add(std::make_unique<Task>(Task{subjects, kRemoveAll, unfinished}));
+}
+
+void CheckpointFiles::save(const std::string& job_id, const std::filesystem::path& from,
+                           const std::string& id) {
+  Task task{{"t " + job_id, "c " + id}, kCopy, {from.string(), folder(id).string()}, true};
+  task.job_id = job_id;
+  task.checkpoint = id;
+  if (!is_checkpoint_id(id)) task.refused = kBadId;
+  add(std::make_unique<Task>(std::move(task)));
+}
+
+void CheckpointFiles::copy(const std::string& from, const std::string& to) {
+  Task task{{"c " + from, "c " + to}, kCopy, {folder(from).string(), folder(to).string()}, true};
+  task.checkpoint = to;
+  if (!is_checkpoint_id(from) || !is_checkpoint_id(to)) task.refused = kBadId;
+  add(std::make_unique<Task>(std::move(task)));
+}
+
+void CheckpointFiles::remove(const std::string& id) {
+  if (!is_checkpoint_id(id)) return;
+  add(std::make_unique<Task>(Task{{"c " + id}, kRemove, {folder(id).string()}}));
+}
+
+void CheckpointFiles::remove_folder(const std::string& job_id,
+                                    const std::filesystem::path& folder) {
+  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) return;  // most trials save nothing
+  add(std::make_unique<Task>(Task{{"t " + job_id}, kRemoveAll, {folder.string()}}));
+}
+
+void CheckpointFiles::cancel(const std::string& job_id) {
+  for (const auto& task : tasks_) {
+    if (!task->answered || task->job_id != job_id) continue;
+    task->arguments.clear();  // not to be started
+    if (task->process) task->process->kill();
+  }
+}
+
+void CheckpointFiles::add(std::unique_ptr<Task> task) {
+  tasks_.push_back(std::move(task));
+  boost::asio::post(io_, [this, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) run();
+  });
+}
+
+void CheckpointFiles::run() {
+  std::set<std::string> busy;
+  // With many tasks, most of which wait for a process to end, only the first few are looked at.
+  for (auto it = tasks_.begin(); it != tasks_.end() && running_ < kAtOnce;) {
+    Task& task = **it++;  // end() removes it
+    const bool free = std::ranges::none_of(
+        task.subjects, [&](const std::string& subject) { return busy.contains(subject); });
+    busy.insert(task.subjects.begin(), task.subjects.end());
+    if (!task.process && free && start(task)) ++running_;
+  }
+}
+
+bool CheckpointFiles::start(Task& task) {
+  if (task.answered) {
+    std::error_code none;
+    if (task.arguments.empty()) return end(task, "the trial was started again", 0), false;
+    if (!task.refused.empty()) return end(task, task.refused, 0), false;
+    const std::filesystem::path from = task.arguments[0];
+    const UniqueFd folder(::open(from.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!folder || std::filesystem::is_empty(from, none)) {
+      return end(task, task.job_id.empty() ? from.string() + " is not there" : "nothing saved", 0),
+             false;
+    }
+    // A program is about to load it.
+    if (auto ours = check_owner(folder.get(), from.string()); !ours) {
+      return end(task, ours.error().message, 0), false;
+    }
+    if (auto made = make_private_directories(path_); !made) {
+      return end(task, made.error().message, 0), false;
+    }
+  }
+  ProcessSpec spec = shell(task.script, task.arguments);
+  task.output = memory_file();
+  task.errors = memory_file();
+  spec.descriptors = {{1, task.output.get()}, {2, task.errors.get()}};
+  auto process = ChildProcess::spawn(io_, spec, [this, &task](ExitStatus status) {
+    --running_;
+    const std::string error = beginning_of(task.errors);
+    const double bytes = std::strtod(beginning_of(task.output).c_str(), nullptr);
+    end(task, status.success() ? "" : error.empty() ? to_text(status) : error, bytes);
+    run();
+  });
+  if (!process) return end(task, process.error().message, 0), false;
+  task.process = std::move(*process);
+  return true;
+}
+
+void CheckpointFiles::end(Task& task, std::string error, double bytes) {
+  if (task.answered) {
+    if (!error.empty() && task.process && task.arguments.empty()) {
+      error = "the trial was started again";
+      add(std::make_unique<Task>(
+          Task{{"c " + task.checkpoint}, kRemoveAll, {folder(task.checkpoint).string() + ".new"}}));
+    }
+    const bool full = says_no_room(error);
+    on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error), 0, full});
+  }
+  // Not remove_if(): it is one of the first, and of many.
+  tasks_.erase(std::ranges::find(tasks_, &task, [](const auto& other) { return other.get(); }));
+}
+
+}  // namespace attune

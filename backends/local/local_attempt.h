@@ -1,0 +1,57 @@
+#pragma once
+// What the local backend knows of an attempt that was started, or adopted, and has not ended.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>  // Boost 1.74's Asio forgets it
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "backends/local/local_backend.h"
+#include "backends/local/trial_inputs.h"
+#include "backends/report/spool_reader.h"
+#include "backends/trial_folder.h"
+
+namespace attune {
+
+inline bool is_job_id(const std::string& id) {
+  return is_checkpoint_id(id);  // the same rule: it becomes the name of a folder
+}
+
+struct LocalBackend::Attempt {
+  Attempt(boost::asio::io_context& io, const TrialStart& start, UniqueFd file,
+          std::uint64_t position, const std::string& objective)
+      : job_id(start.job_id),
+        number(start.attempt),
+        gpus(start.resources.gpu),
+        spool(start.job_id, std::move(file), position, parameter_id_of(start.parameter_text),
+              objective),
+        shim_end(io),
+        look_again(io),
+        patience(io) {}
+
+  std::string job_id;
+  int number;
+  double gpus;  // how many it asked for
+  std::uint64_t order = 0;
+  SpoolReader spool;
+  // Who moves the folder of the experiment takes the results of what runs along. Nothing: it was
+  // gone when the attempt was adopted.
+  std::optional<TrialFolder> folder;
+  int watch_key = -1;
+  // Readable when the shim has ended; not open while it is not known which process that is.
+  boost::asio::posix::stream_descriptor shim_end;
+  boost::asio::steady_timer look_again;
+  boost::asio::steady_timer patience;  // until a shim that was told to kill is killed
+  std::optional<Ending> wanted;        // stopped or paused: the end that it was told to come to
+  int signal = 0;                      // the newest that the shim was, or will be, sent
+  bool sent = true;                    // false: attach() sends it
+  bool ready = false;                  // is in ready_
+  bool gpus_known = true;              // gpus_ knows what it has
+  bool forced = false;                 // the shim was killed by us
+  bool gone = false;                   // the shim has ended: nothing new will be written
+  enum class Leftover { unknown, hunted, killed } leftover = Leftover::unknown;
+};
+
+}  // namespace attune

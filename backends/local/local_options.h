@@ -1,0 +1,58 @@
+#pragma once
+// What the local backend is told about an experiment.
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/command/placeholders.h"
+#include "backends/command/template_file.h"
+#include "backends/command/trial_command.h"
+#include "backends/local/gpu_rotation.h"
+#include "backends/report/report_rules.h"
+
+namespace attune {
+
+// What trials see of the GPUs.
+enum class GpuUse {
+  inherit,  // CUDA_VISIBLE_DEVICES as we have it
+  hide,     // trialGpuNumber: 0
+  assign,   // to each trial as many as its resources say
+};
+
+struct LocalBackendOptions {
+  std::string experiment_id;
+  std::string command;                   // a shell command
+  std::filesystem::path code_directory;  // absolute; where the command runs
+  std::vector<std::string> environment;  // "NAME=value": what trials inherit
+  std::filesystem::path shim;            // absolute; the program attune-shim
+  TrialArguments arguments = TrialArguments::none;
+
+  // What `command`, the variables and the templates may refer to; backends/command/placeholders.h.
+  ParameterNames parameter_names;
+  std::vector<std::pair<std::string, std::string>>
+      variables;  // of trials; values with placeholders
+  std::vector<TemplateFile> templates;
+  bool run_in_trial_folder = false;  // instead of code_directory
+  ReportRules report;
+
+  GpuUse gpus = GpuUse::inherit;
+  std::vector<int> gpu_indices;  // those that may be assigned; empty: all that are found
+  // Of several backends of one machine, and instead of what is found; empty: its own.
+  std::shared_ptr<GpuRotation> shared_gpus;
+  int trials_per_gpu = 1;                 // maxTrialNumberPerGpu
+  std::string gpu_lister = "nvidia-smi";  // see find_gpus()
+  std::map<std::string, double> custom;   // capacity of the user's own kinds
+
+  std::chrono::milliseconds stop_grace{5000};    // between SIGTERM and SIGKILL
+  std::chrono::milliseconds kill_grace{10'000};  // of kill_all(), until shims are killed too
+  std::uint64_t output_limit = 64 << 20;         // bytes of stdout, and of stderr, for each attempt
+  std::uint64_t file_limit = 0;                  // soft RLIMIT_NOFILE of trials; 0: as it is
+  std::filesystem::path memory_events;           // for tests: instead of our cgroup's
+};
+
+}  // namespace attune
