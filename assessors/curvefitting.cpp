@@ -21,7 +21,7 @@
 #include "assessors/loss.h"
 #include "assessors/registry.h"
 #include "base/saved_numbers.h"
-#include "math/curve_forecast.h"
+#include "math/curves/curve_forecast.h"
 
 namespace attune {
 namespace {

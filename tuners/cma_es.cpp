@@ -1,4 +1,4 @@
-// CMA-ES (math/cma_es.h) for results that come in any order.
+// CMA-ES (math/cma_es/cma_es.h) for results that come in any order.
 //
 // A generation ends when `population` results of those drawn in it have come. Results of earlier
 // generations, which come late where many trials run at a time, and of trials that were not
@@ -6,18 +6,19 @@
 // make a larger generation. A trial that fails is the worst; one that never ends delays nothing, as
 // others are drawn.
 //
-// Results that are there before the first proposal are a warm start (math/cma_es_warm_start.h).
+// Results that are there before the first proposal are a warm start
+// (math/cma_es/cma_es_warm_start.h).
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 
 #include "base/saved_numbers.h"
-#include "math/cma_es.h"
-#include "math/cma_es_categories.h"
-#include "math/cma_es_history.h"
-#include "math/cma_es_restarts.h"
-#include "math/cma_es_warm_start.h"
+#include "math/cma_es/cma_es.h"
+#include "math/cma_es/cma_es_categories.h"
+#include "math/cma_es/cma_es_history.h"
+#include "math/cma_es/cma_es_restarts.h"
+#include "math/cma_es/cma_es_warm_start.h"
 #include "space/dedup.h"
 #include "tuners/cma_es_encoding.h"
 #include "tuners/cma_es_trial.h"

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "math/cma_es.h"
-#include "math/cma_es_categories.h"
+#include "math/cma_es/cma_es.h"
+#include "math/cma_es/cma_es_categories.h"
 #include "space/space.h"
 #include "space/unit_cube.h"
 

@@ -1,13 +1,14 @@
 #pragma once
-// A space of choices as a sequence of decisions (math/sequence_policy.h): one for each choice, one
-// for each candidate of a subset, whether it is taken. Points and sequences are one to one.
+// A space of choices as a sequence of decisions (math/networks/sequence_policy.h): one for each
+// choice, one for each candidate of a subset, whether it is taken. Points and sequences are one to
+// one.
 #include <cstddef>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/rng.h"
-#include "math/sequence_policy.h"
+#include "math/networks/sequence_policy.h"
 #include "space/space.h"
 
 namespace attune {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/saved_numbers.h"
-#include "math/deep_regression.h"
+#include "math/networks/deep_regression.h"
 #include "space/sample.h"
 #include "tuners/acquisition_search.h"
 #include "tuners/expected_improvement.h"

@@ -1,12 +1,12 @@
 #pragma once
-// The logarithm of expected improvement (math/log_improvement.h) over a model, for a search of its
-// maximum. Private to the tuners.
+// The logarithm of expected improvement (math/gp/log_improvement.h) over a model, for a search of
+// its maximum. Private to the tuners.
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
 
-#include "math/log_improvement.h"
+#include "math/gp/log_improvement.h"
 #include "tuners/acquisition_search.h"
 
 namespace attune {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "base/saved_numbers.h"
-#include "math/hypervolume_improvement.h"
-#include "math/log_improvement.h"
+#include "math/gp/hypervolume_improvement.h"
+#include "math/gp/log_improvement.h"
 #include "math/pareto.h"
 #include "tuners/objectives.h"
 

@@ -42,9 +42,9 @@ class GpModel {
 
   // The logarithm of what an evaluation is expected to improve, times the probability that it keeps
   // all limits (Gardner et al., "Bayesian Optimization with Inequality Constraints", ICML 2014);
-  // while no result keeps them only the latter. Several objectives: math/hypervolume_improvement.h;
-  // the reference is a tenth of the front's extent beyond it, or the worst result if that is
-  // worse. Valid as long as the model is unchanged.
+  // while no result keeps them only the latter. Several objectives:
+  // math/gp/hypervolume_improvement.h; the reference is a tenth of the front's extent beyond it, or
+  // the worst result if that is worse. Valid as long as the model is unchanged.
   Acquisition acquisition(const History& history, const Utility& utility) const;
 
   json save() const;

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/check.h"
-#include "math/straighten.h"
+#include "math/gp/straighten.h"
 #include "tuners/objectives.h"
 
 namespace attune {

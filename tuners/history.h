@@ -50,8 +50,8 @@ class History {
   std::vector<Kind> kinds_;
 };
 
-// How results become targets: losses (math/straighten.h), or excesses over a limit, which stays at
-// 0: in units of their median distance from it, at most 3 of them.
+// How results become targets: losses (math/gp/straighten.h), or excesses over a limit, which stays
+// at 0: in units of their median distance from it, at most 3 of them.
 enum class Scale { standardised, straightened, limit };
 
 // `most` of `ranked`, best first: the first half of them, then every so-manieth; ascending.

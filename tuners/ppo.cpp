@@ -1,13 +1,13 @@
 // Proximal policy optimisation over spaces of choices: a policy proposes a batch of configurations,
-// and learns from their ranks when all of it has ended (math/proximal_policy.h).
+// and learns from their ranks when all of it has ended (math/networks/proximal_policy.h).
 //
 // In NNI's form: a batch is `trials_per_update` trials, a request beyond it waits for its end, and
 // a trial that fails counts as the mean of the others. Rewards are ranks within the batch: whatever
 // the metric's unit or outliers, its best and worst trials pull alike.
 //
-// The policy is smaller than NNI's LSTM (math/sequence_policy.h). The best of 200 trials on six
-// made-up families of architecture spaces, in deviations of random draws below their mean (100
-// seeds, 600 pairs): random search 2.68, independent choices 3.85 (3.93 with twice the rate),
+// The policy is smaller than NNI's LSTM (math/networks/sequence_policy.h). The best of 200 trials
+// on six made-up families of architecture spaces, in deviations of random draws below their mean
+// (100 seeds, 600 pairs): random search 2.68, independent choices 3.85 (3.93 with twice the rate),
 // choices that depend on earlier ones by pairs 3.99, and most where choices interact; a recurrent
 // network was no better in a prototype. With NNI's rate of 0.0003 pairs stay at random search.
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include <map>
 
 #include "base/saved_numbers.h"
-#include "math/proximal_policy.h"
+#include "math/networks/proximal_policy.h"
 #include "space/dedup.h"
 #include "space/saved_point.h"
 #include "tuners/decision_sites.h"

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/saved_numbers.h"
-#include "math/forest.h"
+#include "math/trees/forest.h"
 #include "tuners/acquisition_search.h"
 #include "tuners/expected_improvement.h"
 #include "tuners/registry.h"

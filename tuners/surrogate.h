@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "math/gaussian_process.h"
+#include "math/gp/gaussian_process.h"
 #include "space/features.h"
 #include "tuners/history.h"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "math/product_mixture.h"
+#include "math/density/product_mixture.h"
 #include "tuners/tpe_groups.h"
 
 namespace attune {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "math/product_mixture.h"
+#include "math/density/product_mixture.h"
 #include "space/space.h"
 
 namespace attune {

@@ -1,9 +1,10 @@
 // Tree-structured Parzen estimator.
 //
 // Source: Bergstra, Bardenet, Bengio, Kegl, "Algorithms for Hyper-Parameter Optimization" (NIPS
-// 2011), section 4, with NNI's choices: where good ends (math/ranked_values.h), forgetting by rank,
-// and the constant liar for trials that still run (Ginsbourger, Le Riche, Carraro, "Kriging is
-// well-suited to parallelize optimization", 2010). Each active parameter is suggested by itself.
+// 2011), section 4, with NNI's choices: where good ends (math/density/ranked_values.h), forgetting
+// by rank, and the constant liar for trials that still run (Ginsbourger, Le Riche, Carraro,
+// "Kriging is well-suited to parallelize optimization", 2010). Each active parameter is suggested
+// by itself.
 //
 // Cost of a suggestion: one pass over the observations of each parameter; nothing is sorted or
 // copied but the values of running trials, of which at most kMostModelled take part.
@@ -13,10 +14,10 @@
 #include <cmath>
 
 #include "base/saved_numbers.h"
-#include "math/categorical.h"
-#include "math/parzen.h"
-#include "math/promising.h"
-#include "math/ranked_values.h"
+#include "math/density/categorical.h"
+#include "math/density/parzen.h"
+#include "math/density/promising.h"
+#include "math/density/ranked_values.h"
 #include "space/combinations.h"
 #include "space/dedup.h"
 #include "space/sample.h"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "math/categorical.h"
+#include "math/density/categorical.h"
 #include "math/running_median.h"
 
 namespace attune::small_test {

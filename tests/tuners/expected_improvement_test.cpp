@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "math/forest.h"
-#include "math/gaussian_process.h"
+#include "math/gp/gaussian_process.h"
+#include "math/trees/forest.h"
 
 namespace attune::expected_improvement_test {
 

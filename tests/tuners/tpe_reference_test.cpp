@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "base/json.h"
-#include "math/categorical.h"
-#include "math/promising.h"
-#include "math/ranked_values.h"
+#include "math/density/categorical.h"
+#include "math/density/promising.h"
+#include "math/density/ranked_values.h"
 
 namespace attune::tpe_reference_test {
 

@@ -1,0 +1,54 @@
+#pragma once
+// TPE's choice: of candidates drawn where good results are dense, the one with the largest ratio of
+// density(good) to density(rest), which maximises expected improvement (Bergstra et al. 2011,
+// section 4.1).
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace attune {
+
+// `draw()` gives the next candidate; Estimator has log_height(x), and heights(x, heights) within
+// kHeightError (math/density/parzen.h), which tell nearly always which candidate is the one: only
+// those that may be it are compared exactly. The first of equals. count > 0.
+template <class Estimator, class Draw>
+double most_promising(const Estimator& good, const Estimator& rest, std::size_t count,
+                      Draw&& draw) {
+  std::vector<double> scratch(3 * count);
+  const auto candidates = std::span(scratch).first(count);
+  const auto ratios = std::span(scratch).subspan(count, count);
+  const auto against = std::span(scratch).last(count);
+  for (double& candidate : candidates) candidate = draw();
+  good.heights(candidates, ratios);
+  rest.heights(candidates, against);
+  // Of what cannot be told the ratio is unknown: less than 0.
+  for (std::size_t i = 0; i < count; ++i) {
+    ratios[i] = ratios[i] > 0 && against[i] > 0 ? ratios[i] / against[i] : -1;
+  }
+  // Of two ratios that are each wrong by two errors.
+  const double least = *std::ranges::max_element(ratios) * (1 - 5 * Estimator::kHeightError);
+
+  const auto score = [&](double x) { return good.log_height(x) - rest.log_height(x); };
+  const double* best = nullptr;
+  double best_score = 0;
+  bool scored = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ratios[i] >= 0 && ratios[i] < least) continue;
+    const double* candidate = &candidates[i];
+    if (!best) {
+      best = candidate;
+      continue;
+    }
+    if (*candidate == *best) continue;
+    if (!scored) best_score = score(*best);
+    scored = true;
+    if (const double other = score(*candidate); other > best_score) {
+      best = candidate;
+      best_score = other;
+    }
+  }
+  return *best;
+}
+
+}  // namespace attune
