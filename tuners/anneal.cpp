@@ -12,8 +12,8 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
+#include "tuners/parts/running_trials.h"
 #include "tuners/registry.h"
-#include "tuners/running_trials.h"
 
 namespace attune {
 namespace {

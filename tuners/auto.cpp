@@ -14,7 +14,7 @@
 
 #include "base/saved_numbers.h"
 #include "space/features.h"
-#include "tuners/portfolio.h"
+#include "tuners/parts/portfolio.h"
 
 namespace attune {
 

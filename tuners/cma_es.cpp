@@ -20,8 +20,8 @@
 #include "math/cma_es/cma_es_restarts.h"
 #include "math/cma_es/cma_es_warm_start.h"
 #include "space/dedup.h"
-#include "tuners/cma_es_encoding.h"
-#include "tuners/cma_es_trial.h"
+#include "tuners/parts/cma_es_encoding.h"
+#include "tuners/parts/cma_es_trial.h"
 #include "tuners/registry.h"
 
 namespace attune {

@@ -8,10 +8,10 @@
 #include "base/saved_numbers.h"
 #include "math/networks/deep_regression.h"
 #include "space/sample.h"
-#include "tuners/acquisition_search.h"
-#include "tuners/expected_improvement.h"
+#include "tuners/parts/acquisition_search.h"
+#include "tuners/parts/expected_improvement.h"
+#include "tuners/parts/search_record.h"
 #include "tuners/registry.h"
-#include "tuners/search_record.h"
 
 namespace attune {
 namespace {

@@ -14,8 +14,8 @@
 #include <map>
 
 #include "base/saved_numbers.h"
-#include "tuners/objectives.h"
-#include "tuners/portfolio.h"
+#include "tuners/parts/objectives.h"
+#include "tuners/parts/portfolio.h"
 
 namespace attune {
 namespace {

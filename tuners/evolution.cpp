@@ -15,7 +15,7 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
-#include "tuners/mutation.h"
+#include "tuners/parts/mutation.h"
 #include "tuners/registry.h"
 
 namespace attune {

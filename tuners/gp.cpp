@@ -12,11 +12,11 @@
 #include <memory>
 
 #include "base/saved_numbers.h"
-#include "tuners/acquisition_search.h"
-#include "tuners/gp_model.h"
-#include "tuners/objectives.h"
+#include "tuners/parts/acquisition_search.h"
+#include "tuners/parts/gp_model.h"
+#include "tuners/parts/objectives.h"
+#include "tuners/parts/search_record.h"
 #include "tuners/registry.h"
-#include "tuners/search_record.h"
 
 namespace attune {
 namespace {

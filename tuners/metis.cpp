@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "base/saved_numbers.h"
-#include "tuners/acquisition_search.h"
+#include "tuners/parts/acquisition_search.h"
+#include "tuners/parts/search_record.h"
+#include "tuners/parts/surrogate.h"
 #include "tuners/registry.h"
-#include "tuners/search_record.h"
-#include "tuners/surrogate.h"
 
 namespace attune {
 namespace {

@@ -15,8 +15,8 @@
 #include "space/dedup.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
-#include "tuners/objectives.h"
-#include "tuners/offspring.h"
+#include "tuners/parts/objectives.h"
+#include "tuners/parts/offspring.h"
 #include "tuners/registry.h"
 
 namespace attune {

@@ -19,8 +19,8 @@
 #include "math/networks/proximal_policy.h"
 #include "space/dedup.h"
 #include "space/saved_point.h"
-#include "tuners/decision_sites.h"
-#include "tuners/mutation.h"
+#include "tuners/parts/decision_sites.h"
+#include "tuners/parts/mutation.h"
 #include "tuners/registry.h"
 
 namespace attune {

@@ -1,9 +1,9 @@
 // The registry's entry TPE: the multivariate rule, or NNI's univariate one.
 #include <fmt/core.h>
 
+#include "tuners/parts/tpe_multivariate.h"
+#include "tuners/parts/tpe_univariate.h"
 #include "tuners/registry.h"
-#include "tuners/tpe_multivariate.h"
-#include "tuners/tpe_univariate.h"
 
 namespace attune {
 namespace {

@@ -10,11 +10,11 @@
 #include <optional>
 
 #include "base/saved_numbers.h"
-#include "tuners/box_search.h"
-#include "tuners/expected_improvement.h"
+#include "tuners/parts/box_search.h"
+#include "tuners/parts/expected_improvement.h"
+#include "tuners/parts/search_record.h"
+#include "tuners/parts/turbo_region.h"
 #include "tuners/registry.h"
-#include "tuners/search_record.h"
-#include "tuners/turbo_region.h"
 
 namespace attune {
 namespace {

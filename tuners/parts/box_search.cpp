@@ -1,0 +1,205 @@
+#include "tuners/parts/box_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "math/maximise.h"
+#include "space/dedup.h"
+#include "space/sample.h"
+
+namespace attune {
+namespace {
+
+constexpr double kChanged = 20;  // parameters, on average, of a candidate
+
+class BoxSearch {
+ public:
+  BoxSearch(const Space& space, const Features& features, const Acquisition& acquisition,
+            const SearchBox& box, const BoxSearchSettings& settings, Rng& rng)
+      : space_(space),
+        features_(features),
+        acquisition_(acquisition),
+        box_(box),
+        settings_(settings),
+        rng_(rng),
+        centre_(features.encode(box.centre)) {}
+
+  std::vector<Found> run() {
+    std::vector<Found> found = valued(candidates());
+    std::ranges::stable_sort(found, std::greater<>(), &Found::value);
+    const auto climbers = std::min<std::size_t>(found.size(), settings_.climbs);
+    std::vector<Point> tops;
+    for (std::size_t i = 0; i < climbers; ++i) {
+      Point top = ascended(found[i].point);
+      if (space_.feasible(top)) tops.push_back(std::move(top));
+    }
+    for (Found& top : valued(std::move(tops))) found.push_back(std::move(top));
+    std::ranges::stable_sort(found, std::greater<>(), &Found::value);
+    SeenPoints reached(space_);
+    reached.insert(box_.centre);
+    std::erase_if(found, [&](const Found& one) { return !reached.insert(one.point); });
+    return found;
+  }
+
+ private:
+  struct Interval {
+    double low = 0, high = 1;
+  };
+
+  // Of a dimension of positions. At least the next level on both sides is inside.
+  Interval interval(std::size_t dimension) const {
+    const std::size_t levels = features_.dimensions()[dimension].levels;
+    const double least = levels > 1 ? 1.01 / static_cast<double>(levels - 1) : 0;
+    const double half = std::max(box_.sides[dimension] / 2, least);
+    const double x = centre_[dimension];
+    if (x != x) return {};  // not active in the centre
+    return {std::max(x - half, 0.0), std::min(x + half, 1.0)};
+  }
+
+  std::vector<Point> candidates() {
+    std::vector<std::size_t> active;
+    std::size_t categories = 0;
+    for (std::size_t i = 0; i < space_.params.size(); ++i) {
+      if (!box_.centre.active(i)) continue;
+      active.push_back(i);
+      categories += features_.position(i) ? 0 : 1;
+    }
+    std::vector<Point> all;
+    if (active.empty()) return all;
+    SeenPoints drawn(space_);
+    drawn.insert(box_.centre);
+    const double rate = std::min(1.0, kChanged / static_cast<double>(active.size()));
+    const double one = 1 / std::max(1.0, static_cast<double>(categories));
+    const double category_rate = std::max(rate * box_.share, std::min(rate, one));
+    for (int k = 0; k < settings_.candidates; ++k) {
+      std::vector<bool> changes(space_.params.size());
+      for (const std::size_t i : active) {
+        changes[i] = rng_.uniform() < (features_.position(i) ? rate : category_rate);
+      }
+      if (std::ranges::find(changes, true) == changes.end()) {
+        changes[active[rng_.index(active.size())]] = true;
+      }
+      Point point = changed(changes);
+      if (space_.feasible(point) && drawn.insert(point)) all.push_back(std::move(point));
+    }
+    return all;
+  }
+
+  Point changed(const std::vector<bool>& changes) {
+    Point point = box_.centre;
+    for (std::size_t i = 0; i < point.values.size(); ++i) {
+      const bool woken = !point.active(i);  // by a choice
+      if (!is_active(space_, point, i)) {
+        point.values[i] = Point::kInactive;
+      } else if (woken) {
+        point.values[i] = sample(space_.params[i].domain, rng_);
+      } else if (changes[i]) {
+        point.values[i] = other_value(i, point.values[i]);
+      }
+    }
+    return point;
+  }
+
+  double other_value(std::size_t i, double old) {
+    if (const auto dimension = features_.position(i)) {
+      const auto [low, high] = interval(*dimension);
+      return features_.value(i, rng_.uniform(low, high));
+    }
+    if (const auto* subset = std::get_if<Subset>(&space_.params[i].domain)) {
+      return exchanged(*subset, static_cast<std::uint64_t>(old));
+    }
+    return sample(space_.params[i].domain, rng_);
+  }
+
+  // One that was chosen for one that was not.
+  double exchanged(const Subset& subset, std::uint64_t mask) {
+    const std::size_t n = subset.candidates.size();
+    if (subset.chosen == 0 || subset.chosen == n) return static_cast<double>(mask);
+    const auto nth = [&](bool chosen, std::size_t k) {
+      std::size_t bit = 0;
+      while (((mask >> bit & 1) == 1) != chosen || k-- > 0) ++bit;
+      return std::uint64_t{1} << bit;
+    };
+    const std::uint64_t out = nth(true, rng_.index(subset.chosen));
+    const std::uint64_t in = nth(false, rng_.index(n - subset.chosen));
+    return static_cast<double>((mask & ~out) | in);
+  }
+
+  std::vector<Found> valued(std::vector<Point> points) const {
+    if (points.empty()) return {};
+    const std::size_t d = features_.size();
+    std::vector<double> rows(points.size() * d);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      features_.encode(points[i], std::span(rows).subspan(i * d, d));
+    }
+    const std::vector<double> values = acquisition_.values(rows);
+    std::vector<Found> all;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      all.push_back({std::move(points[i]), values[i]});
+    return all;
+  }
+
+  // Positions by the gradient, levels as if they were continuous; then rounded.
+  Point ascended(const Point& from) const {
+    std::vector<std::size_t> params, dimensions;
+    Box box;
+    std::vector<double> row = features_.encode(from), slope(row.size()), start;
+    for (std::size_t i = 0; i < space_.params.size(); ++i) {
+      const auto dimension = features_.position(i);
+      if (!from.active(i) || !dimension) continue;
+      const auto [low, high] = interval(*dimension);
+      params.push_back(i);
+      dimensions.push_back(*dimension);
+      box.low.push_back(low);
+      box.high.push_back(high);
+      start.push_back(row[*dimension]);
+    }
+    if (params.empty()) return from;
+    const auto value = [&](std::span<const double> x, std::span<double> gradient) {
+      for (std::size_t k = 0; k < x.size(); ++k) row[dimensions[k]] = x[k];
+      const double result = acquisition_.climb(row, slope);
+      for (std::size_t k = 0; k < x.size(); ++k) gradient[k] = slope[dimensions[k]];
+      return result;
+    };
+    const Maximum top = maximise(value, box, std::move(start), settings_.evaluations, 1e-4);
+    Point moved = from;
+    for (std::size_t k = 0; k < params.size(); ++k)
+      moved.values[params[k]] = features_.value(params[k], top.x[k]);
+    return moved;
+  }
+
+  const Space& space_;
+  const Features& features_;
+  const Acquisition& acquisition_;
+  const SearchBox& box_;
+  const BoxSearchSettings& settings_;
+  Rng& rng_;
+  std::vector<double> centre_;  // encoded
+};
+
+}  // namespace
+
+std::vector<Found> search_box(const Space& space, const Features& features,
+                              const Acquisition& acquisition, const SearchBox& box,
+                              const BoxSearchSettings& settings, Rng& rng) {
+  return BoxSearch(space, features, acquisition, box, settings, rng).run();
+}
+
+std::vector<double> box_sides(const Features& features, std::span<const double> log_weights,
+                              double length) {
+  const auto& dimensions = features.dimensions();
+  double mean = 0, positions = 0;
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    if (dimensions[i].categories > 0) continue;
+    mean -= 0.5 * log_weights[i];
+    ++positions;
+  }
+  mean /= std::max(positions, 1.0);
+  std::vector<double> sides(dimensions.size());
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    if (dimensions[i].categories == 0) sides[i] = length * std::exp(-0.5 * log_weights[i] - mean);
+  }
+  return sides;
+}
+
+}  // namespace attune

@@ -1,0 +1,232 @@
+#include "tuners/parts/gp_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "base/saved_numbers.h"
+#include "math/gp/hypervolume_improvement.h"
+#include "math/gp/log_improvement.h"
+#include "math/pareto.h"
+#include "tuners/parts/objectives.h"
+
+namespace attune {
+namespace {
+
+LogImprovement utility_of(const Utility& utility, const Prediction& prediction, double best) {
+  const auto [mean, deviation] = prediction;
+  switch (utility.kind) {
+    case Utility::Kind::improvement:
+      break;
+    case Utility::Kind::confidence:
+      return {utility.kappa * deviation - mean, -1, utility.kappa};
+    case Utility::Kind::probability: {
+      const double z = (best - utility.xi - mean) / deviation;
+      const double slope = normal_hazard(z);
+      return {log_normal_probability(z), -slope / deviation, -slope * z / deviation};
+    }
+  }
+  return log_expected_improvement(mean, deviation, best - utility.xi);
+}
+
+// log P(Y <= 0).
+LogImprovement probability_to_keep(const Prediction& limit) {
+  const double z = -limit.mean / limit.deviation;
+  const double slope = normal_hazard(z);
+  return {log_normal_probability(z), -slope / limit.deviation, -slope * z / limit.deviation};
+}
+
+// The targets of usable results that keep all limits, one row of the objectives after the other.
+std::vector<double> kept(const History& history, std::span<const Surrogate> objectives) {
+  std::vector<double> rows;
+  const auto& members = objectives.front().members();
+  for (std::size_t r = 0; r < members.size(); ++r) {
+    const std::size_t i = members[r];
+    if (history.kind(i) != History::Kind::usable ||
+        violation(history.values(i), history.objectives()) > 0) {
+      continue;
+    }
+    for (const Surrogate& surrogate : objectives) rows.push_back(surrogate.targets()[r]);
+  }
+  return rows;
+}
+
+// How much is wanted of given predictions: of the objectives, then the limits.
+class Merit {
+ public:
+  Merit(const History& history, std::span<const Surrogate> objectives,
+        std::span<const Surrogate> limits, const Utility& utility)
+      : utility_(utility), objectives_(objectives.size()) {
+    if (objectives_ == 1 && history.limits() == 0) {
+      best_ = objectives.front().best();
+      return;
+    }
+    std::vector<double> rows = kept(history, objectives);
+    if (rows.empty()) {
+      nothing_kept_ = true;
+    } else if (objectives_ == 1) {
+      best_ = std::ranges::min(rows);
+    } else {
+      const std::vector<double> reference = reference_of(rows, objectives);
+      for (std::size_t p = 0; p < objectives.front().pretended_means().size(); ++p) {
+        const auto breaks = [p](const Surrogate& limit) { return limit.pretended_means()[p] > 0; };
+        if (std::ranges::any_of(limits, breaks)) continue;
+        for (const Surrogate& surrogate : objectives) {
+          rows.push_back(surrogate.pretended_means()[p]);
+        }
+      }
+      volume_.emplace(rows, reference);
+    }
+  }
+
+  double operator()(std::span<const Prediction> predictions, std::span<double> by_mean,
+                    std::span<double> by_deviation) const {
+    double value = 0;
+    const auto add = [&](std::size_t i, const LogImprovement& term) {
+      value += term.value;
+      by_mean[i] = term.by_mean;
+      by_deviation[i] = term.by_deviation;
+    };
+    if (volume_) {
+      std::vector<double> means, deviations;
+      for (const auto& [mean, deviation] : predictions.first(objectives_)) {
+        means.push_back(mean);
+        deviations.push_back(deviation);
+      }
+      value = volume_->log_expectation(means, deviations, by_mean.first(objectives_),
+                                       by_deviation.first(objectives_));
+    } else if (nothing_kept_) {
+      for (std::size_t i = 0; i < objectives_; ++i) add(i, {});
+    } else {
+      // Of limits the logarithm of a probability is added: only to a logarithm.
+      const bool limited = predictions.size() > 1;
+      add(0, utility_of(limited ? Utility{} : utility_, predictions[0], best_));
+    }
+    for (std::size_t i = objectives_; i < predictions.size(); ++i) {
+      add(i, probability_to_keep(predictions[i]));
+    }
+    return value;
+  }
+
+ private:
+  static std::vector<double> reference_of(std::span<const double> rows,
+                                          std::span<const Surrogate> objectives) {
+    const std::size_t k = objectives.size();
+    const std::vector<std::size_t> fronts = nondominated_fronts(rows, k);
+    std::vector<double> reference;
+    for (std::size_t j = 0; j < k; ++j) {
+      double low = HUGE_VAL, high = -HUGE_VAL;
+      for (std::size_t i = 0; i < fronts.size(); ++i) {
+        if (fronts[i] > 0) continue;
+        low = std::min(low, rows[i * k + j]);
+        high = std::max(high, rows[i * k + j]);
+      }
+      reference.push_back(
+          std::max(high + 0.1 * (high - low), std::ranges::max(objectives[j].targets())));
+    }
+    return reference;
+  }
+
+  Utility utility_;
+  std::size_t objectives_;
+  double best_ = 0;
+  bool nothing_kept_ = false;
+  std::optional<HypervolumeImprovement> volume_;
+};
+
+}  // namespace
+
+GpModel::GpModel(const Features& features, Scale scale, const SurrogateSettings& settings,
+                 std::size_t objectives, std::size_t limits) {
+  for (std::size_t i = 0; i < objectives; ++i) {
+    objectives_.emplace_back(features, scale, settings, i);
+  }
+  for (std::size_t i = 0; i < limits; ++i) {
+    limits_.emplace_back(features, Scale::limit, settings, objectives + i);
+  }
+}
+
+void GpModel::update(const History& history, std::span<const std::span<const double>> running) {
+  for (auto* surrogates : {&objectives_, &limits_}) {
+    for (Surrogate& surrogate : *surrogates) {
+      surrogate.update(history);
+      surrogate.pretend(running);
+    }
+  }
+}
+
+std::vector<std::size_t> GpModel::good(const History& history, std::size_t count) const {
+  if (outputs() == 1) return objectives_.front().most_promising(count);
+  std::vector<std::size_t> ranked = history.ranked(objectives_.front().members());
+  std::erase_if(ranked, [&](std::size_t i) { return history.kind(i) != History::Kind::usable; });
+  ranked.resize(std::min(count, ranked.size()));
+  return ranked;
+}
+
+Acquisition GpModel::acquisition(const History& history, const Utility& utility) const {
+  std::vector<const GaussianProcess*> models;
+  for (const auto* surrogates : {&objectives_, &limits_}) {
+    for (const Surrogate& surrogate : *surrogates) models.push_back(&surrogate.model());
+  }
+  const auto merit = std::make_shared<Merit>(history, objectives_, limits_, utility);
+  Acquisition acquisition;
+  acquisition.values = [models, merit](std::span<const double> rows) {
+    std::vector<std::vector<Prediction>> predictions;
+    for (const GaussianProcess* model : models) predictions.push_back(model->predict_many(rows));
+    std::vector<double> values, by_mean(models.size()), by_deviation(models.size());
+    std::vector<Prediction> of_row(models.size());
+    for (std::size_t i = 0; i < predictions.front().size(); ++i) {
+      for (std::size_t j = 0; j < models.size(); ++j) of_row[j] = predictions[j][i];
+      values.push_back((*merit)(of_row, by_mean, by_deviation));
+    }
+    return values;
+  };
+  acquisition.climb = [models, merit](std::span<const double> row, std::span<double> gradient) {
+    const std::size_t d = row.size();
+    std::vector<Prediction> predictions;
+    std::vector<double> means(models.size() * d), deviations(models.size() * d);
+    for (std::size_t j = 0; j < models.size(); ++j) {
+      predictions.push_back(models[j]->predict(row, std::span(means).subspan(j * d, d),
+                                               std::span(deviations).subspan(j * d, d)));
+    }
+    std::vector<double> by_mean(models.size()), by_deviation(models.size());
+    const double value = (*merit)(predictions, by_mean, by_deviation);
+    for (std::size_t i = 0; i < d; ++i) {
+      gradient[i] = 0;
+      for (std::size_t j = 0; j < models.size(); ++j) {
+        gradient[i] += by_mean[j] * means[j * d + i] + by_deviation[j] * deviations[j * d + i];
+      }
+    }
+    return value;
+  };
+  return acquisition;
+}
+
+json GpModel::save() const {
+  json all = json::array();
+  for (const auto* surrogates : {&objectives_, &limits_}) {
+    for (const Surrogate& surrogate : *surrogates) all.push_back(surrogate.save());
+  }
+  return all;
+}
+
+Result<void> GpModel::load(const json& state, const History& history) {
+  if (!state.is_array() || state.size() != outputs()) {
+    return fail("saved state: not one model for each objective and limit");
+  }
+  GpModel loaded = *this;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    Surrogate& surrogate =
+        i < objectives_.size() ? loaded.objectives_[i] : loaded.limits_[i - objectives_.size()];
+    TRY(surrogate.load(state[i], history));
+    // They are brought up to date together.
+    if (!surrogate.in_step_with(loaded.objectives_.front())) {
+      return fail("saved state: models of different results");
+    }
+  }
+  *this = std::move(loaded);
+  return {};
+}
+
+}  // namespace attune

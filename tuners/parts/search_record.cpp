@@ -1,0 +1,142 @@
+#include "tuners/parts/search_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "space/sample.h"
+
+namespace attune {
+namespace {
+
+constexpr int kTries = 100;  // draws before a repeated point is accepted
+
+}  // namespace
+
+bool enough_results(std::size_t usable, std::size_t running, std::size_t wanted) {
+  if (usable == 0) return false;
+  return usable >= wanted || (2 * usable >= wanted && usable + running >= wanted);
+}
+
+SearchRecord::SearchRecord(const Space& space, const Objectives& objectives)
+    : space_(space),
+      objectives_(objectives),
+      features_(space),
+      dedup_(space, Deduplicator::Remember::always),
+      history_(features_.size(), objectives.size(), objectives.limits()) {}
+
+std::vector<std::span<const double>> SearchRecord::running(std::size_t most) const {
+  std::vector<std::span<const double>> rows;
+  for (const auto& trial : running_.newest(most)) rows.emplace_back(trial.encoded);
+  return rows;
+}
+
+std::vector<Point> SearchRecord::best_points(std::span<const std::size_t> members,
+                                             std::span<const double> losses,
+                                             std::size_t count) const {
+  std::vector<std::size_t> ranked(members.size());
+  std::iota(ranked.begin(), ranked.end(), 0);
+  const std::size_t n = std::min(count, ranked.size());
+  std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(n), {},
+                            [&](std::size_t i) { return std::pair(losses[i], i); });
+  ranked.resize(n);
+  std::vector<Point> best;
+  for (const std::size_t i : ranked) best.push_back(points_[members[i]]);
+  return best;
+}
+
+std::set<TrialId> SearchRecord::running_ids() const {
+  std::set<TrialId> ids;
+  for (const auto& trial : running_.all()) ids.insert(ids.end(), trial.id);
+  return ids;
+}
+
+Point SearchRecord::first_unseen(std::span<const Found> found, Rng& rng) const {
+  for (const Found& one : found) {
+    if (!dedup_.repeats(one.point)) return one.point;
+  }
+  return draw(rng);
+}
+
+Point SearchRecord::draw(Rng& rng) const {
+  Point point = sample(space_, rng);
+  for (int i = 0; i < kTries && (!space_.feasible(point) || dedup_.repeats(point)); ++i) {
+    point = sample(space_, rng);
+  }
+  return point;
+}
+
+Answer SearchRecord::propose(TrialId id, Point point) {
+  auto fresh = dedup_(std::move(point));
+  if (!fresh) return Exhausted{};
+  running_.start(id, *fresh, features_.encode(*fresh));
+  return Proposal{.point = *std::move(fresh)};
+}
+
+Answer SearchRecord::repeat(TrialId id, Point point) {
+  running_.start(id, point, features_.encode(point));
+  return Proposal{.point = std::move(point)};
+}
+
+void SearchRecord::tell(std::span<const Outcome> outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.end != End::imported) running_.finish(outcome.trial);
+    dedup_.add(outcome.point);
+    const auto values = objectives_(outcome);
+    using enum History::Kind;
+    learn(outcome.point,
+          values                        ? usable
+          : outcome.end == End::stopped ? stopped
+                                        : useless,
+          values.value_or(std::vector(objectives_.size() + objectives_.limits(), 0.0)));
+  }
+}
+
+void SearchRecord::adopt(TrialId id, const Point& point) {
+  dedup_.add(point);
+  running_.start(id, point, features_.encode(point));
+}
+
+void SearchRecord::learn(Point point, History::Kind kind, std::span<const double> values) {
+  history_.add(features_.encode(point), kind, values);
+  points_.push_back(std::move(point));
+}
+
+json SearchRecord::save() const {
+  std::vector<const Point*> points;
+  std::vector<double> values, kinds;
+  for (std::size_t i = 0; i < history_.size(); ++i) {
+    points.push_back(&points_[i]);
+    values.insert(values.end(), history_.values(i).begin(), history_.values(i).end());
+    kinds.push_back(static_cast<double>(history_.kind(i)));
+  }
+  return {{"dedup", dedup_.save()},
+          {"points", save_points(points)},
+          {"values", save_numbers(values)},
+          {"kinds", save_numbers(kinds)},
+          {"running", running_.save()}};
+}
+
+Result<void> SearchRecord::load(const json& state, Gaps gaps) {
+  SearchRecord loaded(space_, objectives_);
+  TRY(loaded.dedup_.load(TRY(object_at(state, "dedup"))));
+  const auto values = TRY(numbers_at(state, "values"));
+  const auto kinds = TRY(numbers_at(state, "kinds"));
+  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), kinds.size(), gaps));
+  const std::size_t width = objectives_.size() + objectives_.limits();
+  if (values.size() != width * kinds.size() ||
+      !std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) ||
+      !std::ranges::all_of(kinds, [](double kind) { return is_index(kind, 3); })) {
+    return fail("saved state: impossible results");
+  }
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto kind = static_cast<History::Kind>(static_cast<int>(kinds[i]));
+    loaded.learn(std::move(points[i]), kind, std::span(values).subspan(i * width, width));
+  }
+  TRY(loaded.running_.load(space_, TRY(array_at(state, "running")),
+                           [&](const Point& point) { return features_.encode(point); }));
+  *this = std::move(loaded);
+  return {};
+}
+
+}  // namespace attune

@@ -1,0 +1,212 @@
+#include "tuners/parts/surrogate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "base/saved_numbers.h"
+
+namespace attune {
+namespace {
+
+// Rows that the parameters are fitted to: each step of a fit costs their cube.
+constexpr std::size_t kMostFitted = 200;
+// Evaluations of a fit that starts where the last one ended, and of one that starts elsewhere too:
+// every fourth.
+constexpr int kEvaluations = 12;
+constexpr int kMoreEvaluations = 25;
+constexpr double kInterval = 1.96;  // deviations on each side that hold 95 % of a normal
+constexpr std::size_t kRestartEvery = 4;
+
+// NaN equals NaN.
+bool same_bits(std::span<const double> a, std::span<const double> b) {
+  return std::ranges::equal(
+      a, b, {}, [](double x) { return std::bit_cast<std::uint64_t>(x); },
+      [](double x) { return std::bit_cast<std::uint64_t>(x); });
+}
+
+std::vector<std::size_t> indices(std::size_t n) {
+  std::vector<std::size_t> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+Surrogate::Surrogate(const Features& features, Scale scale, const SurrogateSettings& settings,
+                     std::size_t output)
+    : scale_(scale),
+      settings_(settings),
+      output_(output),
+      categories_(features.categories()),
+      model_(categories_, settings.least_noise) {}
+
+void Surrogate::update(const History& history) {
+  if (history.size() == seen_ && fits_ > 0) return;
+  model_.resize(members_.size());
+  pretended_.clear();
+  pretended_means_.clear();
+  const std::size_t step = std::clamp<std::size_t>(fitted_at_ / 20, 1, kMostRows / 10);
+  if (fits_ == 0 || history.size() >= fitted_at_ + step) {
+    members_ = modelled(history, kMostRows);
+    take_targets(history);
+    fit(history);
+  } else {
+    for (std::size_t i = seen_; i < history.size(); ++i) {
+      model_.append(history.row(i));
+      members_.push_back(i);
+    }
+    take_targets(history);
+    model_.set_targets(targets_);
+  }
+  seen_ = history.size();
+}
+
+void Surrogate::take_targets(const History& history) {
+  targets_ = attune::targets(history, members_, scale_, output_);
+  // No other target is lower than the usable ones.
+  best_ = *std::ranges::min_element(targets_);
+}
+
+void Surrogate::fit(const History& history) {
+  std::vector<std::size_t> ranked = indices(members_.size());
+  std::ranges::stable_sort(ranked, {}, [&](std::size_t i) { return targets_[i]; });
+  const std::vector<std::size_t> chosen = thinned(std::move(ranked), kMostFitted);
+  std::vector<std::size_t> members;
+  std::vector<double> targets;
+  for (const std::size_t i : chosen) {
+    members.push_back(members_[i]);
+    targets.push_back(targets_[i]);
+  }
+  GaussianProcess part(categories_, settings_.least_noise);
+  part.assign(history.gather(members), model_.parameters());
+  part.set_targets(targets);
+  if (fits_ % kRestartEvery == 0) {
+    part.refit(kMoreEvaluations, settings_.warping);
+  } else {
+    part.fit(kEvaluations);
+  }
+  if (members.size() == members_.size()) {
+    model_ = std::move(part);
+  } else {
+    model_.assign(history.gather(members_), part.parameters());
+    model_.set_targets(targets_);
+  }
+  ++fits_;
+  fitted_at_ = history.size();
+}
+
+void Surrogate::pretend(std::span<const std::span<const double>> running) {
+  const bool more = running.size() >= pretended_.size() &&
+                    std::equal(pretended_.begin(), pretended_.end(), running.begin(), same_bits);
+  if (!more) {
+    model_.resize(members_.size());
+    pretended_.clear();
+    pretended_means_.clear();
+    best_ = *std::ranges::min_element(targets_);
+  }
+  for (const std::span<const double> row : running.subspan(pretended_.size())) {
+    pretended_means_.push_back(model_.predict(row).mean);
+    best_ = std::min(best_, pretended_means_.back());
+    model_.append(row);
+    pretended_.emplace_back(row.begin(), row.end());
+  }
+}
+
+std::vector<std::size_t> Surrogate::most_promising(std::size_t count) const {
+  const std::vector<double> means = model_.fitted_means();
+  std::vector<std::size_t> ranked = indices(means.size());
+  const std::size_t n = std::min(count, ranked.size());
+  std::ranges::partial_sort(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(n),
+                            [&](std::size_t a, std::size_t b) {
+                              return means[a] != means[b] ? means[a] < means[b] : a < b;
+                            });
+  ranked.resize(n);
+  for (std::size_t& i : ranked) i = members_[i];
+  return ranked;
+}
+
+double Surrogate::expected_fall(std::span<const double> row) const {
+  const auto [mean, deviation] = model_.predict(row);
+  GaussianProcess further = model_;
+  further.append(row);
+  std::vector<double> told = targets_;
+  told.insert(told.end(), pretended_means_.begin(), pretended_means_.end());
+  told.push_back(mean);
+  const auto lowest = [&](double result) {
+    told.back() = result;
+    further.set_targets(told);
+    return std::ranges::min(further.fitted_means());
+  };
+  double now = std::ranges::min(model_.fitted_means());
+  for (const double expected : pretended_means_) now = std::min(now, expected);
+  return now - 0.5 * (lowest(mean - kInterval * deviation) + lowest(mean + kInterval * deviation));
+}
+
+std::optional<std::size_t> Surrogate::most_surprising(const History& history) const {
+  const std::vector<double> means = model_.fitted_means();
+  std::optional<std::size_t> found;
+  double most = kInterval * std::exp(0.5 * model_.parameters().log_noise);
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const double difference = std::abs(targets_[i] - means[i]);
+    if (history.kind(members_[i]) != History::Kind::usable || difference <= most) continue;
+    most = difference;
+    found = members_[i];
+  }
+  return found;
+}
+
+json Surrogate::save() const {
+  json state = model_.save();
+  state["members"] = save_numbers(std::vector<double>(members_.begin(), members_.end()));
+  state["seen"] = seen_;
+  state["fitted_at"] = fitted_at_;
+  state["fits"] = fits_;
+  return state;
+}
+
+Result<void> Surrogate::load(const json& state, const History& history) {
+  const auto damaged = [] { return fail("saved state: a model that does not fit its results"); };
+  const auto members = TRY(numbers_at(state, "members"));
+  const auto size_at = [&](std::string_view key) -> Result<std::size_t> {
+    const auto n = TRY(integer_at(state, key));
+    if (n < 0) return fail("saved state: " + std::string(key) + " is negative");
+    return static_cast<std::size_t>(n);
+  };
+  const std::size_t seen = TRY(size_at("seen"));
+  const std::size_t fitted_at = TRY(size_at("fitted_at"));
+  const std::size_t fits = TRY(size_at("fits"));
+  const bool possible =
+      seen <= history.size() && fitted_at <= seen && seen - fitted_at <= members.size() &&
+      std::ranges::all_of(members,
+                          [&](double i) { return is_index(i, static_cast<double>(seen)); }) &&
+      std::ranges::adjacent_find(members, std::greater_equal<>()) == members.end() &&
+      (fits == 0) == members.empty() && (fits == 0 || !categories_.empty()) &&
+      members.size() - (seen - fitted_at) <= kMostRows && members.size() <= 2 * kMostRows;
+  if (!possible) return damaged();
+
+  Surrogate loaded = *this;
+  loaded.members_.assign(members.begin(), members.end());
+  loaded.pretended_.clear();
+  loaded.pretended_means_.clear();
+  loaded.seen_ = seen;
+  loaded.fitted_at_ = fitted_at;
+  loaded.fits_ = fits;
+  loaded.targets_.clear();
+  if (fits > 0) {
+    if (std::ranges::none_of(loaded.members_, [&](std::size_t i) {
+          return history.kind(i) == History::Kind::usable;
+        })) {
+      return damaged();
+    }
+    loaded.take_targets(history);
+  }
+  TRY(loaded.model_.load(state, history.gather(loaded.members_), loaded.targets_));
+  // All that came since the last fit were appended.
+  if (loaded.model_.assigned() != members.size() - (seen - fitted_at)) return damaged();
+  *this = std::move(loaded);
+  return {};
+}
+
+}  // namespace attune

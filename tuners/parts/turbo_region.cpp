@@ -1,0 +1,110 @@
+#include "tuners/parts/turbo_region.h"
+
+#include <algorithm>
+
+#include "base/saved_numbers.h"
+
+namespace attune {
+namespace {
+
+constexpr std::size_t kLeastFailures = 4;
+// What is better by less than this part of the distance to the lower quartile is no success. The
+// paper has 0.1 % of the best result, which depends on where the scale has its zero.
+constexpr double kLeastImprovement = 1e-3;
+
+Result<std::set<TrialId>> ids_at(const json& state, std::string_view key) {
+  std::set<TrialId> ids;
+  for (const json& id : TRY(array_at(state, key))) {
+    if (!id.is_number_integer()) return fail("saved state: a trial without a number");
+    ids.insert(id.get<TrialId>());
+  }
+  return ids;
+}
+
+}  // namespace
+
+TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& settings,
+                         std::set<TrialId> strangers)
+    : trust_(settings, std::max(features.size(), kLeastFailures)),
+      history_(features.size()),
+      surrogate_(features, Scale::standardised),
+      strangers_(std::move(strangers)) {}
+
+void TurboRegion::start(TrialId id, bool guided) {
+  withdraw(id);
+  if (guided) guided_.insert(id);
+}
+
+void TurboRegion::withdraw(TrialId id) {
+  guided_.erase(id);
+  strangers_.erase(id);
+}
+
+void TurboRegion::learn(const History& all, TrialId id) {
+  if (strangers_.erase(id) > 0) return;
+  const std::size_t i = all.size() - 1;
+  if (const auto found = guided_.find(id); found != guided_.end()) {
+    trust_.count(all.kind(i) == History::Kind::usable && improves(all.loss(i)), guided_.size());
+    guided_.erase(found);
+  }
+  add(all, i);
+}
+
+void TurboRegion::add(const History& all, std::size_t i) {
+  const bool usable = all.kind(i) == History::Kind::usable;
+  if (usable && (history_.usable() == 0 || all.loss(i) < history_.loss(best_))) {
+    best_ = members_.size();
+  }
+  history_.add(all.row(i), all.kind(i), all.loss(i));
+  members_.push_back(i);
+}
+
+std::size_t TurboRegion::centre() const {
+  for (const std::size_t i : surrogate_.most_promising(history_.size())) {
+    if (history_.kind(i) == History::Kind::usable) return members_[i];
+  }
+  return members_[best_];
+}
+
+bool TurboRegion::improves(double loss) const {
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < history_.size(); ++i) {
+    if (history_.kind(i) == History::Kind::usable) losses.push_back(history_.loss(i));
+  }
+  if (losses.empty()) return true;
+  const double best = history_.loss(best_);
+  const auto quartile = losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 4);
+  std::ranges::nth_element(losses, quartile);
+  // Halves, as losses may be far apart.
+  return best / 2 - loss / 2 > kLeastImprovement * (*quartile / 2 - best / 2);
+}
+
+const Surrogate& TurboRegion::model(std::span<const std::span<const double>> running) {
+  surrogate_.update(history_);
+  surrogate_.pretend(running);
+  return surrogate_;
+}
+
+json TurboRegion::save() const {
+  return {{"trust", trust_.save()},
+          {"surrogate", surrogate_.save()},
+          {"members", save_numbers(std::vector<double>(members_.begin(), members_.end()))},
+          {"guided", guided_},
+          {"strangers", strangers_}};
+}
+
+Result<void> TurboRegion::load(const json& state, const History& all) {
+  TRY(trust_.load(TRY(value_at(state, "trust"))));
+  const auto members = TRY(numbers_at(state, "members"));
+  const auto end = static_cast<double>(all.size());
+  if (!std::ranges::all_of(members, [end](double i) { return is_index(i, end); }) ||
+      std::ranges::adjacent_find(members, std::greater_equal<>()) != members.end()) {
+    return fail("saved state: a region of impossible results");
+  }
+  for (const double i : members) add(all, static_cast<std::size_t>(i));
+  guided_ = TRY(ids_at(state, "guided"));
+  strangers_ = TRY(ids_at(state, "strangers"));
+  return surrogate_.load(TRY(object_at(state, "surrogate")), history_);
+}
+
+}  // namespace attune
