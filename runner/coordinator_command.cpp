@@ -8,6 +8,7 @@
 
 #include "backends/local/machine.h"
 #include "base/terminal_text.h"
+#include "coordinator/server/buffer_board.h"
 #include "coordinator/server/server.h"
 #include "os/private_file.h"
 #include "os/standard_output.h"
@@ -195,15 +196,14 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.ping = server_options.silence / 5;
   bool finished = false;
   const fs::path program = fs::path(surroundings.program_folder) / "attune";
-  const MakeOperator make_operator =
-      TRY(choose_operator(io,
-                          {slurm, options.scale_command, options.most_workers, program, directory,
-                           surroundings.environment},
-                          log));
+  ServerParts parts{make_buffer_board, commander, {}};
+  parts.make_operator = TRY(choose_operator(io,
+                                            {slurm, options.scale_command, options.most_workers,
+                                             program, directory, surroundings.environment},
+                                            log));
   say_if_another_runs(directory);
-  const auto server = TRY(CoordinatorServer::create(
-      io, real_files(), clock, server_options, commander, log, [&] { finished = true; },
-      make_operator));
+  const auto server = TRY(CoordinatorServer::create(io, real_files(), clock, server_options, parts,
+                                                    log, [&] { finished = true; }));
   put_text(stderr, fmt::format("coordinator in {}, listening on {}{}\n"
                                "workers join with: attune worker --join {}\n",
                                directory.string(), server->address(),

@@ -18,6 +18,7 @@
 
 #include "coordinator/messages.h"
 #include "coordinator/roles.h"
+#include "coordinator/server/buffer_board.h"
 #include "coordinator/server/server.h"
 #include "os/clock.h"
 #include "wire/dialer.h"
@@ -160,7 +161,8 @@ int run(const Load& load, Durability durability, const char* name) {
   ServerOptions options;
   options.directory = folder;
   options.durability = durability;
-  auto server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
+  auto server = CoordinatorServer::create(io, real_files(), clock, options,
+                                          {make_buffer_board, {}, {}}, Log(), [] {});
   if (!server) {
     fmt::print(stderr, "{}\n", server.error().message);
     return 1;

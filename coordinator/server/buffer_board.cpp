@@ -95,7 +95,7 @@ void BufferBoard::forget_attempt(const Task& task, int attempt) {
 
 // ---- programs
 
-Result<void> BufferBoard::hear(SessionId session, const Task& task, const json& message) {
+Result<void> BufferBoard::hear(BufferSession session, const Task& task, const json& message) {
   const std::string id = TRY(name_at(message, "buffer"));
   const auto is = [&](const std::string& other) { return other == id; };
   if (std::ranges::none_of(task.spec.uses, is) &&
@@ -107,7 +107,7 @@ Result<void> BufferBoard::hear(SessionId session, const Task& task, const json& 
   return {};
 }
 
-void BufferBoard::gone(SessionId session) {
+void BufferBoard::gone(BufferSession session) {
   for (const auto& [id, buffer] : buffers_) buffer->gone(session);
 }
 
@@ -141,6 +141,10 @@ Result<void> BufferBoard::load(const json& state) {
   }
   buffers_ = std::move(buffers);
   return {};
+}
+
+std::unique_ptr<TaskBuffers> make_buffer_board(std::uint64_t seed, BufferOutlets outlets) {
+  return std::make_unique<BufferBoard>(seed, std::move(outlets));
 }
 
 }  // namespace attune

@@ -1,8 +1,6 @@
 #pragma once
 // The buffers of the tasks: each lives as long as its owner, from when that is queued on: who
 // writes to it may run before the owner does.
-//
-// One thread. The functions that it is given are not to call it back.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,36 +8,25 @@
 
 #include "base/json.h"
 #include "base/result.h"
-#include "coordinator/board.h"
-#include "coordinator/record.h"
 #include "coordinator/server/served_buffer.h"
+#include "coordinator/task_buffers.h"
 
 namespace attune {
 
-class BufferBoard {
+class BufferBoard final : public TaskBuffers {
  public:
-  using SessionId = BufferSession;
-  // `seed`: of all draws, together with the id of a buffer.
   BufferBoard(std::uint64_t seed, BufferOutlets outlets);
   BufferBoard(const BufferBoard&) = delete;
   BufferBoard& operator=(const BufferBoard&) = delete;
 
-  // Whether a task may own the buffers that it asks for. The error names the setting, or whose a
-  // buffer is.
-  Result<void> check(const TaskSpec& task) const;
-
-  // An edge of a task, behind Board::apply; live and in a replay. `task`: nullptr when it is gone.
-  void hear(const Record& record, const Task* task);
-  Result<void> replay(const json& record);
-
-  // What the program of a task says (docs/coordinator.md), which runs attempt `task.attempt`. An
-  // error: it may not say that, and is to be cut off.
-  Result<void> hear(SessionId session, const Task& task, const json& message);
-  void gone(SessionId session);  // nobody waits for its answers any more
-
-  json status() const;
-  json save() const;
-  Result<void> load(const json& state);  // all or nothing
+  Result<void> check(const TaskSpec& task) const override;
+  void hear(const Record& record, const Task* task) override;
+  Result<void> replay(const json& record) override;
+  Result<void> hear(BufferSession session, const Task& task, const json& message) override;
+  void gone(BufferSession session) override;
+  json status() const override;
+  json save() const override;
+  Result<void> load(const json& state) override;
 
  private:
   ServedBuffer* find(const std::string& id) const;
@@ -51,5 +38,7 @@ class BufferBoard {
   const BufferOutlets outlets_;
   std::map<std::string, std::unique_ptr<ServedBuffer>> buffers_;  // closed ones go
 };
+
+std::unique_ptr<TaskBuffers> make_buffer_board(std::uint64_t seed, BufferOutlets outlets);
 
 }  // namespace attune

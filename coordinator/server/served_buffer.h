@@ -11,7 +11,6 @@
 // One thread. The functions that it is given are not to call it back.
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <list>
 #include <string>
 #include <vector>
@@ -19,15 +18,9 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "coordinator/buffer/buffer.h"
+#include "coordinator/task_buffers.h"
 
 namespace attune {
-
-using BufferSession = std::uint64_t;  // of a program's connection
-
-struct BufferOutlets {
-  std::function<void(const json& record)> append;  // {"buffer": id, ...}
-  std::function<void(BufferSession session, const json& message)> answer;
-};
 
 // Of one answer: some 7 MiB as JSON where each byte of `meta` takes six there.
 inline constexpr std::size_t kMostPartItems = 10'000, kMostPartBytes = std::size_t{1} << 20;

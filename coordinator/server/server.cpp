@@ -39,7 +39,7 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
   const Ledger::Readers readers{
       [this](const json& state) -> Result<void> {
         TRY(coordinator_.load(state));
-        return buffers_.load(state.contains("buffers") ? state["buffers"] : json::object());
+        return buffers_->load(state.contains("buffers") ? state["buffers"] : json::object());
       },
       [this](const json& record) { return replay(record); }};
   ledger_ = TRY(Ledger::open(
@@ -92,14 +92,14 @@ void CoordinatorServer::Impl::keep_address() {
 }
 
 Result<void> CoordinatorServer::Impl::replay(const json& record) {
-  if (record.is_object() && record.contains("buffer")) return buffers_.replay(record);
+  if (record.is_object() && record.contains("buffer")) return buffers_->replay(record);
   const Record edge = TRY(record_from_json(record));
   return coordinator_.replay(edge);
 }
 
 json CoordinatorServer::Impl::save() const {
   json state = coordinator_.save();
-  state["buffers"] = buffers_.save();
+  state["buffers"] = buffers_->save();
   return state;
 }
 
@@ -228,8 +228,7 @@ CoordinatorServer::~CoordinatorServer() = default;
 
 Result<std::unique_ptr<CoordinatorServer>> CoordinatorServer::create(
     boost::asio::io_context& io, FileSystem& files, const Clock& clock, ServerOptions options,
-    const MakeCommander& make_commander, Log log, std::function<void()> on_finished,
-    const MakeOperator& make_operator) {
+    const ServerParts& parts, Log log, std::function<void()> on_finished) {
   const Ledger::Options ledger = Impl::ledger_options(options);
   Ledger::Former former = TRY(Ledger::look(files, ledger));
   // Records are calls: with another seed they would not lead to where the former coordinator was.
@@ -240,10 +239,10 @@ Result<std::unique_ptr<CoordinatorServer>> CoordinatorServer::create(
                     "without the tasks that it knows, move it away",
                     ledger.path, seed, *options.seed));
   std::unique_ptr<Commander> commander;
-  if (make_commander) commander = TRY(make_commander(seed));
+  if (parts.make_commander) commander = TRY(parts.make_commander(seed));
   auto impl = std::make_unique<Impl>(io, clock, std::move(options), seed, std::move(commander),
-                                     std::move(log), std::move(on_finished));
-  TRY(impl->begin(files, std::move(former), make_operator));
+                                     parts.make_buffers, std::move(log), std::move(on_finished));
+  TRY(impl->begin(files, std::move(former), parts.make_operator));
   return std::unique_ptr<CoordinatorServer>(new CoordinatorServer(std::move(impl)));
 }
 

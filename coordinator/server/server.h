@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "coordinator/coordinator.h"
 #include "coordinator/operators/operator.h"
+#include "coordinator/task_buffers.h"
 #include "os/clock.h"
 #include "os/durability.h"
 #include "os/file_system.h"
@@ -43,15 +44,21 @@ struct ServerOptions {
 // `seed`: of all lives of the coordinator. An error: it does not begin.
 using MakeCommander = std::function<Result<std::unique_ptr<Commander>>(std::uint64_t seed)>;
 
+struct ServerParts {
+  MakeTaskBuffers make_buffers;  // always needed
+  MakeCommander make_commander;  // empty: there are only the tasks of clients
+  MakeOperator make_operator;    // empty: workers come by themselves
+};
+
 class CoordinatorServer {
  public:
-  // `make_commander` may be empty: then there are only the tasks of clients. `on_finished`: nothing
-  // new begins, and all has ended; called once, by the event loop. `make_operator` may be empty.
-  // Errors name the file or the address. `files` and `clock` live longer.
-  static Result<std::unique_ptr<CoordinatorServer>> create(
-      boost::asio::io_context& io, FileSystem& files, const Clock& clock, ServerOptions options,
-      const MakeCommander& make_commander, Log log, std::function<void()> on_finished,
-      const MakeOperator& make_operator = {});
+  // `on_finished`: nothing new begins, and all has ended; called once, by the event loop. Errors
+  // name the file or the address. `files` and `clock` live longer.
+  static Result<std::unique_ptr<CoordinatorServer>> create(boost::asio::io_context& io,
+                                                           FileSystem& files, const Clock& clock,
+                                                           ServerOptions options,
+                                                           const ServerParts& parts, Log log,
+                                                           std::function<void()> on_finished);
   CoordinatorServer(const CoordinatorServer&) = delete;
   CoordinatorServer& operator=(const CoordinatorServer&) = delete;
   ~CoordinatorServer();  // cuts all connections; tasks run on

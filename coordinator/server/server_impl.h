@@ -14,7 +14,6 @@
 #include "coordinator/messages.h"
 #include "coordinator/name_key.h"
 #include "coordinator/roles.h"
-#include "coordinator/server/buffer_board.h"
 #include "coordinator/server/held_back.h"
 #include "coordinator/server/ledger.h"
 #include "coordinator/server/operator_seat.h"
@@ -32,16 +31,17 @@ class CoordinatorServer::Impl final : public Effects {
   using SessionId = Sessions::Id;
 
   Impl(boost::asio::io_context& io, const Clock& clock, ServerOptions options, std::uint64_t seed,
-       std::unique_ptr<Commander> commander, Log log, std::function<void()> on_finished)
+       std::unique_ptr<Commander> commander, const MakeTaskBuffers& make_buffers, Log log,
+       std::function<void()> on_finished)
       : io_(io),
         clock_(clock),
         options_(std::move(options)),
         seed_(seed),
         log_(std::move(log)),
         on_finished_(std::move(on_finished)),
-        buffers_(seed_,
-                 {[this](const json& record) { ledger_->append(dump_json(record)); },
-                  [this](SessionId session, const json& message) { say(session, message); }}),
+        buffers_(make_buffers(
+            seed_, {[this](const json& record) { ledger_->append(dump_json(record)); },
+                    [this](SessionId session, const json& message) { say(session, message); }})),
         coordinator_(with_secret(options_.coordinator), std::move(commander), *this),
         seat_(coordinator_,
               {[this] { return now(); }, [this] { return address(); }, [this] { settle_soon(); },
@@ -72,7 +72,7 @@ class CoordinatorServer::Impl final : public Effects {
     if (record.edge != Edge::info) seat_.something_happened();
   }
   void applied(const Record& record, const Task* task) override {
-    buffers_.hear(record, task);
+    buffers_->hear(record, task);
     if (record.edge == Edge::requeued || record.edge == Edge::ended) fence_former(record.task);
     if (live_ && task != nullptr && task->spec.client.empty() && options_.on_task_event) {
       const std::string text = task_event(record, *task);
@@ -184,7 +184,7 @@ class CoordinatorServer::Impl final : public Effects {
   const Log log_;
   std::function<void()> on_finished_;
   std::unique_ptr<Ledger> ledger_;
-  BufferBoard buffers_;
+  const std::unique_ptr<TaskBuffers> buffers_;
   Coordinator coordinator_;
   OperatorSeat seat_;
   HeldBack held_back_;

@@ -123,7 +123,7 @@ void CoordinatorServer::Impl::fence(const Session& program, Connection& connecti
 void CoordinatorServer::Impl::fence_former(const std::string& task) {
   sessions_.for_each([&](SessionId id, const Session& session) {
     if (session.role != Role::data || session.name != task || task_of(session) != nullptr) return;
-    buffers_.gone(id);
+    buffers_->gone(id);
     when_durable([this, id] {
       if (const Session* former = sessions_.find(id)) fence(*former, *former->connection);
     });
@@ -150,7 +150,7 @@ void CoordinatorServer::Impl::closed(SessionId id, const std::string& reason) {
   } else if (session->role == Role::client) {
     log_.info("client {} is gone: {}", session->name, reason);
   } else {
-    buffers_.gone(id);
+    buffers_->gone(id);
   }
   settle_soon();
 }
@@ -172,7 +172,7 @@ void CoordinatorServer::Impl::heard(SessionId id, const json& message) {
 
 Result<void> CoordinatorServer::Impl::check_task(const TaskSpec& task) const {
   TRY(check_length(to_json(task), "task"));
-  return buffers_.check(task);
+  return buffers_->check(task);
 }
 
 Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
@@ -183,7 +183,7 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
     if (type == "info") TRY(check_length(message, "info"));
     return hear_worker(coordinator_, session.name, message, now());
   }
-  if (session.role == Role::data) return buffers_.hear(id, *task_of(session), message);
+  if (session.role == Role::data) return buffers_->hear(id, *task_of(session), message);
   TRY(check_right(session, type));
   if (type == "status" || session.role == Role::client) {
     if (type == "tell") TRY(check_length(message, "tell"));
@@ -191,7 +191,7 @@ Result<void> CoordinatorServer::Impl::hear(SessionId id, const Session& session,
     const auto check = [&](const TaskSpec& task) { return check_task(task); };
     json answer = TRY(hear_client(coordinator_, session.name, message, check, now()));
     if (answer.is_null()) return {};
-    if (answer["type"] == "status") answer["buffers"] = buffers_.status();
+    if (answer["type"] == "status") answer["buffers"] = buffers_->status();
     say(id, std::move(answer));
   }
   return {};

@@ -7,7 +7,7 @@
 
 namespace attune::buffer_board_test {
 
-using Session = BufferBoard::SessionId;
+using Session = BufferSession;
 
 // A task `t` that runs and owns the buffer `b`, and one `u` that uses it.
 struct Buffers {

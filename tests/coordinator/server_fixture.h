@@ -6,6 +6,7 @@
 #include "coordinator/messages.h"
 #include "coordinator/name_key.h"
 #include "coordinator/roles.h"
+#include "coordinator/server/buffer_board.h"
 #include "coordinator/server/server.h"
 #include "coordinator/worker/worker_process.h"
 #include "tests/backends/local/gate.h"
@@ -45,7 +46,8 @@ class ServerFixture {
     options.silence = silence;
     options.ping = silence / 4;
     options.look = std::chrono::milliseconds(20);
-    return CoordinatorServer::create(io, real_files(), *server_clock, options, nullptr, Log(),
+    return CoordinatorServer::create(io, real_files(), *server_clock, options,
+                                     {make_buffer_board, {}, {}}, Log(),
                                      [this] { finished = true; });
   }
   DialerOptions dial(const std::string& role = "client") const {

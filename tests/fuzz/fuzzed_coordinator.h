@@ -17,7 +17,7 @@ class FuzzedCoordinator final : public Effects {
  public:
   explicit FuzzedCoordinator(std::unique_ptr<Commander> commander = nullptr)
       : buffers(1, {[this](const json& record) { records.push_back(dump_json(record)); },
-                    [](BufferBoard::SessionId, const json& message) { frame(message); }}),
+                    [](BufferSession, const json& message) { frame(message); }}),
         coordinator({}, std::move(commander), *this) {}
 
   // ---- Effects

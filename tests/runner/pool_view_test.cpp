@@ -7,6 +7,7 @@
 
 #include "coordinator/messages.h"
 #include "coordinator/roles.h"
+#include "coordinator/server/buffer_board.h"
 #include "coordinator/server/server.h"
 #include "coordinator/worker/worker_process.h"
 #include "os/clock.h"
@@ -32,8 +33,8 @@ TEST_CASE("pool: a coordinator that runs is asked, and none is named") {
   const SystemClock clock;
   ServerOptions server_options;
   server_options.directory = options.join;
-  const auto server =
-      CoordinatorServer::create(io, real_files(), clock, server_options, nullptr, Log(), [] {});
+  const auto server = CoordinatorServer::create(io, real_files(), clock, server_options,
+                                                {make_buffer_board, {}, {}}, Log(), [] {});
   REQUIRE(server);
   std::thread loop([&] { io.run(); });
   const auto code = show_pool(options, printed.console, {});
@@ -52,7 +53,8 @@ struct RunningPool {
   RunningPool() {
     ServerOptions options;
     options.directory = folder.path / "coordinator";
-    server = CoordinatorServer::create(io, real_files(), clock, options, nullptr, Log(), [] {});
+    server = CoordinatorServer::create(io, real_files(), clock, options,
+                                       {make_buffer_board, {}, {}}, Log(), [] {});
     REQUIRE(server);
     WorkerOptions worker_options;
     worker_options.dial = dial_options(join().join, "", kWorkerRole).value();
@@ -172,8 +174,8 @@ TEST_CASE("pool: an error says of --join only what fits") {
   const SystemClock clock;
   ServerOptions server_options;
   server_options.directory = folder.path / "other";
-  const auto server =
-      CoordinatorServer::create(io, real_files(), clock, server_options, nullptr, Log(), [] {});
+  const auto server = CoordinatorServer::create(io, real_files(), clock, server_options,
+                                                {make_buffer_board, {}, {}}, Log(), [] {});
   REQUIRE(server);
   std::thread loop([&] { io.run(); });
   REQUIRE(write_address_file(file, {(*server)->address(), "view", Secret::draw()}));
