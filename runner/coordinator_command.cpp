@@ -8,8 +8,8 @@
 
 #include "backends/local/machine.h"
 #include "base/terminal_text.h"
-#include "coordinator/server/buffer_board.h"
-#include "coordinator/server/server.h"
+#include "cluster/pool/server/server.h"
+#include "cluster/workload/buffer_board.h"
 #include "os/private_file.h"
 #include "os/standard_output.h"
 #include "os/trust.h"

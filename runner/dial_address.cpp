@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "coordinator/roles.h"
+#include "cluster/pool/roles.h"
 #include "wire/address_file.h"
 
 namespace attune {

@@ -1,5 +1,5 @@
 #pragma once
-// The key that a name is bound to (coordinator/name_key.h), in a file: whoever is started again
+// The key that a name is bound to (cluster/pool/name_key.h), in a file: whoever is started again
 // under the name has it there.
 #include <filesystem>
 #include <string>

@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "coordinator/server/server.h"
+#include "cluster/pool/server/server.h"
 #include "os/atomic_file.h"
 #include "os/private_file.h"
 #include "os/unique_fd.h"

@@ -14,7 +14,7 @@
 
 #include "base/backoff.h"
 #include "base/result.h"
-#include "coordinator/operators/slurm_settings.h"
+#include "cluster/batch/slurm_settings.h"
 #include "os/process.h"
 #include "runner/pool_settings.h"
 

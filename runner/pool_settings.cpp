@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/names.h"
-#include "coordinator/roles.h"
+#include "cluster/pool/roles.h"
 #include "runner/dial_address.h"
 #include "runner/listen_address.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/terminal_text.h"
-#include "coordinator/roles.h"
+#include "cluster/pool/roles.h"
 #include "os/standard_output.h"
 #include "runner/commands/pool_text.h"
 #include "runner/dial_address.h"

@@ -8,11 +8,11 @@
 #include <memory>
 #include <utility>
 
-#include "coordinator/batch/command_batch_system.h"
-#include "coordinator/batch/slurm_commands.h"
-#include "coordinator/operators/command_operator.h"
-#include "coordinator/operators/slurm_operator.h"
-#include "coordinator/roles.h"
+#include "cluster/batch/command_batch_system.h"
+#include "cluster/batch/command_operator.h"
+#include "cluster/batch/slurm_commands.h"
+#include "cluster/batch/slurm_operator.h"
+#include "cluster/pool/roles.h"
 #include "os/atomic_file.h"
 #include "os/clock.h"
 #include "os/private_file.h"

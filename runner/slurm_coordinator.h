@@ -8,8 +8,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/result.h"
-#include "coordinator/operators/operator.h"
-#include "coordinator/operators/slurm_settings.h"
+#include "cluster/batch/slurm_settings.h"
+#include "cluster/pool/operator.h"
 #include "os/log.h"
 #include "runner/section.h"
 

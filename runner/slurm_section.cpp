@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "coordinator/operators/slurm_operator.h"
+#include "cluster/batch/slurm_operator.h"
 #include "runner/listen_address.h"
 
 namespace attune {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "coordinator/operators/slurm_settings.h"
+#include "cluster/batch/slurm_settings.h"
 #include "runner/section.h"
 
 namespace attune {

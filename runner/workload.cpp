@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "coordinator/commanders/commanders.h"
-#include "coordinator/operators/slurm_operator.h"
-#include "coordinator/roles.h"
-#include "coordinator/server/server.h"
+#include "cluster/batch/slurm_operator.h"
+#include "cluster/pool/roles.h"
+#include "cluster/pool/server/server.h"
+#include "cluster/workload/commanders.h"
 #include "os/private_file.h"
 #include "os/trust.h"
 #include "runner/experiment_file.h"

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/result.h"
-#include "coordinator/commander.h"
-#include "coordinator/operators/slurm_settings.h"
+#include "cluster/batch/slurm_settings.h"
+#include "cluster/pool/commander.h"
 
 namespace attune {
 

@@ -16,10 +16,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "coordinator/messages.h"
-#include "coordinator/roles.h"
-#include "coordinator/server/buffer_board.h"
-#include "coordinator/server/server.h"
+#include "cluster/pool/messages.h"
+#include "cluster/pool/roles.h"
+#include "cluster/pool/server/server.h"
+#include "cluster/workload/buffer_board.h"
 #include "os/clock.h"
 #include "wire/dialer.h"
 

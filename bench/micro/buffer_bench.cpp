@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "coordinator/buffer/buffer.h"
+#include "cluster/workload/buffer/buffer.h"
 
 namespace attune::bench {
 namespace {

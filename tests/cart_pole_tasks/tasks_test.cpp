@@ -1,7 +1,7 @@
 // Learner, collectors and evaluations as tasks of a real coordinator, on a real worker.
 #include <catch2/catch.hpp>
 
-#include "tests/coordinator/server_fixture.h"
+#include "tests/cluster/pool/server_fixture.h"
 
 namespace attune::tasks_test {
 

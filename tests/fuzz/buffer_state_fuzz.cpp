@@ -1,7 +1,7 @@
 // Any policy and any saved state of a buffer, {"policy": ..., "state": ...}, and calls from a
 // journal: an error, or a buffer that goes on, as another one does that is loaded from its state.
-#include "coordinator/buffer/buffer.h"
-#include "coordinator/buffer/buffer_record.h"
+#include "cluster/workload/buffer/buffer.h"
+#include "cluster/workload/buffer/buffer_record.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace attune;

@@ -2,7 +2,7 @@
 // coordinator that goes on, and whose own state is one from which another does.
 #include <set>
 
-#include "coordinator/commanders/commanders.h"
+#include "cluster/workload/commanders.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzzed_coordinator.h"
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include "coordinator/trial_event.h"
-#include "coordinator/worker/worker_tasks.h"
+#include "cluster/pool/trial_event.h"
+#include "cluster/pool/worker/worker_tasks.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzzed_coordinator.h"
 

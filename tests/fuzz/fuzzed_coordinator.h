@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "coordinator/messages.h"
-#include "coordinator/server/buffer_board.h"
+#include "cluster/pool/messages.h"
+#include "cluster/workload/buffer_board.h"
 #include "wire/json_frames.h"
 
 namespace attune {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "coordinator/roles.h"
+#include "cluster/pool/roles.h"
 #include "tests/support/temporary_folder.h"
 #include "wire/address_file.h"
 

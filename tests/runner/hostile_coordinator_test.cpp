@@ -11,8 +11,8 @@
 #include <map>
 #include <utility>
 
-#include "coordinator/roles.h"
-#include "coordinator/trial_event.h"
+#include "cluster/pool/roles.h"
+#include "cluster/pool/trial_event.h"
 #include "tests/runner/program_folder.h"
 #include "tests/support/run_until.h"
 #include "wire/address_file.h"

@@ -5,11 +5,11 @@
 #include <thread>
 #include <tuple>
 
-#include "coordinator/messages.h"
-#include "coordinator/roles.h"
-#include "coordinator/server/buffer_board.h"
-#include "coordinator/server/server.h"
-#include "coordinator/worker/worker_process.h"
+#include "cluster/pool/messages.h"
+#include "cluster/pool/roles.h"
+#include "cluster/pool/server/server.h"
+#include "cluster/pool/worker/worker_process.h"
+#include "cluster/workload/buffer_board.h"
 #include "os/clock.h"
 #include "runner/dial_address.h"
 #include "runner/pool_commands.h"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "coordinator/batch/slurm_commands.h"
+#include "cluster/batch/slurm_commands.h"
 #include "os/program_path.h"
 
 namespace attune {

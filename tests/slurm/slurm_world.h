@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/batch/command_batch_system.h"
+#include "cluster/batch/command_batch_system.h"
 #include "os/unique_fd.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,0 +1,53 @@
+#pragma once
+// The table of commands for Slurm: sbatch, squeue, scancel. Written for and tested with 22.05; all
+// options are older than 2021.
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cluster/batch/batch_commands.h"
+
+namespace attune {
+
+struct SlurmPrograms {
+  std::filesystem::path sbatch, squeue, scancel;
+  std::string user;  // whose jobs are cancelled
+};
+// Looks in PATH of `environment`. Where SLURM_CONF of it names no file that is said here: the
+// programs would try for a minute each time.
+Result<SlurmPrograms> find_slurm(const std::vector<std::string>& environment);
+
+// What of `inherited` the programs may see: not the user's defaults for the programs (SQUEUE_STATES
+// would hide jobs from us), except for where jobs go (SBATCH_PARTITION, _ACCOUNT, _QOS,
+// _RESERVATION).
+std::vector<std::string> slurm_environment(const std::vector<std::string>& inherited);
+
+// What of that sbatch may see, which hands it all to the job: not what says something of the
+// machine or the job that submits it.
+std::vector<std::string> sbatch_environment(const std::vector<std::string>& programs);
+
+// How long a program may take. A client tries for 100 s itself when a controller answers nothing.
+struct SlurmLimits {
+  std::chrono::milliseconds submit = std::chrono::seconds(60);
+  std::chrono::milliseconds other = std::chrono::seconds(30);
+};
+
+class SlurmCommands final : public BatchCommands {
+ public:
+  explicit SlurmCommands(SlurmPrograms programs, SlurmLimits limits = {})
+      : programs_(std::move(programs)), limits_(limits) {}
+
+  std::expected<CommandLine, BatchRefusal> submit(const BatchJob& job) const override;
+  BatchSubmission submitted(const CommandEnd& end) const override;
+  CommandLine list(const std::vector<std::string>& names) const override;
+  Result<BatchStates> listed(const CommandEnd& end) const override;
+  std::vector<CommandLine> cancel(const std::vector<std::string>& names) const override;
+  Result<void> done(const CommandEnd& end) const override;
+
+ private:
+  SlurmPrograms programs_;
+  SlurmLimits limits_;
+};
+
+}  // namespace attune

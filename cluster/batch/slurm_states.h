@@ -1,0 +1,25 @@
+#pragma once
+// What squeue says.
+#include <string>
+#include <string_view>
+
+#include "cluster/batch/batch_job.h"
+
+namespace attune {
+
+// The format that squeue is asked for: name, id, state, reason.
+inline constexpr std::string_view kSlurmFormat = "%j|%i|%T|%r";
+
+// Lines in kSlurmFormat. What is no such line (a site's greeting, a job with a strange name) is
+// passed over.
+BatchStates parse_slurm_states(std::string_view text);
+
+// Phase and cause for a word such as "NODE_FAIL". Words of a later Slurm are running ones: a job is
+// not given up because of a word.
+BatchState slurm_state(std::string_view word);
+
+// Why a pending job will not start by itself, and the cure; empty for a reason that passes, such as
+// "Resources" or "Priority".
+std::string slurm_stuck(std::string_view reason);
+
+}  // namespace attune
