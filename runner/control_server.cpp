@@ -17,8 +17,8 @@
 #include <boost/asio/streambuf.hpp>
 #include <boost/asio/write.hpp>
 
-#include "runner/commands/console.h"
 #include "runner/control_address.h"
+#include "runner/json_format.h"
 
 namespace attune {
 

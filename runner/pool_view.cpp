@@ -12,6 +12,7 @@
 #include "os/standard_output.h"
 #include "runner/commands/pool_text.h"
 #include "runner/dial_address.h"
+#include "runner/json_format.h"
 #include "runner/pool_commands.h"
 #include "runner/store/store_reader.h"
 #include "wire/dialer.h"

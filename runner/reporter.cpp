@@ -8,6 +8,7 @@
 #include "runner/commands/console.h"
 #include "runner/commands/shell_words.h"
 #include "runner/commands/stored_json.h"
+#include "runner/json_format.h"
 #include "runner/options.h"
 
 namespace attune {

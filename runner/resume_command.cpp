@@ -14,6 +14,7 @@
 #include "runner/commands/shell_words.h"
 #include "runner/commands/stored_json.h"
 #include "runner/experiment_file.h"
+#include "runner/json_format.h"
 #include "runner/restore.h"
 #include "runner/run_command.h"
 #include "runner/store/schema.h"

@@ -9,6 +9,7 @@
 #include "base/terminal_text.h"
 #include "os/standard_output.h"
 #include "runner/commands/experiment_folder.h"
+#include "runner/json_format.h"
 #include "runner/store/change_store.h"
 #include "runner/store/experiment_lock.h"
 

@@ -9,6 +9,7 @@
 #include "os/standard_output.h"
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
+#include "runner/json_format.h"
 #include "runner/progress.h"
 #include "runner/store/store_reader.h"
 

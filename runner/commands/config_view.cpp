@@ -1,5 +1,6 @@
 // attune config, attune completion-words.
 #include "runner/commands/views.h"
+#include "runner/json_format.h"
 #include "runner/store/store_reader.h"
 #include "runner/yaml.h"
 

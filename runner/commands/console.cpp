@@ -43,12 +43,6 @@ void print_json(const Console& console, const json& value) {
   print(console, dump_json(value) + "\n");
 }
 
-json with_format(const json& object) {
-  json whole = {{"format", kJsonFormat}};
-  whole.update(object);
-  return whole;
-}
-
 void JsonArray::add(const json& element) {
   print(console_, (first_ ? "" : ",\n ") + dump_json(element));
   first_ = false;

@@ -21,12 +21,6 @@ void print(const Console& console, const std::string& text);
 void print_text(const Console& console, const std::string& text);  // as terminal_text()
 void print_json(const Console& console, const json& value);        // one line
 
-// What the JSON that commands print means: docs/commands.md, "JSON". Another number says that a
-// key was taken away or means something else.
-inline constexpr int kJsonFormat = 1;
-// The object with `format` in front: each that stands alone, or in an array that is printed.
-json with_format(const json& object);
-
 // Columns two blanks apart, as wide as their widest cell; headings in capitals. Line ends and tabs
 // in a cell become blanks. On a terminal a line is cut at its width.
 class TextTable {

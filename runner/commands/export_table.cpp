@@ -4,6 +4,7 @@
 
 #include "base/python_json.h"
 #include "runner/commands/csv.h"
+#include "runner/json_format.h"
 
 namespace attune {
 namespace {

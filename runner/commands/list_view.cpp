@@ -7,6 +7,7 @@
 #include "runner/commands/stored_json.h"
 #include "runner/commands/views.h"
 #include "runner/commands/wait_reasons.h"
+#include "runner/json_format.h"
 #include "runner/progress.h"
 #include "runner/store/store_reader.h"
 

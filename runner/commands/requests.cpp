@@ -11,6 +11,7 @@
 #include "runner/commands/import_file.h"
 #include "runner/commands/shell_words.h"
 #include "runner/control_client.h"
+#include "runner/json_format.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/store_reader.h"
 #include "runner/yaml.h"

@@ -3,6 +3,7 @@
 // since 1970-01-01 UTC, null when it has not happened; NaN and infinities are null. What stands
 // alone gets its `format` by with_format().
 #include "base/json.h"
+#include "runner/json_format.h"
 #include "runner/store/store_reader.h"
 
 namespace attune {

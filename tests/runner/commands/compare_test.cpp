@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "runner/commands/views.h"
+#include "runner/json_format.h"
 #include "runner/store/store.h"
 #include "runner/yaml.h"
 #include "tests/runner/commands/printed.h"

@@ -15,6 +15,7 @@
 #include "runner/commands/csv.h"
 #include "runner/commands/import_file.h"
 #include "runner/commands/views.h"
+#include "runner/json_format.h"
 #include "runner/store/store.h"
 #include "tests/runner/commands/printed.h"
 #include "tests/runner/store/stored_experiment.h"

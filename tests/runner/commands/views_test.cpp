@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "os/unique_fd.h"
+#include "runner/json_format.h"
 #include "runner/store/experiment_lock.h"
 #include "runner/store/store.h"
 #include "tests/runner/commands/printed.h"
