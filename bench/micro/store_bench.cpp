@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
+#include "manager/store/store_observer.h"
+#include "manager/store/store_reader.h"
 #include "os/clock.h"
-#include "runner/store/store_observer.h"
-#include "runner/store/store_reader.h"
 
 namespace attune::bench {
 namespace {

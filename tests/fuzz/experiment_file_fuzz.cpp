@@ -1,6 +1,6 @@
 // Any experiment file of `attune run`: an error that names the file, or an experiment whose search
 // space is one.
-#include "runner/experiment_file.h"
+#include "manager/experiment/experiment_file.h"
 #include "space/parse.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <set>
 
-#include "tests/runner/program_folder.h"
+#include "tests/manager/app/program_folder.h"
 #include "tests/slurm/slurm_world.h"
 
 namespace attune {

@@ -1,5 +1,5 @@
 // The same experiment and seed lead to the same trials, also as jobs.
-#include "tests/runner/same_experiment.h"
+#include "tests/manager/app/same_experiment.h"
 #include "tests/slurm/slurm_world.h"
 
 namespace attune::slurm_same_test {

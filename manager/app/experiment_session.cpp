@@ -1,0 +1,299 @@
+#include "manager/app/experiment_session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "manager/app/trial_backends.h"
+#include "manager/cli/options.h"
+#include "manager/control/control_handler.h"
+#include "manager/control/control_server.h"
+#include "manager/decider/daemon_decider.h"
+#include "manager/store/store_observer.h"
+#include "manager/store/store_outbox.h"
+#include "manager/store/store_reader.h"
+#include "manager/trials/observer_list.h"
+#include "os/private_file.h"
+
+namespace attune {
+namespace {
+
+namespace asio = boost::asio;
+
+// Events that are handled before what they led to is carried out and committed together.
+constexpr int kEventsAtOnce = 64;
+constexpr double kGiveUpAfter = 10;  // seconds, of an experiment that is told to end
+
+class Loop {
+ public:
+  Loop(asio::io_context& io, TrialRunner& runner, const ChosenBackend& backend, Progress& progress,
+       const Clock& clock)
+      : io_(io),
+        runner_(runner),
+        backend_(backend),
+        progress_(progress),
+        clock_(clock),
+        signals_(io),
+        second_(io),
+        alarm_(io) {}
+
+  void run() {
+    await_signals();
+    await_second();
+    runner_.pump();
+    while (!runner_.done()) {
+      arm();
+      io_.run_one();
+      for (int i = 1; i < kEventsAtOnce && io_.poll_one() > 0; ++i) continue;
+      runner_.pump();
+      leave_unreachable();
+    }
+  }
+
+ private:
+  void await_signals() {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction present = {};
+      // What was ignored stays ignored: nohup, and background jobs of a script.
+      if (::sigaction(number, nullptr, &present) == 0 && present.sa_handler != SIG_IGN)
+        signals_.add(number);
+    }
+    await_signal();
+  }
+
+  void await_signal() {
+    signals_.async_wait([this](const boost::system::error_code& error, int number) {
+      if (error) return;
+      progress_.message(interrupt_text());
+      runner_.interrupt(fmt::format("interrupted by SIG{}", sigabbrev_np(number)));
+      // After the second one a third has its default effect.
+      if (++interrupts_ < 2) return await_signal();
+      signals_.clear();
+    });
+  }
+
+  // Why nobody can tell the trials to end; empty: one can.
+  std::string unreachable() const { return backend_.unreachable ? backend_.unreachable() : ""; }
+
+  std::string interrupt_text() const {
+    const bool first = interrupts_ == 0;
+    if (unreachable().empty())
+      return first ? "stopping the trials; once more to kill them" : "killing the trials";
+    if (!first) return "leaving the trials";
+    return fmt::format(
+        "{}; trials that may run there are left to attune resume after {:g} s, once more: now",
+        unreachable(), kGiveUpAfter);
+  }
+
+  // An experiment that is told to end does not wait for ever for who could end its trials.
+  void leave_unreachable() {
+    const bool waits = runner_.interrupted() && runner_.tally().running > 0;
+    const std::string why = waits ? unreachable() : "";
+    if (why.empty()) return unreachable_since_.reset();
+    if (!unreachable_since_) unreachable_since_ = clock_.now();
+    if (!runner_.killed() && clock_.now() < *unreachable_since_ + kGiveUpAfter) return;
+    runner_.leave(why);
+    runner_.pump();
+  }
+
+  void await_second() {
+    second_.expires_after(std::chrono::seconds(1));
+    second_.async_wait([this](const boost::system::error_code& error) {
+      if (error) return;
+      progress_.redraw();
+      await_second();
+    });
+  }
+
+  // pump() looks at the time itself: the alarm only has to end the waiting.
+  void arm() {
+    const auto deadline = runner_.next_deadline();
+    if (deadline == armed_) return;
+    armed_ = deadline;
+    alarm_.cancel();
+    if (!deadline) return;
+    // No longer than a day: limits may be centuries, which are too many nanoseconds.
+    const double wait = std::clamp(*deadline - clock_.now(), 0.0, 86400.0);
+    alarm_.expires_after(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(wait)));
+    alarm_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) armed_.reset();
+    });
+  }
+
+  asio::io_context& io_;
+  TrialRunner& runner_;
+  const ChosenBackend& backend_;
+  Progress& progress_;
+  const Clock& clock_;
+  asio::signal_set signals_;
+  asio::steady_timer second_, alarm_;
+  std::optional<double> armed_, unreachable_since_;
+  int interrupts_ = 0;
+};
+
+}  // namespace
+
+// Log itself would follow a symbolic link, and make the file for everybody.
+Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level) {
+  const std::filesystem::path file = directory / "log" / "runner.log";
+  TRY(make_directories(file.parent_path()));
+  TRY(open_private(file, O_WRONLY | O_CREAT | O_APPEND));
+  return TRY(Log::to_file(file.string(), TRY(parse_log_level(level)), false)).named("runner");
+}
+
+DaemonOptions daemon_options(const SessionSetup& setup) {
+  const Experiment& experiment = setup.experiment;
+  DaemonOptions options;
+  options.program = setup.daemon;
+  options.parameters = daemon_parameters(experiment);
+  options.search_space = experiment.search_space;
+  options.include_intermediate_results = experiment.include_intermediate_results;
+  options.log_level = experiment.log_level;
+  options.directory = setup.facts.directory;
+  options.environment = setup.environment;
+  options.resume = setup.resume;
+  return options;
+}
+
+namespace {
+
+std::string result_place(const ReportRules& rules) {
+  switch (rules.how) {
+    case ReportRules::How::metrics_file:
+      return "by attune.final(number) or nni.report_final_result(number) in Python, as a FINAL "
+             "record in $NNI_SYS_DIR/.nni/metrics, or, from what the program prints, by `report: "
+             "{regex: 'loss (?<default>\\S+)'}` in the experiment file";
+    case ReportRules::How::lines:
+      return "in a line of its output that the regular expression of `report` matches";
+    case ReportRules::How::tune_metric:
+      return "in a line `[tune-metric]: {...}` of its standard output";
+    case ReportRules::How::result_file:
+      return "in the file " + rules.file + " of its folder";
+    case ReportRules::How::exit_code:
+      break;
+  }
+  return "by an exit code from 0 to 125";
+}
+
+}  // namespace
+
+RunnerOptions runner_options(const Experiment& experiment,
+                             const std::vector<Objective>& objectives) {
+  RunnerOptions options;
+  options.concurrency = experiment.trial_concurrency;
+  options.max_trials = experiment.max_trial_number;
+  options.max_seconds = experiment.max_experiment_seconds;
+  options.max_trial_seconds = experiment.max_trial_seconds;
+  options.objectives = objectives;
+  options.result_place = result_place(experiment.program.report);
+  options.trial = experiment.trial;
+  options.capacity = experiment.capacity;
+  options.queue_trials = experiment.queue_trials;
+  options.checkpoint = experiment.checkpoint;
+  options.stop = experiment.stop;
+  return options;
+}
+
+namespace {
+
+Result<std::vector<ImportData::Record>> stored_results(const RunFacts& facts) {
+  StoreReader reader = TRY(StoreReader::open(facts.directory));
+  const StoredExperiment stored = TRY(reader.find(facts.experiment_id));
+  return ended_results(reader, stored);
+}
+
+}  // namespace
+
+Result<SessionResult> run_session(SessionSetup setup, Store& store) {
+  const std::filesystem::path directory = setup.facts.directory;
+  const SystemClock clock;
+  const Log log = TRY(open_runner_log(directory, setup.experiment.log_level));
+  setup.shown.max_trials = setup.experiment.max_trial_number;
+  setup.shown.max_seconds = setup.experiment.max_experiment_seconds;
+  setup.shown.metric = setup.facts.objective().metric;
+  Progress progress(setup.shown, clock);
+  for (const std::string& message : setup.messages) progress.message(message);
+
+  asio::io_context io;
+  TrialRunner* runner_pointer = nullptr;
+  store.be_patient();
+  StoreOutbox outbox(store);
+  DaemonOptions daemon = daemon_options(setup);
+  daemon.outbox = &outbox;
+  daemon.left = std::move(setup.left);
+  DaemonDecider decider(io, std::move(daemon), log.named("daemon"));
+  const BackendSetup surroundings{
+      setup.experiment, setup.facts.experiment_id,
+      directory,        setup.program,
+      setup.shim,       setup.environment,
+      setup.entropy,    [&progress](const std::string& text) { progress.message(text); }};
+  auto made = make_backend(io, surroundings, [&runner_pointer] { runner_pointer->wake(); });
+  if (!made) {
+    const auto kept =
+        store.end({ExperimentEnd::Kind::failed, made.error().message}, clock.wall(), 0);
+    if (kept) return std::unexpected(made.error());
+    return fail(fmt::format("{}; that could not be written: {}", made.error().message,
+                            kept.error().message));
+  }
+  const ChosenBackend chosen = *std::move(made);
+  StoreObserver memory(store, clock);
+  Reporter reporter(setup.facts, progress);
+  for (const TrialRecord& trial : setup.succeeded) reporter.offer(trial);
+  if (setup.resume) {
+    Tally tally = setup.restored.tally;
+    tally.pending = std::ssize(setup.restored.live);
+    reporter.go_on_from(tally, setup.restored.seconds);
+  }
+  ObserverList observers({&memory, &reporter});
+  RunnerOptions options = runner_options(setup.experiment, setup.facts.objectives);
+  options.results = [&setup] { return stored_results(setup.facts); };
+  TrialRunner runner(std::move(options), decider, *chosen.backend, clock, observers, log);
+  runner_pointer = &runner;
+  ControlHandler control(runner, setup.experiment, store, clock);
+  const auto server = TRY(ControlServer::listen(
+      io, directory, [&control](const json& request) { return control.handle(request); }));
+  if (setup.resume || !setup.restored.ended.empty()) runner.restore(std::move(setup.restored));
+  // A manager that was killed early may not have got through them.
+  const auto& points = setup.experiment.initial_points;
+  for (std::size_t i = setup.initial_points_done; i < points.size(); ++i)
+    TRY(runner.add_trial(points[i], TrialSource::initial));
+  for (const Again& again : setup.again) {
+    const std::string job_id =
+        TRY(runner.add_trial(again.parameters, TrialSource::customized, {}, again.checkpoint));
+    observers.on_decision({again.job_id, "retry", "user", "tried again as " + job_id});
+  }
+  runner.start();
+  Loop(io, runner, chosen, progress, clock).run();
+  if (chosen.at_end && !runner.left_trials()) chosen.at_end(runner.interrupted());
+  SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
+                       reporter.summary_text()};
+  if (const auto& written = memory.stored(); !written) {
+    result.stored = false;
+    // No mistake in what was given, which is what an error of this function means.
+    if (result.exit_code != kExitInterrupted) result.exit_code = kExitFailed;
+    if (result.outcome.kind == ExperimentEnd::Kind::completed)
+      result.outcome = {ExperimentEnd::Kind::failed, result.outcome.reason};
+    result.outcome.reason += "; that could not be written: " + written.error().message;
+  } else if (const auto& ended = memory.end_result(); !ended) {
+    result.stored = false;
+    progress.message(
+        fmt::format("warning: all results are stored, but not that the experiment has "
+                    "ended: {}; attune resume writes it when that is possible",
+                    ended.error().message));
+  }
+  return result;
+}
+
+}  // namespace attune

@@ -1,0 +1,54 @@
+#include "manager/app/job_environment.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "os/atomic_file.h"
+#include "os/trust.h"
+
+namespace attune {
+namespace {
+
+// Whose names begin so. All others are the login environment of the node, if anything.
+constexpr std::array<std::string_view, 10> kOfTheJob = {"SLURM",
+                                                        "CUDA_VISIBLE_DEVICES=",
+                                                        "GPU_DEVICE_ORDINAL=",
+                                                        "ROCR_VISIBLE_DEVICES=",
+                                                        "TMPDIR=",
+                                                        "HIP_VISIBLE_DEVICES=",
+                                                        "ZE_AFFINITY_MASK=",
+                                                        "NVIDIA_VISIBLE_DEVICES=",
+                                                        "PMI",
+                                                        "HOSTNAME="};
+
+bool is_of_job(const std::string& variable) {
+  return std::ranges::any_of(kOfTheJob,
+                             [&](std::string_view name) { return variable.starts_with(name); });
+}
+
+}  // namespace
+
+Result<void> write_environment(const std::filesystem::path& file,
+                               const std::vector<std::string>& environment) {
+  std::string text;
+  for (const std::string& each : environment) text += each + '\0';
+  return write_file_atomically(file.string(), text);
+}
+
+Result<std::vector<std::string>> job_environment(const std::string& file,
+                                                 const std::vector<std::string>& own) {
+  if (file.empty()) return own;
+  const std::string text = TRY(read_trusted_file(file));
+  std::vector<std::string> environment;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    std::string variable = text.substr(at, end - at);
+    if (!variable.empty() && !is_of_job(variable)) environment.push_back(std::move(variable));
+    at = end + 1;
+  }
+  std::ranges::copy_if(own, std::back_inserter(environment), is_of_job);
+  return environment;
+}
+
+}  // namespace attune

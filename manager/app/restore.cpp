@@ -1,0 +1,301 @@
+#include "manager/app/restore.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/names.h"
+#include "protocol/codec.h"
+#include "protocol/frame.h"
+
+namespace attune {
+namespace {
+
+// A late one that counts is the last word of a trial that the user has stopped.
+bool counts(const StoredReport& report) {
+  return report.type != "request_parameter" && report.counts;
+}
+
+// The criteria that look at results need them all again; the others only need counts.
+bool needs_reports(const StopRules& rules) {
+  return rules.max_trial_seconds || rules.max_cost || rules.max_evaluations ||
+         !rules.max_metric.empty() || !rules.min_metric.empty() || !rules.reach_up.empty() ||
+         !rules.reach_down.empty();
+}
+
+std::optional<ReportMetricData> metric_of(const StoredReport& report) {
+  const auto command = decode(Frame{"ME", report.text});
+  const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
+  return metric == nullptr ? std::nullopt : std::optional(*metric);
+}
+
+bool asks_for_more(const StoredReport& report) {
+  return report.type == "request_parameter" && report.counts;
+}
+
+// As the runner counted when it happened: a final result when its attempt had ended well, or had
+// asked for the next configuration.
+void replay(TuningStatus& status, const StoredTrial& trial) {
+  const std::string& job = trial.trial.job_id;
+  auto report = trial.reports.begin();
+  for (const StoredAttempt& attempt : trial.attempts) {
+    AttemptTime time{.ran = 0, .last = attempt.started};
+    std::vector<const StoredReport*> held;
+    const auto count = [&](const StoredReport& counted) {
+      const auto metric = metric_of(counted);
+      if (!metric) return;
+      const Metrics metrics = metrics_of(metric->value);
+      const auto said = std::ranges::find(metrics, "time_this_iter_s", &Metrics::value_type::first);
+      const double since = time.advance(counted.time, counted.ran);
+      status.on_report(job, metrics, said != metrics.end() ? said->second : since);
+    };
+    const auto count_held = [&] {
+      for (const StoredReport* each : std::exchange(held, {})) count(*each);
+    };
+    for (; report != trial.reports.end() && report->attempt <= attempt.attempt; ++report) {
+      if (asks_for_more(*report)) count_held();
+      if (!counts(*report)) continue;
+      if (report->type == "final") {
+        held.push_back(&*report);
+      } else {
+        count(*report);
+      }
+    }
+    if (attempt.ending == Ending::succeeded || attempt.ending == Ending::stopped) count_held();
+    if (attempt.ended) status.on_attempt_end(time.advance(*attempt.ended, attempt.ran));
+  }
+  if (has_ended(trial.trial.status)) status.on_end(job);
+}
+
+void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Experiment& experiment,
+           const std::vector<Objective>& objectives) {
+  restored.status.on_started();
+  const auto standing = standing_of(trial.final_metric, objectives);
+  switch (trial.status) {
+    case TrialStatus::succeeded:
+      ++restored.tally.succeeded;
+      restored.status.on_completed();
+      if (!standing) break;
+      ++restored.scored;
+      restored.status.on_score(*standing, objectives.front().maximize, experiment.stop);
+      break;
+    case TrialStatus::failed:
+      ++restored.tally.failed;
+      restored.status.on_failed();
+      break;
+    case TrialStatus::early_stopped:
+      ++restored.tally.early_stopped;
+      restored.status.on_stopped();
+      break;
+    case TrialStatus::user_canceled:
+      ++restored.tally.user_canceled;
+      restored.status.on_stopped();
+      break;
+    default:
+      break;
+  }
+}
+
+// What was decided about the attempt that runs. That the experiment ended is no decision about it.
+// An end goes before a pause, so that the last one holds.
+std::optional<EndAsked> asked_of(const StoredTrial& whole, const StoredAttempt& attempt) {
+  using Kind = EndAsked::Kind;
+  for (auto decision = whole.decisions.rbegin(); decision != whole.decisions.rend(); ++decision) {
+    // An earlier version has not written of which one it was.
+    const bool before =
+        decision->attempt ? *decision->attempt < attempt.attempt : decision->time < attempt.started;
+    if (before) break;
+    if (decision->action == "pause") return EndAsked{Kind::pause, decision->reason};
+    if (decision->action != "stop") continue;
+    if (decision->by == "user") return EndAsked{Kind::by_user, decision->reason};
+    if (decision->by != "runner") return EndAsked{Kind::early_stop, decision->reason};
+    if (decision->reason == TrialRunner::kExperimentEnded) continue;
+    const bool complete = decision->reason == TrialRunner::kOwnCriterion;
+    return EndAsked{complete ? Kind::complete : Kind::fail, decision->reason};
+  }
+  return std::nullopt;
+}
+
+const StoredCheckpoint* find_checkpoint(const StoredTrial& whole, const std::string& id) {
+  const auto found = std::ranges::find(whole.checkpoints, id, &StoredCheckpoint::checkpoint);
+  return found == whole.checkpoints.end() ? nullptr : &*found;
+}
+
+// What the next attempt of a trial that waits starts from.
+std::string next_start(const TrialRecord& record, const std::optional<StoredAttempt>& last) {
+  if (!last) return record.proposed.checkpoint_from;
+  // Its start was kept, and did not come off.
+  if (last->attempt >= record.attempts) return last->from_checkpoint;
+  // The decider may have let it go on from another one.
+  const bool resumed = last->ending == Ending::paused && !record.proposed.resume_job.empty();
+  if (resumed && !record.proposed.checkpoint_from.empty()) return record.proposed.checkpoint_from;
+  // Of an earlier version, which counted it as an attempt.
+  if (last->detail.starts_with(TrialRunner::kStartFailed)) return last->from_checkpoint;
+  return record.checkpoint;
+}
+
+// What its attempts have called final: held, of the one that runs, and told.
+void add_results(TrialRunner::Restored::Trial& trial, const StoredTrial& whole, bool runs) {
+  int attempt = -1;
+  for (const StoredReport& report : whole.reports) {
+    if (report.attempt != attempt) trial.finals.clear();
+    attempt = report.attempt;
+    if (asks_for_more(report)) {
+      for (const HeldResult& held : std::exchange(trial.finals, {}))
+        trial.told.push_back(held.parameter_id);
+    }
+    if (report.type != "final" || !counts(report)) continue;
+    if (auto metric = metric_of(report))
+      trial.finals.push_back(
+          {metric->parameter_id, report.text, std::move(metric->value), report.time, report.ran});
+  }
+  if (!runs || attempt != trial.record.attempts - 1) trial.finals.clear();
+  // An earlier version has written it before the end of the attempt.
+  const bool complete = trial.asked && trial.asked->kind == EndAsked::Kind::complete;
+  if (trial.told.empty() && !complete) trial.record.final_metric = nullptr;
+}
+
+// How far it has come, as the runner has counted, and how long its last attempt had run then.
+void add_steps(TrialRunner::Restored::Trial& trial, const StoredTrial& whole) {
+  std::vector<ParameterId> ids = trial.ids;
+  ids.push_back(trial.record.proposed.parameter_id);
+  auto report = whole.reports.begin();
+  for (const StoredAttempt& attempt : whole.attempts) {
+    const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint);
+    trial.steps.begin(from == nullptr ? 0 : from->reports);
+    trial.time = {.ran = 0, .last = attempt.started};
+    for (; report != whole.reports.end() && report->attempt <= attempt.attempt; ++report) {
+      if (report->type != "periodical") continue;
+      const auto metric = metric_of(*report);
+      if (!metric || std::ranges::find(ids, metric->parameter_id) == ids.end()) continue;
+      const std::int64_t step = trial.steps.next(metric->sequence, metrics_of(metric->value));
+      if (!counts(*report) || report->late) continue;
+      trial.steps.told(step);
+      trial.time.advance(report->time, report->ran);
+    }
+  }
+}
+
+TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
+                                        bool knows_saving) {
+  TrialRunner::Restored::Trial trial;
+  for (const StoredParameter& parameter : whole.parameters)
+    trial.ids.push_back(parameter.proposed.parameter_id);
+  for (const StoredCheckpoint& checkpoint : whole.checkpoints)
+    trial.checkpoints.push_back(checkpoint.checkpoint);
+  trial.position = unfinished.position;
+  trial.record = std::move(unfinished.trial);
+  const TrialRecord& record = trial.record;
+  const bool runs = record.status == TrialStatus::running;
+  const StoredCheckpoint* newest = find_checkpoint(whole, record.checkpoint);
+  if (newest != nullptr) trial.steps_saved = newest->reports;
+  trial.start_from = next_start(record, unfinished.attempt);
+  if (!unfinished.attempt) return trial;
+  const StoredAttempt& attempt = *unfinished.attempt;
+  if (runs) trial.start_from = attempt.from_checkpoint;
+  // Killed between the end of its last attempt and the save that comes with it.
+  const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
+  trial.save_first =
+      !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
+  if (runs) trial.asked = asked_of(whole, attempt);
+  add_results(trial, whole, runs);
+  add_steps(trial, whole);
+  return trial;
+}
+
+// All of them name folders.
+Result<void> check_names(const TrialRunner::Restored& restored) {
+  const auto checkpoint = [](const std::string& id) {
+    return id.empty() ? Result<void>() : check_name("the checkpoint", id);
+  };
+  for (const TrialRunner::Restored::Trial& trial : restored.live) {
+    TRY(check_name("the trial", trial.record.job_id));
+    TRY(checkpoint(trial.start_from));
+    TRY(checkpoint(trial.record.checkpoint));
+  }
+  for (const TrialRunner::Restored::Checkpoint& kept : restored.checkpoints)
+    TRY(checkpoint(kept.id));
+  if (!restored.state) return {};
+  for (const std::string& id : restored.state->saving) TRY(checkpoint(id));
+  return {};
+}
+
+}  // namespace
+
+Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredExperiment& stored,
+                                             const Experiment& experiment,
+                                             std::optional<RunnerState> state) {
+  TrialRunner::Restored restored;
+  const bool reports = needs_reports(experiment.stop);
+  Result<void> broken;
+  TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {
+    count(restored, trial, experiment, stored.objectives);
+    if (reports && trial.attempts > 0) {
+      const auto whole = reader.whole_trial(stored, trial.job_id);
+      if (!whole) {
+        broken = std::unexpected(whole.error());
+        return false;
+      }
+      replay(restored.status, *whole);
+    }
+    return true;
+  }));
+  TRY(broken);
+  restored.ended = TRY(ended_results(reader, stored));
+  std::set<std::string> live;
+  for (UnfinishedTrial& trial : TRY(reader.unfinished(stored))) {
+    live.insert(trial.trial.job_id);
+    const StoredTrial whole = TRY(reader.whole_trial(stored, trial.trial.job_id));
+    restored.live.push_back(live_trial(std::move(trial), whole, state.has_value()));
+  }
+  for (const StoredCheckpoint& kept : TRY(reader.kept_checkpoints(stored))) {
+    const bool ended = !live.contains(kept.job_id);
+    restored.checkpoints.push_back({kept.job_id, kept.checkpoint, kept.bytes, ended});
+  }
+  restored.next_sequence = TRY(reader.next_sequence(stored));
+  restored.seconds = stored.seconds;
+  restored.state = std::move(state);
+  TRY(check_names(restored));
+  return restored;
+}
+
+Result<std::vector<ImportData::Record>> ended_results(StoreReader& reader,
+                                                      const StoredExperiment& stored) {
+  std::vector<ImportData::Record> results;
+  TrialFilter succeeded;
+  succeeded.statuses = {TrialStatus::succeeded};
+  TRY(reader.trials(stored, succeeded, [&](const TrialRecord& trial) {
+    if (!trial.final_metric.is_null())
+      results.push_back({trial.proposed.parameters, trial.final_metric, trial.job_id});
+    return true;
+  }));
+  for (ImportData::Record& record : TRY(reader.imports(stored)))
+    results.push_back(std::move(record));
+  return results;
+}
+
+Result<std::vector<Again>> to_try_again(StoreReader& reader, const StoredExperiment& stored,
+                                        FailureClass failure, RetryHow how) {
+  std::vector<Again> again;
+  if (how == RetryHow::skip) return again;
+  TrialFilter filter;
+  filter.statuses = {failure == FailureClass::stopped ? TrialStatus::user_canceled
+                                                      : TrialStatus::failed};
+  for (const TrialRecord& record : TRY(reader.trials(stored, filter))) {
+    const StoredTrial whole = TRY(reader.whole_trial(stored, record.job_id));
+    const auto ending = whole.attempts.empty() ? std::nullopt : whole.attempts.back().ending;
+    const auto ended_as = ending ? failure_class(*ending) : std::nullopt;
+    if (ended_as != failure) continue;
+    // Once each: the same command again, after a kill, must not try everything twice.
+    if (std::ranges::find(whole.decisions, "retry", &StoredDecision::action) !=
+        whole.decisions.end())
+      continue;
+    const StoredCheckpoint* newest = find_checkpoint(whole, record.checkpoint);
+    const bool kept = newest != nullptr && newest->state == "kept" && how != RetryHow::restart;
+    if (how == RetryHow::resume && !kept) continue;
+    again.push_back({record.job_id, record.proposed.parameters, kept ? record.checkpoint : ""});
+  }
+  return again;
+}
+
+}  // namespace attune

@@ -1,0 +1,262 @@
+#include "manager/app/trial_backends.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/steady_timer.hpp>
+#include <limits>
+#include <utility>
+
+#include "backends/local/local_backend.h"
+#include "backends/local/machine.h"
+#include "base/crc32c.h"
+#include "base/names.h"
+#include "base/saved_numbers.h"
+#include "cluster/batch/slurm_commands.h"
+#include "cluster/pool/backend/pool_backend.h"
+#include "cluster/pool/roles.h"
+#include "manager/app/own_coordinator.h"
+#include "manager/experiment/experiment_file.h"
+#include "manager/experiment/key_file.h"
+#include "os/atomic_file.h"
+#include "os/private_file.h"
+#include "os/trust.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kCoordinatorFolder[] = "coordinator";
+constexpr char kKeyFile[] = "pool.key";  // by which a coordinator knows the experiment
+// For the last words of the coordinator at the end.
+constexpr std::chrono::seconds kFarewell{10};
+// Until trials wait for one of the experiment's own that starts, or for another one to answer.
+constexpr std::chrono::seconds kStart{20}, kFirstTry{5};
+
+Result<ChosenBackend> make_local(boost::asio::io_context& io, const BackendSetup& setup,
+                                 std::function<void()> wake) {
+  auto backend = TRY(LocalBackend::create(io, local_backend_options(setup), std::move(wake)));
+  return ChosenBackend{std::move(backend)};
+}
+
+bool on_slurm(const BackendSetup& setup) { return setup.experiment.backend == "slurm"; }
+
+// Of the coordinator that gets its workers from Slurm, for this experiment alone.
+PoolSettings pool_settings(const BackendSetup& setup) {
+  if (!on_slurm(setup)) return setup.experiment.pool;
+  PoolSettings settings;
+  settings.workers = 0;
+  settings.listen = setup.experiment.slurm.listen;
+  settings.advertise = setup.experiment.slurm.advertise;
+  return settings;
+}
+
+PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worker_file) {
+  const PoolSettings pool = pool_settings(setup);
+  PoolBackendOptions options;
+  const fs::path coordinator =
+      pool.coordinator.empty() ? setup.directory / kCoordinatorFolder : fs::path(pool.coordinator);
+  options.dial.file = role_file_of(coordinator, kClientRole).string();
+  options.experiment_id = setup.experiment_id;
+  options.experiment_file = worker_file;
+  options.command = setup.experiment.trial_command;
+  options.report = setup.experiment.program.report;
+  // What there is in the pool changes with every worker that comes and goes: trials wait there.
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  options.capacity = {kAny, kAny, kAny, setup.experiment.capacity.custom};
+  for (const auto& [name, amount] : setup.experiment.trial.resources.custom)
+    options.capacity.custom.try_emplace(name, kAny);
+  options.least.cpu = 1;
+  options.labels = pool.labels;
+  options.queue_limit = pool.queue_limit;
+  options.on_state = setup.say;
+  options.worker_per_task =
+      on_slurm(setup) && setup.experiment.slurm.settings.mode == SlurmSettings::Mode::jobs;
+  if (pool.coordinator.empty()) options.quiet_failures = 4;
+  return options;
+}
+
+OwnCoordinator own_coordinator(const BackendSetup& setup) {
+  OwnCoordinator own;
+  own.program = setup.program;
+  own.directory = setup.directory / kCoordinatorFolder;
+  own.settings = pool_settings(setup);
+  if (on_slurm(setup)) {
+    own.slurm = setup.experiment.slurm.settings;
+    own.slurm->prefix = setup.experiment_id + "-";
+  }
+  const int workers = std::max(1, own.settings.workers);
+  own.worker_cpu =
+      std::max(usable_cores(), static_cast<double>(setup.experiment.trial_concurrency) / workers);
+  own.environment = setup.environment;
+  return own;
+}
+
+// A backend of the coordinator, and what is known of that.
+struct Pool {
+  std::unique_ptr<OwnCoordinatorProcess> own;  // null: it is another one's
+  PoolBackend* backend = nullptr;
+  DialState state = DialState::connecting;  // after the newest try
+  std::string reason;
+  bool awaited = false;  // what goes wrong is no error of the start any more
+};
+
+// A time that runs while the loop does. Its handler is called after the end of this, too.
+class Patience {
+ public:
+  Patience(boost::asio::io_context& io, std::chrono::steady_clock::duration time)
+      : timer_(io, time) {
+    timer_.async_wait([over = over_](const boost::system::error_code&) { *over = true; });
+  }
+  bool over() const { return *over_; }
+
+ private:
+  std::shared_ptr<bool> over_ = std::make_shared<bool>(false);
+  boost::asio::steady_timer timer_;
+};
+
+// Until it is reached, or it is known that it will not be for now: that is an error where it will
+// never be.
+Result<void> await_coordinator(boost::asio::io_context& io, const Pool& pool) {
+  const Patience patience(io, pool.own ? kStart : kFirstTry);
+  while (!patience.over() && !pool.backend->connected()) {
+    if (pool.own && !pool.own->end().empty()) return fail(pool.own->end());
+    if (!pool.own && pool.state != DialState::connecting) break;
+    io.run_one();
+  }
+  if (!pool.own && pool.state == DialState::refused)
+    return fail("the coordinator will not have this experiment: " + pool.reason);
+  return {};
+}
+
+void say_goodbye(boost::asio::io_context& io, Pool& pool, bool hurry) {
+  const Patience patience(io, kFarewell);
+  const bool hopeless = hurry && !pool.backend->connected();
+  const auto waits = [&] { return !hopeless && !patience.over(); };
+  while (waits() && !pool.backend->connected()) io.run_one();  // it may only just have begun
+  if (pool.own) pool.own->dismiss();
+  pool.backend->finish(pool.own != nullptr);
+  while (waits() && pool.backend->connected()) io.run_one();
+}
+
+Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup& setup,
+                                std::function<void()> wake) {
+  const auto pool = std::make_shared<Pool>();
+  PoolBackendOptions options = pool_options(setup, TRY(write_worker_file(setup)));
+  options.key = TRY(keep_key(setup.directory / kKeyFile));
+  const Rng rng(setup.entropy);
+  if (pool_settings(setup).coordinator.empty()) {
+    const auto later = [pool = pool.get(), say = setup.say](const std::string& text) {
+      if (pool->awaited) say(text);
+    };
+    pool->own = std::make_unique<OwnCoordinatorProcess>(io, own_coordinator(setup),
+                                                        rng.fork("coordinator"), later);
+    TRY(pool->own->start());
+  }
+  options.on_dialled = [pool](DialState state, const std::string& reason) {
+    pool->state = state;
+    pool->reason = reason;
+    if (!pool->own) return;
+    if (state == DialState::connected) {
+      pool->own->reached();
+    } else {
+      pool->own->unreachable();  // one that was killed goes on where it was
+    }
+  };
+  auto backend = std::make_unique<PoolBackend>(io, std::move(options), rng, std::move(wake));
+  pool->backend = backend.get();
+  TRY(await_coordinator(io, *pool));
+  pool->awaited = true;
+  ChosenBackend chosen{std::move(backend)};
+  chosen.unreachable = [pool] { return pool->backend->unreachable(); };
+  chosen.at_end = [&io, pool](bool hurry) { say_goodbye(io, *pool, hurry); };
+  return chosen;
+}
+
+}  // namespace
+
+LocalBackendOptions local_backend_options(const BackendSetup& setup) {
+  const Experiment& experiment = setup.experiment;
+  LocalBackendOptions options;
+  options.experiment_id = setup.experiment_id;
+  options.command = experiment.trial_command;
+  options.code_directory = experiment.trial_code_directory;
+  options.environment = setup.environment;
+  options.shim = setup.shim;
+  const bool python = experiment.program.report.how == ReportRules::How::tune_metric;
+  if (experiment.arguments == "commandLine")
+    options.arguments = python ? TrialArguments::python_line : TrialArguments::command_line;
+  if (experiment.arguments == "jsonFile") options.arguments = TrialArguments::json_file;
+  options.parameter_names = ParameterNames(experiment.program.parameter_names);
+  options.variables = experiment.program.environment;
+  options.templates = experiment.program.templates;
+  options.run_in_trial_folder = experiment.program.in_trial_folder;
+  options.report = experiment.program.report;
+  if (experiment.trial.resources.gpu > 0) options.gpus = GpuUse::assign;
+  if (experiment.trial_gpu_number == 0) options.gpus = GpuUse::hide;
+  // What a worker offers is its own to say.
+  if (experiment.backend == "local") options.gpu_indices = experiment.local.gpu_indices;
+  options.trials_per_gpu = experiment.local.trials_per_gpu;
+  options.custom = experiment.capacity.custom;
+  options.output_limit = static_cast<std::uint64_t>(experiment.output_limit);
+  options.file_limit = raise_file_limit();
+  return options;
+}
+
+Result<void> check_backend(const Experiment& experiment,
+                           const std::vector<std::string>& environment) {
+  if (experiment.backend == "slurm") TRY(find_slurm(slurm_environment(environment)));
+  if (experiment.backend == "pool") TRY(check_coordinator(experiment.pool));
+  return {};
+}
+
+Result<ChosenBackend> make_backend(boost::asio::io_context& io, const BackendSetup& setup,
+                                   std::function<void()> wake) {
+  ChosenBackend chosen = setup.experiment.backend == "pool" || on_slurm(setup)
+                             ? TRY(make_pool(io, setup, std::move(wake)))
+                             : TRY(make_local(io, setup, std::move(wake)));
+  chosen.backend->set_path(setup.directory);
+  return chosen;
+}
+
+// ---- workers
+
+Result<fs::path> write_worker_file(const BackendSetup& setup) {
+  const std::string text = dump_json({{"experiment", setup.experiment_id},
+                                      {"directory", setup.directory.string()},
+                                      {"document", to_document(setup.experiment)}});
+  const fs::path folder = setup.directory / "workers";
+  TRY(make_directories(folder));
+  fs::path file = folder / fmt::format("experiment-{:08x}.json", crc32c(text));
+  TRY(write_file_atomically(file.string(), text));
+  return file;
+}
+
+Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_context& io,
+                                                             const fs::path& file,
+                                                             const WorkerMachine& machine,
+                                                             std::function<void()> wake) {
+  std::error_code none;
+  const auto text = read_trusted_file(file);
+  if (!text && fs::exists(file, none)) return std::unexpected(text.error());
+  if (!text)
+    return fail(
+        fmt::format("{}; workers and the manager need a directory that they share, at the "
+                    "same path",
+                    text.error().message));
+  const json object = TRY(parse_json(*text));
+  const fs::path directory = TRY(text_at(object, "directory"));
+  TRY(check_trusted(directory));
+  const Experiment experiment =
+      TRY(read_stored_experiment(TRY(object_at(object, "document")), directory));
+  const std::string id = TRY(text_at(object, "experiment"));
+  TRY(check_name("the experiment", id));
+  LocalBackendOptions options = local_backend_options(
+      {experiment, id, directory, {}, machine.shim, machine.environment, 0, {}});
+  options.shared_gpus = machine.gpus;
+  auto backend = TRY(LocalBackend::create(io, std::move(options), std::move(wake)));
+  backend->set_path(directory);
+  return std::unique_ptr<TrialBackend>(std::move(backend));
+}
+
+}  // namespace attune

@@ -1,0 +1,187 @@
+#include "manager/app/workload.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cluster/batch/slurm_operator.h"
+#include "cluster/pool/roles.h"
+#include "cluster/pool/server/server.h"
+#include "cluster/workload/commanders.h"
+#include "manager/app/slurm_coordinator.h"
+#include "manager/app/trial_backends.h"
+#include "manager/experiment/experiment_file.h"
+#include "manager/experiment/section.h"
+#include "manager/experiment/yaml.h"
+#include "os/private_file.h"
+#include "os/trust.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Place {
+  fs::path base;       // of the file
+  fs::path directory;  // of the coordinator
+};
+
+// What read_stored_experiment() finds in a trial, in the words of a role.
+void translate(const Findings& theirs, const Section& role) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"trialCommand", "command"},
+      {"trialCodeDirectory", "codeDirectory"},
+      {"environment", "environment"},
+      {"resources", "needs"}};
+  for (const Finding& finding : theirs.sorted()) {
+    std::string key;
+    for (const auto& [name, own] : kNames) {
+      if (finding.key == name || finding.key.starts_with(std::string(name) + "."))
+        key = std::string(own) + finding.key.substr(name.size());
+    }
+    role.error(key, finding.message);
+  }
+}
+
+// What make_commander() says of NAME.KEY, at the place of that key in the file.
+void misplaced(const Section& top, const std::string& commander, std::string_view message) {
+  const std::size_t colon = message.find(": ");
+  const bool placed = colon != message.npos && message.starts_with(commander + ".");
+  if (!placed) return top.error("commander", std::string(message));
+  const std::size_t front = commander.size() + 1;
+  top.error(std::string(message.substr(front, colon - front)),
+            std::string(message.substr(colon + 2)));
+}
+
+// What is a trial's in an experiment file is a task's here: its command and where it runs. Null
+// when there are findings; an error: the file for workers cannot be written.
+Result<json> program_of(const Section& role, const Place& place) {
+  const auto command = role.text("command");
+  if (!command || command->empty()) {
+    role.error("command", "missing: the shell command of the task");
+    return json();
+  }
+  const fs::path code = place.base / role.text("codeDirectory").value_or(".");
+  json document = {{"searchSpace", {{"none", {{"_type", "choice"}, {"_value", {0}}}}}},
+                   {"trialCommand", *command},
+                   {"trialCodeDirectory", code.string()},
+                   {"trialConcurrency", 1},
+                   {"tuner", {{"name", "Random"}}}};
+  if (const json* environment = role.find("environment")) document["environment"] = *environment;
+  if (const auto needs = role.section("needs"); needs && needs->find("gpu") != nullptr)
+    document["resources"] = {{"gpu", *needs->find("gpu")}};  // so that they are assigned
+  Findings theirs;
+  const auto experiment = read_stored_experiment(document, place.directory, theirs);
+  translate(theirs, role);
+  if (!experiment || !role.findings().empty()) return json();
+  const BackendSetup setup{*experiment, "coordinator", place.directory, {}, {}, {}, 0, {}};
+  const fs::path written = TRY(write_worker_file(setup));
+  // Nobody else keeps what a task saves.
+  return json{
+      {"experiment", written.string()}, {"sequence", 0}, {"attempt", 0}, {"keep_checkpoint", true}};
+}
+
+// {command, ...} -> {program, ...}; what else a role has is looked at by the commander.
+Result<json> read_role(const Section& role, const Place& place) {
+  role.check_keys({"command", "codeDirectory", "environment", "parameters", "needs", "labels",
+                   "limits", "priority"});
+  json result;
+  result["program"] = TRY(program_of(role, place));
+  for (const char* key : {"parameters", "needs", "labels", "limits", "priority"}) {
+    if (const json* value = role.find(key)) result[key] = *value;
+  }
+  if (result.contains("needs")) result["program"]["resources"] = result["needs"];
+  return result;
+}
+
+// The settings of a commander that has tasks of its own; their roles get a program.
+Result<json> read_settings(const Section& top, const Place& place) {
+  json settings = top.value();
+  settings.erase("commander");
+  settings.erase("slurm");
+  for (const char* key : {"learner", "collector"}) {
+    if (const auto role = top.section(key)) {
+      settings[key] = TRY(read_role(*role, place));
+    } else {
+      top.error(key, "missing: a role, with at least its command");
+    }
+  }
+  if (const auto evaluation = top.section("evaluation")) {
+    if (const auto role = evaluation->section("task"))
+      settings["evaluation"]["task"] = TRY(read_role(*role, place));
+  }
+  const auto policies = top.text("policies");
+  TRY(top.findings().result());
+  if (!settings.contains("policies")) {
+    TRY(make_directories(place.directory / "policies"));
+    settings["policies"] = (place.directory / "policies").string();
+  }
+  if (policies) settings["policies"] = (place.base / *policies).lexically_normal().string();
+  settings["coordinator"] = role_file(place.directory, kDataRole).string();
+  return settings;
+}
+
+Result<YamlDocument> read_document(const fs::path& file) {
+  YamlDocument document = TRY(parse_yaml(TRY(read_trusted_file(file)), file.string()));
+  if (!document.value.is_object())
+    return fail(fmt::format("{}: an object of keys expected (commander, learner, collector, ...)",
+                            file.string()));
+  return document;
+}
+
+// What is no role, or has no needs that can be read, read_workload() says.
+void check_jobs_of(const std::optional<Section>& role, const SlurmSettings& settings) {
+  const json* given = role ? role->find("needs") : nullptr;
+  const auto needs = given == nullptr ? Resources() : parse_resources(*given).value_or(Resources());
+  // As the job will be; of pilots with a size of their own, too.
+  const bool pilots = settings.mode == SlurmSettings::Mode::pilots;
+  const auto refusal = impossible(settings, pilots ? needs : pilot_shape(settings, needs));
+  if (!role || !refusal) return;
+  role->error("needs",
+              fmt::format("there can be no job for it: {}: {}", refusal->about, refusal->message));
+}
+
+}  // namespace
+
+Result<std::optional<SlurmSettings>> read_workload_slurm(const fs::path& file) {
+  const YamlDocument document = TRY(read_document(file));
+  Findings findings;
+  const Section top(document, file.string(), findings);
+  if (top.find("slurm") == nullptr) return std::nullopt;
+  const SlurmSettings settings = read_coordinator_slurm(top);
+  TRY(findings.result());
+  check_jobs_of(top.section("learner"), settings);
+  check_jobs_of(top.section("collector"), settings);
+  if (const auto evaluation = top.section("evaluation"))
+    check_jobs_of(evaluation->section("task"), settings);
+  TRY(findings.result());
+  return settings;
+}
+
+Result<std::unique_ptr<Commander>> read_workload(const fs::path& file, const fs::path& directory,
+                                                 std::uint64_t seed) {
+  const YamlDocument document = TRY(read_document(file));
+  Findings findings;
+  const Section top(document, file.string(), findings);
+  const auto commander = top.text("commander");
+  const std::vector<std::string> names = commander_names();
+  if (!commander) top.error("commander", fmt::format("missing: one of {}", fmt::join(names, ", ")));
+  TRY(findings.result());
+  json settings = json::object();
+  if (*commander == "trials") {
+    top.check_keys({"commander", "slurm"});  // all of its tasks come from clients
+  } else if (std::ranges::find(names, *commander) != names.end()) {
+    settings = TRY(read_settings(top, {fs::absolute(file).parent_path(), directory}));
+  }
+  TRY(findings.result());
+  auto made = make_commander(*commander, settings, seed);
+  if (!made) {
+    misplaced(top, *commander, made.error().message);
+    TRY(findings.result());
+  }
+  return made;
+}
+
+}  // namespace attune

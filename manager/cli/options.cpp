@@ -1,0 +1,336 @@
+#include "manager/cli/options.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "base/man_page.h"
+#include "manager/cli/commands/completion.h"
+#include "manager/cli/option_words.h"
+#include "manager/cli/options_parser.h"
+
+namespace attune {
+namespace {
+
+constexpr const char* kStatuses =
+    "pending|running|paused|succeeded|failed|early_stopped|user_canceled";
+
+CLI::Range trial_numbers() { return {std::int64_t{1}, std::int64_t{1'000'000'000}}; }
+
+CLI::Range concurrencies() { return {1, 100'000}; }
+void daemon_option(CLI::App* sub, std::string& daemon) {
+  sub->add_option("--daemon", daemon,
+                  "The tuning daemon (default: attuned beside this program, else in PATH)")
+      ->type_name("FILE");
+}
+
+template <class Options>
+void limit_options(CLI::App* sub, Options& options, const std::string& instead) {
+  sub->add_option("--max-trials", options.max_trials, instead + "maxTrialNumber")
+      ->check(trial_numbers())
+      ->type_name("N");
+  sub->add_option("--concurrency", options.concurrency, instead + "trialConcurrency")
+      ->check(concurrencies())
+      ->type_name("N");
+}
+
+void import_option(CLI::App* sub, std::string& file) {
+  sub->add_option("--import", file,
+                  "Results from elsewhere, which the tuner is told before the next trial: a file "
+                  "as of attune import")
+      ->type_name("FILE");
+}
+
+template <class Options>
+void duration_option(CLI::App* sub, Options& options, const std::string& instead) {
+  sub->add_option("--duration", options.max_seconds,
+                  instead + "maxExperimentDuration: seconds, or 90s, 10m, 1.5h, 1d")
+      ->transform(duration())
+      ->check([](const std::string& text) {
+        double seconds = 0;
+        const bool fine = CLI::detail::lexical_cast(text, seconds) && seconds > 0;
+        return fine && std::isfinite(seconds) ? "" : "more than 0 expected: 90s";
+      })
+      ->type_name("DURATION");
+}
+
+void add_runs(CLI::App& app, Found& found) {
+  const std::string group = "Run";
+  CLI::App* run = command(app, found, group, "run", "Run an experiment to its end", &Found::run,
+                          "  attune run experiment.yaml\n"
+                          "  attune run experiment.yaml --max-trials 10 --seed 7 --dry-run\n");
+  run->add_option("file", found.run.file, "Experiment file, YAML or JSON")
+      ->required()
+      ->type_name("FILE");
+  run->add_option("--seed", found.run.seed,
+                  "Seed of the tuner; the same seed gives the same proposals")
+      ->type_name("N")
+      ->check(seeds());
+  run->add_option("--dir", found.run.directory,
+                  "Folder of this experiment (default: a new one in experimentWorkingDirectory)")
+      ->type_name("DIR");
+  import_option(run, found.run.import_file);
+  limit_options(run, found.run, "Instead of the file's ");
+  daemon_option(run, found.run.daemon);
+  run->add_flag("--quiet", found.run.quiet, "No progress, only warnings and the result");
+  run->add_flag("--json", found.run.json, "Print the result as one JSON object");
+  run->add_flag("--dry-run", found.run.dry_run, "Check the file, show what would run, run nothing");
+
+  CLI::App* resume = command(
+      app, found, group, "resume", "Go on with an experiment that was stopped or killed",
+      &Found::resume,
+      "  attune resume\n"
+      "  attune resume abcd2345 --max-trials 200 --retry failed=restart --retry lost=resume\n");
+  choice_options(resume, found.resume.which, true);
+  resume
+      ->add_option("--retry", found.retries,
+                   "What becomes of trials that ended so (failed, signalled, out_of_memory, lost, "
+                   "stopped): skip, restart from nothing, or resume from the last checkpoint")
+      ->type_name("CLASS=POLICY");
+  resume
+      ->add_option("--search-space", found.resume.search_space,
+                   "Go on in another search space: a JSON or YAML file")
+      ->type_name("FILE");
+  import_option(resume, found.resume.import_file);
+  limit_options(resume, found.resume, "From now on instead of ");
+  duration_option(resume, found.resume, "From now on instead of ");
+  daemon_option(resume, found.resume.daemon);
+  resume->add_flag("--quiet", found.resume.quiet, "No progress, only warnings and the result");
+  resume->add_flag("--dry-run", found.resume.dry_run, "Show what would go on, run nothing");
+
+  CLI::App* simulate =
+      command(app, found, group, "simulate",
+              "Run an experiment in virtual time over learning curves", &Found::simulate,
+              "  attune simulate experiment.yaml --trials 1000 --epochs 81\n"
+              "  attune simulate experiment.yaml --curves curves.json\n");
+  simulate->add_option("file", found.simulate.file, "Experiment file, YAML or JSON")
+      ->required()
+      ->type_name("FILE");
+  simulate
+      ->add_option("--trials", found.simulate.max_trials, "Instead of the file's maxTrialNumber")
+      ->check(trial_numbers())
+      ->type_name("N");
+  simulate->add_option("--epochs", found.simulate.epochs, "Reports of a generated curve")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  simulate
+      ->add_option("--curves", found.simulate.curves, "Recorded curves instead of generated ones")
+      ->type_name("FILE");
+  simulate
+      ->add_option("--concurrency", found.simulate.concurrency,
+                   "Instead of the file's trialConcurrency")
+      ->check(concurrencies())
+      ->type_name("N");
+  simulate->add_option("--seed", found.simulate.seed, "Seed of the tuner and of the curves")
+      ->type_name("N")
+      ->check(seeds());
+  simulate->add_option("--dir", found.simulate.directory, "As in run")->type_name("DIR");
+  daemon_option(simulate, found.simulate.daemon);
+  simulate->add_flag("--quiet", found.simulate.quiet, "No progress, only warnings and the result");
+  simulate->add_flag("--json", found.simulate.json, "Print the result as one JSON object");
+}
+
+void add_controls(CLI::App& app, Found& found) {
+  const std::string group = "Change a running experiment";
+  CLI::App* stop = command(app, found, group, "stop", "Stop an experiment and its trials",
+                           &Found::stop, "  attune stop\n  attune stop abcd --kill\n");
+  choice_options(stop, found.stop.which, true);
+  stop->add_flag("--kill", found.stop.kill, "Without grace for the trials");
+  stop->add_flag("!--no-wait", found.stop.wait, "Do not wait until its trials have ended");
+
+  CLI::App* kill = command(app, found, group, "kill", "Stop some trials; the experiment goes on",
+                           &Found::kill, "  attune kill t0012 t0013\n  attune kill 12 -e digits\n");
+  kill->add_option("trials", found.kill.trials, "Job ids or numbers")
+      ->required()
+      ->type_name("TRIAL");
+  choice_options(kill, found.kill.which, false);
+
+  CLI::App* add = command(app, found, group, "add", "Try parameters of your own", &Found::add,
+                          "  attune add '{\"lr\": 0.1, \"layers\": 3}'\n  attune add trial.json\n");
+  add->add_option("parameters", found.add.parameters,
+                  "A JSON object, or a file that holds one or an array of them")
+      ->required()
+      ->type_name("FILE");
+  choice_options(add, found.add.which, false);
+
+  CLI::App* import =
+      command(app, found, group, "import", "Tell the tuner results from elsewhere", &Found::import,
+              "  attune import results.csv\n  attune import trials.jsonl --dry-run\n");
+  import
+      ->add_option("file", found.import.file,
+                   "CSV, JSON or JSON Lines of parameters and their score")
+      ->required()
+      ->type_name("FILE");
+  choice_options(import, found.import.which, false);
+  import->add_flag("--dry-run", found.import.dry_run, "Read and check the file, import nothing");
+
+  CLI::App* update =
+      command(app, found, group, "update", "Change what limits an experiment", &Found::update,
+              "  attune update --concurrency 8 --duration 2h\n"
+              "  attune update abcd --search-space wider.json\n");
+  choice_options(update, found.update.which, true);
+  update->add_option("--search-space", found.update.search_space, "A JSON or YAML file")
+      ->type_name("FILE");
+  limit_options(update, found.update, "New ");
+  duration_option(update, found.update, "New ");
+}
+
+void add_views(CLI::App& app, Found& found) {
+  const std::string group = "Look";
+  CLI::App* list =
+      command(app, found, group, "list", "The experiments of a working directory", &Found::list,
+              "  attune list\n  attune list --dir /data/tuning --json\n");
+  directory_option(list, found.list.directory);
+  list->add_flag("--json", found.list.json, "Print JSON");
+
+  choice_options(command(app, found, group, "status",
+                         "How an experiment goes: progress, what runs, what waits and why",
+                         &Found::status, "  attune status\n  attune status digits --json\n"),
+                 found.status.which, true);
+
+  CLI::App* trials = command(app, found, group, "trials", "A table of trials", &Found::trials,
+                             "  attune trials --status failed,running\n"
+                             "  attune trials --sort best --limit 10\n");
+  choice_options(trials, found.trials.which, true);
+  among(trials->add_option("--status", found.statuses, "Only these; may be a list")->delimiter(','),
+        kStatuses);
+  among(trials->add_option("--sort", found.trials.sort, "Order (default: sequence)"),
+        "sequence|newest|best");
+  trials->add_option("--limit", found.trials.limit, "At most so many")
+      ->check(trial_numbers())
+      ->type_name("N");
+
+  CLI::App* show = command(app, found, group, "show", "Everything that is known of a trial",
+                           &Found::show, "  attune show t0012\n  attune show 12 --json\n");
+  show->add_option("trial", found.show.trial, "Job id or number")->required()->type_name("TRIAL");
+  choice_options(show, found.show.which, false);
+
+  CLI::App* logs = command(app, found, group, "logs", "What a trial printed", &Found::logs,
+                           "  attune logs t0012\n  attune logs 12 --stderr --follow\n");
+  logs->add_option("trial", found.logs.trial, "Job id or number")->required()->type_name("TRIAL");
+  choice_options(logs, found.logs.which, false);
+  logs->add_flag("--stderr", found.logs.from_stderr, "Its standard error instead of its output");
+  logs->add_flag("-f,--follow", found.logs.follow, "Go on until the trial ends");
+
+  CLI::App* best =
+      command(app, found, group, "best", "The best trials and their parameters", &Found::best,
+              "  attune best\n  attune best -k 5 --json\n"
+              "  eval \"python3 train.py $(attune best --format args)\"\n");
+  choice_options(best, found.best.which, true);
+  best->add_option("-k,--count", found.best.count,
+                   "So many (default: 1, of several objectives all trade-offs)")
+      ->check(trial_numbers())
+      ->type_name("N");
+  among(best->add_option("--format", found.best.format,
+                         "The parameters alone: options for a command line, lines for eval, JSON "
+                         "or YAML"),
+        "args|env|json|yaml")
+      ->excludes("--json");
+
+  CLI::App* exported =
+      command(app, found, group, "export", "All trials for other programs", &Found::exported,
+              "  attune export -o trials.csv\n"
+              "  attune export --reports -o curves.csv\n"
+              "  attune export --format jsonl | head\n");
+  choice_options(exported, found.exported.which, true);
+  among(exported->add_option("--format", found.exported.format, "Default: csv"), "csv|jsonl");
+  exported->add_flag("--reports", found.exported.reports,
+                     "All intermediate results, a row for each, instead of trials");
+  exported->add_option("-o,--output", found.exported.output, "Default: standard output")
+      ->type_name("FILE");
+}
+
+// "attune pool cancel": whose help explains what was wrong.
+std::string given_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  for (const CLI::App* sub : app.get_subcommands()) name += " " + given_command(*sub);
+  return name;
+}
+
+}  // namespace
+
+void directory_option(CLI::App* sub, std::string& directory) {
+  sub->add_option("--dir", directory,
+                  "Working directory, or the folder of one experiment "
+                  "(default: attune-experiments)")
+      ->type_name("DIR");
+}
+
+void choice_options(CLI::App* sub, ExperimentChoice& which, bool positional) {
+  sub->add_option(positional ? "experiment" : "-e,--experiment", which.experiment,
+                  "Id, beginning of an id, or name (default: the newest)")
+      ->type_name("EXPERIMENT");
+  directory_option(sub, which.directory);
+  sub->add_flag("--json", which.json, "Print JSON");
+}
+
+std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
+                                                                 const char* const* argv) {
+  Found found;
+  CLI::App app("attune runs tuning experiments: attuned proposes, this machine tries.", "attune");
+  app.set_version_flag("--version", "attune " ATTUNE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done, 1 the experiment or the request failed, 2 usage or experiment file\n"
+      "(nothing was done), 3 no manager runs, 130 interrupted. attune COMMAND --help says more.");
+  add_runs(app, found);
+  add_controls(app, found);
+  add_views(app, found);
+  add_experiments(app, found);
+  add_pool(app, found);
+  CLI::App* completion = app.add_subcommand("completion", "Print a completion script");
+  completion->group("Look");
+  completion->footer(
+      "Examples:\n  source <(attune completion bash)\n"
+      "  attune completion fish | source\n");
+  among(completion->add_option("shell", found.shell, "Which shell")->required(), "bash|zsh|fish");
+
+  // Of this program, at its installation.
+  app.add_subcommand("man", "Print the manual page")->group("");
+
+  if (auto unknown = unknown_command(app, argc, argv)) return std::unexpected(std::move(*unknown));
+  if (auto unknown = unknown_option(app, argc, argv)) return std::unexpected(std::move(*unknown));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, err;
+    if (app.exit(error, out, err) == 0) return std::unexpected(CommandLineEnd{kExitOk, out.str()});
+    const std::string name = given_command(app);
+    return std::unexpected(CommandLineEnd{
+        kExitUsage, fmt::format("{0}: {1}\n{0} --help shows what there is\n", name, error.what())});
+  }
+  if (!found.chosen) {
+    const DescribedCommand all = describe_command(app);
+    return std::unexpected(CommandLineEnd{
+        kExitOk, app.got_subcommand("man") ? man_page(all, ATTUNE_VERSION, "attuned(1)")
+                                           : completion_script(found.shell, all.commands)});
+  }
+  if (auto* resume = std::get_if<ResumeOptions>(&*found.chosen)) {
+    auto retries = read_retries(found.retries);
+    if (!retries)
+      return std::unexpected(CommandLineEnd{kExitUsage, retries.error().message + "\n"});
+    resume->retries = *std::move(retries);
+  } else if (auto* coordinator = std::get_if<CoordinatorCommandOptions>(&*found.chosen)) {
+    coordinator->durability = found.durability == "always"  ? Durability::always
+                              : found.durability == "never" ? Durability::never
+                                                            : Durability::each_second;
+  } else if (auto* worker = std::get_if<WorkerCommandOptions>(&*found.chosen)) {
+    auto amounts = read_amounts(found.amounts);
+    if (!amounts)
+      return std::unexpected(CommandLineEnd{kExitUsage, amounts.error().message + "\n"});
+    worker->custom = *std::move(amounts);
+  } else if (auto* trials = std::get_if<TrialsOptions>(&*found.chosen)) {
+    trials->statuses = read_statuses(found.statuses);
+  } else if (const auto* update = std::get_if<UpdateOptions>(&*found.chosen)) {
+    if (update->search_space.empty() && !update->concurrency && !update->max_seconds &&
+        !update->max_trials)
+      return std::unexpected(CommandLineEnd{
+          kExitUsage,
+          "attune update: nothing to change; see --search-space, --concurrency, --duration and "
+          "--max-trials\n"});
+  }
+  return *std::move(found.chosen);
+}
+
+}  // namespace attune

@@ -1,0 +1,175 @@
+// attune coordinator, attune worker.
+#include "manager/cli/options_parser.h"
+
+namespace attune {
+
+void add_pool(CLI::App& app, Found& found) {
+  const std::string group = "Many machines";
+  CLI::App* coordinator = command(
+      app, found, group, "coordinator", "Give tasks to workers on many machines",
+      &Found::coordinator,
+      "  attune coordinator --dir /shared/pool --listen 0.0.0.0:7000 --advertise head:7000\n"
+      "  attune coordinator --workers 2\n"
+      "  attune coordinator workload.yaml --workers 1 --worker-cpu 4 --seed 1\n");
+  CoordinatorCommandOptions& c = found.coordinator;
+  coordinator
+      ->add_option("file", c.file,
+                   "A workload of learners and collectors (default: none, only managers' trials)")
+      ->type_name("FILE");
+  coordinator
+      ->add_option(
+          "--seed", c.seed,
+          "Seed of the workload and of draws from buffers (default: that of its journal, of a "
+          "new one a random one)")
+      ->type_name("N")
+      ->check(seeds());
+  coordinator
+      ->add_option("--dir", c.directory,
+                   "Folder of its journal and its address (default: attune-coordinator)")
+      ->type_name("DIR");
+  coordinator
+      ->add_option("--listen", c.listen,
+                   "Where workers and managers dial (default: a free port of 127.0.0.1)")
+      ->type_name("HOST:PORT");
+  coordinator
+      ->add_option("--advertise", c.advertise,
+                   "What others dial, when that is not what it listens on: with 0.0.0.0")
+      ->type_name("HOST:PORT");
+  coordinator->add_option("--workers", c.workers, "Workers to keep running on this machine")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("N");
+  coordinator->add_option("--worker-cpu", c.worker_cpu, "Processors of each of them (default: all)")
+      ->check(amount())
+      ->type_name("N");
+  among(coordinator->add_option("--durability", found.durability,
+                                "When what it promised is on the disk (default: second)"),
+        "always|second|never");
+  coordinator
+      ->add_option("--lost-after", c.lost_after,
+                   "How long the tasks of a worker wait that cannot be heard (default: 15s)")
+      ->transform(duration())
+      ->check(amount())
+      ->type_name("DURATION");
+  coordinator
+      ->add_option("--silence", c.silence,
+                   "A connection on which nothing came for so long is closed, by either side "
+                   "(default: 10s)")
+      ->transform(duration())
+      ->check(CLI::Range(0.1, 86'400.0).description(""))
+      ->type_name("DURATION");
+  coordinator
+      ->add_option("--leave-after", c.leave_after,
+                   "End when there was no client and no task for so long (default: never)")
+      ->transform(duration())
+      ->check(amount())
+      ->type_name("DURATION");
+  coordinator
+      ->add_option("--scale-command", c.scale_command,
+                   "Run by the shell when another number of workers is wanted, which is in "
+                   "ATTUNE_WORKERS_WANTED")
+      ->type_name("COMMAND");
+  coordinator->add_option("--most-workers", c.most_workers, "That it asks for (default: 16)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N");
+  coordinator
+      ->add_option("--slurm", c.slurm,
+                   "Get workers from Slurm: a file with the key slurm of an experiment file")
+      ->excludes("--scale-command")
+      ->type_name("FILE");
+  among(coordinator->add_option("--log-level", c.log_level, "Default: info"),
+        "trace|debug|info|warning|error");
+
+  CLI::App* worker =
+      command(app, found, group, "worker", "Run tasks of a coordinator", &Found::worker,
+              "  attune worker --join /shared/pool --label fast\n"
+              "  attune worker --join head:7000 --secret-file worker.json --cpu 8\n");
+  WorkerCommandOptions& w = found.worker;
+  worker
+      ->add_option("--join", w.join, "The coordinator's folder, or worker.json of it, or HOST:PORT")
+      ->required()
+      ->type_name("ADDRESS");
+  worker
+      ->add_option("--secret-file", w.secret_file,
+                   "With HOST:PORT: worker.json of the coordinator's folder, or a file with its "
+                   "secret")
+      ->type_name("FILE");
+  worker
+      ->add_option("--name", w.name,
+                   "Its name (default: host and process). Started again under the same name, by "
+                   "the same user, it goes on with its trials")
+      ->type_name("NAME");
+  worker->add_option("--cpu", w.cpu, "Processors (default: what the machine has)")
+      ->check(amount())
+      ->type_name("N");
+  worker->add_option("--gpu", w.gpu, "GPUs (default: what nvidia-smi finds)")
+      ->check(amount())
+      ->type_name("N");
+  worker->add_option("--memory", w.memory, "Bytes (default: what the machine has)")
+      ->transform(CLI::AsSizeValue(true))
+      ->check(amount())
+      ->type_name("BYTES");
+  worker->add_option("--resource", found.amounts, "Of the user's own kinds")
+      ->type_name("NAME=AMOUNT");
+  worker->add_option("--label", w.labels, "That a task may ask for")->type_name("LABEL");
+  worker->add_option("--kind", w.kinds, "Of tasks that it takes (default: all)")->type_name("KIND");
+  worker->add_option("--tasks", w.tasks, "Take no more than so many, then go")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->type_name("N");
+  worker->add_option("--leave-after", w.leave_after, "Go after so long without a task")
+      ->transform(duration())
+      ->check(amount())
+      ->type_name("DURATION");
+  worker
+      ->add_option("--unreachable-after", w.unreachable_after,
+                   "Go when the coordinator could not be reached for so long and nothing runs")
+      ->transform(duration())
+      ->check(amount())
+      ->type_name("DURATION");
+  worker->add_flag("--job", w.job,
+                   "It is a job of a batch system: SIGTERM ends its trials as lost, as SIGUSR1 "
+                   "always does");
+  worker
+      ->add_option("--environment", w.environment,
+                   "What trials inherit: a file of NAME=VALUE with a byte 0 behind each")
+      ->type_name("FILE");
+  worker->add_option("--lock", w.lock, "End at once when another process holds this file")
+      ->type_name("FILE");
+
+  CLI::App* pool =
+      command(app, found, group, "pool", "Show workers, tasks and buffers", &Found::pool,
+              "  attune pool\n  attune pool --join /shared/pool --json\n"
+              "  attune pool cancel TASK\n  attune pool drain WORKER\n");
+  pool->add_option(
+          "--join", found.pool.join,
+          "HOST:PORT, or the coordinator's folder (default: attune-coordinator, else that of "
+          "the newest experiment in attune-experiments)")
+      ->type_name("ADDRESS");
+  pool->add_option("--secret-file", found.pool.secret_file,
+                   "With HOST:PORT: view.json of the coordinator's folder, for cancel and drain "
+                   "client.json; or a file with its secret")
+      ->type_name("FILE");
+  pool->add_flag("--json", found.pool.json, "Print JSON");
+  // The options of `pool` may stand behind them.
+  const auto action = [&](const std::string& name, const std::string& description,
+                          std::vector<std::string>& which, const std::string& type,
+                          const std::string& footer) {
+    CLI::App* sub = pool->add_subcommand(name, description)->fallthrough();
+    sub->footer(footer);
+    sub->add_option(name == "cancel" ? "tasks" : "workers", which, "As attune pool shows them")
+        ->required()
+        ->type_name(type);
+  };
+  action("cancel", "End tasks, whosever they are, with grace and without another attempt",
+         found.pool.cancel, "TASK",
+         "A trial is lost for its manager, which may try it again, as its retries say: to end a\n"
+         "trial for good use attune kill.\n"
+         "Examples:\n  attune pool cancel run-collect-17 --join /shared/pool\n");
+  action("drain", "Let workers take nothing more, and go when their tasks have ended",
+         found.pool.drain, "WORKER",
+         "Collectors of a workload, which do not end by themselves, are told to finish. A worker\n"
+         "that is kept running (coordinator --workers) comes back.\n"
+         "Examples:\n  attune pool drain w1 w2 --join /shared/pool\n");
+  pool->require_subcommand(0, 1);
+}
+
+}  // namespace attune

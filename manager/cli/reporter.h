@@ -1,0 +1,72 @@
+#pragma once
+// The observer that a user sees: shows how it goes, remembers the best trial, and sums up.
+#include <optional>
+#include <string>
+
+#include "manager/cli/progress.h"
+#include "manager/trials/best_trial.h"
+#include "manager/trials/trial_observer.h"
+
+namespace attune {
+
+// What the summary says besides the trials.
+struct RunFacts {
+  std::string experiment_id;
+  std::string directory;
+  std::vector<Objective> objectives = {Objective{}};  // at least one; by the first one it is best
+  std::uint64_t seed = 0;
+
+  const Objective& objective() const { return objectives.front(); }
+};
+
+class Reporter final : public TrialObserver {
+ public:
+  Reporter(RunFacts facts, Progress& progress);
+
+  // Of earlier sessions.
+  void offer(const TrialRecord& trial) { best_.offer(trial); }
+  // `seconds`: how long they took.
+  void go_on_from(const Tally& tally, double seconds) {
+    tally_ = tally;
+    earlier_ = Earlier{tally, seconds};
+    progress_.count_earlier(seconds);
+    attempts_ = tally.added() > 0;
+  }
+
+  void on_tally(const Tally& tally) override;
+  Result<Kept> on_attempt(const TrialRecord&, const std::string&) override {
+    attempts_ = true;
+    return Kept{};
+  }
+  void on_trial_changed(const TrialRecord& trial) override;
+  void on_event(const std::string& kind, const std::string& text) override;
+  void on_done(const ExperimentEnd& outcome) override;
+
+  const ExperimentEnd& outcome() const { return outcome_; }
+  int exit_code() const;  // 0 completed, 1 failed, 2 failed before any trial ran, 130 interrupted
+
+  // The experiment as stored_json.h has it, as far as it is known here; the rest is in the store.
+  // Under `session` how this run of it went.
+  json summary() const;
+  std::string summary_text() const;  // for humans; ends with a line end
+
+ private:
+  json best_json(const TrialRecord& trial) const;
+  Tally ended_now() const;  // trials, in this session
+
+  RunFacts facts_;
+  Progress& progress_;
+  BestTrial best_;
+  Tally tally_;
+  struct Earlier {
+    Tally tally;
+    double seconds = 0;
+  };
+  std::optional<Earlier> earlier_;  // sessions; nothing: this is the first
+  ExperimentEnd outcome_;
+  double seconds_ = 0;
+  bool attempts_ = false;  // something was started
+  int warnings_ = 0;
+};
+
+}  // namespace attune

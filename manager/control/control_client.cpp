@@ -1,0 +1,85 @@
+#include "manager/control/control_client.h"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include "manager/control/control_address.h"
+#include "manager/store/experiment_lock.h"
+
+namespace attune {
+namespace {
+
+std::unexpected<ControlError> failed(const std::filesystem::path& directory,
+                                     const std::string& what) {
+  if (!ExperimentLock::is_held(directory))
+    return std::unexpected(
+        ControlError{true, fmt::format("{}: no manager runs; attune resume {} starts one",
+                                       directory.string(), directory.filename().string())});
+  return std::unexpected(ControlError{false, fmt::format("{}: {}", directory.string(), what)});
+}
+
+bool send_all(int fd, const std::string& bytes) {
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t n = ::send(fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    sent += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+// Up to the line end, without it; empty when there is none.
+std::string receive_line(int fd) {
+  std::string line;
+  char buffer[4096];
+  while (line.empty() || line.back() != '\n') {
+    const ssize_t n = ::recv(fd, buffer, sizeof buffer, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return "";
+    line.append(buffer, static_cast<std::size_t>(n));
+  }
+  line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+std::expected<json, ControlError> ask_manager(const std::filesystem::path& directory,
+                                              const ControlRequest& request,
+                                              double timeout_seconds) {
+  const auto address = control_address(directory);
+  if (!address) return std::unexpected(ControlError{false, address.error().message});
+  const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return failed(directory, strerror(errno));
+  timeval timeout = {};
+  timeout.tv_sec = static_cast<time_t>(timeout_seconds);
+  timeout.tv_usec =
+      static_cast<suseconds_t>((timeout_seconds - static_cast<double>(timeout.tv_sec)) * 1e6);
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+  sockaddr_un socket_address = {};
+  socket_address.sun_family = AF_UNIX;
+  address->path.copy(socket_address.sun_path, sizeof socket_address.sun_path - 1);
+  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&socket_address),
+                sizeof socket_address) != 0)
+    return failed(directory, fmt::format("its manager does not listen: {}; it begins or ends just "
+                                         "now, try again",
+                                         strerror(errno)));
+  errno = 0;
+  if (!send_all(fd.get(), dump_json(to_json(request)) + "\n"))
+    return failed(directory, fmt::format("cannot send to its manager: {}", strerror(errno)));
+  const std::string line = receive_line(fd.get());
+  if (line.empty()) return failed(directory, "its manager gave no answer");
+  auto answer = parse_json(line);
+  if (!answer || !answer->is_object() || !answer->contains("ok"))
+    return failed(directory, "its manager's answer is not understood: " + line.substr(0, 100));
+  if ((*answer)["ok"] != true)
+    return std::unexpected(ControlError{false, answer->value("error", std::string("refused"))});
+  answer->erase("ok");
+  return *std::move(answer);
+}
+
+}  // namespace attune

@@ -1,0 +1,62 @@
+// What an experiment says to others: the daemon, the store.
+#include <fmt/format.h>
+
+#include "base/objective_json.h"
+#include "manager/experiment/experiment.h"
+
+namespace attune {
+
+Finding finding_of(const Experiment& experiment, const std::string& key, std::string message) {
+  const YamlDocument document{{}, experiment.marks};
+  return {experiment.file, key, document.mark(key), std::move(message)};
+}
+
+json daemon_parameters(const Experiment& experiment) {
+  json parameters = {{"experimentName", experiment.name},
+                     {"trialCommand", experiment.trial_command},
+                     {"trialCodeDirectory", experiment.trial_code_directory.string()},
+                     {"trialConcurrency", experiment.trial_concurrency},
+                     {"logLevel", experiment.log_level},
+                     {"experimentWorkingDirectory", experiment.working_directory.string()},
+                     {"trainingService", {{"platform", "local"}}},
+                     {"capabilities", {"sync", "pause", "checkpoint", "reason", "error"}}};
+  if (experiment.max_trial_number) parameters["maxTrialNumber"] = *experiment.max_trial_number;
+  if (experiment.max_experiment_seconds) {
+    parameters["maxExperimentDuration"] = fmt::format("{}s", *experiment.max_experiment_seconds);
+  }
+  if (experiment.max_trial_seconds) {
+    parameters["maxTrialDuration"] = fmt::format("{}s", *experiment.max_trial_seconds);
+  }
+  if (!experiment.objectives.empty()) parameters["objectives"] = to_json(experiment.objectives);
+  if (!experiment.constraints.empty()) parameters["constraints"] = experiment.constraints;
+  if (!experiment.tuner.is_null()) parameters["tuner"] = experiment.tuner;
+  if (!experiment.assessor.is_null()) parameters["assessor"] = experiment.assessor;
+  if (!experiment.advisor.is_null()) parameters["advisor"] = experiment.advisor;
+  return parameters;
+}
+
+json to_document(const Experiment& experiment) {
+  json document = experiment.document;
+  const auto set = [&](const char* key, const auto& value) {
+    if (value) document[key] = *value;
+  };
+  document.erase("searchSpaceFile");
+  document["searchSpace"] = experiment.search_space;
+  document["trialCodeDirectory"] = experiment.trial_code_directory.string();
+  document["experimentWorkingDirectory"] = experiment.working_directory.string();
+  document["trialConcurrency"] = experiment.trial_concurrency;
+  set("maxTrialNumber", experiment.max_trial_number);
+  set("maxExperimentDuration", experiment.max_experiment_seconds);
+  set("maxTrialDuration", experiment.max_trial_seconds);
+  if (experiment.backend != "local") document["backend"] = experiment.backend;
+  document.erase("seed");  // it is in the tuner's classArgs
+  if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
+  if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
+  if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;
+  if (!experiment.pool.coordinator.empty())
+    document["pool"]["coordinator"] = experiment.pool.coordinator;
+  store_templates(experiment.program, document);
+  return document;
+}
+
+}  // namespace attune

@@ -1,0 +1,299 @@
+#include "manager/experiment/experiment_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "manager/experiment/experiment_rules.h"
+#include "manager/experiment/experiment_space.h"
+#include "manager/experiment/section.h"
+#include "manager/experiment/user_text.h"
+#include "manager/experiment/yaml.h"
+#include "os/log.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kKeys = {"experimentName",
+                                        "searchSpace",
+                                        "searchSpaceFile",
+                                        "trialCommand",
+                                        "trialCodeDirectory",
+                                        "trialConcurrency",
+                                        "trialGpuNumber",
+                                        "maxExperimentDuration",
+                                        "maxTrialNumber",
+                                        "maxTrialDuration",
+                                        "tuner",
+                                        "assessor",
+                                        "advisor",
+                                        "trainingService",
+                                        "logLevel",
+                                        "debug",
+                                        "experimentWorkingDirectory",
+                                        "seed",
+                                        "useAnnotation",
+                                        "nniManagerIp",
+                                        "tunerGpuIndices",
+                                        "experimentType",
+                                        "deprecated"};
+constexpr const char* kDefaultTuner = "auto";
+const std::vector<std::string> kAlgorithmKeys = {"name", "className", "codeDirectory", "classArgs"};
+const std::vector<std::string> kServiceKeys = {"platform", "useActiveGpu", "maxTrialNumberPerGpu",
+                                               "gpuIndices", "reuseMode"};
+const std::vector<std::string> kDeprecatedKeys = {"multiThread", "multiPhase",
+                                                  "includeIntermediateResults"};
+
+json read_algorithm(const Section& top, const std::string& key, const fs::path& base) {
+  const auto section = top.section(key);
+  if (!section) return nullptr;
+  section->check_keys(kAlgorithmKeys);
+  section->text("name");
+  section->text("className");
+  const bool named = section->find("name") != nullptr || section->wrong("name");
+  const bool by_class = section->find("className") != nullptr || section->wrong("className");
+  const bool neither = !named && !by_class;
+  if ((named && by_class) || (neither && key != "tuner"))
+    section->error("", "exactly one of name and className is needed");
+  section->section("classArgs");
+  json algorithm = section->value();
+  if (neither) algorithm["name"] = kDefaultTuner;
+  if (const auto directory = section->text("codeDirectory"))
+    algorithm["codeDirectory"] = (base / *directory).lexically_normal().string();
+  return algorithm;
+}
+
+// A number, a list of numbers, or NNI's text "0,2".
+std::vector<int> read_gpu_indices(const Section& service) {
+  std::vector<int> indices;
+  const json* value = service.find("gpuIndices");
+  if (value == nullptr) return indices;
+  json list = value->is_array() ? *value : json::array({*value});
+  if (value->is_string())
+    list = parse_json("[" + value->get<std::string>() + "]").value_or(json::array({nullptr}));
+  for (const json& item : list) {
+    if (!item.is_number_integer() || item < 0 || item > 1000) {
+      service.error("gpuIndices", "numbers of GPUs expected, such as [0, 2] or \"0,2\"");
+      return {};
+    }
+    indices.push_back(item);
+  }
+  return indices;
+}
+
+// Keys that NNI has and that cannot change anything here are accepted; those that would have to
+// change something are refused.
+LocalService read_platform(const Section& top) {
+  LocalService local;
+  if (top.boolean("useAnnotation").value_or(false))
+    top.error("useAnnotation", "annotated trial code is not supported");
+  top.text("nniManagerIp");
+  if (const auto type = top.text("experimentType"); type && *type != "hpo")
+    top.error("experimentType", "only hpo is supported");
+  const auto service = top.section("trainingService");
+  if (!service) return local;
+  service->check_keys(kServiceKeys);
+  const auto platform = service->text("platform");
+  if (!platform) {
+    service->error("platform", "missing; only local is supported");
+  } else if (*platform != "local") {
+    service->error("platform", fmt::format("only local is supported, not \"{}\"", *platform));
+  }
+  service->boolean("useActiveGpu");
+  service->boolean("reuseMode");
+  local.trials_per_gpu =
+      static_cast<int>(service->integer("maxTrialNumberPerGpu", 1, 1000).value_or(1));
+  local.gpu_indices = read_gpu_indices(*service);
+  return local;
+}
+
+constexpr std::size_t kMaxName = 1000;
+
+void read_limits(const Section& top, Experiment& result) {
+  result.name = top.text("experimentName").value_or("");
+  if (result.name.size() > kMaxName)
+    top.error("experimentName", fmt::format("longer than {} bytes", kMaxName));
+  result.trial_concurrency =
+      static_cast<int>(top.integer("trialConcurrency", 1, 100'000).value_or(1));
+  result.max_trial_number = top.integer("maxTrialNumber", 1, 1'000'000'000);
+  result.max_experiment_seconds = top.duration("maxExperimentDuration");
+  result.max_trial_seconds = top.duration("maxTrialDuration");
+  if (const auto seed = top.integer("seed", 0, std::int64_t{1} << 53))
+    result.seed = static_cast<std::uint64_t>(*seed);
+}
+
+std::string read_log_level(const Section& top) {
+  const bool debug = top.boolean("debug").value_or(false);
+  std::string level = top.text("logLevel").value_or(debug ? "debug" : "info");
+  if (auto parsed = parse_log_level(level); !parsed) top.error("logLevel", parsed.error().message);
+  return level;
+}
+
+void read_command(const Section& top, const fs::path& base, Experiment& result) {
+  const auto command = top.text("trialCommand");
+  if ((!command || command->empty()) && result.backend != "simulated")
+    top.error("trialCommand", "missing: the shell command of a trial");
+  if (command && command->find('\0') != std::string::npos)
+    top.error("trialCommand", "a byte 0 is in it, which no command can hold");
+  result.trial_command = command.value_or("");
+  const std::string code = top.text("trialCodeDirectory").value_or(".");
+  std::error_code error;
+  result.trial_code_directory = fs::weakly_canonical(base / code, error);
+  if (!fs::is_directory(result.trial_code_directory, error))
+    top.error("trialCodeDirectory",
+              fmt::format("{} is not a directory", result.trial_code_directory.string()));
+}
+
+void read_algorithms(const Section& top, const fs::path& base, Experiment& result) {
+  result.tuner = read_algorithm(top, "tuner", base);
+  result.assessor = read_algorithm(top, "assessor", base);
+  result.advisor = read_algorithm(top, "advisor", base);
+  if (!result.tuner.is_null() && !result.advisor.is_null())
+    top.error("advisor", "there is also a tuner; keep one of them");
+  if (result.tuner.is_null() && result.advisor.is_null()) result.tuner = {{"name", kDefaultTuner}};
+  const json& searcher = result.tuner.is_null() ? result.advisor : result.tuner;
+  const auto arguments = searcher.find("classArgs");
+  if (result.seed && arguments != searcher.end() && arguments->contains("seed"))
+    top.error("seed", "there is also a seed in classArgs; keep one of them");
+}
+
+// Who has written the document; what is in a store was fine for the version that began with it.
+enum class Origin { user, store };
+
+struct Source {
+  fs::path file;
+  fs::path working_directory;  // the default
+  std::string backend;         // instead of the document's, unless empty
+  Origin origin = Origin::user;
+};
+
+TrialSetting trial_setting(const Section& top, const SpaceSection& space, const Experiment& result,
+                           bool of_user) {
+  TrialSetting setting;
+  setting.space = space.space ? &*space.space : nullptr;
+  setting.command = result.trial_command;
+  setting.code_directory = result.trial_code_directory;
+  setting.objective = result.objectives.empty() ? "default" : result.objectives.front().metric;
+  if (top.wrong("objectives")) setting.objective.clear();
+  setting.gpus = result.trial_gpu_number || result.trial.resources.gpu > 0;
+  setting.of_user = of_user;
+  return setting;
+}
+
+Experiment interpret(const YamlDocument& document, const Source& source, Findings& findings) {
+  const Section top(document, source.file.string(), findings);
+  std::vector<std::string> keys = kKeys;
+  keys.insert(keys.end(), kRuleKeys.begin(), kRuleKeys.end());
+  keys.insert(keys.end(), kTrialKeys.begin(), kTrialKeys.end());
+  top.check_keys(keys);
+
+  std::error_code error;
+  const fs::path base = fs::absolute(source.file, error).parent_path();
+  const bool of_user = source.origin == Origin::user;
+  Experiment result;
+  read_limits(top, result);
+  result.local = read_platform(top);
+  read_rules(top, result);
+  if (!source.backend.empty()) result.backend = source.backend;
+  result.warnings = without_effect(top, result);
+  result.document = document.value;
+  if (of_user) {
+    result.file = source.file.string();
+    result.marks = document.marks;
+  }
+  const SpaceSection space = read_space_section(top, source.file.parent_path());
+  result.search_space = space.value;
+  if (of_user && space.sound) check_initial_points(top, *space.space);
+  read_command(top, base, result);
+  result.pool = read_pool_settings(top.section("pool"), base.string());
+  result.slurm = read_slurm_section(top.section("slurm"));
+  if (result.backend == "slurm" && !top.wrong("slurm") && !top.wrong("resources"))
+    check_slurm_jobs(top, result.slurm.settings, result.trial.resources);
+  if (result.backend != "simulated")  // a simulation runs none, and may lack what it needs
+    result.program = read_trial(top, trial_setting(top, space, result, of_user));
+  const auto working = top.text("experimentWorkingDirectory");
+  result.working_directory = working ? (base / *working).lexically_normal()
+                                     : fs::absolute(source.working_directory, error);
+  result.log_level = read_log_level(top);
+  read_algorithms(top, base, result);
+  if (const auto deprecated = top.section("deprecated")) {
+    deprecated->check_keys(kDeprecatedKeys);
+    result.include_intermediate_results =
+        deprecated->boolean("includeIntermediateResults").value_or(false);
+  }
+  return result;
+}
+
+// Nothing when there is any finding.
+std::optional<Experiment> interpret_all(const std::optional<YamlDocument>& document,
+                                        const Source& source, Findings& findings) {
+  if (!document) return std::nullopt;
+  const std::string file = source.file.string();
+  if (!document->value.is_object()) {
+    findings.add({file, "", {}, "an object of keys expected (searchSpace, trialCommand, ...)"});
+    return std::nullopt;
+  }
+  for (const char* key : {"trainingServicePlatform", "authorName"}) {
+    if (!document->value.contains(key)) continue;
+    findings.add({file, "", document->mark(key),
+                  fmt::format("{} is of NNI's version 1 schema; write the file in version 2 "
+                              "(trialCommand, tuner: {{name, classArgs}}, ...)",
+                              key)});
+    return std::nullopt;
+  }
+  Experiment experiment = interpret(*document, source, findings);
+  if (!findings.empty()) return std::nullopt;
+  return experiment;
+}
+
+}  // namespace
+
+Result<Experiment> read_experiment_file(const fs::path& file, const fs::path& working_directory,
+                                        const std::string& backend) {
+  return read_experiment(TRY(read_user_text(file)), file, working_directory, backend);
+}
+
+Result<Experiment> read_experiment(const std::string& text, const fs::path& file,
+                                   const fs::path& working_directory, const std::string& backend) {
+  Findings findings;
+  auto experiment = interpret_all(parse_yaml(text, file.string(), findings),
+                                  {file, working_directory, backend, Origin::user}, findings);
+  TRY(findings.result());
+  return *std::move(experiment);
+}
+
+std::optional<Experiment> read_stored_experiment(const json& document, const fs::path& directory,
+                                                 Findings& findings) {
+  return interpret_all(YamlDocument{document, {}},
+                       {directory / "experiment", directory, "", Origin::store}, findings);
+}
+
+Result<Experiment> read_stored_experiment(const json& document, const fs::path& directory) {
+  Findings findings;
+  auto experiment = read_stored_experiment(document, directory, findings);
+  TRY(findings.result());
+  return *std::move(experiment);
+}
+
+Result<void> check_resumable(const Experiment& experiment) {
+  // By way of the text: what is no JSON, a NaN, is stored as something else.
+  const Experiment resumed =
+      TRY(read_stored_experiment(TRY(parse_json(dump_json(to_document(experiment)))), {}));
+  // Else {width} would be a parameter in one manager and the text "{width}" in the other.
+  std::vector<std::string> changed;
+  std::ranges::set_symmetric_difference(experiment.program.placeholders,
+                                        resumed.program.placeholders, std::back_inserter(changed));
+  if (changed.empty()) return {};
+  const auto& before = experiment.program.placeholders;
+  return fail(std::ranges::binary_search(before, changed.front())
+                  ? fmt::format("{{{0}}} is a placeholder, and the new search space has no {0}",
+                                changed.front())
+                  : fmt::format("{{{0}}} is no placeholder so far; a new parameter needs another "
+                                "name than {0}",
+                                changed.front()));
+}
+
+}  // namespace attune

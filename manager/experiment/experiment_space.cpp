@@ -1,0 +1,104 @@
+#include "manager/experiment/experiment_space.h"
+
+#include <fmt/format.h>
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "manager/experiment/preparation.h"
+#include "manager/experiment/user_text.h"
+#include "space/constraint.h"
+#include "space/parse.h"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A search space in a file of its own. JSON has its own reader, which knows no lines and takes what
+// is too large for YAML; its lines are looked up when there is something to say about them.
+std::optional<json> read_space_file(const Section& top, const fs::path& path,
+                                    std::vector<SpaceFlaw>& flaws, std::optional<Space>& space) {
+  const auto text = read_user_text(path);
+  if (!text) {
+    top.error("searchSpaceFile", text.error().message);
+    return std::nullopt;
+  }
+  YamlDocument document;
+  const bool plain_json = path.extension() == ".json";
+  if (plain_json) {
+    std::optional<std::size_t> wrong_at;
+    auto value = parse_json(*text, {}, &wrong_at);
+    if (!value) {
+      const Mark mark = wrong_at ? mark_at(*text, *wrong_at) : Mark{0, 0};
+      top.findings().add({path.string(), "", mark, value.error().message});
+      return std::nullopt;
+    }
+    document.value = *std::move(value);
+  } else {
+    auto parsed = parse_yaml(*text, path.string(), top.findings());
+    if (!parsed) return std::nullopt;
+    document = *std::move(parsed);
+  }
+  space = parse_space(document.value, flaws);
+  Findings none;
+  if (plain_json && !flaws.empty()) {
+    if (auto again = parse_yaml(*text, path.string(), none))
+      document.marks = std::move(again->marks);
+  }
+  for (const SpaceFlaw& flaw : flaws) {
+    const Mark mark = document.marks.empty() ? Mark{0, 0} : document.mark(flaw.place);
+    top.findings().add({path.string(), flaw.place, mark, flaw.message});
+  }
+  return std::move(document.value);
+}
+
+void read_constraints(const Section& top, Space& space) {
+  const std::vector<std::string> texts = top.texts("constraints");
+  if (top.wrong("constraints")) return;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (const auto checked = check_constraint(space, texts[i]); !checked)
+      top.error(fmt::format("constraints[{}]", i),
+                fmt::format("\"{}\": {}", texts[i], checked.error().message));
+  }
+  if (!top.wrong("constraints")) std::ignore = set_constraints(space, texts);
+}
+
+}  // namespace
+
+SpaceSection read_space_section(const Section& top, const fs::path& base) {
+  SpaceSection result;
+  const auto file = top.text("searchSpaceFile");
+  const auto inline_space = top.section("searchSpace");
+  const bool both = top.find("searchSpaceFile") != nullptr && top.find("searchSpace") != nullptr;
+  if (both)
+    top.error("searchSpaceFile", "exactly one of searchSpace and searchSpaceFile is needed");
+  if (!both && !file && !inline_space && !top.wrong("searchSpaceFile"))
+    top.error("searchSpace", "missing: exactly one of searchSpace and searchSpaceFile is needed");
+  std::vector<SpaceFlaw> flaws;
+  if (inline_space) {
+    result.value = inline_space->value();
+    result.space = parse_space(result.value, flaws);
+    for (const SpaceFlaw& flaw : flaws) inline_space->error(flaw.place, flaw.message);
+  } else if (file) {
+    const fs::path path = (base / *file).lexically_normal();
+    if (auto value = read_space_file(top, path, flaws, result.space))
+      result.value = *std::move(value);
+  }
+  if (!result.space || both) return result;
+  read_constraints(top, *result.space);
+  result.sound = flaws.empty() && !top.wrong("constraints");
+  return result;
+}
+
+void check_initial_points(const Section& top, const Space& space) {
+  const std::vector<Section> points = top.sections("initialPoints");
+  if (top.wrong("initialPoints")) return;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (const auto checked = check_point(space, points[i].value()); !checked)
+      top.error(fmt::format("initialPoints[{}]", i), checked.error().message);
+  }
+}
+
+}  // namespace attune

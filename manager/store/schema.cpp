@@ -1,0 +1,316 @@
+#include "manager/store/schema.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include <array>
+
+#include "os/private_file.h"
+#include "os/trust.h"
+#include "os/unique_fd.h"
+
+namespace attune {
+namespace {
+
+// "attn": how SQLite's application_id tells our files from those of other programs.
+constexpr std::int64_t kApplicationId = 0x6174746e;
+
+// Tables whose rows are found by (experiment, trial) are WITHOUT ROWID: what belongs to one trial
+// lies together, and there is one tree to write instead of a table and an index.
+constexpr std::string_view kVersion1 = R"sql(
+CREATE TABLE experiments (
+  experiment INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  directory TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('running', 'completed', 'interrupted', 'failed')),
+  reason TEXT NOT NULL DEFAULT '',
+  objective TEXT NOT NULL,
+  maximize INTEGER NOT NULL,
+  seed INTEGER NOT NULL,
+  file TEXT NOT NULL,
+  runs INTEGER NOT NULL DEFAULT 1,
+  manager_pid INTEGER NOT NULL,
+  manager_started_at REAL NOT NULL,
+  started_at REAL NOT NULL,
+  ended_at REAL,
+  seconds REAL NOT NULL DEFAULT 0,
+  seen_at REAL
+) STRICT;
+CREATE TABLE trials (
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  trial INTEGER NOT NULL,
+  job_id TEXT NOT NULL,
+  source TEXT NOT NULL,
+  status TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  reports INTEGER NOT NULL,
+  score REAL,
+  last_metric TEXT,
+  final_metric TEXT,
+  checkpoint TEXT NOT NULL,
+  added_at REAL NOT NULL,
+  started_at REAL,
+  ended_at REAL,
+  PRIMARY KEY (experiment, trial)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX trials_by_job ON trials (experiment, job_id);
+CREATE INDEX trials_by_status ON trials (experiment, status);
+CREATE INDEX trials_by_score ON trials (experiment, score) WHERE status = 'SUCCEEDED';
+CREATE TABLE parameters (
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  parameter_index INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  parameter_id TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  text TEXT NOT NULL,
+  resume_job TEXT NOT NULL,
+  checkpoint_from TEXT NOT NULL,
+  PRIMARY KEY (experiment, trial, parameter_index, attempt),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attempts (
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  from_checkpoint TEXT NOT NULL,
+  started_at REAL NOT NULL,
+  ended_at REAL,
+  ending TEXT,
+  detail TEXT,
+  cpu_seconds REAL,
+  max_rss REAL,
+  PRIMARY KEY (experiment, trial, attempt),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE TABLE reports (
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  report INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  time REAL NOT NULL,
+  position INTEGER NOT NULL,
+  late INTEGER NOT NULL,
+  ignored TEXT NOT NULL,
+  value REAL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (experiment, trial, report),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE TABLE decisions (
+  decision INTEGER PRIMARY KEY,
+  experiment INTEGER NOT NULL,
+  trial INTEGER NOT NULL,
+  time REAL NOT NULL,
+  action TEXT NOT NULL,
+  decided_by TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT;
+CREATE INDEX decisions_by_trial ON decisions (experiment, trial);
+CREATE TABLE checkpoints (
+  experiment INTEGER NOT NULL,
+  checkpoint TEXT NOT NULL,
+  trial INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('kept', 'failed', 'dropped')),
+  bytes REAL NOT NULL,
+  error TEXT NOT NULL,
+  saved_at REAL NOT NULL,
+  reports INTEGER NOT NULL,
+  dropped_at REAL,
+  PRIMARY KEY (experiment, checkpoint),
+  FOREIGN KEY (experiment, trial) REFERENCES trials
+) STRICT, WITHOUT ROWID;
+CREATE INDEX checkpoints_by_trial ON checkpoints (experiment, trial);
+CREATE TABLE imports (
+  import INTEGER PRIMARY KEY,
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  time REAL NOT NULL,
+  job_id TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  value TEXT NOT NULL
+) STRICT;
+CREATE INDEX imports_by_experiment ON imports (experiment);
+CREATE TABLE events (
+  event INTEGER PRIMARY KEY,
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  time REAL NOT NULL,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_by_experiment ON events (experiment);
+)sql";
+
+// The conversation with the daemon (manager/decider/outbox.h): what it may not have heard yet, how
+// much was said and heard, and what the manager remembers besides its trials.
+constexpr std::string_view kVersion2 = R"sql(
+CREATE TABLE conversations (
+  experiment INTEGER PRIMARY KEY REFERENCES experiments,
+  commands INTEGER NOT NULL,
+  acknowledged INTEGER NOT NULL,
+  answers INTEGER NOT NULL,
+  manager TEXT NOT NULL
+) STRICT;
+CREATE TABLE outbox (
+  experiment INTEGER NOT NULL REFERENCES experiments,
+  number INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  PRIMARY KEY (experiment, number)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+// Where attempts run that run on workers.
+constexpr std::string_view kVersion3 = R"sql(
+ALTER TABLE attempts ADD COLUMN worker TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN host TEXT NOT NULL DEFAULT '';
+)sql";
+
+// How long things ran, counted by who ran them: the difference of two times is no such thing when
+// somebody sets the clock in between. Which attempt a decision is about, for the same reason.
+constexpr std::string_view kVersion4 = R"sql(
+ALTER TABLE experiments ADD COLUMN ran REAL NOT NULL DEFAULT 0;
+UPDATE experiments SET ran = max(coalesce(seen_at, 0) - manager_started_at, 0);
+ALTER TABLE attempts ADD COLUMN ran REAL;
+ALTER TABLE reports ADD COLUMN ran REAL;
+ALTER TABLE decisions ADD COLUMN attempt INTEGER;
+)sql";
+
+// Whether a report counts was to be read out of `ignored`, which is for people.
+constexpr std::string_view kVersion5 = R"sql(
+ALTER TABLE reports ADD COLUMN counts INTEGER NOT NULL DEFAULT 0;
+UPDATE reports SET counts = (ignored = '' OR ignored LIKE 'it has no finite%');
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
+
+// Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
+// A lock tells nobody of its end, and waiting for it has no limit: it is asked for again.
+Result<UniqueFd> hold(const std::filesystem::path& folder, const BusyWait& busy) {
+  UniqueFd fd = TRY(open_trusted(folder, O_RDONLY | O_DIRECTORY));
+  double waited = 0;
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return fail(fmt::format("cannot lock {}: {}", folder.string(), strerror(errno)));
+    if (!busy.pause(waited))
+      return fail(
+          fmt::format("{}: another process sets up the store in it; see who with fuser, "
+                      "and wait for it or end it",
+                      folder.string()));
+  }
+  return fd;
+}
+
+// Makes the file if there is none, and looks at it without opening it: to close a descriptor of it
+// takes from SQLite the locks that this process has on it, and whoever closes it next would remove
+// attune.sqlite-wal, with all that comes later in it.
+Result<void> make_file(const std::filesystem::path& file) {
+  const UniqueFd made(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made && errno != EEXIST)
+    return fail(fmt::format("cannot make {}: {}", file.string(), strerror(errno)));
+  const UniqueFd found = TRY(open_private(file, O_PATH));
+  return check_trusted(found.get(), file);
+}
+
+// Whatever else bears the name: SQLite would wait at a FIFO for ever, and say of a directory that
+// the disk has failed.
+Result<void> check_kind(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(file, error);
+  if (error) return {};  // which opening it says better
+  if (std::filesystem::is_directory(status))
+    return fail(file.string() + " is a directory, where the store belongs; move it away");
+  if (!std::filesystem::is_regular_file(status))
+    return fail(file.string() + " is no regular file: who has put it there? Remove it");
+  if (std::filesystem::file_size(file, error) == 0 && !error)
+    return fail(file.string() +
+                " is empty: no experiment is in it; put a copy in its place, or remove it");
+  return {};
+}
+
+// The version of a database that is ours, 0 for an empty one.
+Result<std::int64_t> version_of(Database& database, const std::filesystem::path& file,
+                                std::size_t newest) {
+  const std::int64_t version = TRY(database.integer("PRAGMA user_version"));
+  const std::int64_t application = TRY(database.integer("PRAGMA application_id"));
+  const std::int64_t things = TRY(database.integer("SELECT count(*) FROM sqlite_schema"));
+  if (application != kApplicationId && (application != 0 || version != 0 || things != 0))
+    return fail(fmt::format("{}: it belongs to another program; choose another working directory",
+                            file.string()));
+  if (version < 0 || version > static_cast<std::int64_t>(newest))
+    return fail(
+        fmt::format("{}: written by a newer attune (version {} of the tables, this program "
+                    "knows up to {}); use that one",
+                    file.string(), version, newest));
+  return version;
+}
+
+}  // namespace
+
+std::span<const std::string_view> schema_steps() { return kSteps; }
+
+Result<Database> open_for_writing(const std::filesystem::path& working_directory,
+                                  std::span<const std::string_view> steps, BusyWait busy) {
+  TRY(make_directories(working_directory));
+  const UniqueFd held = TRY(hold(working_directory, busy));
+  const std::filesystem::path file = working_directory / kStoreFile;
+  // SQLite gives the files beside it the same permissions.
+  TRY(make_file(file));
+  Database database = TRY(Database::open(file, Database::Mode::create, busy));
+  auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
+  // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at
+  // any moment; the last ones before a power cut may be lost, the file stays whole.
+  TRY(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"));
+  for (; version < steps.size(); ++version) {
+    TRY(database.execute(fmt::format(
+        "BEGIN IMMEDIATE; {} PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT;",
+        steps[version], kApplicationId, version + 1)));
+  }
+  return database;
+}
+
+void link_database(const std::filesystem::path& working_directory,
+                   const std::filesystem::path& directory) {
+  std::error_code ignored;
+  const std::filesystem::path link = directory / kStoreFile;
+  const std::filesystem::path file =
+      std::filesystem::canonical(working_directory / kStoreFile, ignored);
+  if (std::filesystem::equivalent(link, file, ignored)) return;
+  if (std::filesystem::is_symlink(link, ignored)) std::filesystem::remove(link, ignored);
+  std::filesystem::create_symlink(
+      file.lexically_relative(std::filesystem::canonical(directory, ignored)), link, ignored);
+}
+
+Result<void> bring_up_to_date(const std::filesystem::path& folder, BusyWait busy) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(folder / kStoreFile, error);
+  if (error) return {};
+  TRY(open_for_writing(file.parent_path(), schema_steps(), busy));
+  return {};
+}
+
+Result<Database> open_for_reading(const std::filesystem::path& working_directory,
+                                  std::span<const std::string_view> steps) {
+  const std::filesystem::path file = working_directory / kStoreFile;
+  TRY(check_kind(file));
+  Database database = TRY(Database::open(file, Database::Mode::read));
+  const std::int64_t version = TRY(version_of(database, file, steps.size()));
+  if (version == 0)  // a manager makes it at this moment, or was killed while it did
+    return fail(file.string() + ": no experiment has begun in it yet; attune run makes one");
+  if (version < static_cast<std::int64_t>(steps.size()))
+    return fail(
+        fmt::format("{}: written by an older attune; the next attune run or resume in "
+                    "this working directory brings it up to date",
+                    file.string()));
+  return database;
+}
+
+}  // namespace attune

@@ -1,0 +1,56 @@
+#pragma once
+// Writes everything that the trial runner says into a Store. Durable when on_idle() and
+// on_attempt() return, unless they have trouble. The first failure that cannot pass is returned by
+// the next of these, and by all later ones.
+#include "manager/store/store.h"
+#include "manager/trials/trial_observer.h"
+#include "os/clock.h"
+
+namespace attune {
+
+class StoreObserver final : public TrialObserver {
+ public:
+  // Of an experiment that store.begin() or store.resume() has named. All outlive the observer.
+  // `clock` dates what happens. With a `pace` it commits once in kPaceSeconds of that clock
+  // instead: for simulations, where nothing is lost that could not be had again.
+  static constexpr double kPaceSeconds = 0.2;
+  StoreObserver(Store& store, const Clock& clock, const Clock* pace = nullptr)
+      : store_(store), clock_(clock), pace_(pace), began_(clock.now()) {}
+
+  void on_trial_added(const TrialRecord& trial) override;
+  Result<Kept> on_attempt(const TrialRecord& trial, const std::string& from_checkpoint) override;
+  void on_report(const TrialRecord& trial, const TrialReport& report,
+                 const Verdict& verdict) override;
+  void on_attempt_end(const TrialRecord& trial, const TrialFinished& end) override;
+  void on_decision(const DecisionRecord& decision) override;
+  void on_place(const TrialRecord& trial, const TrialPlace& place, double since) override;
+  void on_parameter(const TrialRecord& trial, std::int64_t index,
+                    const ProposedTrial& proposal) override;
+  void on_checkpoint(const CheckpointStored& saved) override;
+  void on_checkpoint_dropped(const std::string& checkpoint) override;
+  void on_trial_changed(const TrialRecord& trial) override;
+  void on_event(const std::string& kind, const std::string& text) override;
+  void on_postponed(const std::string& reason) override;
+  void on_state(const RunnerState& state) override;
+  Result<Kept> on_idle() override;
+  void on_done(const ExperimentEnd& outcome) override;
+
+  // After on_done(), which cannot return them: whether all that happened is stored; and whether it
+  // is with how the experiment ended, the last thing that is written.
+  const Result<void>& stored() const { return failure_; }
+  const Result<void>& end_result() const { return end_result_; }
+
+ private:
+  void note(Result<void> result);
+  Result<Kept> commit();
+
+  Store& store_;
+  const Clock& clock_;
+  const Clock* pace_;
+  const double began_;    // on clock_
+  double committed_ = 0;  // on pace_
+  Result<void> failure_;
+  Result<void> end_result_;
+};
+
+}  // namespace attune

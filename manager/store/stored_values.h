@@ -1,0 +1,34 @@
+#pragma once
+// How values stand in the columns of the store. Every writer has its reader.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "backends/ending_text.h"
+#include "backends/trial_backend.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "manager/trials/runner_state.h"
+#include "manager/trials/trial_record.h"
+
+namespace attune {
+
+// dump_python_json(); null is the empty text, stored as NULL.
+std::string metric_column(const json& metric);
+
+// The number called `name` in a metric as a trial reports it: a bare number is "default".
+std::optional<double> number_of(const json& metric, const std::string& name);
+
+std::string_view to_text(ReportMetricData::Type type);  // "periodical"
+
+// Nothing for a word that no version of ours has written.
+std::optional<TrialStatus> trial_status_of(std::string_view text);
+std::optional<TrialSource> trial_source_of(std::string_view text);
+
+// What conversations.manager holds.
+std::string state_column(const RunnerState& state);
+Result<RunnerState> runner_state_of(const std::string& text);
+
+ParameterId parameter_id_of(const json& value);
+
+}  // namespace attune

@@ -1,0 +1,391 @@
+#include "manager/trials/trial_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "protocol/codec.h"
+
+namespace attune {
+
+namespace {
+
+Resources capacity_of(const TrialBackend& backend, const Resources& said) {
+  Resources all = backend.capacity();
+  if (said.cpu > 0) all.cpu = said.cpu;
+  if (said.gpu > 0) all.gpu = said.gpu;
+  if (said.memory > 0) all.memory = said.memory;
+  for (const auto& [name, amount] : said.custom) all.custom[name] = amount;
+  return all;
+}
+
+}  // namespace
+
+TrialRunner::TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& backend,
+                         const Clock& clock, TrialObserver& observer, Log log)
+    : options_(std::move(options)),
+      rules_(std::make_shared<const TrialRules>(options_.trial)),
+      decider_(decider),
+      backend_(backend),
+      clock_(clock),
+      observer_(observer),
+      log_(std::move(log)),
+      table_(clock, ResourcePool(capacity_of(backend, options_.capacity), options_.queue_trials),
+             options_.concurrency),
+      keeper_(options_.checkpoint) {}
+
+void TrialRunner::start() {
+  started_at_ = clock_.now();
+  if (auto started = decider_.start(*this); !started) on_failure(started.error());
+}
+
+void TrialRunner::pump() {
+  if (stalled_since_ && !over_) {
+    if (clock_.now() < retry_at_ || (!keep() && !over_)) return;
+  }
+  // Before what is due: a trial that was taken over may not run yet.
+  if (phase_ == Phase::running && !over_ && !stalled_since_) settle();
+  while (phase_ == Phase::running && !over_ && !stalled_since_) {
+    act_on_time();
+    if (over_) break;
+    const auto stepped = step();
+    if (!stepped) {
+      stop_experiment({ExperimentEnd::Kind::failed, stepped.error().message});
+    } else if (*stepped == Step::waiting) {
+      break;
+    }
+  }
+  if (over_) wind_down();
+  if (phase_ != Phase::done && (!stalled_since_ || clock_.now() >= retry_at_)) keep();
+  // What has happened is waited for, unless nobody wants to wait any more.
+  const bool waits = stalled_since_ && !detached_ && !interrupted_;
+  if (phase_ == Phase::closing && closed_ && !waits) finish();
+}
+
+// ---- what is remembered
+
+void TrialRunner::tell_state() {
+  if (!begun_) return;  // what is known is still what an earlier manager has left
+  RunnerState state{{requests_.begin(), requests_.end()},
+                    exhausted_,
+                    declined_,
+                    {saving_.begin(), saving_.end()},
+                    {to_answer_.begin(), to_answer_.end()},
+                    status_.best(),
+                    status_.scores_since_best()};
+  if (told_ == state) return;
+  observer_.on_state(state);
+  told_ = std::move(state);
+}
+
+bool TrialRunner::keep() {
+  tell_state();
+  return note(observer_.on_idle());
+}
+
+// Whether it is kept.
+bool TrialRunner::note(const Result<Kept>& kept) {
+  if (!kept) {
+    leave_trials(kept.error().message);
+    return false;
+  }
+  const double now = clock_.now();
+  if (!kept->notice.empty()) warn(kept->notice);
+  if (!kept->trouble.empty()) {
+    retry_at_ = now + options_.memory_retry_seconds;
+    if (!stalled_since_) {
+      stalled_since_ = now;
+      warn(fmt::format("nothing is started until this can be written: {}", kept->trouble));
+    } else if (now >= *stalled_since_ + options_.memory_patience_seconds) {
+      leave_trials(kept->trouble);
+    }
+    return false;
+  }
+  if (stalled_since_.has_value()) {
+    stalled_since_.reset();
+    notice("the store can be written again; the experiment goes on");
+  }
+  for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
+  carry_out_ends();
+  if (std::exchange(tells_again_, false)) tell_again();
+  return true;
+}
+
+// Nothing can be remembered. What trials do meanwhile they remember themselves.
+void TrialRunner::leave_trials(const std::string& why) {
+  if (std::exchange(detached_, true)) return;
+  const std::string reason =
+      why + "; no trial was stopped for it: they run on, and attune resume takes them over";
+  if (over_) {
+    over_->reason += "; " + reason;
+  } else {
+    stop_experiment({ExperimentEnd::Kind::failed, reason});
+  }
+}
+
+Result<TrialRunner::Step> TrialRunner::step() {
+  if (over_) return fail("step() was called after all trials had finished");
+  if (phase_ == Phase::starting || stalled_since_) return Step::waiting;
+  settle();
+  replenish();
+  Step done = Step::progressed;
+  if (!start_one() && !process_event()) done = TRY(nothing_to_do());
+  settle();
+  check_over();
+  return over_ ? Step::waiting : done;
+}
+
+// ---- what to try
+
+int TrialRunner::unanswered() const {
+  return std::accumulate(requests_.begin(), requests_.end(), 0);
+}
+
+std::int64_t TrialRunner::wanted() const {
+  const auto busy = static_cast<std::int64_t>(table_.running() + table_.pending());
+  std::int64_t count = table_.concurrency() - busy - unanswered();
+  if (options_.max_trials) {
+    // A paused trial may go on after the last new one was started.
+    const std::int64_t left = *options_.max_trials - tally_.added() - unanswered();
+    count = std::min(count, std::max<std::int64_t>(left, requests_.empty() && tally_.paused > 0));
+  }
+  return count;
+}
+
+void TrialRunner::replenish() {
+  if (phase_ != Phase::running || exhausted_ || over_) return;
+  const std::int64_t count = wanted();
+  if (count <= 0) return;
+  requests_.push_back(static_cast<int>(count));
+  decider_.next(static_cast<int>(count));
+}
+
+bool TrialRunner::start_one() {
+  const auto job_id = decider_.choose(table_);
+  LiveTrial* trial = job_id ? table_.find(*job_id) : nullptr;
+  if (trial == nullptr) return false;
+  if (trial->record.status == TrialStatus::paused) plan_start(*trial, trial->record.checkpoint);
+  start_trial(*trial);
+  return true;
+}
+
+void TrialRunner::start_trial(LiveTrial& trial) {
+  TrialRecord& record = trial.record;
+  const int attempt = record.attempts++;
+  if (record.start_time == 0) record.start_time = clock_.wall();
+  trial.asked.reset();
+  trial.time = {.ran = 0, .last = clock_.wall()};
+  trial.finals.clear();
+  const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
+  trial.steps.begin(goes_on ? trial.steps_saved : 0);
+  set_status(trial, TrialStatus::running);
+  tell_state();
+  const auto kept = observer_.on_attempt(record, trial.start_from);
+  if (!note(kept)) {
+    --record.attempts;
+    set_status(trial, TrialStatus::pending, kept ? kept->trouble : kept.error().message);
+    return;
+  }
+  const auto started =
+      backend_.start({record.job_id, record.sequence, attempt, record.proposed.text,
+                      trial.rules->resources, trial.start_from});
+  if (!started) {
+    start_failed(trial, started.error().message);
+    return;
+  }
+  log_.info("trial={} starts attempt={} parameter_id={} parameters={}{}{}", record.job_id, attempt,
+            to_text(record.proposed.parameter_id), dump_json(record.proposed.parameters),
+            trial.start_from.empty() ? "" : " from checkpoint ", trial.start_from);
+  trial.start_failing_since.reset();
+  plan_start(trial, "");
+  if (options_.max_trial_seconds)
+    table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
+}
+
+// A disk that is full, processes that are too many: that may pass, and nothing of the trial has
+// run. So it is the same attempt that is tried again, and no failure of the trial until it is given
+// up.
+void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
+  const double now = clock_.now();
+  const bool first = !trial.start_failing_since;
+  if (first) trial.start_failing_since = now;
+  const bool given_up = now >= *trial.start_failing_since + options_.memory_patience_seconds;
+  if (given_up) ++trial.record.failures;
+  TrialFinished finished;
+  finished.job_id = trial.record.job_id;
+  finished.how = Ending::failed;
+  finished.detail = fmt::format("{}: {}", kStartFailed, why);
+  finished.time = clock_.wall();
+  observer_.on_attempt_end(trial.record, finished);
+  if (given_up) {
+    conclude(trial, TrialStatus::failed, finished.detail);
+    return;
+  }
+  --trial.record.attempts;
+  if (first) {
+    warn(fmt::format("trial {} could not be started, and is tried again every {:g} s: {}",
+                     trial.record.job_id, options_.start_retry_seconds, why));
+  }
+  set_status(trial, TrialStatus::pending, finished.detail);
+  table_.set_deadline(trial, now + options_.start_retry_seconds);
+}
+
+// ---- when nothing moves
+
+Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
+  const bool coming = !requests_.empty();
+  bool busy = table_.running() > 0 || !saving_.empty();
+  if (!busy) {
+    for (const auto& [sequence, trial] : table_.in(TrialStatus::pending)) {
+      busy = true;
+      if (trial->deadline > clock_.now() || table_.pool().possible(trial->rules->resources)) break;
+      // Nothing that runs will give back what it lacks, and what it lacks may never come.
+      return fail(fmt::format(
+          "trial {} can never be started: {}; lower `resources`, or set queueTrials: true where "
+          "resources appear on demand",
+          trial->record.job_id, table_.why_waits(*trial)));
+    }
+  }
+  const bool waits = !busy && coming && !postponed_;
+  if (!waits) asked_at_.reset();
+  if (waits && !asked_at_) asked_at_ = clock_.now();
+  if (!busy && !coming && exhausted_ && table_.paused() > 0) {
+    const bool limited = options_.max_trials && tally_.added() >= *options_.max_trials;
+    if (limited) return Step::waiting;  // check_over() ends it
+    return fail(fmt::format(
+        "there are {} paused trials, no pending ones, and the tuner neither goes on with one nor "
+        "has more: nothing can ever run",
+        table_.paused()));
+  }
+  return Step::waiting;
+}
+
+std::optional<double> TrialRunner::next_deadline() const {
+  if (stalled_since_ && phase_ != Phase::done) return retry_at_;
+  if (phase_ != Phase::running || over_) return std::nullopt;
+  std::optional<double> next = table_.next_deadline();
+  const auto consider = [&](double time) { next = std::min(next.value_or(time), time); };
+  if (options_.max_seconds) consider(started_at_ + *options_.max_seconds - earlier_seconds_);
+  if (asked_at_) consider(*asked_at_ + options_.proposal_seconds);
+  if (!unsaved_.empty()) consider(save_again_at_);
+  return next;
+}
+
+void TrialRunner::act_on_time() {
+  const double now = clock_.now();
+  if (options_.max_seconds && elapsed() >= *options_.max_seconds) {
+    stop_experiment({ExperimentEnd::Kind::completed, "maxExperimentDuration is over"});
+    return;
+  }
+  if (asked_at_ && now >= *asked_at_ + options_.proposal_seconds) {
+    stop_experiment({ExperimentEnd::Kind::failed,
+                     fmt::format("the tuner has proposed nothing for {:g} s, and nothing runs",
+                                 options_.proposal_seconds)});
+    return;
+  }
+  save_again(now);
+  for (LiveTrial* trial : table_.overdue(now)) {
+    const bool runs = trial->record.status == TrialStatus::running;
+    table_.set_deadline(*trial, 0);
+    if (runs) ask_end(*trial, EndAsked::Kind::early_stop, "maxTrialDuration is over", "limit");
+  }
+}
+
+// ---- the end
+
+void TrialRunner::check_over() {
+  if (over_ || phase_ != Phase::running) return;
+  if (const auto met = options_.stop.met(status_)) {
+    over_ = {ExperimentEnd::Kind::completed, "stop: " + *met};
+    return;
+  }
+  if (!requests_.empty() || !saving_.empty()) return;
+  const bool all_added = options_.max_trials && tally_.added() >= *options_.max_trials;
+  // Those that nobody will go on with do not keep the experiment from its end.
+  const bool idle = table_.running() == 0 && table_.pending() == 0 &&
+                    (table_.paused() == 0 || (all_added && exhausted_));
+  if (!idle) return;
+  if (!all_added) replenish();
+  if (all_added) over_ = {ExperimentEnd::Kind::completed, "maxTrialNumber is reached"};
+  if (exhausted_ && !over_)
+    over_ = {ExperimentEnd::Kind::completed, "the tuner has no more configurations"};
+}
+
+void TrialRunner::stop_experiment(ExperimentEnd outcome) {
+  if (!over_) over_ = std::move(outcome);
+}
+
+void TrialRunner::wind_down() {
+  if (phase_ <= Phase::running) {
+    phase_ = Phase::stopping;
+    log_.info("the experiment stops: {}", over_->reason);
+    if (stalled_since_) leave_trials("what happens cannot be written");
+    const bool completed = over_->kind == ExperimentEnd::Kind::completed;
+    const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
+    for (const auto& [sequence, trial] : running) {
+      // A pause ends a trial just as soon, and the decider waits to hear of it: it does not ask a
+      // later manager again.
+      const bool pauses = trial->asked && trial->asked->kind == EndAsked::Kind::pause;
+      if (pauses && !completed) continue;
+      ask_end(*trial, EndAsked::Kind::interrupt, kExperimentEnded, "runner");
+    }
+    // Of an experiment that may be resumed, trials that wait go on waiting.
+    for (const TrialStatus status : {TrialStatus::pending, TrialStatus::paused}) {
+      for (const auto& [sequence, trial] : TrialTable::Order(table_.in(status))) {
+        if (!completed) continue;
+        const bool pending = status == TrialStatus::pending;
+        conclude(*trial, pending ? TrialStatus::user_canceled : TrialStatus::early_stopped,
+                 pending ? kExperimentEnded : "paused, and the tuner did not go on with it");
+      }
+    }
+  }
+  // What the decider is not told any more must stay unread: a later manager tells it.
+  while (phase_ == Phase::stopping && !detached_ && fetch()) handle_next();
+  const bool idle = table_.running() == 0 && saving_.size() == unsaved_.size();
+  if (phase_ == Phase::stopping && (idle || detached_)) {
+    phase_ = Phase::closing;
+    keep();
+    if (!closed_) decider_.close();
+  }
+}
+
+void TrialRunner::interrupt(const std::string& reason) {
+  if (phase_ == Phase::done) return;
+  if (!std::exchange(interrupted_, true)) {
+    observer_.on_event("interrupted", reason);
+    stop_experiment({ExperimentEnd::Kind::interrupted, reason});
+    return;
+  }
+  killed_ = true;
+  backend_.kill_all();
+  decider_.kill();
+  decider_lost_ = !decider_.remembers();
+  closed_ = true;
+}
+
+void TrialRunner::finish() {
+  phase_ = Phase::done;
+  if (over_->kind == ExperimentEnd::Kind::completed && scored_ == 0) {
+    std::string why = fmt::format(
+        "{}, but no trial has a result ({} succeeded, {} failed, {} stopped)", over_->reason,
+        tally_.succeeded, tally_.failed, tally_.early_stopped + tally_.user_canceled);
+    if (tally_.succeeded > 0) why += ": " + wanted_result();
+    over_ = {ExperimentEnd::Kind::failed, std::move(why)};
+  }
+  observer_.on_done(*over_);
+  // Where that could not be kept a later manager still counts on them.
+  if (detached_ || stalled_since_) return;
+  for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
+}
+
+void TrialRunner::on_failure(Error error) {
+  decider_lost_ = !decider_.remembers();
+  closed_ = true;
+  stop_experiment({ExperimentEnd::Kind::failed, std::move(error.message)});
+}
+
+void TrialRunner::on_closed() { closed_ = true; }
+
+}  // namespace attune

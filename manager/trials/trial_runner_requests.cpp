@@ -1,0 +1,289 @@
+// What others want of trials: the decider and the user.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/trials/trial_runner.h"
+#include "protocol/codec.h"
+
+namespace attune {
+namespace {
+
+constexpr int kMostDeclined = 1000;
+
+// An end goes before a pause that is under way. One that was decided goes before that of the
+// experiment, after which the trial would go on: nobody decides it twice.
+bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
+  using Kind = EndAsked::Kind;
+  if (asked == Kind::interrupt) return kind == Kind::early_stop || kind == Kind::by_user;
+  return asked == Kind::pause && kind != Kind::pause;
+}
+
+}  // namespace
+
+// ---- the decider
+
+// Also while the experiment ends: a decider that is told of the end, and of nothing else, would be
+// taken for one that knows everything by the next manager.
+void TrialRunner::on_ready() {
+  if (phase_ == Phase::running || phase_ == Phase::stopping) return tell_again();
+  if (phase_ != Phase::starting) return;
+  phase_ = Phase::running;
+  if (!restored_.ended.empty()) decider_.import(restored_.ended);
+  go_on(false);
+  replenish();
+  check_over();
+}
+
+void TrialRunner::on_resumed() {
+  if (phase_ != Phase::starting) return;
+  phase_ = Phase::running;
+  if (restored_.state) {
+    requests_.assign(restored_.state->requests.begin(), restored_.state->requests.end());
+    exhausted_ = restored_.state->exhausted;
+    declined_ = restored_.state->declined;
+  }
+  go_on(true);
+  replenish();
+  check_over();
+}
+
+void TrialRunner::on_proposal(ProposedTrial proposal) {
+  if (!requests_.empty() && --requests_.front() == 0) requests_.pop_front();
+  proposes_again();
+  // A later decider will not know that nothing was made of it. An experiment that may go on makes a
+  // trial of it, which waits.
+  const bool completed = over_ && over_->kind == ExperimentEnd::Kind::completed;
+  if (over_ && !decider_.remembers()) return;
+  if (completed) return proposal.resume_job.empty() ? decline(proposal) : void();
+  exhausted_ = false;
+  if (!proposal.resume_job.empty()) return resume_paused(std::move(proposal));
+  if (options_.max_trials && tally_.added() >= *options_.max_trials) return decline(proposal);
+  TrialRecord record;
+  record.proposed = std::move(proposal);
+  add(std::move(record), rules_);
+}
+
+// The last trials are paused, and the decider offers a new one before it goes on with them. One
+// that offers new ones without end has no use for those that are paused.
+void TrialRunner::decline(const ProposedTrial& proposal) {
+  const std::string job_id = "declined" + to_text(proposal.parameter_id);
+  decider_.on_add(job_id, proposal);
+  decider_.on_remove(job_id, TrialEnd::Event::user_canceled);
+  exhausted_ = ++declined_ >= kMostDeclined;
+}
+
+void TrialRunner::resume_paused(ProposedTrial proposal) {
+  LiveTrial* trial = table_.find(proposal.resume_job);
+  if (trial == nullptr || trial->record.status != TrialStatus::paused) {
+    warn(fmt::format("the tuner wants to go on with trial {}, which is not paused",
+                     proposal.resume_job));
+    return;
+  }
+  declined_ = 0;
+  TrialRecord& record = trial->record;
+  trial->ids.push_back(proposal.parameter_id);
+  plan_start(*trial,
+             proposal.checkpoint_from.empty() ? record.checkpoint : proposal.checkpoint_from);
+  record.proposed = std::move(proposal);
+  decider_.on_add(record.job_id, record.proposed);
+  set_status(*trial, TrialStatus::pending);
+}
+
+void TrialRunner::on_exhausted(const std::string& reason) {
+  log_.info("no more trials for now: {}", reason.empty() ? "no reason given" : reason);
+  proposes_again();
+  if (!requests_.empty()) requests_.pop_front();
+  exhausted_ = true;
+  check_over();
+}
+
+void TrialRunner::on_postponed(const std::string& reason) {
+  if (std::exchange(postponed_, true)) return;
+  const std::string why = "the tuner proposes nothing for now: " + reason;
+  warn(why);
+  observer_.on_postponed(why);
+}
+
+void TrialRunner::proposes_again() {
+  if (!std::exchange(postponed_, false)) return;
+  notice("the tuner proposes again");
+  observer_.on_postponed("");
+}
+
+void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,
+                               std::optional<ProposedTrial> proposal) {
+  LiveTrial* trial = table_.find(job_id);
+  if (trial == nullptr || trial->record.status != TrialStatus::running) return;
+  if (!proposal) {
+    warn(fmt::format("trial {} asked for one more configuration, and the tuner has none", job_id));
+    return;
+  }
+  trial->ids.push_back(proposal->parameter_id);
+  observer_.on_parameter(trial->record, index, *proposal);
+  if (auto given = backend_.give_parameter(job_id, index, proposal->text); !given)
+    warn(fmt::format("trial {}: {}", job_id, given.error().message));
+}
+
+void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) {
+  LiveTrial* trial = table_.find(job_id);
+  if (trial == nullptr) {  // it may have ended while the decision was on its way
+    log_.info("trial={} cannot be stopped: it does not run", job_id);
+    return;
+  }
+  ask_end(*trial, EndAsked::Kind::early_stop, reason, "decider");
+}
+
+void TrialRunner::on_pause(const std::string& job_id, const std::string& reason) {
+  LiveTrial* trial = table_.find(job_id);
+  // One that has ended meanwhile has told its end, or will.
+  if (trial == nullptr) return;
+  if (trial->record.status != TrialStatus::running || trial->asked) {
+    decider_.on_pause_failed(job_id);
+    return;
+  }
+  ask_end(*trial, EndAsked::Kind::pause, reason, "decider");
+}
+
+void TrialRunner::on_save(const std::string& job_id) {
+  LiveTrial* trial = table_.find(job_id);
+  if (trial == nullptr || trial->record.status != TrialStatus::running) {
+    decider_.on_checkpoint(job_id, keeper_.newest(job_id));
+    return;
+  }
+  observer_.on_decision({job_id, "checkpoint", "decider", ""});
+  to_answer_.insert(save(*trial));
+}
+
+void TrialRunner::on_drop(const std::string& checkpoint) { drop(keeper_.dropped(checkpoint)); }
+
+// ---- the user
+
+Result<void> TrialRunner::takes_requests() const {
+  if (phase_ >= Phase::closing) return fail("the experiment is ending; attune resume first");
+  if (stalled_since_) {
+    return fail(
+        "the store cannot be written, so that this could be forgotten; try again when it can");
+  }
+  return {};
+}
+
+Result<std::string> TrialRunner::add_trial(json parameters, TrialSource source,
+                                           std::optional<TrialRules> rules,
+                                           std::string checkpoint) {
+  if (over_) return fail("the experiment is over: " + over_->reason);
+  TrialRecord record;
+  record.source = source;
+  record.proposed.text = dump_json({{"parameter_id", nullptr},
+                                    {"parameter_source", "customized"},
+                                    {"parameters", parameters},
+                                    {"parameter_index", 0}});
+  record.proposed.parameters = std::move(parameters);
+  record.proposed.checkpoint_from = std::move(checkpoint);
+  auto own = rules ? std::make_shared<const TrialRules>(*std::move(rules)) : rules_;
+  return add(std::move(record), std::move(own)).record.job_id;
+}
+
+Result<void> TrialRunner::stop_trial(const std::string& job_id, const std::string& reason) {
+  LiveTrial* trial = table_.find(job_id);
+  if (trial == nullptr) return fail(fmt::format("trial {} does not run and does not wait", job_id));
+  ask_end(*trial, EndAsked::Kind::by_user, reason, "user");
+  settle();
+  replenish();
+  check_over();
+  return {};
+}
+
+Result<void> TrialRunner::import(const std::vector<ImportData::Record>& records) {
+  if (phase_ == Phase::starting) return fail("the experiment is only starting; try again");
+  if (phase_ != Phase::running || over_) return fail("the experiment does not run any more");
+  decider_.import(records);
+  return {};
+}
+
+void TrialRunner::set_concurrency(int concurrency) {
+  options_.concurrency = concurrency;
+  table_.set_concurrency(concurrency);
+}
+
+void TrialRunner::set_max_trials(std::optional<std::int64_t> count) { options_.max_trials = count; }
+void TrialRunner::set_max_seconds(std::optional<double> seconds) { options_.max_seconds = seconds; }
+
+// ---- what they share
+
+LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules> rules) {
+  record.sequence = next_sequence_++;
+  record.job_id = job_id_of(record.sequence);
+  LiveTrial trial;
+  trial.ids = {record.proposed.parameter_id};
+  trial.rules = std::move(rules);
+  trial.record = std::move(record);
+  LiveTrial& added = table_.add(std::move(trial));
+  plan_start(added, added.record.proposed.checkpoint_from);
+  status_.on_started();
+  observer_.on_trial_added(added.record);
+  update_tally();
+  decider_.on_add(added.record.job_id, added.record.proposed);
+  return added;
+}
+
+void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason,
+                          const char* by) {
+  using Kind = EndAsked::Kind;
+  if (trial.asked && !goes_before(kind, trial.asked->kind)) return;
+  const std::string job_id = trial.record.job_id;
+  const bool pause = kind == Kind::pause;
+  log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", reason);
+  observer_.on_decision({job_id, pause ? "pause" : "stop", by, reason});
+  if (trial.record.status != TrialStatus::running) {
+    conclude(trial, kind == Kind::by_user ? TrialStatus::user_canceled : TrialStatus::early_stopped,
+             std::move(reason));
+    return;
+  }
+  trial.asked = EndAsked{kind, std::move(reason)};
+  table_.set_deadline(trial, 0);
+  // A later manager must know why the trial ended. Where that cannot be kept the trial runs on.
+  ends_.push_back(job_id);
+  if (kind == Kind::interrupt || keep()) carry_out_ends();
+}
+
+void TrialRunner::carry_out_ends() {
+  if (detached_) return;
+  for (const std::string& job_id : std::exchange(ends_, {})) {
+    const LiveTrial* trial = table_.find(job_id);
+    if (trial == nullptr || trial->record.status != TrialStatus::running || !trial->asked) continue;
+    if (trial->asked->kind == EndAsked::Kind::pause) {
+      backend_.pause(job_id);
+    } else {
+      backend_.stop(job_id);
+    }
+  }
+}
+
+void TrialRunner::set_status(LiveTrial& trial, TrialStatus status, std::string reason) {
+  table_.set_status(trial, status);
+  trial.record.reason = std::move(reason);
+  observer_.on_trial_changed(trial.record);
+  update_tally();
+}
+
+void TrialRunner::update_tally() {
+  tally_.pending = static_cast<std::int64_t>(table_.pending());
+  tally_.running = static_cast<std::int64_t>(table_.running());
+  tally_.waiting = static_cast<std::int64_t>(table_.waiting());
+  tally_.paused = static_cast<std::int64_t>(table_.paused());
+  observer_.on_tally(tally_);
+}
+
+void TrialRunner::warn(const std::string& text) {
+  log_.warning("{}", text);
+  observer_.on_event("warning", text);
+}
+
+void TrialRunner::notice(const std::string& text) {
+  log_.info("{}", text);
+  observer_.on_event("notice", text);
+}
+
+}  // namespace attune

@@ -1,0 +1,188 @@
+// Going on with what an earlier manager of the experiment has left, as if it had never ended.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/trials/trial_runner.h"
+#include "protocol/codec.h"
+
+namespace attune {
+namespace {
+
+std::string job_of(const std::string& checkpoint) {
+  return checkpoint.substr(0, checkpoint.rfind('-'));
+}
+
+// As the trial may have reported it.
+std::string final_text(const Decider::Resumed& resumed) {
+  ReportMetricData metric;
+  metric.type = ReportMetricData::Type::final;
+  metric.parameter_id = resumed.trial.parameter_id;
+  metric.trial_job_id = resumed.job_id;
+  metric.value = resumed.result;
+  return encode(metric).payload;
+}
+
+}  // namespace
+
+void TrialRunner::restore(Restored state) {
+  restored_ = std::move(state);
+  tally_ = restored_.tally;
+  next_sequence_ = restored_.next_sequence;
+  scored_ = restored_.scored;
+  earlier_seconds_ = restored_.seconds;
+  status_ = std::move(restored_.status);
+  for (const Restored::Checkpoint& kept : restored_.checkpoints)
+    keeper_.restore(kept.job_id, kept.id, kept.bytes, kept.ended);
+  for (const Restored::Trial& trial : restored_.live) {
+    for (const std::string& id : trial.checkpoints) keeper_.reserve(trial.record.job_id, id);
+  }
+  if (restored_.state) status_.set_plateau(restored_.state->best, restored_.state->since_best);
+}
+
+// `known`: the decider knows of these trials, and of what they have reported.
+void TrialRunner::go_on(bool known) {
+  begun_ = true;
+  std::vector<Decider::Resumed> resumed;
+  std::vector<std::pair<LiveTrial*, Restored::Trial*>> running;
+  for (Restored::Trial& old : restored_.live) {
+    LiveTrial& added = add_restored(old);
+    const TrialRecord& record = added.record;
+    resumed.push_back({record.job_id, record.proposed, record.status == TrialStatus::paused,
+                       record.checkpoint, record.final_metric});
+    if (record.status == TrialStatus::running) running.push_back({&added, &old});
+    if (old.save_first) added.pausing = save(added);
+  }
+  if (known) decider_.recall(resumed);
+  if (!known) readopt(resumed);
+  update_tally();
+  for (const auto& [trial, old] : running) adopt(*trial, *old);
+  if (restored_.state) save_anew(*restored_.state, known);
+  restored_ = {};
+}
+
+LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
+  LiveTrial trial;
+  trial.record = std::move(old.record);
+  trial.ids = std::move(old.ids);
+  trial.ids.push_back(trial.record.proposed.parameter_id);
+  trial.finals = std::move(old.finals);
+  trial.told = std::move(old.told);
+  trial.rules = rules_;
+  trial.time = old.time;
+  trial.steps = old.steps;
+  trial.steps_saved = old.steps_saved;
+  LiveTrial& added = table_.add(std::move(trial));
+  plan_start(added, old.start_from);
+  return added;
+}
+
+void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
+  TrialRecord& record = trial.record;
+  const auto adopted =
+      backend_.adopt({record.job_id, record.sequence, record.attempts - 1, record.proposed.text,
+                      trial.rules->resources, trial.start_from},
+                     old.position);
+  if (!adopted) {
+    // It may run on, and so may the others: a later manager can do better.
+    detached_ = true;
+    stop_experiment({ExperimentEnd::Kind::failed,
+                     fmt::format("trial {} cannot be taken over: {}; no trial was stopped: attune "
+                                 "resume goes on",
+                                 record.job_id, adopted.error().message)});
+    return;
+  }
+  if (*adopted == TrialBackend::Adoption::not_started) {
+    --record.attempts;
+    set_status(trial, TrialStatus::pending, "its start was cut short");
+    if (old.asked && old.asked->kind == EndAsked::Kind::pause)
+      decider_.on_pause_failed(record.job_id);
+    return;
+  }
+  log_.info("trial={} is taken over", record.job_id);
+  woken_ = true;
+  plan_start(trial, "");
+  if (!old.asked) {
+    // It ran on while nobody looked: whoever counted says how long. Until then, and when nobody
+    // has, it is known to have run until its last result.
+    if (options_.max_trial_seconds) {
+      const double left = std::max(*options_.max_trial_seconds - old.time.ran, 1e-3);
+      table_.set_deadline(trial, clock_.now() + left);
+    }
+    return;
+  }
+  trial.asked = old.asked;
+  if (old.asked->kind == EndAsked::Kind::complete)
+    trial.save_at_end = saves_after(trial, metrics_of(record.last_metric), true);
+  if (old.asked->kind == EndAsked::Kind::pause) {
+    backend_.pause(record.job_id);
+  } else {
+    backend_.stop(record.job_id);
+  }
+}
+
+// What was being saved when the earlier manager ended is saved now, once for each trial and under
+// another name: whether the former one is whole is not known.
+void TrialRunner::save_anew(const RunnerState& state, bool known) {
+  std::vector<std::string> jobs;
+  for (const std::string& id : state.saving) {
+    const std::string job_id = job_of(id);
+    keeper_.reserve(job_id, id);
+    backend_.delete_checkpoint(id);
+    if (std::ranges::find(jobs, job_id) == jobs.end()) jobs.push_back(job_id);
+  }
+  for (const std::string& job_id : jobs) {
+    LiveTrial* trial = table_.find(job_id);
+    std::string id;
+    if (trial != nullptr) {
+      id = save(*trial);
+      if (trial->record.status != TrialStatus::running) trial->pausing = id;
+    } else {
+      id = keeper_.next_id(job_id);
+      saving_.insert(id);
+      ended_saving_[job_id][id] = 0;
+      backend_.save_checkpoint(job_id, id);
+    }
+    const auto waits = [&](const std::string& other) { return job_of(other) == job_id; };
+    if (known && std::ranges::any_of(state.answers, waits)) to_answer_.insert(id);
+  }
+}
+
+// The decider has lost its memory while the trials run.
+void TrialRunner::tell_again() {
+  requests_.clear();
+  to_answer_.clear();
+  exhausted_ = false;
+  declined_ = 0;
+  tells_again_ = !keep();    // the results are read from what was kept
+  if (tells_again_) return;  // note() comes back
+  auto results = options_.results ? options_.results() : std::vector<ImportData::Record>();
+  if (!results) {
+    detached_ = true;
+    stop_experiment({ExperimentEnd::Kind::failed, results.error().message});
+    return;
+  }
+  if (!results->empty()) decider_.import(*results);
+  std::vector<Decider::Resumed> live;
+  for (const TrialStatus status :
+       {TrialStatus::running, TrialStatus::pending, TrialStatus::paused}) {
+    for (const auto& [sequence, trial] : table_.in(status)) {
+      const TrialRecord& record = trial->record;
+      live.push_back({record.job_id, record.proposed, status == TrialStatus::paused,
+                      record.checkpoint, record.final_metric});
+    }
+  }
+  readopt(live);
+}
+
+// By a decider that knows nothing of them; some have results that count already.
+void TrialRunner::readopt(const std::vector<Decider::Resumed>& trials) {
+  if (trials.empty()) return;
+  decider_.readopt(trials);
+  for (const Decider::Resumed& each : trials) {
+    if (!each.result.is_null()) decider_.on_result(each.job_id, final_text(each));
+  }
+}
+
+}  // namespace attune

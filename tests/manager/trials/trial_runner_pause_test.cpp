@@ -1,0 +1,278 @@
+// Pauses and checkpoints.
+#include <catch2/catch.hpp>
+
+#include "tests/manager/trials/scripted_world.h"
+
+namespace attune::trial_runner_pause_test {
+
+using Calls = std::vector<std::string>;
+using Catch::Contains;
+
+bool has_call(const Calls& calls, const std::string& word) {
+  return std::ranges::any_of(calls, [&](const auto& call) { return call.starts_with(word); });
+}
+
+TEST_CASE("runner: a pause gives the resources back, and the trial goes on with what it saved") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.report("t0000", 0.1, false);
+  w.report("t0000", 0.2, false);
+  w.pump();
+  w.decider.take();
+  w.decider.listener->on_pause("t0000", "others first");
+  CHECK(w.backend.paused == Calls{"t0000"});
+  w.end("t0000", Ending::paused);
+  w.pump();
+  CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
+  CHECK(w.decider.take() == Calls{"paused t0000 t0000-1", "next 1"});
+  w.propose("t0000");
+  CHECK(w.decider.take() == Calls{"add t0000"});
+  REQUIRE(w.backend.started.size() == 2);
+  CHECK(w.backend.started[1].checkpoint == "t0000-1");
+  CHECK(w.backend.started[1].attempt == 1);
+  CHECK(w.backend.started[1].parameter_text == "text 1");
+  // The trial counts its results from 0 again, the decider goes on with 2; the new configuration's
+  // id counts.
+  w.report("t0000", 0.3, false, "ok", ParameterId(std::int64_t{1}));
+  w.pump();
+  CHECK(
+      w.decider.take() ==
+      Calls{
+          R"(result t0000 {"parameter_id":1,"trial_job_id":"","type":"PERIODICAL","sequence":2,"value":"0.3"})"});
+  w.report("t0000", 0.5, true, "ok", ParameterId(std::int64_t{1}));
+  w.end("t0000");
+  w.pump();
+  CHECK(w.notes.trials.at(0).score() == 0.5);
+  CHECK(w.notes.tally.succeeded == 1);
+}
+
+TEST_CASE("runner: pauses that come to nothing") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  SECTION("it had ended by itself") {
+    w.decider.listener->on_pause("t0000", "");
+    w.report("t0000", 1);
+    w.end("t0000");
+    w.pump();
+    CHECK(w.notes.all["t0000"].status == TrialStatus::succeeded);
+  }
+  SECTION("it saved nothing: it will start from scratch") {
+    w.backend.saves_at_once = false;
+    w.decider.listener->on_pause("t0000", "");
+    w.end("t0000", Ending::paused);
+    w.pump();
+    w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 0, "nothing saved"});
+    w.decider.take();
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 "});
+    CHECK_THAT(w.notes.warnings.at(0), Contains("from scratch"));
+    w.propose("t0000");
+    CHECK(w.backend.started.at(1).checkpoint.empty());
+  }
+  SECTION("it is paused already") {
+    w.decider.listener->on_pause("t0000", "");
+    w.end("t0000", Ending::paused);
+    w.pump();
+    w.decider.take();
+    w.decider.listener->on_pause("t0000", "");
+    CHECK(w.decider.take() == Calls{"unpaused t0000"});
+  }
+}
+
+TEST_CASE("runner: a pause under way is carried out when the experiment is interrupted") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
+  w.runner.interrupt("SIGINT");
+  w.pump();
+  CHECK(w.backend.stopped.empty());
+  SECTION("it comes off") {
+    w.end("t0000", Ending::paused);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 t0000-1", "close"});
+    CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
+  }
+  SECTION("the shim has died instead") {
+    w.end("t0000", Ending::lost);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"unpaused t0000", "close"});
+    CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+  }
+}
+
+TEST_CASE("runner: what a paused trial has saved waits for room") {
+  World w(World::limits(1, 5));
+  w.backend.saves_at_once = false;
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  w.decider.take();
+  const CheckpointStored full{"t0000", "t0000-1", 0, "No space left on device", 0, true};
+  w.backend.events.push_back(full);
+  w.pump();
+  CHECK_FALSE(has_call(w.decider.take(), "paused"));
+  CHECK_THAT(w.notes.warnings.at(0), Contains("No space left"));
+  SECTION("until there is some") {
+    CHECK(w.runner.next_deadline() == 2);
+    w.clock.advance(2);
+    w.pump();
+    CHECK(w.backend.saves == Calls{"t0000-1", "t0000-1"});
+    w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 10, ""});
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 t0000-1"});
+    CHECK(w.notes.all["t0000"].checkpoint == "t0000-1");
+  }
+  SECTION("ten minutes at most") {
+    w.clock.advance(600);
+    w.pump();
+    w.backend.events.push_back(full);
+    w.pump();
+    CHECK(w.decider.take() == Calls{"paused t0000 "});
+  }
+  SECTION("for a later manager when this one ends") {
+    w.runner.interrupt("SIGINT");
+    w.pump();
+    CHECK(w.decider.take() == Calls{"close"});
+    CHECK(w.notes.state.saving == Calls{"t0000-1"});
+  }
+}
+
+TEST_CASE("runner: a pause of a trial that has to start again has failed") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
+  w.end("t0000", Ending::lost);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"unpaused t0000"});
+  CHECK(w.backend.started.size() == 2);
+}
+
+TEST_CASE("runner: paused trials that nobody goes on with") {
+  World w(
+      World::limits(1, GENERATE(std::optional<std::int64_t>(), std::optional<std::int64_t>(1))));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  w.exhausted();
+  CHECK(w.decider.calls.back() == "close");
+  w.closed();
+  if (w.runner.options().max_trials) {  // an end like any other: they have lost
+    CHECK(w.notes.all["t0000"].status == TrialStatus::early_stopped);
+  } else {
+    CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
+    CHECK_THAT(w.notes.outcome->reason, Contains("1 paused trials"));
+  }
+}
+
+TEST_CASE("runner: after the last new trial, paused ones may still go on") {
+  World w(World::limits(1, 1));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "");
+  w.end("t0000", Ending::paused);
+  w.decider.take();
+  w.pump();
+  CHECK(w.decider.take() == Calls{"paused t0000 t0000-1", "next 1"});
+  SECTION("they do") {
+    w.propose("t0000");
+    CHECK(w.notes.all["t0000"].status == TrialStatus::running);
+  }
+  SECTION("a new one instead is declined") {
+    w.propose();
+    // There may be one that goes on behind it.
+    CHECK(w.decider.take() == Calls{"add declined1", "remove declined1 user", "next 1"});
+    w.propose("t0000");
+    CHECK(w.notes.all["t0000"].status == TrialStatus::running);
+    CHECK(w.notes.tally.added() == 1);
+  }
+}
+
+TEST_CASE("runner: checkpoints by frequency, at the end, on request, and old ones go") {
+  RunnerOptions options = World::limits(1, 5);
+  options.trial.checkpoint_frequency = 2;
+  options.trial.checkpoint_at_end = true;
+  World w(options);
+  w.ready();
+  w.propose();
+  for (int i = 0; i < 4; ++i) w.report("t0000", i, false);
+  w.pump();
+  CHECK(w.backend.saves == Calls{"t0000-1", "t0000-2"});
+  w.pump();
+  CHECK(w.backend.deleted == Calls{"t0000-1"});
+  w.decider.take();
+  w.decider.listener->on_save("t0000");
+  w.pump();
+  CHECK(w.decider.take() == Calls{"saved t0000 t0000-3"});
+  w.report("t0000", 9);
+  w.end("t0000");
+  w.pump();
+  CHECK(w.backend.saves.back() == "t0000-4");
+  w.pump();
+  CHECK(w.backend.deleted == Calls{"t0000-1", "t0000-2", "t0000-3"});
+  CHECK(w.backend.released == Calls{"t0000"});
+  w.decider.listener->on_drop("t0000-4");
+  CHECK(w.backend.deleted.back() == "t0000-3");  // not before it is kept that it is
+  w.pump();
+  CHECK(w.backend.deleted.back() == "t0000-4");
+}
+
+TEST_CASE("runner: a proposal starts from another trial's checkpoint, which stays until then") {
+  World w(World::limits(2, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_save("t0000");
+  w.pump();
+  w.propose("", "t0000-1");
+  REQUIRE(w.backend.started.size() == 2);
+  CHECK(w.backend.started[1].checkpoint == "t0000-1");
+}
+
+TEST_CASE("runner: what a trial has saved that was lost with grace is what it goes on from") {
+  World w(World::limits(1, 3));
+  w.ready();
+  w.propose();
+  w.backend.saves_at_once = false;
+  w.end("t0000", Ending::lost, true);
+  w.pump();
+  CHECK(w.backend.saves == Calls{"t0000-1"});
+  CHECK(w.backend.started.size() == 1);  // not before it is a checkpoint
+  CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+  w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 10, ""});
+  w.pump();
+  REQUIRE(w.backend.started.size() == 2);
+  CHECK(w.backend.started[1].checkpoint == "t0000-1");
+  CHECK(w.backend.started[1].attempt == 1);
+  // It saves nothing the next time, and has what it had.
+  w.end("t0000", Ending::lost, true);
+  w.pump();
+  w.backend.events.push_back(CheckpointStored{"t0000", "t0000-2", 0, "there is nothing"});
+  w.pump();
+  REQUIRE(w.backend.started.size() == 3);
+  CHECK(w.backend.started[2].checkpoint == "t0000-1");
+}
+
+TEST_CASE("runner: a trial that is to restart or may not go on saves nothing when it is lost") {
+  RunnerOptions options = World::limits(1, 3);
+  const bool restart = GENERATE(true, false);
+  options.trial.retries[FailureClass::lost] =
+      restart ? RetryRule{RetryHow::restart, 5} : RetryRule{RetryHow::resume_or_restart, 0};
+  World w(options);
+  w.ready();
+  w.propose();
+  w.end("t0000", Ending::lost, true);
+  w.pump();
+  CHECK(w.backend.saves.empty());
+  CHECK(w.backend.started.size() == (restart ? 2 : 1));
+}
+
+}  // namespace attune::trial_runner_pause_test
