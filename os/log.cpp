@@ -19,6 +19,7 @@
 
 #include "base/terminal_text.h"
 #include "os/line_rate.h"
+#include "os/private_file.h"
 #include "os/unique_fd.h"
 
 namespace attune {
@@ -88,15 +89,9 @@ class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
   std::FILE* const file_;
 };
 
-// Like mkdir -p, but for the owner only.
-void make_parents(const std::filesystem::path& path) {
-  if (path.empty() || ::mkdir(path.c_str(), 0700) == 0 || errno != ENOENT) return;
-  make_parents(path.parent_path());
-  ::mkdir(path.c_str(), 0700);
-}
-
 Result<std::FILE*> open_file(const std::string& path) {
-  make_parents(std::filesystem::path(path).parent_path());  // open() says what is wrong with it
+  if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+    std::ignore = make_directories(folder);  // open() says what is wrong with it
   // /dev/stderr is a link of the system's, perhaps to a pipe. A pipe elsewhere, without O_NONBLOCK,
   // would hold us until somebody reads it.
   const bool device = path.starts_with("/dev/");
