@@ -9,7 +9,7 @@ namespace {
 // With less than this left to copy the files change places: meanwhile nothing is durable.
 constexpr std::uint64_t kSmallRest = 256 << 10;
 constexpr int kMostRounds = 8;
-constexpr std::chrono::milliseconds kQuick{250};
+constexpr double kQuick = 0.25;  // seconds
 
 }  // namespace
 
@@ -32,8 +32,8 @@ void JournalFile::Impl::write_snapshot(SnapshotContent content) {
 
 void JournalFile::Impl::rewrite() {
   // A snapshot that is on its way does as well.
-  if (new_file_ || flusher_.busy() || SteadyClock::now() < retry_at_) return;
-  tried_at_ = SteadyClock::now();
+  if (new_file_ || flusher_.busy() || clock_.now() < retry_at_) return;
+  tried_at_ = clock_.now();
   new_file_.emplace();
   start(Step::change);
 }
@@ -116,8 +116,8 @@ void JournalFile::Impl::gave_up(const std::string& reason) {
   new_file_.reset();
   if (!snapshot) {
     // Copying a long file each second, in vain, would be all that the disk does.
-    const auto took = SteadyClock::now() - tried_at_;
-    if (took > kQuick) retry_at_ = SteadyClock::now() + 4 * took;
+    const double took = clock_.now() - tried_at_;
+    if (took > kQuick) retry_at_ = clock_.now() + 4 * took;
     return broke(reason);
   }
   if (!abandoned_ && !std::exchange(snapshot_failing_, true)) {

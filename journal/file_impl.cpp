@@ -43,7 +43,7 @@ Result<void> JournalFile::Impl::close() {
     wait();
     abandoned_ = false;
     if (!needs_tick()) return {};
-    retry_at_ = {};
+    retry_at_ = 0;
     tick();
   }
   wait();

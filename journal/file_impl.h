@@ -11,6 +11,7 @@
 #include "journal/helper_thread.h"
 #include "journal/snapshot.h"
 #include "journal/tail.h"
+#include "os/clock.h"
 
 namespace attune {
 
@@ -67,7 +68,6 @@ class JournalFile::Impl {
 
  private:
   using Step = NewJournal::Step;
-  using SteadyClock = std::chrono::steady_clock;
 
   // More than this is not left to the next tick: it stays in memory until it is on the disk.
   static constexpr std::uint64_t kMostUnsynced = 8 << 20;
@@ -107,10 +107,11 @@ class JournalFile::Impl {
   std::uint64_t synced_ = 0;  // on the disk; `never`: looked whether the file is still there
   std::uint64_t since_ = 0, snapshot_bytes_ = 0;
 
-  std::string write_error_;                      // of the last write
-  std::string broken_;                           // why the file is to be written anew
-  std::string trouble_;                          // of the two
-  SteadyClock::time_point tried_at_, retry_at_;  // to write it anew
+  std::string write_error_;             // of the last write
+  std::string broken_;                  // why the file is to be written anew
+  std::string trouble_;                 // of the two
+  double tried_at_ = 0, retry_at_ = 0;  // to write it anew; of the clock's now()
+  const SystemClock clock_;
 
   bool marked_ = false;  // a snapshot has begun, at mark_
   std::uint64_t mark_ = 0;

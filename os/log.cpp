@@ -13,11 +13,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <mutex>
 
 #include "base/terminal_text.h"
+#include "os/clock.h"
 #include "os/line_rate.h"
 #include "os/private_file.h"
 #include "os/unique_fd.h"
@@ -175,7 +175,7 @@ Log Log::limited(int lines_a_second) const {
 }
 
 bool Log::admit(const void* kind, const char*& note) const {
-  switch (rate_->ask(kind, std::time(nullptr))) {
+  switch (rate_->ask(kind, static_cast<std::int64_t>(SystemClock().now()))) {
     case LineRate::Verdict::leave_out:
       return false;
     case LineRate::Verdict::write_last:
