@@ -1,5 +1,7 @@
-# What `cmake --install` gives besides the programs: static libraries, the headers that their users
-# need, a CMake package and pkg-config files. Everything may be moved afterwards.
+# What `cmake --install` gives, in two components. `runtime`: the programs with their manual pages
+# and completions, the shared library of trials, the Python package. `development`: static libraries,
+# the headers that their users need, a CMake package and pkg-config files; to install it the programs
+# need not be built. Everything may be moved afterwards.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -10,20 +12,23 @@ set(installed_rooms study dispatcher tuners assessors math space journal protoco
 foreach(room ${installed_rooms})
   set_target_properties(attune_${room} PROPERTIES EXPORT_NAME ${room})
   install(TARGETS attune_${room} EXPORT attune ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+          COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endforeach()
 target_compile_features(attune_base INTERFACE cxx_std_23)
 set_target_properties(attune_trial_c PROPERTIES EXPORT_NAME trial_c)
 install(TARGETS attune_trial_c EXPORT attune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Without the name for linkers: for programs that were linked elsewhere.
+install(TARGETS attune_trial_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
 
-install(EXPORT attune FILE attuneTargets.cmake NAMESPACE attune:: DESTINATION ${package_dir})
+install(EXPORT attune FILE attuneTargets.cmake NAMESPACE attune:: DESTINATION ${package_dir}
+        COMPONENT development)
 configure_package_config_file(cmake/attuneConfig.cmake.in ${CMAKE_BINARY_DIR}/attuneConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/attuneConfig.cmake ${CMAKE_BINARY_DIR}/attuneConfigVersion.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)
 
 # pkg-config. The libraries by their paths: -lattune_trial would be the shared one.
 file(RELATIVE_PATH prefix_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
@@ -34,7 +39,7 @@ endforeach()
 foreach(name trial trial-c study)
   configure_file(cmake/attune-${name}.pc.in ${CMAKE_BINARY_DIR}/attune-${name}.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/attune-${name}.pc
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endforeach()
 
 # At installation, so that it sees the headers as they are then.
@@ -42,7 +47,7 @@ install(CODE "
   set(source ${CMAKE_SOURCE_DIR})
   set(staging ${CMAKE_BINARY_DIR}/installed_headers)
   set(destination ${CMAKE_INSTALL_INCLUDEDIR})
-  include(${CMAKE_SOURCE_DIR}/cmake/install_headers.cmake)")
+  include(${CMAKE_SOURCE_DIR}/cmake/install_headers.cmake)" COMPONENT development)
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/ DESTINATION share/attune/python
-        PATTERN __pycache__ EXCLUDE)
+        COMPONENT runtime PATTERN __pycache__ EXCLUDE)

@@ -19,7 +19,9 @@ printed(attune.fish attune completion fish)
 add_custom_target(shell_files ALL DEPENDS ${shell_files})
 
 install(FILES ${shell_files_dir}/attune.1 ${shell_files_dir}/attuned.1
-        DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${shell_files_dir}/attune DESTINATION share/bash-completion/completions)
-install(FILES ${shell_files_dir}/_attune DESTINATION share/zsh/site-functions)
-install(FILES ${shell_files_dir}/attune.fish DESTINATION share/fish/vendor_completions.d)
+        DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+install(FILES ${shell_files_dir}/attune DESTINATION share/bash-completion/completions
+        COMPONENT runtime)
+install(FILES ${shell_files_dir}/_attune DESTINATION share/zsh/site-functions COMPONENT runtime)
+install(FILES ${shell_files_dir}/attune.fish DESTINATION share/fish/vendor_completions.d
+        COMPONENT runtime)

@@ -37,6 +37,19 @@ class Install(unittest.TestCase):
         for consumer in (cls.consumer, cls.c_consumer):
             shutil.copytree(HERE / consumer.name, consumer)
 
+    def test_components(self):
+        runtime, development = self.folder / 'runtime', self.folder / 'development'
+        for prefix in runtime, development:
+            run(CMAKE, '--install', BUILD, '--prefix', prefix, '--component', prefix.name)
+        installed = {file.relative_to(prefix) for prefix in (runtime, development)
+                     for file in prefix.rglob('*') if not file.is_dir()}
+        everything = {file.relative_to(self.prefix) for file in self.prefix.rglob('*')
+                      if not file.is_dir()}
+        self.assertEqual(installed, everything)
+        self.assertFalse((runtime / 'include').exists())
+        self.assertFalse((development / 'bin').exists())
+        self.assertEqual([], [*runtime.rglob('*.a')])
+
     def test_programs(self):
         for program in ('attune', 'attuned', 'attune-shim'):
             self.assertTrue(os.access(self.prefix / 'bin' / program, os.X_OK), program)
