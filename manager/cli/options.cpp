@@ -55,9 +55,10 @@ void duration_option(CLI::App* sub, Options& options, const std::string& instead
       ->type_name("DURATION");
 }
 
-void add_runs(CLI::App& app, Found& found) {
-  const std::string group = "Run";
-  CLI::App* run = command(app, found, group, "run", "Run an experiment to its end", &Found::run,
+constexpr const char* kRun = "Run";
+
+void add_run(CLI::App& app, Found& found) {
+  CLI::App* run = command(app, found, kRun, "run", "Run an experiment to its end", &Found::run,
                           "  attune run experiment.yaml\n"
                           "  attune run experiment.yaml --max-trials 10 --seed 7 --dry-run\n");
   run->add_option("file", found.run.file, "Experiment file, YAML or JSON")
@@ -76,9 +77,11 @@ void add_runs(CLI::App& app, Found& found) {
   run->add_flag("--quiet", found.run.quiet, "No progress, only warnings and the result");
   run->add_flag("--json", found.run.json, "Print the result as one JSON object");
   run->add_flag("--dry-run", found.run.dry_run, "Check the file, show what would run, run nothing");
+}
 
+void add_resume(CLI::App& app, Found& found) {
   CLI::App* resume = command(
-      app, found, group, "resume", "Go on with an experiment that was stopped or killed",
+      app, found, kRun, "resume", "Go on with an experiment that was stopped or killed",
       &Found::resume,
       "  attune resume\n"
       "  attune resume abcd2345 --max-trials 200 --retry failed=restart --retry lost=resume\n");
@@ -98,9 +101,11 @@ void add_runs(CLI::App& app, Found& found) {
   daemon_option(resume, found.resume.daemon);
   resume->add_flag("--quiet", found.resume.quiet, "No progress, only warnings and the result");
   resume->add_flag("--dry-run", found.resume.dry_run, "Show what would go on, run nothing");
+}
 
+void add_simulate(CLI::App& app, Found& found) {
   CLI::App* simulate =
-      command(app, found, group, "simulate",
+      command(app, found, kRun, "simulate",
               "Run an experiment in virtual time over learning curves", &Found::simulate,
               "  attune simulate experiment.yaml --trials 1000 --epochs 81\n"
               "  attune simulate experiment.yaml --curves curves.json\n");
@@ -176,20 +181,21 @@ void add_controls(CLI::App& app, Found& found) {
   duration_option(update, found.update, "New ");
 }
 
+constexpr const char* kLook = "Look";
+
 void add_views(CLI::App& app, Found& found) {
-  const std::string group = "Look";
   CLI::App* list =
-      command(app, found, group, "list", "The experiments of a working directory", &Found::list,
+      command(app, found, kLook, "list", "The experiments of a working directory", &Found::list,
               "  attune list\n  attune list --dir /data/tuning --json\n");
   directory_option(list, found.list.directory);
   list->add_flag("--json", found.list.json, "Print JSON");
 
-  choice_options(command(app, found, group, "status",
+  choice_options(command(app, found, kLook, "status",
                          "How an experiment goes: progress, what runs, what waits and why",
                          &Found::status, "  attune status\n  attune status digits --json\n"),
                  found.status.which, true);
 
-  CLI::App* trials = command(app, found, group, "trials", "A table of trials", &Found::trials,
+  CLI::App* trials = command(app, found, kLook, "trials", "A table of trials", &Found::trials,
                              "  attune trials --status failed,running\n"
                              "  attune trials --sort best --limit 10\n");
   choice_options(trials, found.trials.which, true);
@@ -201,20 +207,23 @@ void add_views(CLI::App& app, Found& found) {
       ->check(trial_numbers())
       ->type_name("N");
 
-  CLI::App* show = command(app, found, group, "show", "Everything that is known of a trial",
+  CLI::App* show = command(app, found, kLook, "show", "Everything that is known of a trial",
                            &Found::show, "  attune show t0012\n  attune show 12 --json\n");
   show->add_option("trial", found.show.trial, "Job id or number")->required()->type_name("TRIAL");
   choice_options(show, found.show.which, false);
 
-  CLI::App* logs = command(app, found, group, "logs", "What a trial printed", &Found::logs,
+  CLI::App* logs = command(app, found, kLook, "logs", "What a trial printed", &Found::logs,
                            "  attune logs t0012\n  attune logs 12 --stderr --follow\n");
   logs->add_option("trial", found.logs.trial, "Job id or number")->required()->type_name("TRIAL");
   choice_options(logs, found.logs.which, false);
   logs->add_flag("--stderr", found.logs.from_stderr, "Its standard error instead of its output");
   logs->add_flag("-f,--follow", found.logs.follow, "Go on until the trial ends");
+}
 
+// What is taken elsewhere.
+void add_results(CLI::App& app, Found& found) {
   CLI::App* best =
-      command(app, found, group, "best", "The best trials and their parameters", &Found::best,
+      command(app, found, kLook, "best", "The best trials and their parameters", &Found::best,
               "  attune best\n  attune best -k 5 --json\n"
               "  eval \"python3 train.py $(attune best --format args)\"\n");
   choice_options(best, found.best.which, true);
@@ -229,7 +238,7 @@ void add_views(CLI::App& app, Found& found) {
       ->excludes("--json");
 
   CLI::App* exported =
-      command(app, found, group, "export", "All trials for other programs", &Found::exported,
+      command(app, found, kLook, "export", "All trials for other programs", &Found::exported,
               "  attune export -o trials.csv\n"
               "  attune export --reports -o curves.csv\n"
               "  attune export --format jsonl | head\n");
@@ -274,13 +283,16 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
   app.footer(
       "Exit codes: 0 done, 1 the experiment or the request failed, 2 usage or experiment file\n"
       "(nothing was done), 3 no manager runs, 130 interrupted. attune COMMAND --help says more.");
-  add_runs(app, found);
+  add_run(app, found);
+  add_resume(app, found);
+  add_simulate(app, found);
   add_controls(app, found);
   add_views(app, found);
+  add_results(app, found);
   add_experiments(app, found);
   add_pool(app, found);
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script");
-  completion->group("Look");
+  completion->group(kLook);
   completion->footer(
       "Examples:\n  source <(attune completion bash)\n"
       "  attune completion fish | source\n");

@@ -2,11 +2,61 @@
 #include "manager/cli/options_parser.h"
 
 namespace attune {
+namespace {
 
-void add_pool(CLI::App& app, Found& found) {
-  const std::string group = "Many machines";
+constexpr const char* kGroup = "Many machines";
+
+// Of how it is reached, and when it takes others for gone.
+void connection_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
+  coordinator
+      ->add_option("--listen", c.listen,
+                   "Where workers and managers dial (default: a free port of 127.0.0.1)")
+      ->type_name("HOST:PORT");
+  coordinator
+      ->add_option("--advertise", c.advertise,
+                   "What others dial, when that is not what it listens on: with 0.0.0.0")
+      ->type_name("HOST:PORT");
+  coordinator
+      ->add_option("--lost-after", c.lost_after,
+                   "How long the tasks of a worker wait that cannot be heard (default: 15s)")
+      ->transform(duration())
+      ->check(amount())
+      ->type_name("DURATION");
+  coordinator
+      ->add_option("--silence", c.silence,
+                   "A connection on which nothing came for so long is closed, by either side "
+                   "(default: 10s)")
+      ->transform(duration())
+      ->check(CLI::Range(0.1, 86'400.0).description(""))
+      ->type_name("DURATION");
+}
+
+// Of the workers that it keeps running itself.
+void own_worker_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
+  coordinator->add_option("--workers", c.workers, "Workers to keep running on this machine")
+      ->check(CLI::Range(0, 1000))
+      ->type_name("N");
+  coordinator->add_option("--worker-cpu", c.worker_cpu, "Processors of each of them (default: all)")
+      ->check(amount())
+      ->type_name("N");
+  coordinator
+      ->add_option("--scale-command", c.scale_command,
+                   "Run by the shell when another number of workers is wanted, which is in "
+                   "ATTUNE_WORKERS_WANTED")
+      ->type_name("COMMAND");
+  coordinator->add_option("--most-workers", c.most_workers, "That it asks for (default: 16)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N");
+  coordinator
+      ->add_option("--slurm", c.slurm,
+                   "Get workers from Slurm: a file with the key slurm of an experiment file")
+      ->excludes("--scale-command")
+      ->type_name("FILE");
+}
+
+void add_coordinator(CLI::App& app, Found& found) {
   CLI::App* coordinator = command(
-      app, found, group, "coordinator", "Give tasks to workers on many machines",
+      app, found, kGroup, "coordinator", "Give tasks to workers on many machines",
       &Found::coordinator,
       "  attune coordinator --dir /shared/pool --listen 0.0.0.0:7000 --advertise head:7000\n"
       "  attune coordinator --workers 2\n"
@@ -27,77 +77,24 @@ void add_pool(CLI::App& app, Found& found) {
       ->add_option("--dir", c.directory,
                    "Folder of its journal and its address (default: attune-coordinator)")
       ->type_name("DIR");
-  coordinator
-      ->add_option("--listen", c.listen,
-                   "Where workers and managers dial (default: a free port of 127.0.0.1)")
-      ->type_name("HOST:PORT");
-  coordinator
-      ->add_option("--advertise", c.advertise,
-                   "What others dial, when that is not what it listens on: with 0.0.0.0")
-      ->type_name("HOST:PORT");
-  coordinator->add_option("--workers", c.workers, "Workers to keep running on this machine")
-      ->check(CLI::Range(0, 1000))
-      ->type_name("N");
-  coordinator->add_option("--worker-cpu", c.worker_cpu, "Processors of each of them (default: all)")
-      ->check(amount())
-      ->type_name("N");
+  connection_options(coordinator, c);
+  own_worker_options(coordinator, c);
   among(coordinator->add_option("--durability", found.durability,
                                 "When what it promised is on the disk (default: second)"),
         "always|second|never");
-  coordinator
-      ->add_option("--lost-after", c.lost_after,
-                   "How long the tasks of a worker wait that cannot be heard (default: 15s)")
-      ->transform(duration())
-      ->check(amount())
-      ->type_name("DURATION");
-  coordinator
-      ->add_option("--silence", c.silence,
-                   "A connection on which nothing came for so long is closed, by either side "
-                   "(default: 10s)")
-      ->transform(duration())
-      ->check(CLI::Range(0.1, 86'400.0).description(""))
-      ->type_name("DURATION");
   coordinator
       ->add_option("--leave-after", c.leave_after,
                    "End when there was no client and no task for so long (default: never)")
       ->transform(duration())
       ->check(amount())
       ->type_name("DURATION");
-  coordinator
-      ->add_option("--scale-command", c.scale_command,
-                   "Run by the shell when another number of workers is wanted, which is in "
-                   "ATTUNE_WORKERS_WANTED")
-      ->type_name("COMMAND");
-  coordinator->add_option("--most-workers", c.most_workers, "That it asks for (default: 16)")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N");
-  coordinator
-      ->add_option("--slurm", c.slurm,
-                   "Get workers from Slurm: a file with the key slurm of an experiment file")
-      ->excludes("--scale-command")
-      ->type_name("FILE");
   among(coordinator->add_option("--log-level", c.log_level, "Default: info"),
         "trace|debug|info|warning|error");
+}
 
-  CLI::App* worker =
-      command(app, found, group, "worker", "Run tasks of a coordinator", &Found::worker,
-              "  attune worker --join /shared/pool --label fast\n"
-              "  attune worker --join head:7000 --secret-file worker.json --cpu 8\n");
+// What it has, and which tasks it takes.
+void offer_options(CLI::App* worker, Found& found) {
   WorkerCommandOptions& w = found.worker;
-  worker
-      ->add_option("--join", w.join, "The coordinator's folder, or worker.json of it, or HOST:PORT")
-      ->required()
-      ->type_name("ADDRESS");
-  worker
-      ->add_option("--secret-file", w.secret_file,
-                   "With HOST:PORT: worker.json of the coordinator's folder, or a file with its "
-                   "secret")
-      ->type_name("FILE");
-  worker
-      ->add_option("--name", w.name,
-                   "Its name (default: host and process). Started again under the same name, by "
-                   "the same user, it goes on with its trials")
-      ->type_name("NAME");
   worker->add_option("--cpu", w.cpu, "Processors (default: what the machine has)")
       ->check(amount())
       ->type_name("N");
@@ -115,6 +112,29 @@ void add_pool(CLI::App& app, Found& found) {
   worker->add_option("--tasks", w.tasks, "Take no more than so many, then go")
       ->check(CLI::Range(1, 1'000'000'000))
       ->type_name("N");
+}
+
+void add_worker(CLI::App& app, Found& found) {
+  CLI::App* worker =
+      command(app, found, kGroup, "worker", "Run tasks of a coordinator", &Found::worker,
+              "  attune worker --join /shared/pool --label fast\n"
+              "  attune worker --join head:7000 --secret-file worker.json --cpu 8\n");
+  WorkerCommandOptions& w = found.worker;
+  worker
+      ->add_option("--join", w.join, "The coordinator's folder, or worker.json of it, or HOST:PORT")
+      ->required()
+      ->type_name("ADDRESS");
+  worker
+      ->add_option("--secret-file", w.secret_file,
+                   "With HOST:PORT: worker.json of the coordinator's folder, or a file with its "
+                   "secret")
+      ->type_name("FILE");
+  worker
+      ->add_option("--name", w.name,
+                   "Its name (default: host and process). Started again under the same name, by "
+                   "the same user, it goes on with its trials")
+      ->type_name("NAME");
+  offer_options(worker, found);
   worker->add_option("--leave-after", w.leave_after, "Go after so long without a task")
       ->transform(duration())
       ->check(amount())
@@ -134,9 +154,11 @@ void add_pool(CLI::App& app, Found& found) {
       ->type_name("FILE");
   worker->add_option("--lock", w.lock, "End at once when another process holds this file")
       ->type_name("FILE");
+}
 
+void add_pool_view(CLI::App& app, Found& found) {
   CLI::App* pool =
-      command(app, found, group, "pool", "Show workers, tasks and buffers", &Found::pool,
+      command(app, found, kGroup, "pool", "Show workers, tasks and buffers", &Found::pool,
               "  attune pool\n  attune pool --join /shared/pool --json\n"
               "  attune pool cancel TASK\n  attune pool drain WORKER\n");
   pool->add_option(
@@ -170,6 +192,14 @@ void add_pool(CLI::App& app, Found& found) {
          "that is kept running (coordinator --workers) comes back.\n"
          "Examples:\n  attune pool drain w1 w2 --join /shared/pool\n");
   pool->require_subcommand(0, 1);
+}
+
+}  // namespace
+
+void add_pool(CLI::App& app, Found& found) {
+  add_coordinator(app, found);
+  add_worker(app, found);
+  add_pool_view(app, found);
 }
 
 }  // namespace attune
