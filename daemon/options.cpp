@@ -24,6 +24,8 @@ const std::map<std::string, Durability> kDurabilities = {{"write", Durability::e
                                                          {"always", Durability::always},
                                                          {"never", Durability::never}};
 
+// A list of options.
+// NOLINTNEXTLINE(readability-function-size)
 void declare(CLI::App& app, Arguments& arguments, Options& options) {
   Configuration& configuration = options.configuration;
   app.set_version_flag("--version", "attuned " + std::string(kVersion));

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 max_files=40  # of a change; minutes, not hours
-mapfile -t rooms < <(sed -n 's/^\(room\|free\) \(\w*\).*/\2/p' scripts/layers.txt)
+mapfile -t rooms < <(sed -n 's/^\(room\|free\) \(\w*\).*/\2/p' scripts/layers.txt | sort -u)
 mapfile -t files < <(find "${rooms[@]}" -name '*.h' -o -name '*.cpp' | sort)
 
 changed_files() {

@@ -216,6 +216,8 @@ Result<std::vector<ImportData::Record>> stored_results(const RunFacts& facts) {
 
 }  // namespace
 
+// Puts an experiment together: what is made here refers to what was made before, to the end.
+// NOLINTNEXTLINE(readability-function-size)
 Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   const std::filesystem::path directory = setup.facts.directory;
   const SystemClock clock;

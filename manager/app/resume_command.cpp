@@ -121,6 +121,8 @@ Resumption tell(SessionSetup& setup, const Experiment& experiment, bool new_spac
 
 }  // namespace
 
+// Puts an experiment together: what is made here refers to what was made before, to the end.
+// NOLINTNEXTLINE(readability-function-size)
 Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings) {
   TRY(bring_up_to_date(options.which.directory,
                        wait_for_store(options.which.directory, [] { return true; })));

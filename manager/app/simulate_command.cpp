@@ -39,6 +39,8 @@ Result<SimulationSettings> settings_of(const SimulateOptions& options, const Exp
 
 }  // namespace
 
+// Puts an experiment together: what is made here refers to what was made before, to the end.
+// NOLINTNEXTLINE(readability-function-size)
 Result<int> simulate_experiment(const SimulateOptions& options, const Surroundings& surroundings) {
   namespace asio = boost::asio;
   Experiment experiment = TRY(read_experiment_file(

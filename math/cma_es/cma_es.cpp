@@ -99,6 +99,8 @@ std::vector<double> CmaEs::sample(Rng& rng) {
   return x;
 }
 
+// One generation, in the order of the papers: parts of it would only hand each other all they have.
+// NOLINTNEXTLINE(readability-function-size)
 void CmaEs::update(std::span<const CmaResult> ranked) {
   decompose();
   const std::size_t size = mean_.size();
