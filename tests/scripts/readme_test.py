@@ -1,14 +1,19 @@
-"""README.md against the daemon that was built: its table of algorithms and its transcript."""
+"""README.md and docs/ against the programs that were built: examples, transcript, algorithms."""
 import json
 import os
 import pathlib
 import re
 import subprocess
+import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / 'README.md').read_text()
+PROTOCOL = (ROOT / 'docs/protocol.md').read_text()
+TUNERS = (ROOT / 'docs/tuners.md').read_text()
 ATTUNED = os.environ['ATTUNED']
+ATTUNE = pathlib.Path(ATTUNED).with_name('attune')
 
 
 def algorithm_table():
@@ -18,6 +23,11 @@ def algorithm_table():
         for entry in listing[kind]:
             lines.append(f'| {entry["name"]} | {kind[:-1]} | {entry["summary"]} |')
     return '\n'.join(lines)
+
+
+def shape(line):
+    """The line without its figures."""
+    return re.sub(r'\d[\d.e-]*', '#', line)
 
 
 class Daemon:
@@ -49,12 +59,37 @@ class Daemon:
 
 
 class Readme(unittest.TestCase):
+    def example(self, language):
+        return re.search(rf'```{language}\n(.*?)```', README, re.DOTALL)[1]
+
+    def test_experiment_file_runs_as_shown(self):
+        shown = re.search(r'```\n\$ attune (run .*)\n(.*)\n(.*)\n((?:.*\n)+?)```', README)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, 'solver.yaml')
+            file.write_text(self.example('yaml').replace('examples/', f'{ROOT}/examples/'))
+            done = subprocess.run([ATTUNE, *shown[1].split()], cwd=folder, check=True, text=True,
+                                  stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        summary, best, parameters = done.stdout.split('\n', 2)
+        # Two trials at a time: which of them ends first is the machine's, and so is what is found.
+        self.assertEqual(shape(summary), shape(shown[2]))
+        self.assertEqual(shape(best), shape(shown[3]))
+        self.assertEqual(json.loads(parameters).keys(), json.loads(shown[4]).keys())
+
+    def test_python_runs(self):
+        environment = {**os.environ, 'PYTHONPATH': str(ROOT / 'python'),
+                       'PATH': f'{ATTUNE.parent}:{os.environ["PATH"]}'}
+        said = subprocess.check_output([sys.executable, '-c', self.example('python')], text=True,
+                                       env=environment)
+        value, _, parameters = said.partition(' ')
+        self.assertLess(float(value), 0.01)
+        self.assertIn("'depth': 4", parameters)
+
     def test_algorithms_are_those_of_the_registries(self):
-        self.assertIn(algorithm_table(), README)
+        self.assertIn(algorithm_table(), TUNERS)
 
     def test_transcript_is_what_the_daemon_says(self):
-        block = re.search(r'```\n\$ attuned (.*)\n((?:[<>] .*\n)+)```', README)
-        self.assertTrue(block, 'no transcript in README.md')
+        block = re.search(r'```\n\$ attuned (.*)\n((?:[<>] .*\n)+)```', PROTOCOL)
+        self.assertTrue(block, 'no transcript in docs/protocol.md')
         daemon = Daemon(block[1].split())
         try:
             for line in block[2].splitlines():
@@ -68,7 +103,8 @@ class Readme(unittest.TestCase):
         self.assertEqual(status, 0)
 
     def test_files_that_are_named_exist(self):
-        names = re.findall(r'\]\(([^)#]+)\)|\b(scripts/\w+\.(?:sh|py))', README)
+        names = re.findall(r'\]\(([^)#]+)\)|\b(scripts/\w+\.(?:sh|py))',
+                           re.sub(r'```.*?```', '', README, flags=re.DOTALL))
         self.assertGreater(len(names), 5)
         for link, script in names:
             self.assertTrue((ROOT / (link or script)).exists(), link or script)
