@@ -99,19 +99,13 @@ void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Expe
 // What was decided about the attempt that runs. That the experiment ended is no decision about it.
 // An end goes before a pause, so that the last one holds.
 std::optional<EndAsked> asked_of(const StoredTrial& whole, const StoredAttempt& attempt) {
-  using Kind = EndAsked::Kind;
   for (auto decision = whole.decisions.rbegin(); decision != whole.decisions.rend(); ++decision) {
     // An earlier version has not written of which one it was.
     const bool before =
         decision->attempt ? *decision->attempt < attempt.attempt : decision->time < attempt.started;
     if (before) break;
-    if (decision->action == "pause") return EndAsked{Kind::pause, decision->reason};
-    if (decision->action != "stop") continue;
-    if (decision->by == "user") return EndAsked{Kind::by_user, decision->reason};
-    if (decision->by != "runner") return EndAsked{Kind::early_stop, decision->reason};
-    if (decision->reason == TrialRunner::kExperimentEnded) continue;
-    const bool complete = decision->reason == TrialRunner::kOwnCriterion;
-    return EndAsked{complete ? Kind::complete : Kind::fail, decision->reason};
+    if (decision->ends && *decision->ends != EndAsked::Kind::interrupt)
+      return EndAsked{*decision->ends, decision->reason};
   }
   return std::nullopt;
 }
@@ -129,8 +123,6 @@ std::string next_start(const TrialRecord& record, const std::optional<StoredAtte
   // The decider may have let it go on from another one.
   const bool resumed = last->ending == Ending::paused && !record.proposed.resume_job.empty();
   if (resumed && !record.proposed.checkpoint_from.empty()) return record.proposed.checkpoint_from;
-  // Of an earlier version, which counted it as an attempt.
-  if (last->detail.starts_with(TrialRunner::kStartFailed)) return last->from_checkpoint;
   return record.checkpoint;
 }
 

@@ -52,10 +52,10 @@ void Reporter::on_trial_changed(const TrialRecord& trial) {
   progress_.trial_ended(trial, best_text(best_.get(), facts_.objectives));
 }
 
-void Reporter::on_event(const std::string& kind, const std::string& text) {
-  if (kind == "notice") progress_.message(text);
-  if (kind != "warning" || ++warnings_ > kMaxWarnings) return;
-  progress_.message("warning: " + text);
+void Reporter::on_event(const RunnerEvent& event) {
+  if (event.kind == EventKind::notice) progress_.message(event.text);
+  if (event.kind != EventKind::warning || ++warnings_ > kMaxWarnings) return;
+  progress_.message("warning: " + event.text);
   if (warnings_ == kMaxWarnings)
     progress_.message("warning: no more warnings here; see log/runner.log");
 }

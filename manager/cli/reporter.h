@@ -39,7 +39,7 @@ class Reporter final : public TrialObserver {
     return Kept{};
   }
   void on_trial_changed(const TrialRecord& trial) override;
-  void on_event(const std::string& kind, const std::string& text) override;
+  void on_event(const RunnerEvent& event) override;
   void on_done(const ExperimentEnd& outcome) override;
 
   const ExperimentEnd& outcome() const { return outcome_; }

@@ -73,7 +73,8 @@ Result<json> ControlHandler::carry_out(const UpdateRequest& request) {
   if (request.max_seconds) runner_.set_max_seconds(request.max_seconds);
   if (request.max_trials) runner_.set_max_trials(request.max_trials);
   TRY(store_.update_file(to_document(experiment_)));
-  TRY(store_.add_event("update", dump_json(to_json(ControlRequest(request))), clock_.wall()));
+  TRY(store_.add_event({EventKind::update, dump_json(to_json(ControlRequest(request)))},
+                       clock_.wall()));
   return json{{"concurrency", experiment_.trial_concurrency}};
 }
 

@@ -190,7 +190,30 @@ ALTER TABLE reports ADD COLUMN counts INTEGER NOT NULL DEFAULT 0;
 UPDATE reports SET counts = (ignored = '' OR ignored LIKE 'it has no finite%');
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
+// What a later manager decides by was to be read out of `reason`, `text` and `detail`, which are
+// for people. A start that failed counted as an attempt.
+constexpr std::string_view kVersion6 = R"sql(
+ALTER TABLE decisions ADD COLUMN ends TEXT NOT NULL DEFAULT '';
+UPDATE decisions SET ends = CASE
+  WHEN action = 'pause' THEN 'pause'
+  WHEN action <> 'stop' THEN ''
+  WHEN decided_by = 'user' THEN 'by_user'
+  WHEN decided_by <> 'runner' THEN 'early_stop'
+  WHEN reason = 'the experiment ended' THEN 'interrupt'
+  WHEN reason = 'its own criterion' THEN 'complete'
+  ELSE 'fail' END;
+ALTER TABLE events ADD COLUMN trial INTEGER;
+UPDATE events SET trial = (
+  SELECT trial FROM trials WHERE trials.experiment = events.experiment
+  AND trials.job_id = substr(events.text, 7, instr(events.text, ':') - 7))
+WHERE text LIKE 'trial %:%';
+UPDATE trials SET attempts = attempts - 1 WHERE ended_at IS NULL AND EXISTS (
+  SELECT 1 FROM attempts WHERE attempts.experiment = trials.experiment
+  AND attempts.trial = trials.trial AND attempts.attempt = trials.attempts - 1
+  AND attempts.detail LIKE 'it could not be started%');
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
 
 // Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
 // A lock tells nobody of its end, and waiting for it has no limit: it is asked for again.

@@ -323,9 +323,10 @@ Result<void> Store::add_report(const TrialRecord& trial, const TrialReport& repo
 
 Result<void> Store::add_decision(const DecisionRecord& decision, double time) {
   const State::Known trial = TRY(state_->look_up(decision.job_id));
-  return state_->change_row(state_->sql.add_decision,
-                            {state_->experiment, trial.trial, time, decision.action, decision.by,
-                             decision.reason, trial.attempt});
+  return state_->change_row(
+      state_->sql.add_decision,
+      {state_->experiment, trial.trial, time, decision.action, decision.by, decision.reason,
+       trial.attempt, decision.ends ? std::string(to_text(*decision.ends)) : ""});
 }
 
 Result<void> Store::add_checkpoint(const CheckpointStored& saved, double time) {
@@ -353,8 +354,10 @@ Result<void> Store::add_imports(const std::vector<ImportData::Record>& records, 
   return {};
 }
 
-Result<void> Store::add_event(const std::string& kind, const std::string& text, double time) {
-  return state_->change_row(state_->sql.add_event, {state_->experiment, time, kind, text});
+Result<void> Store::add_event(const RunnerEvent& event, double time) {
+  return state_->change_row(
+      state_->sql.add_event,
+      {state_->experiment, time, std::string(to_text(event.kind)), event.text, event.job_id});
 }
 
 Result<void> Store::seen(double time, double ran) {

@@ -92,7 +92,7 @@ class Store {
   Result<void> add_checkpoint(const CheckpointStored& saved, double time);
   Result<void> drop_checkpoint(const std::string& checkpoint, double time);
   Result<void> add_imports(const std::vector<ImportData::Record>& records, double time);
-  Result<void> add_event(const std::string& kind, const std::string& text, double time);
+  Result<void> add_event(const RunnerEvent& event, double time);
 
   // The conversation with the daemon, see Outbox. Counts and state are written by the next commit
   // that comes; without counts the experiment has no conversation, and its state is not kept.

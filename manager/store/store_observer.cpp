@@ -51,8 +51,8 @@ void StoreObserver::on_checkpoint_dropped(const std::string& checkpoint) {
 
 void StoreObserver::on_trial_changed(const TrialRecord& trial) { note(store_.change_trial(trial)); }
 
-void StoreObserver::on_event(const std::string& kind, const std::string& text) {
-  note(store_.add_event(kind, text, clock_.wall()));
+void StoreObserver::on_event(const RunnerEvent& event) {
+  note(store_.add_event(event, clock_.wall()));
 }
 
 void StoreObserver::on_postponed(const std::string& reason) { note(store_.set_reason(reason)); }

@@ -29,7 +29,7 @@ class StoreObserver final : public TrialObserver {
   void on_checkpoint(const CheckpointStored& saved) override;
   void on_checkpoint_dropped(const std::string& checkpoint) override;
   void on_trial_changed(const TrialRecord& trial) override;
-  void on_event(const std::string& kind, const std::string& text) override;
+  void on_event(const RunnerEvent& event) override;
   void on_postponed(const std::string& reason) override;
   void on_state(const RunnerState& state) override;
   Result<Kept> on_idle() override;

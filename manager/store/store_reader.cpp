@@ -228,25 +228,23 @@ Result<StoredTrial> StoreReader::whole_trial(const StoredExperiment& experiment,
         fmt::format("SELECT {} FROM reports WHERE experiment = ? AND trial = ? ORDER BY report",
                     kReportColumns),
         report_of));
-    found.decisions =
-        TRY(rows("SELECT time, action, decided_by, reason, attempt FROM decisions WHERE experiment "
-                 "= ? AND trial = ? "
-                 "ORDER BY decision",
-                 [](const SqlRow& row) {
-                   StoredDecision decision{row.real(0), row.text(1), row.text(2), row.text(3), {}};
-                   if (!row.is_null(4)) decision.attempt = static_cast<int>(row.integer(4));
-                   return decision;
-                 }));
+    found.decisions = TRY(rows(
+        "SELECT time, action, decided_by, reason, attempt, ends FROM decisions WHERE experiment "
+        "= ? AND trial = ? "
+        "ORDER BY decision",
+        [](const SqlRow& row) {
+          StoredDecision decision{
+              row.real(0), row.text(1), row.text(2), row.text(3), end_kind_of(row.text(5)), {}};
+          if (!row.is_null(4)) decision.attempt = static_cast<int>(row.integer(4));
+          return decision;
+        }));
     found.checkpoints = TRY(rows(
         fmt::format("SELECT {} FROM checkpoints AS c JOIN trials AS t USING (experiment, trial) "
                     "WHERE experiment = ? AND trial = ? ORDER BY saved_at, c.checkpoint",
                     kCheckpointColumns),
         checkpoint_of));
-    const std::string subject = "trial " + found.trial.job_id + ":";
-    found.events = TRY(state_->all(
-        "SELECT time, kind, text FROM events WHERE experiment = ? AND substr(text, 1, ?) = ? "
-        "ORDER BY event",
-        {experiment.number, static_cast<std::int64_t>(subject.size()), subject},
+    found.events = TRY(rows(
+        "SELECT time, kind, text FROM events WHERE experiment = ? AND trial = ? ORDER BY event",
         [](const SqlRow& row) { return StoredEvent{row.real(0), row.text(1), row.text(2)}; }));
     return {};
   }));

@@ -16,6 +16,7 @@
 #include "base/leaders.h"
 #include "base/result.h"
 #include "manager/decider/outbox.h"
+#include "manager/trials/end_asked.h"
 #include "manager/trials/runner_state.h"
 #include "manager/trials/trial_record.h"
 
@@ -77,7 +78,8 @@ struct StoredReport {
 struct StoredDecision {
   double time = 0;
   std::string action, by, reason;
-  std::optional<int> attempt;  // that was the newest then; nothing: of an earlier version
+  std::optional<EndAsked::Kind> ends;  // of "stop" and "pause"
+  std::optional<int> attempt;          // that was the newest then; nothing: of an earlier version
 };
 struct StoredCheckpoint {
   std::string checkpoint;
@@ -102,7 +104,7 @@ struct StoredTrial {
   std::vector<StoredReport> reports;
   std::vector<StoredDecision> decisions;
   std::vector<StoredCheckpoint> checkpoints;
-  std::vector<StoredEvent> events;  // those whose text begins with the job id
+  std::vector<StoredEvent> events;  // that are about it
 };
 
 // Failed trials whose last attempts have ended in the same way.

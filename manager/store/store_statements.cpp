@@ -50,8 +50,8 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
                "max_rss = ?8, ran = ?9 WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),
       .add_report = make("INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       .add_decision = make(
-          "INSERT INTO decisions (experiment, trial, time, action, decided_by, reason, attempt) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?)"),
+          "INSERT INTO decisions (experiment, trial, time, action, decided_by, reason, attempt, "
+          "ends) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"),
       .add_checkpoint =
           make("INSERT OR REPLACE INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"),
       .set_checkpoint =
@@ -61,7 +61,9 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
                               "WHERE experiment = ?1 AND checkpoint = ?2"),
       .add_import = make("INSERT INTO imports (experiment, time, job_id, parameters, value) "
                          "VALUES (?, ?, ?, ?, ?)"),
-      .add_event = make("INSERT INTO events (experiment, time, kind, text) VALUES (?, ?, ?, ?)"),
+      .add_event =
+          make("INSERT INTO events (experiment, time, kind, text, trial) VALUES (?1, ?2, ?3, ?4, "
+               "(SELECT trial FROM trials WHERE experiment = ?1 AND job_id = ?5))"),
       .set_reason = make("UPDATE experiments SET reason = ?2 WHERE experiment = ?1"),
       .update_file = make("UPDATE experiments SET file = ?2 WHERE experiment = ?1"),
       .add_command = make("INSERT INTO outbox VALUES (?, ?, ?, ?)"),

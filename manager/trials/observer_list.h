@@ -47,8 +47,8 @@ class ObserverList final : public TrialObserver {
   void on_state(const RunnerState& state) override {
     for (auto* o : observers_) o->on_state(state);
   }
-  void on_event(const std::string& kind, const std::string& text) override {
-    for (auto* o : observers_) o->on_event(kind, text);
+  void on_event(const RunnerEvent& event) override {
+    for (auto* o : observers_) o->on_event(event);
   }
   void on_postponed(const std::string& reason) override {
     for (auto* o : observers_) o->on_postponed(reason);

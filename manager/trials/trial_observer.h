@@ -1,11 +1,14 @@
 #pragma once
 // Callbacks for whoever logs, stores or shows an experiment. Called by the trial runner as things
 // happen, in their order; an observer must not call the runner.
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "backends/trial_backend.h"
 #include "base/result.h"
 #include "base/trial.h"
+#include "manager/trials/end_asked.h"
 #include "manager/trials/runner_state.h"
 #include "manager/trials/trial_record.h"
 
@@ -23,6 +26,21 @@ struct DecisionRecord {
   std::string action;  // "stop", "pause", "checkpoint", "retry", "resume", ...
   std::string by;      // "decider", "user", "limit", "runner"
   std::string reason;
+  std::optional<EndAsked::Kind> ends = {};  // of "stop" and "pause": what the end will mean
+};
+
+enum class EventKind {
+  warning,
+  notice,       // of what went well again
+  interrupted,  // the experiment was told to end
+  update,       // the user has changed it
+};
+std::string_view to_text(EventKind kind);
+
+struct RunnerEvent {
+  EventKind kind;
+  std::string text;
+  std::string job_id = {};  // of the trial that it is about; empty: the experiment
 };
 
 // Whether what was said so far will be remembered.
@@ -67,8 +85,7 @@ class TrialObserver {
   virtual void on_tally(const Tally&) {}
   // Before on_idle() and on_attempt(), when it has changed.
   virtual void on_state(const RunnerState&) {}
-  // "warning", "notice", "update", "interrupted", ...: what is no trial's own affair.
-  virtual void on_event(const std::string& /*kind*/, const std::string& /*text*/) {}
+  virtual void on_event(const RunnerEvent&) {}
   // Why the tuner proposes nothing for now; empty: it does again.
   virtual void on_postponed(const std::string& /*reason*/) {}
   // The runner has handled all that there was: the moment to make it durable. An error ends the

@@ -12,6 +12,8 @@ namespace attune {
 
 namespace {
 
+constexpr const char* kExperimentEnded = "the experiment ended";
+
 Resources capacity_of(const TrialBackend& backend, const Resources& said) {
   Resources all = backend.capacity();
   if (said.cpu > 0) all.cpu = said.cpu;
@@ -216,7 +218,7 @@ void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
   TrialFinished finished;
   finished.job_id = trial.record.job_id;
   finished.how = Ending::failed;
-  finished.detail = fmt::format("{}: {}", kStartFailed, why);
+  finished.detail = fmt::format("it could not be started: {}", why);
   finished.time = clock_.wall();
   observer_.on_attempt_end(trial.record, finished);
   if (given_up) {
@@ -226,7 +228,8 @@ void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
   --trial.record.attempts;
   if (first) {
     warn(fmt::format("trial {} could not be started, and is tried again every {:g} s: {}",
-                     trial.record.job_id, options_.start_retry_seconds, why));
+                     trial.record.job_id, options_.start_retry_seconds, why),
+         trial.record.job_id);
   }
   set_status(trial, TrialStatus::pending, finished.detail);
   table_.set_deadline(trial, now + options_.start_retry_seconds);
@@ -354,7 +357,7 @@ void TrialRunner::wind_down() {
 void TrialRunner::interrupt(const std::string& reason) {
   if (phase_ == Phase::done) return;
   if (!std::exchange(interrupted_, true)) {
-    observer_.on_event("interrupted", reason);
+    observer_.on_event({EventKind::interrupted, reason});
     stop_experiment({ExperimentEnd::Kind::interrupted, reason});
     return;
   }

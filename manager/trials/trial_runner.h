@@ -52,10 +52,6 @@ struct RunnerOptions {
 
 class TrialRunner final : public Decider::Listener {
  public:
-  // Reasons of decisions that are taken here; a later manager knows the decision by them.
-  static constexpr const char* kOwnCriterion = "its own criterion";
-  static constexpr const char* kExperimentEnded = "the experiment ended";
-  static constexpr const char* kStartFailed = "it could not be started";
   // The experiment is given up when so many trials, or as many as run at once, have failed and none
   // has ended otherwise; also when so many have succeeded without a word of the metrics that are
   // searched for, and none with them.
@@ -243,7 +239,7 @@ class TrialRunner final : public Decider::Listener {
   void carry_out_ends();
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
   void update_tally();
-  void warn(const std::string& text);
+  void warn(const std::string& text, const std::string& job_id = {});  // that it is about
   void notice(const std::string& text);
   void proposes_again();
 

@@ -36,7 +36,8 @@ bool TrialRunner::save_later(LiveTrial& trial, const CheckpointStored& saved) {
   if (!trial.unsaved_since) {
     trial.unsaved_since = now;
     warn(fmt::format("what trial {} has saved is tried again every {:g} s: {}", saved.job_id,
-                     options_.start_retry_seconds, saved.error));
+                     options_.start_retry_seconds, saved.error),
+         saved.job_id);
   }
   if (now >= *trial.unsaved_since + options_.memory_patience_seconds) return false;
   unsaved_[saved.checkpoint] = saved.job_id;
@@ -87,10 +88,10 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   if (trial->record.status == TrialStatus::pending)
     return plan_start(*trial, trial->record.checkpoint);
   if (!good) {
-    warn(
-        fmt::format("trial {} was paused and has saved no checkpoint ({}): it will start from "
-                    "scratch; save into $ATTUNE_CHECKPOINT_DIR",
-                    saved.job_id, saved.error));
+    warn(fmt::format("trial {} was paused and has saved no checkpoint ({}): it will start from "
+                     "scratch; save into $ATTUNE_CHECKPOINT_DIR",
+                     saved.job_id, saved.error),
+         saved.job_id);
   }
   if (!decider_lost_) decider_.on_paused(saved.job_id, id);
 }

@@ -80,7 +80,7 @@ void TrialRunner::handle_event(const TrialEvent& event) {
   if (const auto* saved = std::get_if<CheckpointStored>(&event)) return handle(*saved);
   LiveTrial* trial = table_.find(job_of(event));
   if (const auto* problem = std::get_if<TrialProblem>(&event)) {
-    warn(fmt::format("trial {}: {}", problem->job_id, problem->text));
+    warn(fmt::format("trial {}: {}", problem->job_id, problem->text), problem->job_id);
   } else if (trial == nullptr || trial->record.status != TrialStatus::running) {
     log_.debug("trial={} has an event after its end", job_of(event));
   } else if (const auto* place = std::get_if<TrialPlace>(&event)) {
@@ -160,7 +160,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
         "a metric with parameter_id {} was ignored: copy \"parameter_id\" from parameter.cfg, "
         "where it is {}",
         to_text(metric.parameter_id), to_text(record.proposed.parameter_id));
-    warn(fmt::format("trial {}: {}", record.job_id, why));
+    warn(fmt::format("trial {}: {}", record.job_id, why), record.job_id);
     return ignore(why);
   }
   if (final) return hold(trial, report);
@@ -193,7 +193,9 @@ void TrialRunner::hold(LiveTrial& trial, TrialReport report) {
         trial.record, report,
         {.counts = false, .why = "the trial has had its final result before"});
   const std::string lack = lack_text(metric.value, options_.objectives);
-  if (!lack.empty()) warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack));
+  if (!lack.empty())
+    warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack),
+         trial.record.job_id);
   if (trial.asked) report.late = true;  // it may have been on its way
   observer_.on_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
   trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});
@@ -236,7 +238,7 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
   const bool due = saves_after(trial, metrics, stop);
   if (stop) {
     trial.save_at_end = due;
-    if (complete) ask_end(trial, EndAsked::Kind::complete, kOwnCriterion, "runner");
+    if (complete) ask_end(trial, EndAsked::Kind::complete, "its own criterion", "runner");
     if (!complete) ask_end(trial, EndAsked::Kind::early_stop, "the decider said so", "decider");
   } else if (action == Action::pause) {
     ask_end(trial, EndAsked::Kind::pause, "the decider said so", "decider");

@@ -78,7 +78,8 @@ void TrialRunner::resume_paused(ProposedTrial proposal) {
   LiveTrial* trial = table_.find(proposal.resume_job);
   if (trial == nullptr || trial->record.status != TrialStatus::paused) {
     warn(fmt::format("the tuner wants to go on with trial {}, which is not paused",
-                     proposal.resume_job));
+                     proposal.resume_job),
+         proposal.resume_job);
     return;
   }
   declined_ = 0;
@@ -117,13 +118,14 @@ void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,
   LiveTrial* trial = table_.find(job_id);
   if (trial == nullptr || trial->record.status != TrialStatus::running) return;
   if (!proposal) {
-    warn(fmt::format("trial {} asked for one more configuration, and the tuner has none", job_id));
+    warn(fmt::format("trial {} asked for one more configuration, and the tuner has none", job_id),
+         job_id);
     return;
   }
   trial->ids.push_back(proposal->parameter_id);
   observer_.on_parameter(trial->record, index, *proposal);
   if (auto given = backend_.give_parameter(job_id, index, proposal->text); !given)
-    warn(fmt::format("trial {}: {}", job_id, given.error().message));
+    warn(fmt::format("trial {}: {}", job_id, given.error().message), job_id);
 }
 
 void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) {
@@ -235,7 +237,7 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string rea
   const std::string job_id = trial.record.job_id;
   const bool pause = kind == Kind::pause;
   log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", reason);
-  observer_.on_decision({job_id, pause ? "pause" : "stop", by, reason});
+  observer_.on_decision({job_id, pause ? "pause" : "stop", by, reason, kind});
   if (trial.record.status != TrialStatus::running) {
     conclude(trial, kind == Kind::by_user ? TrialStatus::user_canceled : TrialStatus::early_stopped,
              std::move(reason));
@@ -276,14 +278,14 @@ void TrialRunner::update_tally() {
   observer_.on_tally(tally_);
 }
 
-void TrialRunner::warn(const std::string& text) {
+void TrialRunner::warn(const std::string& text, const std::string& job_id) {
   log_.warning("{}", text);
-  observer_.on_event("warning", text);
+  observer_.on_event({EventKind::warning, text, job_id});
 }
 
 void TrialRunner::notice(const std::string& text) {
   log_.info("{}", text);
-  observer_.on_event("notice", text);
+  observer_.on_event({EventKind::notice, text});
 }
 
 }  // namespace attune

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "manager/trials/attempt_time.h"
+#include "manager/trials/end_asked.h"
 #include "manager/trials/resource_pool.h"
 #include "manager/trials/trial_record.h"
 #include "manager/trials/trial_rules.h"
@@ -18,20 +19,6 @@
 #include "os/clock.h"
 
 namespace attune {
-
-// Why a running trial was asked to end.
-struct EndAsked {
-  enum class Kind {
-    complete,    // it is done, or has met its own stop criterion: its last result is its final one
-    early_stop,  // the decider, or a time limit
-    by_user,
-    pause,
-    fail,       // its result cannot be judged
-    interrupt,  // the experiment ends; of this and by_user a FINAL that it still reports counts
-  };
-  Kind kind;
-  std::string reason;
-};
 
 // A FINAL of the attempt that runs. It becomes the trial's result when that has ended well.
 struct HeldResult {

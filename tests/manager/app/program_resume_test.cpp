@@ -102,6 +102,8 @@ TEST_CASE("attune resume: an experiment from before there were conversations goe
                          "ALTER TABLE reports DROP COLUMN ran; "
                          "ALTER TABLE reports DROP COLUMN counts; "
                          "ALTER TABLE decisions DROP COLUMN attempt; "
+                         "ALTER TABLE decisions DROP COLUMN ends; "
+                         "ALTER TABLE events DROP COLUMN trial; "
                          "ALTER TABLE experiments DROP COLUMN ran; PRAGMA user_version = 1")
                 .has_value());
   }

@@ -40,8 +40,9 @@ struct Left {
     trial.status = status;
     observer.on_trial_changed(trial);
   }
-  void decide(const std::string& action, const std::string& by, const std::string& reason) {
-    observer.on_decision({"t0000", action, by, reason});
+  void decide(EndAsked::Kind kind) {
+    observer.on_decision(
+        {"t0000", kind == EndAsked::Kind::pause ? "pause" : "stop", "somebody", "a reason", kind});
   }
   Result<TrialRunner::Restored> try_restore(std::optional<RunnerState> state = RunnerState{}) {
     REQUIRE(observer.on_idle().has_value());
@@ -80,28 +81,28 @@ TEST_CASE("restore: what was decided about the attempt that runs") {
   };
   CHECK_FALSE(asked().has_value());
   SECTION("its result cannot be judged") {
-    left.decide("stop", "runner", "its result has no \"loss\"");
+    left.decide(Kind::fail);
     CHECK(asked() == Kind::fail);
   }
   SECTION("it is complete") {
-    left.decide("stop", "runner", TrialRunner::kOwnCriterion);
+    left.decide(Kind::complete);
     CHECK(asked() == Kind::complete);
   }
   SECTION("a limit") {
-    left.decide("stop", "limit", "maxTrialDuration is over");
+    left.decide(Kind::early_stop);
     CHECK(asked() == Kind::early_stop);
   }
   SECTION("that the experiment ends is none, and the pause before it holds") {
-    left.decide("stop", "runner", TrialRunner::kExperimentEnded);
+    left.decide(Kind::interrupt);
     CHECK_FALSE(asked().has_value());
-    left.decide("pause", "decider", "rung is full");
-    left.decide("stop", "runner", TrialRunner::kExperimentEnded);
+    left.decide(Kind::pause);
+    left.decide(Kind::interrupt);
     CHECK(asked() == Kind::pause);
-    left.decide("stop", "user", "attune kill");
+    left.decide(Kind::by_user);
     CHECK(asked() == Kind::by_user);
   }
   SECTION("of an earlier attempt") {
-    left.decide("pause", "decider", "rung is full");
+    left.decide(Kind::pause);
     left.clock.advance(1);
     left.end_attempt(Ending::paused, TrialStatus::paused);
     left.begin_attempt();
@@ -215,7 +216,7 @@ TEST_CASE("restore: how long trials have run is counted attempt by attempt") {
 TEST_CASE("restore: a clock that is set changes nothing but what is shown") {
   Left left;
   left.experiment.stop.max_trial_seconds = 1e9;
-  left.decide("stop", "limit", "maxTrialDuration is over");
+  left.decide(EndAsked::Kind::early_stop);
   left.report(0, ReportMetricData::Type::periodical, false, {}, 10);
   left.end_attempt(Ending::stopped, TrialStatus::pending, 15);
   const double step = GENERATE(-1000.0, 0.0, 259'427.0);
@@ -224,7 +225,7 @@ TEST_CASE("restore: a clock that is set changes nothing but what is shown") {
   CHECK_FALSE(left.restore().asked.has_value());  // that was the one before
   left.report(0, ReportMetricData::Type::periodical, false, {}, 20);
   left.set_clock(2 * step);
-  left.decide("pause", "decider", "rung is full");
+  left.decide(EndAsked::Kind::pause);
   left.report(1, ReportMetricData::Type::periodical, false, {}, 30);
   CHECK(left.restore().time.ran == 30);
   CHECK(left.restore().asked->kind == EndAsked::Kind::pause);
@@ -253,11 +254,9 @@ TEST_CASE("restore: which iteration comes next, also of what came too late to co
 TEST_CASE("restore: a start that failed is tried again from where it was to start") {
   Left left;
   left.trial.checkpoint = "t0000-7";
-  const bool counted = GENERATE(false, true);  // as an attempt; by an earlier version
   left.observer.on_attempt_end(
-      left.trial,
-      {"t0000", Ending::failed, std::string(TrialRunner::kStartFailed) + ": no space", 2000, 0, 0});
-  if (!counted) --left.trial.attempts;
+      left.trial, {"t0000", Ending::failed, "it could not be started: no space", 2000, 0, 0});
+  --left.trial.attempts;
   left.change(TrialStatus::pending);
   CHECK(left.restore().start_from.empty());
 }

@@ -35,7 +35,7 @@ class World {
     const TrialRecord trial = pending_trial(0);
     store.add_trial(trial, 1001).value();
     store.add_report(trial, report_of(trial, 0, 0.5, 40), {}).value();
-    store.add_event("warning", "x", 1001).value();
+    store.add_event({EventKind::warning, "x"}, 1001).value();
     store.commit().value();
     store.end({ExperimentEnd::Kind::completed, "done"}, 1002, 2).value();
     fs::create_directories(at(id) / "trials/t0000/deep");

@@ -73,7 +73,8 @@ class World {
     store.add_decision({"t0003", "stop", "decider", "median rule"}, 1025).value();
     store.add_checkpoint({"t0003", "c1", 4096, ""}, 1024).value();
     store.drop_checkpoint("c1", 1028).value();
-    store.add_event("warning", "trial t0003: byte 7 is no metric", 1021).value();
+    store.add_event({EventKind::warning, "trial t0003: byte 7 is no metric", "t0003"}, 1021)
+        .value();
     store.change_trial(trial).value();
     store.seen(1100, 100).value();
     store.commit().value();

@@ -204,7 +204,7 @@ TEST_CASE("store: with patience nothing is lost while the disk is full") {
   CHECK(reader.whole_trial(experiment, ended.job_id)->decisions.size() == 1);
   CHECK(found(folder)->outbox.commands.size() == kTrials);
   // And on it goes.
-  observer.on_event("notice", "it can be written again");
+  observer.on_event({EventKind::notice, "it can be written again"});
   REQUIRE(observer.on_idle()->trouble.empty());
   CHECK(reader.events(experiment, 9)->size() == 1);
 }
@@ -275,7 +275,7 @@ TEST_CASE("store: its files are for their owner, and no link is followed") {
   const TemporaryFolder folder;
   {
     Store store = begin_experiment(folder.path / "new", "abcd2345");
-    REQUIRE(store.add_event("notice", "x", 1).has_value());
+    REQUIRE(store.add_event({EventKind::notice, "x"}, 1).has_value());
     REQUIRE(store.commit().has_value());
     for (const char* name : {"attune.sqlite", "attune.sqlite-wal", "attune.sqlite-shm"}) {
       struct stat status{};

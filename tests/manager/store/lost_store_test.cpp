@@ -127,7 +127,7 @@ TEST_CASE("lost store: an older copy in its place gets what it lacks") {
     Store other = begin_experiment(old, "abcd2345");
     Store second = begin_experiment(old, "wxyz2345");
     REQUIRE(second.add_trial(pending_trial(0), 1001).has_value());
-    REQUIRE(second.add_event("notice", "of another one", 1001).has_value());
+    REQUIRE(second.add_event({EventKind::notice, "of another one"}, 1001).has_value());
     REQUIRE(second.commit().has_value());
   }
   fs::rename(old / "attune.sqlite", world.file);

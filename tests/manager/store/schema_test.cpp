@@ -80,6 +80,46 @@ TEST_CASE("schema: which reports of version 4 counted is known to version 5") {
   CHECK(database.integer("SELECT sum(counts * (1 + report)) FROM reports").value() == 3);
 }
 
+TEST_CASE("schema: what version 5 says in words has columns in version 6") {
+  const TemporaryFolder folder;
+  const std::string rows = R"sql(
+INSERT INTO experiments (experiment, id, name, directory, status, objective, maximize, seed, file,
+  manager_pid, manager_started_at, started_at)
+  VALUES (1, 'a', '', '/a', 'running', 'x', 0, 1, '{}', 1, 1000, 900);
+INSERT INTO trials VALUES
+  (1, 0, 't0000', 'algorithm', 'WAITING', '', 2, 0, 0, NULL, NULL, NULL, '', 900, 950, NULL),
+  (1, 1, 't0001', 'algorithm', 'FAILED', '', 2, 0, 0, NULL, NULL, NULL, '', 900, 950, 960);
+INSERT INTO attempts (experiment, trial, attempt, from_checkpoint, started_at, detail) VALUES
+  (1, 0, 0, '', 950, 'exit code 1'), (1, 0, 1, '', 955, 'it could not be started: no memory'),
+  (1, 1, 1, '', 955, 'it could not be started: no memory');
+INSERT INTO decisions (experiment, trial, time, action, decided_by, reason) VALUES
+  (1, 0, 1, 'stop', 'user', 'attune kill'), (1, 0, 2, 'stop', 'limit', 'maxTrialDuration is over'),
+  (1, 0, 3, 'stop', 'runner', 'its own criterion'), (1, 0, 4, 'stop', 'runner', 'no "loss"'),
+  (1, 0, 5, 'stop', 'runner', 'the experiment ended'), (1, 0, 6, 'pause', 'decider', 'its rung'),
+  (1, 0, 7, 'retry', 'user', 'its own criterion');
+INSERT INTO events (experiment, time, kind, text) VALUES
+  (1, 1, 'warning', 'trial t0001: it is odd'), (1, 2, 'warning', 'trial and error: no trial'),
+  (1, 3, 'warning', 'the disk is full');
+)sql";
+  {
+    Database database = open_for_writing(folder.path, schema_steps().first(5), kBusy).value();
+    REQUIRE(database.execute(rows).has_value());
+  }
+  Database database = open_for_writing(folder.path, schema_steps(), kBusy).value();
+  const auto texts = [&](const std::string& query) {
+    std::string joined;
+    REQUIRE(database.prepare(query).value().query({}, [&](const SqlRow& row) {
+      joined += row.text(0) + " ";
+      return true;
+    }));
+    return joined;
+  };
+  CHECK(texts("SELECT ends FROM decisions ORDER BY time") ==
+        "by_user early_stop complete fail interrupt pause  ");
+  CHECK(texts("SELECT coalesce(trial, 'none') FROM events ORDER BY time") == "1 none none ");
+  CHECK(texts("SELECT attempts FROM trials ORDER BY trial") == "1 2 ");
+}
+
 TEST_CASE("schema: a migration that fails changes nothing") {
   const TemporaryFolder folder;
   const std::vector<std::string_view> broken = {"CREATE TABLE pets (name TEXT) STRICT;",
@@ -140,7 +180,8 @@ TEST_CASE("schema: a working directory that cannot be made") {
 TEST_CASE("schema: another writer that never ends") {
   const TemporaryFolder folder;
   Store store = begin_experiment(folder.path, "abcd2345");
-  REQUIRE(store.add_event("warning", "x", 1).has_value());  // holds the lock until it commits
+  REQUIRE(store.add_event({EventKind::warning, "x"}, 1)
+              .has_value());  // holds the lock until it commits
   Store other = Store::open(folder.path, 0.05).value();
   NewExperiment experiment;
   experiment.id = "other";

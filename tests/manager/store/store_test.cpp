@@ -123,12 +123,15 @@ TEST_CASE("store: a trial is read as it was written") {
   REQUIRE(store.add_report(trial, late, {}).has_value());
   REQUIRE(store.add_report(trial, report_of(trial, 2, "text", 120), {false, "is no number"})
               .has_value());
-  REQUIRE(store.add_decision({"t0007", "stop", "user", "attune kill"}, 1004).has_value());
+  REQUIRE(
+      store.add_decision({"t0007", "stop", "user", "attune kill", EndAsked::Kind::by_user}, 1004)
+          .has_value());
   REQUIRE(store.add_checkpoint({"t0007", "c1", 4096, ""}, 1004.5).has_value());
   REQUIRE(store.add_checkpoint({"t0007", "c2", 0, "nothing saved"}, 1004.75).has_value());
   REQUIRE(store.drop_checkpoint("c1", 1006).has_value());
-  REQUIRE(store.add_event("warning", "trial t0007: byte 3 is no metric", 1004).has_value());
-  REQUIRE(store.add_event("warning", "trial t0008: another's", 1004).has_value());
+  REQUIRE(store.add_event({EventKind::warning, "byte 3 is no metric", "t0007"}, 1004).has_value());
+  REQUIRE(
+      store.add_event({EventKind::warning, "trial t0007: another's", "t0008"}, 1004).has_value());
   REQUIRE(
       store
           .end_attempt(trial, {"t0007", Ending::signalled, "killed by signal 11", 1005, 0.75, 8192})
@@ -184,6 +187,7 @@ TEST_CASE("store: a trial is read as it was written") {
   REQUIRE(read.decisions.size() == 1);
   CHECK(read.decisions[0].by == "user");
   CHECK(read.decisions[0].reason == "attune kill");
+  CHECK(read.decisions[0].ends == EndAsked::Kind::by_user);
   REQUIRE(read.checkpoints.size() == 2);
   CHECK(read.checkpoints[0].state == "dropped");
   CHECK(read.checkpoints[0].dropped == 1006);
@@ -191,8 +195,8 @@ TEST_CASE("store: a trial is read as it was written") {
   CHECK(read.checkpoints[1].state == "failed");
   CHECK(read.checkpoints[1].error == "nothing saved");
   REQUIRE(read.events.size() == 1);
-  CHECK(read.events[0].text == "trial t0007: byte 3 is no metric");
-  CHECK(reader.events(experiment, 1).value().at(0).text == "trial t0008: another's");
+  CHECK(read.events[0].text == "byte 3 is no metric");
+  CHECK(reader.events(experiment, 1).value().at(0).text == "trial t0007: another's");
 }
 
 TEST_CASE("store: best, tally, order and filters") {
@@ -346,7 +350,7 @@ TEST_CASE("store: the observer is durable when on_attempt and on_idle return") {
   observer.on_checkpoint_dropped("c1");
   observer.on_parameter(trial, 1, {std::int64_t{1}, {{"x", 4}}, "more"});
   observer.on_attempt_end(trial, {"t0000", Ending::succeeded, "exit code 0", 2001, 0, 0});
-  observer.on_event("update", "concurrency 3");
+  observer.on_event({EventKind::update, "concurrency 3"});
   trial.status = TrialStatus::succeeded;
   observer.on_trial_changed(trial);
   CHECK(reader.whole_trial(experiment, "0").value().reports.empty());

@@ -147,9 +147,9 @@ struct Notes final : TrialObserver {
   void on_decision(const DecisionRecord& d) override {
     decisions.push_back(fmt::format("{} {} by {}: {}", d.action, d.job_id, d.by, d.reason));
   }
-  void on_event(const std::string& kind, const std::string& text) override {
-    if (kind == "warning") warnings.push_back(text);
-    if (kind == "notice") notices.push_back(text);
+  void on_event(const RunnerEvent& event) override {
+    if (event.kind == EventKind::warning) warnings.push_back(event.text);
+    if (event.kind == EventKind::notice) notices.push_back(event.text);
   }
   Result<Kept> on_idle() override {
     if (!error.empty()) return fail(error);

@@ -149,7 +149,7 @@ TEST_CASE("restore: a decision that was not carried out is, with what belongs to
   auto state = restored({live_trial(0, TrialStatus::running)});
   state.live[0].record.final_metric = 3;
   SECTION("complete: it is saved at its end") {
-    state.live[0].asked = EndAsked{EndAsked::Kind::complete, TrialRunner::kOwnCriterion};
+    state.live[0].asked = EndAsked{EndAsked::Kind::complete, "its own criterion"};
     resume(w, state);
     CHECK(w.backend.stopped == Calls{"t0000"});
     w.end("t0000", Ending::stopped);
