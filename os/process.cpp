@@ -199,4 +199,9 @@ void ChildProcess::kill() {
   if (running_) ::kill(-pid_, SIGKILL);
 }
 
+// Not reaped as long as it runs: the number is still its own.
+void ChildProcess::ask_to_end() {
+  if (running_) ::kill(pid_, SIGTERM);
+}
+
 }  // namespace attune

@@ -74,7 +74,8 @@ class ChildProcess {
 
   // SIGTERM to the group now, SIGKILL after `grace`. A second call changes nothing.
   void terminate(std::chrono::milliseconds grace);
-  void kill();  // SIGKILL to the group
+  void kill();        // SIGKILL to the group
+  void ask_to_end();  // SIGTERM to the child alone, once each time
   // It runs on when this object is gone; its end is not reported.
   void leave() { running_ = false; }
 

@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
@@ -27,12 +24,12 @@ constexpr int kUnreachableAfter = 600;
 
 struct LocalWorkers::Slot {
   Slot(boost::asio::io_context& io, std::string given)
-      : name(std::move(given)), end(io), pause(io), well(io) {}
+      : name(std::move(given)), pause(io), well(io) {}
   std::string name;
-  pid_t pid = 0;
-  boost::asio::posix::stream_descriptor end;  // its pidfd
+  std::unique_ptr<ChildProcess> process;
   boost::asio::steady_timer pause, well;
   std::chrono::milliseconds next{kFirstPause};
+  std::string trouble;  // why it could not be started, as was logged
 };
 
 LocalWorkers::LocalWorkers(boost::asio::io_context& io, LocalWorkersOptions options, Log log)
@@ -41,7 +38,10 @@ LocalWorkers::LocalWorkers(boost::asio::io_context& io, LocalWorkersOptions opti
     slots_.push_back(std::make_unique<Slot>(io_, fmt::format("local-{}", i)));
 }
 
-LocalWorkers::~LocalWorkers() = default;
+LocalWorkers::~LocalWorkers() {
+  for (const auto& slot : slots_)
+    if (slot->process) slot->process->leave();
+}
 
 void LocalWorkers::begin() {
   for (const auto& slot : slots_) start(*slot);
@@ -55,14 +55,27 @@ void LocalWorkers::stop_starting() {
 void LocalWorkers::dismiss() {
   stop_starting();
   for (const auto& slot : slots_) {
-    if (slot->end.is_open()) ::kill(slot->pid, SIGTERM);  // not reaped: it is still that process
+    if (slot->process) slot->process->ask_to_end();
   }
 }
 
+// A full disk, or a limit of processes, may be over in a moment.
 void LocalWorkers::start(Slot& slot) {
+  const auto started = try_start(slot);
+  if (started) {
+    slot.trouble.clear();
+    return;
+  }
+  if (slot.trouble != started.error().message) {
+    slot.trouble = started.error().message;
+    log_.error("worker {} cannot be started, and is tried again: {}", slot.name, slot.trouble);
+  }
+  start_later(slot);
+}
+
+Result<void> LocalWorkers::try_start(Slot& slot) {
   const std::string path = (options_.directory / slot.name).string();
-  const auto output = open_private(path + ".out", O_WRONLY | O_CREAT | O_APPEND);
-  if (!output) return log_.error("worker {}: {}", slot.name, output.error().message);
+  const UniqueFd output = TRY(open_private(path + ".out", O_WRONLY | O_CREAT | O_APPEND));
   ProcessSpec spec;
   spec.arguments = {options_.program.string(),
                     "worker",
@@ -78,28 +91,23 @@ void LocalWorkers::start(Slot& slot) {
     spec.arguments.insert(spec.arguments.end(), {"--cpu", fmt::format("{}", options_.cpu)});
   spec.environment = options_.environment;
   spec.directory = options_.directory;
-  spec.descriptors = {{1, output->get()}, {2, output->get()}};
+  spec.descriptors = {{1, output.get()}, {2, output.get()}};
   spec.detached = true;
-  auto process = spawn_process(spec);
-  if (!process) return log_.error("worker {}: {}", slot.name, process.error().message);
-  slot.pid = process->pid;
-  slot.end.assign(process->pidfd.release());
-  slot.end.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                      [this, &slot](const boost::system::error_code& error) {
-                        if (!error) ended(slot);
-                      });
+  slot.process = TRY(ChildProcess::spawn(io_, spec, [this, &slot](ExitStatus) {
+    slot.process.reset();
+    slot.well.cancel();
+    start_later(slot);
+  }));
   slot.well.expires_after(kLivedWell);
   slot.well.async_wait([&slot](const boost::system::error_code& error) {
     if (!error) slot.next = kFirstPause;
   });
+  return {};
 }
 
-void LocalWorkers::ended(Slot& slot) {
-  ::waitpid(slot.pid, nullptr, 0);
-  slot.end.close();
-  slot.well.cancel();
+void LocalWorkers::start_later(Slot& slot) {
   if (!starting_) return;
-  log_.debug("worker {} has ended, and is started again in {} ms", slot.name, slot.next.count());
+  log_.debug("worker {} is started again in {} ms", slot.name, slot.next.count());
   slot.pause.expires_after(slot.next);
   slot.next = std::min(2 * slot.next, kLongestPause);
   slot.pause.async_wait([this, &slot](const boost::system::error_code& error) {

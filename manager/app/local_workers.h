@@ -1,8 +1,9 @@
 #pragma once
 // Workers on this machine that a coordinator keeps running: local-0, local-1, ... Each is a process
-// of its own that outlives the coordinator; one that dies is started again, and goes on with its
-// trials. A worker that an earlier coordinator has left is still there: the new process finds its
-// lock taken, and ends. One that cannot reach any coordinator, and runs nothing, goes.
+// of its own that outlives the coordinator; one that dies, or could not be started, is started
+// again, and resumes its trials. A worker that an earlier coordinator has left is still there: the
+// new process finds its lock taken, and ends. One that cannot reach any coordinator, and runs
+// nothing, goes.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -37,7 +38,8 @@ class LocalWorkers {
  private:
   struct Slot;
   void start(Slot& slot);
-  void ended(Slot& slot);
+  Result<void> try_start(Slot& slot);
+  void start_later(Slot& slot);
 
   boost::asio::io_context& io_;
   const LocalWorkersOptions options_;
