@@ -19,6 +19,13 @@ constexpr std::array<std::string_view, 3> kWithName = {"printf", "test", "["};  
 constexpr std::array<std::string_view, 7> kCompare = {"-eq", "-ne", "-lt", "-le",
                                                       "-gt", "-ge", "-v"};
 
+// Their arguments are code, or files of code.
+constexpr std::array<std::string_view, 9> kRun = {"eval",  "source", ".",  "compgen", "complete",
+                                                  "alias", "bind",   "fc", "enable"};
+// Shells run what is in them: before each prompt or line, or at the start of another shell.
+constexpr std::array<std::string_view, 7> kRunVariables = {
+    "PS0", "PS1", "PS2", "PS4", "ENV", "BASH_ENV", "PROMPT_COMMAND"};
+
 bool is_one_of(std::string_view word, const auto& words) {
   return std::ranges::find(words, word) != words.end();
 }
@@ -28,6 +35,12 @@ bool of_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
 
 bool is_assignment(std::string_view word) {
   return begins_name(word[0]) && word.find('=') != std::string_view::npos;
+}
+
+// Whoever is given NAME=value: an assignment, declare, env.
+bool assigns_code(std::string_view word) {
+  const std::string_view name = word.substr(0, word.find_first_of("=+["));
+  return name.size() < word.size() && is_one_of(name, kRunVariables);
 }
 
 // The beginning of name[subscript]=, or of [subscript]= in a list.
@@ -58,6 +71,7 @@ std::string_view ShellScanner::place() {
   if (now.test) return now.compares ? kArithmetic : "";
   if (now.redirects) return "";
   if (now.traps) return kTrap;
+  if (now.runs || assigns_code(now.word)) return kCode;
   const bool list = holder().list > 0;
   const bool assigns = !now.begun || now.declares || list;
   if (now.evaluates || (assigns && in_subscript(now.word, list))) return kArithmetic;
@@ -99,6 +113,7 @@ void ShellScanner::end_word() {
     now.begun = true;
     now.evaluates = word == "let";
     now.traps = word == "trap";
+    now.runs = is_one_of(word, kRun);
     now.declares = is_one_of(word, kDeclare);
     now.names = now.declares || is_one_of(word, kNames);
     now.with_name = is_one_of(word, kWithName);
@@ -211,6 +226,7 @@ std::size_t ShellScanner::in_code(std::string_view rest) {
   if (c == '`' && now() == Context::backtick) return leave(1);
   if (rest.starts_with("((")) return enter(Context::arithmetic, 2);
   const bool list = c == '(' && command().word.ends_with('=');
+  const bool code = list && assigns_code(command().word);
   const bool redirects = (c == '<' || c == '>') && !command().test;
   constexpr std::string_view kDigits = "0123456789";
   if (redirects && command().word.find_first_not_of(kDigits) == std::string::npos)
@@ -220,6 +236,7 @@ std::size_t ShellScanner::in_code(std::string_view rest) {
   if (kBetweenCommands.find(c) != std::string_view::npos && !duplicates) end_command();
   if (word_start_) end_word();
   if (redirects) command().redirects = true;
+  if (code) command().runs = true;
   if (rest.starts_with("<<<")) return 3;
   if (rest.starts_with("<<")) {
     here_document_ = true;

@@ -25,13 +25,15 @@ class ShellScanner {
   // is
   // $((...)), ((...)) and $[...], a subscript, an offset, let, declare -i, -gt and the like in
   // [[...]]; as the name of a variable, which may have a subscript: read, unset, declare, printf
-  // -v, [ -v; in a trap. What a variable was declared to be before is not known, nor who reads it
-  // later.
+  // -v, [ -v; in a trap; as code: eval, source, compgen and the like, and what is assigned to a
+  // variable that a shell runs by itself (PS4, BASH_ENV). What a variable was declared to be before
+  // is not known, nor who reads it later.
   std::string_view evaluated() const;
 
   static constexpr std::string_view kArithmetic = "in an arithmetic expression";
   static constexpr std::string_view kName = "for the name of a variable";
   static constexpr std::string_view kTrap = "in a trap";
+  static constexpr std::string_view kCode = "where a command or variable takes code";
 
  private:
   enum class Part { none, name, index, offset, word };  // of ${...}
@@ -42,6 +44,7 @@ class ShellScanner {
     bool declares = false;   // declare and its like
     bool evaluates = false;  // its arguments
     bool traps = false, names = false;
+    bool runs = false;                          // its arguments, as code
     bool with_name = false, name_next = false;  // an option -v, and now
     bool redirects = false;                     // the next word is no argument
     bool test = false;                          // [[...]]; of the part between && and ||:

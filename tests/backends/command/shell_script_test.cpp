@@ -133,6 +133,29 @@ TEST_CASE("shell script: a name of a variable and a trap are refused") {
                                                 : "{x} stands for the name of a variable, which"));
 }
 
+TEST_CASE("shell script: what takes code is refused") {
+  const std::string command = GENERATE(
+      "eval {x}", "eval \"run $(cat f) {x}\"", "source {x}", ". {x}; run", "compgen -W {x}",
+      "complete -W '{x}' run", "alias run={x}", "PS4={x}; set -x; run", "PS4=\"+{x}\" bash -x f",
+      "BASH_ENV={x} bash -c run", "export BASH_ENV={x}", "env ENV={x} sh -i", "PROMPT_COMMAND+={x}",
+      "PROMPT_COMMAND=({x})", "PROMPT_COMMAND[1]={x}", "if true; then eval {x}; fi", "$(eval {x})",
+      "command eval {x}");
+  CAPTURE(command);
+  const auto script = shell_script(command, ParameterNames({"x"}));
+  REQUIRE_FALSE(script.has_value());
+  CHECK(script.error().message.starts_with("{x} stands where a command or variable takes code"));
+}
+
+TEST_CASE("shell script: what only looks like code is not refused") {
+  const std::string command =
+      GENERATE("run eval {x}", "run . {x}", "ENVIRONMENT={x} run", "run --ENV {x}",
+               "PS4='+ '; set -x; run {x}", "eval \"$setup\"; run {x}",
+               "source setup.sh && run {x}", "env RATE={x} run", "BASH_ENV= run {x}");
+  CAPTURE(command);
+  const auto script = shell_script(command, ParameterNames({"x"}));
+  if (!script) FAIL(script.error().message);
+}
+
 TEST_CASE("shell script: what only looks like arithmetic is not refused") {
   const std::string command = GENERATE(
       "[[ {x} == adam ]] && run {x}", "[[ {x} = a && $n -gt 3 ]]", "[ {x} -gt 3 ]; run -gt {x}",
