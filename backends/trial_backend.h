@@ -104,9 +104,8 @@ class TrialBackend {
  public:
   virtual ~TrialBackend() = default;  // does not end trials that run: a later backend adopts them
 
-  // Where trials keep their files; before anything else is called. And what they execute, for logs.
+  // Where trials keep their files; before anything else is called.
   virtual void set_path(const std::filesystem::path& directory) = 0;
-  virtual std::string entry_point() const = 0;
 
   // All that there is for trials, whether in use or not.
   virtual Resources capacity() const = 0;
@@ -145,9 +144,6 @@ class TrialBackend {
   virtual void delete_checkpoint(const std::string& checkpoint) = 0;  // an unknown one is ignored
   // The trial will not be started again: what it saved for itself may go; its output stays.
   virtual void release(const std::string& job_id) = 0;
-
-  // The experiment's state is about to be saved: the place for a backend to save its own.
-  virtual void on_tuner_save() {}
 
   // Everything new, the events of one trial in their order, a bounded amount: if there is more,
   // wake is called again. Not fetching is how the owner slows a flood down.

@@ -34,16 +34,13 @@ endif()
 
 
 # attune_room(NAME LINK other_room fmt::fmt): a static library attune_NAME of all sources in this
-# folder and its FOLDERS, EXCEPT those of programs; where a folder has several, of the SOURCES that are named. What
-# stands in BUILD_INTERFACE is nothing to those who link an installed one.
+# folder and its FOLDERS, EXCEPT those of programs. What stands in BUILD_INTERFACE is nothing to those
+# who link an installed one.
 function(attune_room name)
-  cmake_parse_arguments(ROOM "" "" "EXCEPT;FOLDERS;SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "EXCEPT;FOLDERS;LINK" ${ARGN})
   list(TRANSFORM ROOM_FOLDERS APPEND /*.cpp)
   file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp ${ROOM_FOLDERS})
   list(REMOVE_ITEM sources ${ROOM_EXCEPT})
-  if(ROOM_SOURCES)
-    set(sources ${ROOM_SOURCES})
-  endif()
   add_library(attune_${name} STATIC ${sources})
   target_link_libraries(attune_${name} PUBLIC $<BUILD_INTERFACE:attune_options> ${ROOM_LINK})
 endfunction()

@@ -39,7 +39,6 @@ class LocalBackend final : public TrialBackend {
   ~LocalBackend() override;
 
   void set_path(const std::filesystem::path& directory) override;
-  std::string entry_point() const override { return options_.command; }
   Resources capacity() const override { return capacity_; }
   Result<void> start(const TrialStart& trial) override;
   Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) override;

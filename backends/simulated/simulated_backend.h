@@ -63,7 +63,6 @@ class SimulatedBackend final : public TrialBackend {
   bool advance();
 
   void set_path(const std::filesystem::path& directory) override { directory_ = directory; }
-  std::string entry_point() const override { return curves_->description(); }
   Resources capacity() const override { return options_.capacity; }
   Result<void> start(const TrialStart& trial) override;
   // A simulated trial dies with the process that simulates it: always lost.

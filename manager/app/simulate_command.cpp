@@ -70,6 +70,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   const Experiment& file = setup.session.experiment;
   const std::filesystem::path directory = setup.session.facts.directory;
   const Log log = TRY(open_runner_log(directory, file.log_level));
+  log.info("simulated over {}", curves->description());
   DaemonDecider daemon(io, daemon_options(setup.session), log.named("daemon"));
   SyncedDecider decider(daemon);
   SimulatedBackend backend(settings.backend, std::move(curves), clock);

@@ -66,7 +66,6 @@ class PoolBackend final : public TrialBackend {
   }
 
   void set_path(const std::filesystem::path& directory) override;
-  std::string entry_point() const override { return options_.command; }
   Resources capacity() const override { return options_.capacity; }
   // Never fails: what the coordinator refuses has failed later.
   Result<void> start(const TrialStart& trial) override;

@@ -178,7 +178,6 @@ class RayBackend final : public TrialBackend {
   void delete_checkpoint(const std::string& id) override { checkpoints_.erase(id); }
   void release(const std::string&) override {}
   void set_path(const std::filesystem::path&) override {}
-  std::string entry_point() const override { return "scripted"; }
   Resources capacity() const override { return capacity_; }
   std::vector<TrialEvent> fetch_status_results() override { return std::exchange(events_, {}); }
   std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const override { return {}; }

@@ -108,7 +108,6 @@ class FakeBackend final : public TrialBackend {
   void delete_checkpoint(const std::string& id) override { deleted.push_back(id); }
   void release(const std::string& job) override { released.push_back(job); }
   void set_path(const std::filesystem::path&) override {}
-  std::string entry_point() const override { return "fake"; }
   Resources capacity() const override { return {4, 1, 1e9, {{"licence", 1}}}; }
   std::vector<TrialEvent> fetch_status_results() override { return std::exchange(events, {}); }
   std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const override { return {}; }
