@@ -1,5 +1,5 @@
 #pragma once
-// What the program of a task of the coordinator (docs/coordinator.md) links to push data into
+// What the program of a task of the coordinator (docs/workloads.md) links to push data into
 // buffers and to sample from them. Parameters and reports are those of any trial (trial/trial.h).
 //
 //   auto client = attune::BufferClient::from_trial(*trial, parameters);

@@ -1,6 +1,6 @@
 #pragma once
 // How two sides that share a secret convince each other that they do, without saying it, and agree
-// on a key for the encryption that follows. Frames before the encryption (docs/coordinator.md):
+// on a key for the encryption that follows. Frames before the encryption (docs/wire.md):
 //
 //   client: hello {version, role, name, nonce}
 //   server: challenge {version, nonce, proof}       or error {message, final}

@@ -1,5 +1,5 @@
 #pragma once
-// The messages of docs/coordinator.md as JSON, and what is heard as calls of the coordinator.
+// The messages of docs/wire.md as JSON, and what is heard as calls of the coordinator.
 #include <functional>
 #include <string>
 

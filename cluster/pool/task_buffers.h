@@ -33,7 +33,7 @@ class TaskBuffers {
   virtual void hear(const Record& record, const Task* task) = 0;
   virtual Result<void> replay(const json& record) = 0;
 
-  // What the program of a task says (docs/coordinator.md), which runs attempt `task.attempt`. An
+  // What the program of a task says (docs/wire.md), which runs attempt `task.attempt`. An
   // error: it may not say that, and is to be cut off.
   virtual Result<void> hear(BufferSession session, const Task& task, const json& message) = 0;
   virtual void gone(BufferSession session) = 0;  // nobody waits for its answers any more

@@ -1,6 +1,6 @@
 #pragma once
 // The commanders by name. After DI-engine (opendilab), ding/worker/coordinator: naive_parallel,
-// solo_parallel and one_vs_one_parallel; docs/coordinator.md, "Commanders", has their settings.
+// solo_parallel and one_vs_one_parallel; docs/workloads.md, "Commanders", has their settings.
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// The file of `attune coordinator FILE`: a commander and its roles. docs/coordinator.md, "Running a
+// The file of `attune coordinator FILE`: a commander and its roles. docs/workloads.md, "Running a
 // workload".
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-// The settings of a buffer. docs/coordinator.md, "Buffers", explains them to users.
+// The settings of a buffer. docs/workloads.md, "Buffers", explains them to users.
 //
 // Two parties wait for each other at a buffer, so settings under which both could wait for ever are
 // refused here: a batch that could never be there (more than the capacity), or never be allowed

@@ -9,7 +9,7 @@
 namespace attune {
 
 // Tables of the workers, tasks and buffers of a coordinator. `status`: its answer
-// (docs/coordinator.md); the error: it is none, as from another version.
+// (docs/wire.md); the error: it is none, as from another version.
 Result<std::string> pool_text(const json& status, const Console& console);
 
 }  // namespace attune

@@ -23,7 +23,7 @@ Ids told(World& world) {
   return lines;
 }
 
-// The numbers of docs/coordinator.md: one learner and three collectors on four processors.
+// The numbers of docs/workloads.md: one learner and three collectors on four processors.
 TEST_CASE("commander place: a due evaluation gets the place of a collector") {
   CommandedWorld w("solo", solo_settings(), 4);
   CHECK(waiting(w) == Ids{"run-collect-3"});

@@ -103,7 +103,7 @@ TEST_CASE("coordinator program: what a task has saved is there for its next atte
   CHECK(text.str() == "0:\n1: 7\n");
 }
 
-// The numbers of docs/coordinator.md, "Running a workload". The first evaluation has a place before
+// The numbers of docs/workloads.md, "Running a workload". The first evaluation has a place before
 // the collectors have; the second one is due when nothing is free.
 TEST_CASE("coordinator program: one learner and three collectors leave room for evaluations") {
   Programs p;
