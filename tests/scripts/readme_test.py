@@ -102,6 +102,21 @@ class Readme(unittest.TestCase):
             status = daemon.close()
         self.assertEqual(status, 0)
 
+    def test_links_lead_somewhere(self):
+        pages = [*ROOT.glob('docs/*.md'), ROOT / 'README.md', ROOT / 'CONTRIBUTING.md']
+        headings = {page: {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading
+                           in re.findall(r'^#+ (.*)$', page.read_text(), re.MULTILINE)}
+                    for page in pages}
+        for page in pages:
+            text = re.sub(r'```.*?```', '', page.read_text(), flags=re.DOTALL)
+            for link in re.findall(r'\]\(([^)\s]+)\)', text):
+                name, _, anchor = link.partition('#')
+                target = (page.parent / name).resolve() if name else page
+                with self.subTest(page=page.name, link=link):
+                    self.assertTrue(target.exists())
+                    if anchor and target in headings:
+                        self.assertIn(anchor, headings[target])
+
     def test_files_that_are_named_exist(self):
         names = re.findall(r'\]\(([^)#]+)\)|\b(scripts/\w+\.(?:sh|py))',
                            re.sub(r'```.*?```', '', README, flags=re.DOTALL))
