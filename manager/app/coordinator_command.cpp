@@ -150,6 +150,8 @@ void say_if_another_runs(const fs::path& directory) {
 
 }  // namespace
 
+// Puts a coordinator together: what is made here refers to what was made before, to the end.
+// NOLINTNEXTLINE(readability-function-size)
 Result<int> run_coordinator(const CoordinatorCommandOptions& options,
                             const Surroundings& surroundings) {
   unblock_signals();

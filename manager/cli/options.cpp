@@ -257,6 +257,33 @@ std::string given_command(const CLI::App& app) {
   return name;
 }
 
+// What the parser has left as words becomes values. An end: they are wrong.
+std::optional<CommandLineEnd> read_words(Found& found) {
+  if (auto* resume = std::get_if<ResumeOptions>(&*found.chosen)) {
+    auto retries = read_retries(found.retries);
+    if (!retries) return CommandLineEnd{kExitUsage, retries.error().message + "\n"};
+    resume->retries = *std::move(retries);
+  } else if (auto* coordinator = std::get_if<CoordinatorCommandOptions>(&*found.chosen)) {
+    coordinator->durability = found.durability == "always"  ? Durability::always
+                              : found.durability == "never" ? Durability::never
+                                                            : Durability::each_second;
+  } else if (auto* worker = std::get_if<WorkerCommandOptions>(&*found.chosen)) {
+    auto amounts = read_amounts(found.amounts);
+    if (!amounts) return CommandLineEnd{kExitUsage, amounts.error().message + "\n"};
+    worker->custom = *std::move(amounts);
+  } else if (auto* trials = std::get_if<TrialsOptions>(&*found.chosen)) {
+    trials->statuses = read_statuses(found.statuses);
+  } else if (const auto* update = std::get_if<UpdateOptions>(&*found.chosen)) {
+    if (update->search_space.empty() && !update->concurrency && !update->max_seconds &&
+        !update->max_trials)
+      return CommandLineEnd{
+          kExitUsage,
+          "attune update: nothing to change; see --search-space, --concurrency, --duration and "
+          "--max-trials\n"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void directory_option(CLI::App* sub, std::string& directory) {
@@ -318,30 +345,7 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
         kExitOk, app.got_subcommand("man") ? man_page(all, ATTUNE_VERSION, "attuned(1)")
                                            : completion_script(found.shell, all.commands)});
   }
-  if (auto* resume = std::get_if<ResumeOptions>(&*found.chosen)) {
-    auto retries = read_retries(found.retries);
-    if (!retries)
-      return std::unexpected(CommandLineEnd{kExitUsage, retries.error().message + "\n"});
-    resume->retries = *std::move(retries);
-  } else if (auto* coordinator = std::get_if<CoordinatorCommandOptions>(&*found.chosen)) {
-    coordinator->durability = found.durability == "always"  ? Durability::always
-                              : found.durability == "never" ? Durability::never
-                                                            : Durability::each_second;
-  } else if (auto* worker = std::get_if<WorkerCommandOptions>(&*found.chosen)) {
-    auto amounts = read_amounts(found.amounts);
-    if (!amounts)
-      return std::unexpected(CommandLineEnd{kExitUsage, amounts.error().message + "\n"});
-    worker->custom = *std::move(amounts);
-  } else if (auto* trials = std::get_if<TrialsOptions>(&*found.chosen)) {
-    trials->statuses = read_statuses(found.statuses);
-  } else if (const auto* update = std::get_if<UpdateOptions>(&*found.chosen)) {
-    if (update->search_space.empty() && !update->concurrency && !update->max_seconds &&
-        !update->max_trials)
-      return std::unexpected(CommandLineEnd{
-          kExitUsage,
-          "attune update: nothing to change; see --search-space, --concurrency, --duration and "
-          "--max-trials\n"});
-  }
+  if (auto wrong = read_words(found)) return std::unexpected(*std::move(wrong));
   return *std::move(found.chosen);
 }
 
