@@ -56,7 +56,7 @@ class FormerVersion(unittest.TestCase):
                   self.attune('export', '--format', 'jsonl').stdout.splitlines()]
         self.assertEqual(len(trials), 12)
         self.assertLessEqual({trial['status'] for trial in trials}, {'succeeded', 'early_stopped'})
-        after = {trial['trial_job_id']: trial['score'] for trial in trials}
+        after = {trial['trial_job_id']: trial.get('score') for trial in trials}
         for job, metric in before.items():
             self.assertEqual(after[job], json.loads(metric)['default'])
 
