@@ -197,6 +197,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   read_limits(top, result);
   result.local = read_platform(top);
   read_rules(top, result);
+  if (of_user) check_simulation(top);
   if (!source.backend.empty()) result.backend = source.backend;
   result.warnings = without_effect(top, result);
   result.document = document.value;

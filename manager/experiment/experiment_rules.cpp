@@ -158,13 +158,17 @@ void read_gpus(const Section& top, Experiment& experiment) {
 
 }  // namespace
 
+void check_simulation(const Section& top) {
+  const auto simulation = top.section("simulation");
+  if (!simulation) return;
+  for (const ArgumentFlaw& flaw : simulation_flaws(simulation->value()))
+    simulation->error(fmt::format("{}", fmt::join(flaw.path, ".")), flaw.message);
+}
+
 void read_rules(const Section& top, Experiment& experiment) {
   experiment.backend = top.choice("backend", {"local", "pool", "slurm", "simulated"});
-  if (const auto simulation = top.section("simulation")) {
+  if (const auto simulation = top.section("simulation"))
     experiment.simulation = simulation->value();
-    for (const ArgumentFlaw& flaw : simulation_flaws(experiment.simulation))
-      simulation->error(fmt::format("{}", fmt::join(flaw.path, ".")), flaw.message);
-  }
   experiment.arguments = top.choice("arguments", {"none", "commandLine", "jsonFile"});
   experiment.output_limit = top.bytes("outputLimit").value_or(experiment.output_limit);
   experiment.trial.resources = read_resources(top, "resources");

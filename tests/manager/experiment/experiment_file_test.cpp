@@ -188,6 +188,16 @@ initialPoints: [{x: 0.5}]
   CHECK(again->stop.max_finished == 99);
 }
 
+TEST_CASE("experiment file: a stored simulation from before it was checked is read") {
+  const Folder folder;
+  const std::string text =
+      "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\ntrialCommand: run\n";
+  json stored = to_document(folder.read(text).value());
+  stored["simulation"] = {{"epoch", 3}};
+  CHECK(read_stored_experiment(stored, "/elsewhere"));
+  CHECK_FALSE(folder.read(text + "simulation: {epoch: 3}\n"));
+}
+
 TEST_CASE("experiment file: a search space that is too large for YAML can be kept") {
   const Folder folder;
   // Each option is a list of its own, of which there may be many.
