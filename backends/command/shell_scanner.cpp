@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 7> kCompare = {"-eq", "-ne", "-lt", "-le"
 // Their arguments are code, or files of code.
 constexpr std::array<std::string_view, 9> kRun = {"eval",  "source", ".",  "compgen", "complete",
                                                   "alias", "bind",   "fc", "enable"};
-// Shells run what is in them: before each prompt or line, or at the start of another shell.
+// Shells run their values: before each prompt or line, or when another shell starts.
 constexpr std::array<std::string_view, 7> kRunVariables = {
     "PS0", "PS1", "PS2", "PS4", "ENV", "BASH_ENV", "PROMPT_COMMAND"};
 
@@ -37,7 +37,7 @@ bool is_assignment(std::string_view word) {
   return begins_name(word[0]) && word.find('=') != std::string_view::npos;
 }
 
-// Whoever is given NAME=value: an assignment, declare, env.
+// In any place of a command, as env and declare take NAME=value, too.
 bool assigns_code(std::string_view word) {
   const std::string_view name = word.substr(0, word.find_first_of("=+["));
   return name.size() < word.size() && is_one_of(name, kRunVariables);

@@ -21,13 +21,14 @@ class ShellScanner {
   bool here_document() const { return here_document_; }
   // What comes next is no code: a comment, or behind a backslash.
   bool at_text() const { return comment_ || escaped_; }
-  // Where a value here, or one that was taken, is evaluated; empty: nowhere. In arithmetic, which
-  // is
-  // $((...)), ((...)) and $[...], a subscript, an offset, let, declare -i, -gt and the like in
-  // [[...]]; as the name of a variable, which may have a subscript: read, unset, declare, printf
-  // -v, [ -v; in a trap; as code: eval, source, compgen and the like, and what is assigned to a
-  // variable that a shell runs by itself (PS4, BASH_ENV). What a variable was declared to be before
-  // is not known, nor who reads it later.
+  // Where the shell would evaluate a value here, or one that was taken; empty: nowhere.
+  // * Arithmetic: $((...)), ((...)), $[...], a subscript, an offset, let, declare -i, and -gt and
+  //   the like in [[...]].
+  // * The name of a variable, which may have a subscript: read, unset, declare, printf -v, [ -v.
+  // * A trap.
+  // * Code: arguments of eval, source, compgen and the like; values of variables that shells run by
+  //   themselves (PS4, BASH_ENV).
+  // The scan does not know what a variable was declared to be before, nor who reads it later.
   std::string_view evaluated() const;
 
   static constexpr std::string_view kArithmetic = "in an arithmetic expression";

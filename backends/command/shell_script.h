@@ -19,7 +19,7 @@ struct ShellScript {
 // of the command, and those are shifted away: functions, `set --` and "$@" are the user's.
 //
 // Errors name the cure: a placeholder in a here-document, whose text the quotes would become part
-// of, or where the shell evaluates it as an arithmetic expression (ShellScanner::evaluated()).
+// of, or where the shell would evaluate the value (ShellScanner::evaluated()).
 Result<ShellScript> shell_script(const std::string& command, const ParameterNames& names);
 
 }  // namespace attune
