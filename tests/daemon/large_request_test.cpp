@@ -5,7 +5,9 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
+#include "os/atomic_file.h"
 #include "tests/daemon/resume_helpers.h"
+#include "tests/support/file_event.h"
 #include "tests/support/gated_tuner.h"
 #include "tests/support/transcript_text.h"
 
@@ -102,6 +104,7 @@ struct Gated {
     gate.shut();
     return start("resume", {{"received", received}});
   }
+  std::string journal() const { return read_file(folder.path / "attuned.journal").value(); }
 
   TemporaryFolder folder;
   Gate gate{(folder.path / "gate").string()};
@@ -114,8 +117,11 @@ TEST_CASE("large requests: ID does not wait for what the journal does not have")
     daemon.send("IN", kSpace);
     daemon.receive();
     world.gate.shut();
+    FileEvent written(world.folder.path, "attuned.journal", FileEvent::Kind::written);
     daemon.send("GE", "100");
     world.gate.await();
+    // The tuner's thread may be at the gate before the io thread writes the record.
+    while (!world.journal().contains("GE100")) written.wait();
     daemon.signal(SIGKILL);
     daemon.wait();
     world.gate.open();
@@ -123,7 +129,7 @@ TEST_CASE("large requests: ID does not wait for what the journal does not have")
   world.gate.shut();  // nobody opens it before ID
   DaemonProcess daemon = world.start("resume", {{"received", 0}});
   daemon.send("IN", kSpace);
-  CHECK(daemon.receive() == Frame{"ID", R"({"through":1})"});
+  REQUIRE(daemon.receive() == Frame{"ID", R"({"through":1})"});
   daemon.send("PI", "all");
   world.gate.await();
   world.gate.open();

@@ -1,10 +1,11 @@
 #pragma once
-// Waits until a file is renamed into its place, as atomic writers do.
+// Waits until a file is renamed into its place, as atomic writers do, or written to.
 #include <poll.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -13,10 +14,12 @@ namespace attune {
 
 class FileEvent {
  public:
-  // Renames from now on count.
-  FileEvent(const std::string& directory, std::string name)
+  enum class Kind : std::uint32_t { renamed = IN_MOVED_TO, written = IN_MODIFY };
+
+  // What happens from now on counts.
+  FileEvent(const std::string& directory, std::string name, Kind kind = Kind::renamed)
       : name_(std::move(name)), fd_(::inotify_init1(IN_CLOEXEC)) {
-    if (fd_ < 0 || ::inotify_add_watch(fd_, directory.c_str(), IN_MOVED_TO) < 0) {
+    if (fd_ < 0 || ::inotify_add_watch(fd_, directory.c_str(), std::uint32_t(kind)) < 0) {
       throw std::runtime_error("inotify: " + std::string(std::strerror(errno)));
     }
   }
@@ -24,7 +27,7 @@ class FileEvent {
   FileEvent(const FileEvent&) = delete;
   FileEvent& operator=(const FileEvent&) = delete;
 
-  // Until the next rename that no wait has seen yet; throws after half a minute without any.
+  // Until the next event that no wait has seen yet; throws after 200 seconds without any.
   void wait() {
     while (unseen_ == 0) read_events();
     --unseen_;
