@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "manager/store/store_observer.h"
 #include "manager/store/store_reader.h"
+#include "manager/store/store_writer.h"
 #include "os/clock.h"
 
 namespace attune::bench {
@@ -14,7 +14,7 @@ namespace {
 
 class StoredWorld {
  public:
-  StoredWorld() : store(open()), observer(store, clock) {
+  StoredWorld() : store(open()), writer(store, clock) {
     NewExperiment experiment;
     experiment.id = "bench";
     experiment.directory = folder_;
@@ -33,11 +33,11 @@ class StoredWorld {
                       {{"lr", 0.0123456789}, {"momentum", 0.9}, {"layers", 3}, {"act", "relu"}},
                       R"({"parameter_id": 12345, "parameter_source": "algorithm", "parameters": )"
                       R"({"lr": 0.0123456789, "momentum": 0.9, "layers": 3, "act": "relu"}})"};
-    observer.on_trial_added(trial);
+    writer.add_trial(trial);
     trial.status = TrialStatus::running;
     trial.attempts = 1;
     trial.start_time = 2;
-    observer.on_attempt(trial, "").value();
+    writer.begin_attempt(trial, "").value();
     return trial;
   }
   void report(TrialRecord& trial, std::int64_t sequence) {
@@ -52,16 +52,16 @@ class StoredWorld {
     report.position = 120 * sequence;
     trial.last_metric = report.metric.value;
     ++trial.reports;
-    observer.on_report(trial, report, {});
-    observer.on_trial_changed(trial);
+    writer.add_report(trial, report, {});
+    writer.change_trial(trial);
   }
   void finish(TrialRecord& trial) {
-    observer.on_attempt_end(trial, {trial.job_id, Ending::succeeded, "exit code 0", 4, 0.5, 4096});
+    writer.end_attempt(trial, {trial.job_id, Ending::succeeded, "exit code 0", 4, 0.5, 4096});
     trial.status = TrialStatus::succeeded;
     trial.final_metric = static_cast<double>(trial.sequence * 7919 % 100'003);
     trial.end_time = 4;
-    observer.on_trial_changed(trial);
-    observer.on_idle().value();
+    writer.change_trial(trial);
+    writer.commit().value();
   }
 
   const std::filesystem::path& folder() const { return folder_; }
@@ -78,7 +78,7 @@ class StoredWorld {
 
  public:
   Store store;
-  StoreObserver observer;
+  StoreWriter writer;
 };
 
 void fill(StoredWorld& world, std::int64_t trials) {
@@ -95,7 +95,7 @@ void store_report(benchmark::State& state) {
   std::int64_t sequence = 0;
   for (auto _ : state) {
     world.report(trial, sequence++);
-    if (sequence % state.range(1) == 0) world.observer.on_idle().value();
+    if (sequence % state.range(1) == 0) world.writer.commit().value();
   }
 }
 BENCHMARK(store_report)

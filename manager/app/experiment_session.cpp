@@ -20,10 +20,9 @@
 #include "manager/control/control_handler.h"
 #include "manager/control/control_server.h"
 #include "manager/decider/daemon_decider.h"
-#include "manager/store/store_observer.h"
 #include "manager/store/store_outbox.h"
 #include "manager/store/store_reader.h"
-#include "manager/trials/observer_list.h"
+#include "manager/store/store_writer.h"
 #include "os/private_file.h"
 
 namespace attune {
@@ -250,7 +249,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
                             kept.error().message));
   }
   const ChosenBackend chosen = *std::move(made);
-  StoreObserver memory(store, clock);
+  StoreWriter writer(store, clock);
   Reporter reporter(setup.facts, progress);
   for (const TrialRecord& trial : setup.succeeded) reporter.offer(trial);
   if (setup.resume) {
@@ -258,10 +257,9 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
     tally.pending = std::ssize(setup.restored.live);
     reporter.go_on_from(tally, setup.restored.seconds);
   }
-  ObserverList observers({&memory, &reporter});
   RunnerOptions options = runner_options(setup.experiment, setup.facts.objectives);
   options.results = [&setup] { return stored_results(setup.facts); };
-  TrialRunner runner(std::move(options), decider, *chosen.backend, clock, observers, log);
+  TrialRunner runner(std::move(options), decider, *chosen.backend, clock, writer, reporter, log);
   runner_pointer = &runner;
   ControlHandler control(runner, setup.experiment, store, clock);
   const auto server = TRY(ControlServer::listen(
@@ -274,21 +272,21 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   for (const Again& again : setup.again) {
     const std::string job_id =
         TRY(runner.add_trial(again.parameters, TrialSource::customized, {}, again.checkpoint));
-    observers.on_decision({again.job_id, "retry", "user", "tried again as " + job_id});
+    writer.add_decision({again.job_id, "retry", "user", "tried again as " + job_id});
   }
   runner.start();
   Loop(io, runner, chosen, progress, clock).run();
   if (chosen.at_end && !runner.left_trials()) chosen.at_end(runner.interrupted());
   SessionResult result{reporter.exit_code(), reporter.outcome(), reporter.summary(),
                        reporter.summary_text()};
-  if (const auto& written = memory.stored(); !written) {
+  if (const auto& written = writer.stored(); !written) {
     result.stored = false;
     // No mistake in what was given, which is what an error of this function means.
     if (result.exit_code != kExitInterrupted) result.exit_code = kExitFailed;
     if (result.outcome.kind == ExperimentEnd::Kind::completed)
       result.outcome = {ExperimentEnd::Kind::failed, result.outcome.reason};
     result.outcome.reason += "; that could not be written: " + written.error().message;
-  } else if (const auto& ended = memory.end_result(); !ended) {
+  } else if (const auto& ended = writer.end_result(); !ended) {
     result.stored = false;
     progress.message(
         fmt::format("warning: all results are stored, but not that the experiment has "

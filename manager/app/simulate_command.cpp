@@ -13,8 +13,7 @@
 #include "manager/decider/daemon_decider.h"
 #include "manager/decider/synced_decider.h"
 #include "manager/experiment/experiment_file.h"
-#include "manager/store/store_observer.h"
-#include "manager/trials/observer_list.h"
+#include "manager/store/store_writer.h"
 #include "os/standard_output.h"
 
 namespace attune {
@@ -80,11 +79,10 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   setup.session.shown.metric = setup.session.facts.objective().metric;
   Progress progress(setup.session.shown, real);
   for (const std::string& message : setup.session.messages) progress.message(message);
-  StoreObserver memory(claimed->store, clock, &real);
+  StoreWriter writer(claimed->store, clock, &real);
   Reporter reporter(setup.session.facts, progress);
-  ObserverList observers({&memory, &reporter});
   TrialRunner runner(runner_options(file, setup.session.facts.objectives), decider, backend, clock,
-                     observers, log);
+                     writer, reporter, log);
   for (const json& point : file.initial_points) TRY(runner.add_trial(point, TrialSource::initial));
   asio::signal_set signals(io, SIGINT, SIGTERM);
   signals.async_wait([&](const boost::system::error_code& error, int) {
@@ -99,7 +97,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
                 .next_deadline = [&] { return runner.next_deadline(); },
                 .done = [&] { return runner.done(); }},
                decider, backend, clock));
-  if (const auto& stored = memory.end_result(); !stored) {
+  if (const auto& stored = writer.end_result(); !stored) {
     if (!interrupted) return std::unexpected(stored.error());
     put_text(stderr, fmt::format("attune: {}\n", terminal_text(stored.error().message)));
     return kExitInterrupted;

@@ -34,10 +34,7 @@ class Reporter final : public TrialObserver {
   }
 
   void on_tally(const Tally& tally) override;
-  Result<Kept> on_attempt(const TrialRecord&, const std::string&) override {
-    attempts_ = true;
-    return Kept{};
-  }
+  void on_attempt(const TrialRecord&) override { attempts_ = true; }
   void on_trial_changed(const TrialRecord& trial) override;
   void on_event(const RunnerEvent& event) override;
   void on_done(const ExperimentEnd& outcome) override;

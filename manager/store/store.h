@@ -24,8 +24,8 @@
 #include "base/result.h"
 #include "manager/decider/outbox.h"
 #include "manager/store/busy_wait.h"
-#include "manager/trials/trial_observer.h"
 #include "manager/trials/trial_record.h"
+#include "manager/trials/trial_store.h"
 
 namespace attune {
 

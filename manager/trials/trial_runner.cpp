@@ -26,12 +26,13 @@ Resources capacity_of(const TrialBackend& backend, const Resources& said) {
 }  // namespace
 
 TrialRunner::TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& backend,
-                         const Clock& clock, TrialObserver& observer, Log log)
+                         const Clock& clock, TrialStore& store, TrialObserver& observer, Log log)
     : options_(std::move(options)),
       rules_(std::make_shared<const TrialRules>(options_.trial)),
       decider_(decider),
       backend_(backend),
       clock_(clock),
+      store_(store),
       observer_(observer),
       log_(std::move(log)),
       table_(clock, ResourcePool(capacity_of(backend, options_.capacity), options_.queue_trials),
@@ -78,13 +79,13 @@ void TrialRunner::tell_state() {
                     status_.best(),
                     status_.scores_since_best()};
   if (told_ == state) return;
-  observer_.on_state(state);
+  store_.set_state(state);
   told_ = std::move(state);
 }
 
 bool TrialRunner::keep() {
   tell_state();
-  return note(observer_.on_idle());
+  return note(store_.commit());
 }
 
 // Whether it is kept.
@@ -184,7 +185,8 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.steps.begin(goes_on ? trial.steps_saved : 0);
   set_status(trial, TrialStatus::running);
   tell_state();
-  const auto kept = observer_.on_attempt(record, trial.start_from);
+  const auto kept = store_.begin_attempt(record, trial.start_from);
+  observer_.on_attempt(record);
   if (!note(kept)) {
     --record.attempts;
     set_status(trial, TrialStatus::pending, kept ? kept->trouble : kept.error().message);
@@ -220,7 +222,7 @@ void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
   finished.how = Ending::failed;
   finished.detail = fmt::format("it could not be started: {}", why);
   finished.time = clock_.wall();
-  observer_.on_attempt_end(trial.record, finished);
+  store_.end_attempt(trial.record, finished);
   if (given_up) {
     conclude(trial, TrialStatus::failed, finished.detail);
     return;
@@ -357,7 +359,7 @@ void TrialRunner::wind_down() {
 void TrialRunner::interrupt(const std::string& reason) {
   if (phase_ == Phase::done) return;
   if (!std::exchange(interrupted_, true)) {
-    observer_.on_event({EventKind::interrupted, reason});
+    tell_event({EventKind::interrupted, reason});
     stop_experiment({ExperimentEnd::Kind::interrupted, reason});
     return;
   }
@@ -377,6 +379,7 @@ void TrialRunner::finish() {
     if (tally_.succeeded > 0) why += ": " + wanted_result();
     over_ = {ExperimentEnd::Kind::failed, std::move(why)};
   }
+  store_.end(*over_);
   observer_.on_done(*over_);
   // Where that could not be kept a later manager still counts on them.
   if (detached_ || stalled_since_) return;

@@ -20,6 +20,7 @@
 #include "manager/trials/decider.h"
 #include "manager/trials/runner_state.h"
 #include "manager/trials/trial_observer.h"
+#include "manager/trials/trial_store.h"
 #include "manager/trials/trial_table.h"
 #include "manager/trials/tuning_status.h"
 #include "os/clock.h"
@@ -58,7 +59,7 @@ class TrialRunner final : public Decider::Listener {
   static constexpr int kHopelessFailures = 5;
 
   TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& backend, const Clock& clock,
-              TrialObserver& observer, Log log);
+              TrialStore& store, TrialObserver& observer, Log log);
 
   // What an earlier manager of the experiment left; before start().
   struct Restored {
@@ -95,7 +96,7 @@ class TrialRunner final : public Decider::Listener {
 
   void start();
 
-  // To the observer, which may be about to keep everything. pump() does it by itself.
+  // To the store, which the caller is about to commit. pump() does it by itself.
   void tell_state();
 
   // The backend has something: its `wake`.
@@ -239,6 +240,8 @@ class TrialRunner final : public Decider::Listener {
   void carry_out_ends();
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
   void update_tally();
+  void tell_change(const TrialRecord& trial);
+  void tell_event(const RunnerEvent& event);
   void warn(const std::string& text, const std::string& job_id = {});  // that it is about
   void notice(const std::string& text);
   void proposes_again();
@@ -248,6 +251,7 @@ class TrialRunner final : public Decider::Listener {
   Decider& decider_;
   TrialBackend& backend_;
   const Clock& clock_;
+  TrialStore& store_;
   TrialObserver& observer_;
   Log log_;
 
@@ -269,7 +273,7 @@ class TrialRunner final : public Decider::Listener {
   double save_again_at_ = 0;                    // with unsaved_
   std::vector<std::string> drops_;              // checkpoints that go once it is kept that they do
   std::vector<std::string> ends_;    // trials that are stopped or paused once that is kept
-  std::optional<RunnerState> told_;  // the state that the observer knows
+  std::optional<RunnerState> told_;  // the state that the store knows
   std::int64_t next_sequence_ = 0;
   std::int64_t scored_ = 0;    // trials that succeeded with all objectives
   std::int64_t silent_ = 0;    // that succeeded since start() and lack some objective's metric

@@ -62,7 +62,7 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   } else if (ended != ended_saving_.end()) {
     known.reports = take(ended->second, saved.checkpoint);
   }
-  observer_.on_checkpoint(known);
+  store_.add_checkpoint(known);
   if (good) {
     if (trial != nullptr) {
       trial->record.checkpoint = saved.checkpoint;
@@ -82,7 +82,7 @@ void TrialRunner::handle(const CheckpointStored& saved) {
     backend_.release(saved.job_id);
     return;
   }
-  observer_.on_trial_changed(trial->record);
+  tell_change(trial->record);
   if (trial->pausing != saved.checkpoint) return;
   trial->pausing.clear();
   if (trial->record.status == TrialStatus::pending)
@@ -102,8 +102,8 @@ bool TrialRunner::save_and_resume(LiveTrial& trial, FailureClass failure) {
   const RetryRule& rule = trial.rules->retries[failure];
   const bool resumes = rule.how == RetryHow::resume || rule.how == RetryHow::resume_or_restart;
   if (!resumes || record.failures > rule.limit) return false;
-  observer_.on_decision({record.job_id, "resume", "runner",
-                         fmt::format("failure {} (lost with what it has saved)", record.failures)});
+  store_.add_decision({record.job_id, "resume", "runner",
+                       fmt::format("failure {} (lost with what it has saved)", record.failures)});
   fail_pause(trial);
   trial.asked.reset();
   record.end_time = 0;
@@ -123,7 +123,7 @@ void TrialRunner::plan_start(LiveTrial& trial, std::string checkpoint) {
 void TrialRunner::drop(const CheckpointKeeper::Ids& checkpoints) {
   for (const std::string& id : checkpoints) {
     drops_.push_back(id);
-    observer_.on_checkpoint_dropped(id);
+    store_.drop_checkpoint(id);
   }
 }
 

@@ -46,7 +46,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
   if (well) tell_results(trial);
   trial.finals.clear();
   status_.on_attempt_end(trial.time.advance(finished.time, finished.ran));
-  observer_.on_attempt_end(record, end);
+  store_.end_attempt(record, end);
   // What has its final result has it, whoever stopped it.
   const bool by_user = asked && asked->kind == Kind::by_user;
   const bool cut_off = end.how == Ending::stopped || (asked && asked->kind == Kind::early_stop);
@@ -91,9 +91,9 @@ bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
   TrialRecord& record = trial.record;
   const auto from = retry_from(trial, failure);
   if (!from) return false;
-  observer_.on_decision({record.job_id, from->empty() ? "restart" : "resume", "runner",
-                         fmt::format("failure {} ({})", record.failures,
-                                     kFailureClasses[static_cast<std::size_t>(failure)])});
+  store_.add_decision({record.job_id, from->empty() ? "restart" : "resume", "runner",
+                       fmt::format("failure {} ({})", record.failures,
+                                   kFailureClasses[static_cast<std::size_t>(failure)])});
   fail_pause(trial);
   plan_start(trial, *from);
   start_trial(trial);
@@ -170,7 +170,7 @@ void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string rea
   }
   log_.info("trial={} {} {}", job_id, to_text(status), record.reason);
   update_tally();
-  observer_.on_trial_changed(record);
+  tell_change(record);
   if (!decider_lost_) tell_decider(record);
   if (!removed->saving.empty()) {
     ended_saving_[job_id] = std::move(removed->saving);

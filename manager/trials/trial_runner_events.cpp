@@ -112,9 +112,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
   if (!place.worker.empty()) {
     log_.info("trial={} attempt={} runs on worker={} host={}", trial.record.job_id,
               trial.record.attempts - 1, place.worker, place.host);
-    observer_.on_place(trial.record, place, began);
+    store_.set_place(trial.record, place, began);
   }
-  observer_.on_trial_changed(trial.record);
+  tell_change(trial.record);
   update_tally();
 }
 
@@ -125,7 +125,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
   TrialRecord& record = trial.record;
   const ReportMetricData& metric = report.metric;
   const auto ignore = [&](const std::string& why) {
-    observer_.on_report(record, report, {.counts = false, .why = why});
+    store_.add_report(record, report, {.counts = false, .why = why});
   };
   const bool final = metric.type == Type::final;
   // It has done that step, whether it counts or not, and may have saved it.
@@ -148,9 +148,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
     // It asks because of them: it is done with that configuration, whatever comes later.
     if (!trial.finals.empty()) {
       tell_results(trial);
-      observer_.on_trial_changed(record);
+      tell_change(record);
     }
-    observer_.on_report(record, report, {});
+    store_.add_report(record, report, {});
     decider_.on_result(record.job_id, report.text);
     return;
   }
@@ -189,15 +189,14 @@ void TrialRunner::hold(LiveTrial& trial, TrialReport report) {
                       std::ranges::find(trial.finals, metric.parameter_id,
                                         &HeldResult::parameter_id) != trial.finals.end();
   if (second)
-    return observer_.on_report(
-        trial.record, report,
-        {.counts = false, .why = "the trial has had its final result before"});
+    return store_.add_report(trial.record, report,
+                             {.counts = false, .why = "the trial has had its final result before"});
   const std::string lack = lack_text(metric.value, options_.objectives);
   if (!lack.empty())
     warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack),
          trial.record.job_id);
   if (trial.asked) report.late = true;  // it may have been on its way
-  observer_.on_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
+  store_.add_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
   trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});
 }
 
@@ -215,7 +214,7 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
   TrialRecord& record = trial.record;
   const auto met = meets_criterion(*trial.rules, metrics);
   if (!met) {
-    observer_.on_report(record, report, {.counts = false, .why = met.error().message});
+    store_.add_report(record, report, {.counts = false, .why = met.error().message});
     ask_end(trial, EndAsked::Kind::fail, met.error().message, "runner");
     return;
   }
@@ -230,10 +229,10 @@ void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metri
     trial.told.push_back(report.metric.parameter_id);
     trial.finals.clear();
   }
-  observer_.on_report(record, report, {.why = flaw});
+  store_.add_report(record, report, {.why = flaw});
   const Action action = complete ? decider_.on_result(record.job_id, final_text(report.metric))
                                  : tell(trial, report, step);
-  observer_.on_trial_changed(record);
+  tell_change(record);
   const bool stop = complete || action == Action::stop;
   const bool due = saves_after(trial, metrics, stop);
   if (stop) {

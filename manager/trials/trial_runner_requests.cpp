@@ -104,13 +104,13 @@ void TrialRunner::on_postponed(const std::string& reason) {
   if (std::exchange(postponed_, true)) return;
   const std::string why = "the tuner proposes nothing for now: " + reason;
   warn(why);
-  observer_.on_postponed(why);
+  store_.set_postponed(why);
 }
 
 void TrialRunner::proposes_again() {
   if (!std::exchange(postponed_, false)) return;
   notice("the tuner proposes again");
-  observer_.on_postponed("");
+  store_.set_postponed("");
 }
 
 void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,
@@ -123,7 +123,7 @@ void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,
     return;
   }
   trial->ids.push_back(proposal->parameter_id);
-  observer_.on_parameter(trial->record, index, *proposal);
+  store_.add_parameter(trial->record, index, *proposal);
   if (auto given = backend_.give_parameter(job_id, index, proposal->text); !given)
     warn(fmt::format("trial {}: {}", job_id, given.error().message), job_id);
 }
@@ -154,7 +154,7 @@ void TrialRunner::on_save(const std::string& job_id) {
     decider_.on_checkpoint(job_id, keeper_.newest(job_id));
     return;
   }
-  observer_.on_decision({job_id, "checkpoint", "decider", ""});
+  store_.add_decision({job_id, "checkpoint", "decider", ""});
   to_answer_.insert(save(*trial));
 }
 
@@ -224,7 +224,7 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
   LiveTrial& added = table_.add(std::move(trial));
   plan_start(added, added.record.proposed.checkpoint_from);
   status_.on_started();
-  observer_.on_trial_added(added.record);
+  store_.add_trial(added.record);
   update_tally();
   decider_.on_add(added.record.job_id, added.record.proposed);
   return added;
@@ -237,7 +237,7 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string rea
   const std::string job_id = trial.record.job_id;
   const bool pause = kind == Kind::pause;
   log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", reason);
-  observer_.on_decision({job_id, pause ? "pause" : "stop", by, reason, kind});
+  store_.add_decision({job_id, pause ? "pause" : "stop", by, reason, kind});
   if (trial.record.status != TrialStatus::running) {
     conclude(trial, kind == Kind::by_user ? TrialStatus::user_canceled : TrialStatus::early_stopped,
              std::move(reason));
@@ -266,7 +266,7 @@ void TrialRunner::carry_out_ends() {
 void TrialRunner::set_status(LiveTrial& trial, TrialStatus status, std::string reason) {
   table_.set_status(trial, status);
   trial.record.reason = std::move(reason);
-  observer_.on_trial_changed(trial.record);
+  tell_change(trial.record);
   update_tally();
 }
 
@@ -278,14 +278,24 @@ void TrialRunner::update_tally() {
   observer_.on_tally(tally_);
 }
 
+void TrialRunner::tell_change(const TrialRecord& trial) {
+  store_.change_trial(trial);
+  observer_.on_trial_changed(trial);
+}
+
+void TrialRunner::tell_event(const RunnerEvent& event) {
+  store_.add_event(event);
+  observer_.on_event(event);
+}
+
 void TrialRunner::warn(const std::string& text, const std::string& job_id) {
   log_.warning("{}", text);
-  observer_.on_event({EventKind::warning, text, job_id});
+  tell_event({EventKind::warning, text, job_id});
 }
 
 void TrialRunner::notice(const std::string& text) {
   log_.info("{}", text);
-  observer_.on_event({EventKind::notice, text});
+  tell_event({EventKind::notice, text});
 }
 
 }  // namespace attune

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "manager/store/store_observer.h"
+#include "manager/store/store_writer.h"
 #include "protocol/codec.h"
 #include "tests/manager/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
@@ -13,13 +13,13 @@ namespace attune::restore_test {
 // A trial whose first attempt has begun at 2000.
 struct Left {
   Left() {
-    observer.on_trial_added(trial);
+    writer.add_trial(trial);
     begin_attempt();
   }
   void begin_attempt(const std::string& from = "") {
     trial.status = TrialStatus::running;
     ++trial.attempts;
-    REQUIRE(observer.on_attempt(trial, from).has_value());
+    REQUIRE(writer.begin_attempt(trial, from).has_value());
   }
   void report(std::int64_t sequence, ReportMetricData::Type type, bool late = false,
               const Verdict& verdict = {}, std::optional<double> ran = {}) {
@@ -30,22 +30,22 @@ struct Left {
     report.ran = ran;
     report.time = clock.wall();
     report.text = encode(report.metric).payload;
-    observer.on_report(trial, report, verdict);
+    writer.add_report(trial, report, verdict);
   }
   void end_attempt(Ending how, TrialStatus status, std::optional<double> ran = {}) {
-    observer.on_attempt_end(trial, {"t0000", how, "", clock.wall(), 0, 0, false, ran});
+    writer.end_attempt(trial, {"t0000", how, "", clock.wall(), 0, 0, false, ran});
     change(status);
   }
   void change(TrialStatus status) {
     trial.status = status;
-    observer.on_trial_changed(trial);
+    writer.change_trial(trial);
   }
   void decide(EndAsked::Kind kind) {
-    observer.on_decision(
+    writer.add_decision(
         {"t0000", kind == EndAsked::Kind::pause ? "pause" : "stop", "somebody", "a reason", kind});
   }
   Result<TrialRunner::Restored> try_restore(std::optional<RunnerState> state = RunnerState{}) {
-    REQUIRE(observer.on_idle().has_value());
+    REQUIRE(writer.commit().has_value());
     StoreReader reader = StoreReader::open(folder.path).value();
     return restored_state(reader, reader.find("").value(), experiment, std::move(state));
   }
@@ -67,7 +67,7 @@ struct Left {
   TemporaryFolder folder;
   SettableClock clock;
   Store store = begin_experiment(folder.path, "abcd2345");
-  StoreObserver observer{store, clock};
+  StoreWriter writer{store, clock};
   Experiment experiment;
   TrialRecord trial = pending_trial(0);
 };
@@ -155,7 +155,7 @@ TEST_CASE("restore: a final result counts when its attempt has ended well") {
 
 TEST_CASE("restore: what the next attempt starts from") {
   Left left;
-  left.observer.on_checkpoint({"t0000", "t0000-1", 10, "", 3});
+  left.writer.add_checkpoint({"t0000", "t0000-1", 10, "", 3});
   left.trial.checkpoint = "t0000-1";
   left.end_attempt(Ending::paused, TrialStatus::paused);
   SECTION("its own newest checkpoint") {
@@ -241,7 +241,7 @@ TEST_CASE("restore: which iteration comes next, also of what came too late to co
   left.report(1, ReportMetricData::Type::periodical, true, {false, "after the decision"});
   CHECK(left.restore().steps.done() == 2);
   CHECK(left.restore().steps.untold() == 1);
-  left.observer.on_checkpoint({"t0000", "t0000-1", 10, "", 2});
+  left.writer.add_checkpoint({"t0000", "t0000-1", 10, "", 2});
   left.trial.checkpoint = "t0000-1";
   left.end_attempt(Ending::paused, TrialStatus::paused);
   left.begin_attempt("t0000-1");
@@ -254,7 +254,7 @@ TEST_CASE("restore: which iteration comes next, also of what came too late to co
 TEST_CASE("restore: a start that failed is tried again from where it was to start") {
   Left left;
   left.trial.checkpoint = "t0000-7";
-  left.observer.on_attempt_end(
+  left.writer.end_attempt(
       left.trial, {"t0000", Ending::failed, "it could not be started: no space", 2000, 0, 0});
   --left.trial.attempts;
   left.change(TrialStatus::pending);

@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include "manager/store/schema.h"
-#include "manager/store/store_observer.h"
 #include "manager/store/store_outbox.h"
 #include "manager/store/store_reader.h"
+#include "manager/store/store_writer.h"
 #include "tests/manager/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
@@ -72,13 +72,13 @@ TEST_CASE("outbox: what the manager remembers stays until the next one says othe
   state.since_best = 4;
   {
     Store store = begin_experiment(folder.path, "abcd2345");
-    StoreObserver observer(store, clock);
-    observer.on_state(state);
-    REQUIRE(observer.on_idle().has_value());
+    StoreWriter writer(store, clock);
+    writer.set_state(state);
+    REQUIRE(writer.commit().has_value());
     CHECK_FALSE(
         found(folder).has_value());  // without a conversation there is nothing to go on with
     StoreOutbox(store).set_counts({0, 0, 0});
-    REQUIRE(observer.on_idle().has_value());
+    REQUIRE(writer.commit().has_value());
     CHECK(found(folder)->manager == state);
   }
   Store store = Store::open(folder.path).value();
@@ -163,7 +163,7 @@ TEST_CASE("store: with patience nothing is lost while the disk is full") {
   Store store = begin_experiment(folder.path, "abcd2345");
   store.be_patient();
   const ManualClock clock(2000);
-  StoreObserver observer(store, clock);
+  StoreWriter writer(store, clock);
   StoreOutbox outbox(store);
   int commits = 0;
   outbox.on_commit([&] { ++commits; });
@@ -174,12 +174,12 @@ TEST_CASE("store: with patience nothing is lost while the disk is full") {
     for (int i = 0; i < kTrials; ++i) {
       TrialRecord trial = pending_trial(i);
       trial.proposed.text = std::string(10'000, 'x');  // more than SQLite keeps to itself
-      observer.on_trial_added(trial);
+      writer.add_trial(trial);
       outbox.append(static_cast<std::uint64_t>(i) + 1, {"GE", "1"});
       outbox.set_counts({static_cast<std::uint64_t>(i) + 1, 0, 0});
       trial.status = TrialStatus::running;
       trial.attempts = 1;
-      const auto kept = observer.on_attempt(trial, "");
+      const auto kept = writer.begin_attempt(trial, "");
       REQUIRE(kept.has_value());
       CHECK(kept->trouble.find("attune.sqlite") != std::string::npos);
       ended = trial;
@@ -188,11 +188,11 @@ TEST_CASE("store: with patience nothing is lost while the disk is full") {
     CHECK(commits == 0);
     // Of one that has ended meanwhile something more is said, and the file knows nothing of it.
     ended.status = TrialStatus::failed;
-    observer.on_trial_changed(ended);
-    observer.on_decision({ended.job_id, "stop", "user", "too late"});
+    writer.change_trial(ended);
+    writer.add_decision({ended.job_id, "stop", "user", "too late"});
     CHECK_FALSE(found(folder).has_value());
   }
-  const auto kept = observer.on_idle();
+  const auto kept = writer.commit();
   REQUIRE(kept.has_value());
   CHECK(kept->trouble.empty());
   CHECK_FALSE(store.stalled());
@@ -204,8 +204,8 @@ TEST_CASE("store: with patience nothing is lost while the disk is full") {
   CHECK(reader.whole_trial(experiment, ended.job_id)->decisions.size() == 1);
   CHECK(found(folder)->outbox.commands.size() == kTrials);
   // And on it goes.
-  observer.on_event({EventKind::notice, "it can be written again"});
-  REQUIRE(observer.on_idle()->trouble.empty());
+  writer.add_event({EventKind::notice, "it can be written again"});
+  REQUIRE(writer.commit()->trouble.empty());
   CHECK(reader.events(experiment, 9)->size() == 1);
 }
 
@@ -214,20 +214,20 @@ TEST_CASE("store: with patience nothing is lost while another process writes") {
   Store store = begin_experiment(folder.path, "abcd2345");
   store.be_patient(0);
   const ManualClock clock(2000);
-  StoreObserver observer(store, clock);
+  StoreWriter writer(store, clock);
   Database other = open_for_writing(folder.path, schema_steps(), 0).value();
   REQUIRE(other.execute("BEGIN IMMEDIATE"));
-  observer.on_trial_added(pending_trial(0));
-  observer.on_trial_added(pending_trial(1));
+  writer.add_trial(pending_trial(0));
+  writer.add_trial(pending_trial(1));
   for (int i = 0; i < 3; ++i) {
-    const auto kept = observer.on_idle();
+    const auto kept = writer.commit();
     REQUIRE(kept.has_value());
     CHECK(kept->trouble.find("another process holds it") != std::string::npos);
     CHECK(store.stalled());
   }
-  observer.on_trial_added(pending_trial(2));
+  writer.add_trial(pending_trial(2));
   REQUIRE(other.execute("COMMIT"));
-  const auto kept = observer.on_idle();
+  const auto kept = writer.commit();
   REQUIRE(kept.has_value());
   CHECK(kept->trouble.empty());
   StoreReader reader = StoreReader::open(folder.path).value();
@@ -239,17 +239,17 @@ TEST_CASE("store: how it ended may be missing where all that happened is stored"
   Store store = begin_experiment(folder.path, "abcd2345");
   store.be_patient();
   const ManualClock clock(2000);
-  StoreObserver observer(store, clock);
+  StoreWriter writer(store, clock);
   TrialRecord trial = pending_trial(0);
-  observer.on_trial_added(trial);
+  writer.add_trial(trial);
   const bool all = GENERATE(true, false);
-  if (all) REQUIRE(observer.on_idle()->trouble.empty());
+  if (all) REQUIRE(writer.commit()->trouble.empty());
   {
     const FullDisk full(8 << 10);
-    observer.on_done({ExperimentEnd::Kind::completed, "all done"});
+    writer.end({ExperimentEnd::Kind::completed, "all done"});
   }
-  CHECK(observer.stored().has_value() == all);
-  CHECK_FALSE(observer.end_result().has_value());
+  CHECK(writer.stored().has_value() == all);
+  CHECK_FALSE(writer.end_result().has_value());
 }
 
 TEST_CASE("store: without patience the first failure is for good") {

@@ -10,8 +10,8 @@
 
 #include "manager/store/experiment_lock.h"
 #include "manager/store/store.h"
-#include "manager/store/store_observer.h"
 #include "manager/store/store_reader.h"
+#include "manager/store/store_writer.h"
 #include "os/clock.h"
 #include "tests/manager/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
@@ -25,7 +25,7 @@ struct World {
   fs::path file = folder.path / "attune.sqlite";
   Store store = patient(begin_experiment(folder.path, "abcd2345"));
   ManualClock clock{2000};
-  StoreObserver observer{store, clock};
+  StoreWriter writer{store, clock};
 
   static Store patient(Store store) {
     store.be_patient();
@@ -34,9 +34,9 @@ struct World {
   void add(int first, int last) {
     for (int i = first; i < last; ++i) {
       const TrialRecord trial = pending_trial(i);
-      observer.on_trial_added(trial);
-      observer.on_decision({trial.job_id, "stop", "user", "why"});
-      observer.on_report(trial, report_of(trial, 0, 0.5, 10), {});
+      writer.add_trial(trial);
+      writer.add_decision({trial.job_id, "stop", "user", "why"});
+      writer.add_report(trial, report_of(trial, 0, 0.5, 10), {});
     }
   }
   std::int64_t pending() const {
@@ -48,7 +48,7 @@ struct World {
 TEST_CASE("lost store: a deleted one is written anew with all that it held") {
   World world;
   world.add(0, 50);
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   const bool side_files_too = GENERATE(true, false);
   fs::remove(world.file);
   if (side_files_too) {
@@ -56,14 +56,14 @@ TEST_CASE("lost store: a deleted one is written anew with all that it held") {
     fs::remove(world.file.string() + "-shm");
   }
   world.add(50, 60);
-  const auto kept = world.observer.on_idle();
+  const auto kept = world.writer.commit();
   REQUIRE(kept.has_value());
   CHECK(kept->trouble.empty());
   CHECK(kept->notice.find("written anew") != std::string::npos);
   CHECK(world.pending() == 60);
   // And on it goes, without more ado.
   world.add(60, 61);
-  CHECK(world.observer.on_idle()->notice.empty());
+  CHECK(world.writer.commit()->notice.empty());
   CHECK(world.pending() == 61);
   StoreReader reader = StoreReader::open(world.folder.path).value();
   const StoredTrial trial = reader.whole_trial(reader.find("").value(), "t0007").value();
@@ -74,10 +74,10 @@ TEST_CASE("lost store: a deleted one is written anew with all that it held") {
 TEST_CASE("lost store: how it ended is kept though nothing came after the loss") {
   World world;
   world.add(0, 5);
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   fs::remove(world.file);
-  world.observer.on_done({ExperimentEnd::Kind::completed, "all done"});
-  CHECK(world.observer.end_result().has_value());
+  world.writer.end({ExperimentEnd::Kind::completed, "all done"});
+  CHECK(world.writer.end_result().has_value());
   CHECK(world.pending() == 5);
   StoreReader reader = StoreReader::open(world.folder.path).value();
   CHECK(reader.find("")->status == ExperimentStatus::completed);
@@ -86,13 +86,13 @@ TEST_CASE("lost store: how it ended is kept though nothing came after the loss")
 TEST_CASE("lost store: the folder with everything in it was moved") {
   World world;
   world.add(0, 5);
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   ExperimentLock lock = ExperimentLock::take(world.folder.path / "abcd2345").value();
   world.store.keep_folder([&] { return lock.renew(world.folder.path / "abcd2345"); });
   const fs::path away = world.folder.path.string() + "-away";
   fs::rename(world.folder.path, away);
   world.add(5, 6);
-  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.writer.commit()->trouble.empty());
   CHECK(world.pending() == 6);
   CHECK(StoreReader::open(world.folder.path / "abcd2345").has_value());
   CHECK(ExperimentLock::is_held(world.folder.path / "abcd2345"));
@@ -104,14 +104,14 @@ TEST_CASE("lost store: the folder of the experiment alone was removed") {
   const fs::path directory = world.folder.path / "abcd2345";
   ExperimentLock lock = ExperimentLock::take(directory).value();
   world.store.keep_folder([&] { return lock.renew(directory); });
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   fs::remove_all(directory);
   std::ofstream(directory) << "in its place";
   world.clock.advance(1);
   world.add(0, 1);
-  CHECK_FALSE(world.observer.on_idle()->trouble.empty());
+  CHECK_FALSE(world.writer.commit()->trouble.empty());
   fs::remove(directory);
-  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.writer.commit()->trouble.empty());
   CHECK(world.pending() == 1);
   CHECK(ExperimentLock::is_held(directory));
   CHECK(StoreReader::open(directory).has_value());
@@ -120,7 +120,7 @@ TEST_CASE("lost store: the folder of the experiment alone was removed") {
 TEST_CASE("lost store: an older copy in its place gets what it lacks") {
   World world;
   world.add(0, 5);
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   const fs::path old = world.folder.path / "old";
   fs::create_directory(old);
   {
@@ -132,7 +132,7 @@ TEST_CASE("lost store: an older copy in its place gets what it lacks") {
   }
   fs::rename(old / "attune.sqlite", world.file);
   world.add(5, 6);
-  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.writer.commit()->trouble.empty());
   CHECK(world.pending() == 6);
   StoreReader reader = StoreReader::open(world.folder.path).value();
   const StoredExperiment other = reader.find("wxyz2345").value();
@@ -144,16 +144,16 @@ TEST_CASE("lost store: two managers of one file both find their experiments agai
   World world;
   Store second = World::patient(begin_experiment(world.folder.path, "wxyz2345"));
   world.add(0, 5);
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   REQUIRE(second.add_trial(pending_trial(0), 1001).has_value());
   REQUIRE(second.commit().has_value());
   fs::remove(world.file);
   world.add(5, 6);
-  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.writer.commit()->trouble.empty());
   REQUIRE(second.add_trial(pending_trial(1), 1001).has_value());
   REQUIRE(second.commit().has_value());
   world.add(6, 7);
-  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.writer.commit()->trouble.empty());
   CHECK(world.pending() == 7);
   StoreReader reader = StoreReader::open(world.folder.path).value();
   CHECK(reader.tally(reader.find("wxyz2345").value())->pending == 2);
@@ -196,24 +196,24 @@ TEST_CASE("lost store: whoever holds the folder does not hold up the manager for
   World world;
   world.store.be_patient(0);
   world.add(0, 5);
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   fs::remove(world.file);
   world.add(5, 6);
   {
     const UniqueFd folder(::open(world.folder.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     REQUIRE(::flock(folder.get(), LOCK_EX) == 0);
-    const auto kept = world.observer.on_idle();
+    const auto kept = world.writer.commit();
     REQUIRE(kept.has_value());
     CHECK(kept->trouble.find("another process sets up the store") != std::string::npos);
   }
-  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.writer.commit()->trouble.empty());
   CHECK(world.pending() == 6);
 }
 
 TEST_CASE("lost store: what cannot be written anew waits until it can") {
   World world;
   world.add(0, 5);
-  REQUIRE(world.observer.on_idle().has_value());
+  REQUIRE(world.writer.commit().has_value());
   for (const char* ending : {"", "-wal", "-shm"}) fs::remove(world.file.string() + ending);
   const bool stranger = GENERATE(true, false);
   if (stranger) {
@@ -223,14 +223,14 @@ TEST_CASE("lost store: what cannot be written anew waits until it can") {
   }
   world.add(5, 6);
   for (int i = 0; i < 2; ++i) {
-    const auto kept = world.observer.on_idle();
+    const auto kept = world.writer.commit();
     REQUIRE(kept.has_value());
     CAPTURE(kept->trouble);
     CHECK(kept->trouble.find(world.file.string()) != std::string::npos);
     CHECK(world.store.stalled());
   }
   fs::rename(world.file, world.folder.path / "elsewhere");
-  CHECK(world.observer.on_idle()->trouble.empty());
+  CHECK(world.writer.commit()->trouble.empty());
   CHECK(world.pending() == 6);
 }
 

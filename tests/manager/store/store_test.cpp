@@ -9,8 +9,8 @@
 #include "manager/store/experiment_lock.h"
 #include "manager/store/schema.h"
 #include "manager/store/store.h"
-#include "manager/store/store_observer.h"
 #include "manager/store/store_reader.h"
+#include "manager/store/store_writer.h"
 #include "tests/manager/store/stored_experiment.h"
 #include "tests/support/temporary_folder.h"
 
@@ -319,42 +319,42 @@ TEST_CASE("store: why nothing is proposed for now stands in the reason") {
   Store store = begin_experiment(folder.path, "abcd2345");
   const ExperimentLock lock = ExperimentLock::take(folder.path / "abcd2345").value();
   const ManualClock clock(2000);
-  StoreObserver observer(store, clock);
+  StoreWriter writer(store, clock);
   StoreReader reader = StoreReader::open(folder.path).value();
   for (const char* reason : {"the disk is full", ""}) {
-    observer.on_postponed(reason);
-    REQUIRE(observer.on_idle().has_value());
+    writer.set_postponed(reason);
+    REQUIRE(writer.commit().has_value());
     CHECK(reader.find("")->reason == reason);
   }
 }
 
-TEST_CASE("store: the observer is durable when on_attempt and on_idle return") {
+TEST_CASE("store: the writer is durable when begin_attempt and commit return") {
   const TemporaryFolder folder;
   Store store = begin_experiment(folder.path, "abcd2345");
   const ManualClock clock(2000);
-  StoreObserver observer(store, clock);
+  StoreWriter writer(store, clock);
   StoreReader reader = StoreReader::open(folder.path).value();
   const StoredExperiment experiment = reader.find("").value();
 
   TrialRecord trial = pending_trial(0);
-  observer.on_trial_added(trial);
+  writer.add_trial(trial);
   trial.status = TrialStatus::running;
   trial.attempts = 1;
-  REQUIRE(observer.on_attempt(trial, "").has_value());
+  REQUIRE(writer.begin_attempt(trial, "").has_value());
   CHECK(reader.whole_trial(experiment, "0").value().attempts.size() == 1);
   CHECK(reader.trial(experiment, "0")->status == TrialStatus::running);
 
-  observer.on_report(trial, report_of(trial, 0, 0.5, 40), {});
-  observer.on_decision({"t0000", "checkpoint", "runner", "every 1 report"});
-  observer.on_checkpoint({"t0000", "c1", 10, ""});
-  observer.on_checkpoint_dropped("c1");
-  observer.on_parameter(trial, 1, {std::int64_t{1}, {{"x", 4}}, "more"});
-  observer.on_attempt_end(trial, {"t0000", Ending::succeeded, "exit code 0", 2001, 0, 0});
-  observer.on_event({EventKind::update, "concurrency 3"});
+  writer.add_report(trial, report_of(trial, 0, 0.5, 40), {});
+  writer.add_decision({"t0000", "checkpoint", "runner", "every 1 report"});
+  writer.add_checkpoint({"t0000", "c1", 10, ""});
+  writer.drop_checkpoint("c1");
+  writer.add_parameter(trial, 1, {std::int64_t{1}, {{"x", 4}}, "more"});
+  writer.end_attempt(trial, {"t0000", Ending::succeeded, "exit code 0", 2001, 0, 0});
+  writer.add_event({EventKind::update, "concurrency 3"});
   trial.status = TrialStatus::succeeded;
-  observer.on_trial_changed(trial);
+  writer.change_trial(trial);
   CHECK(reader.whole_trial(experiment, "0").value().reports.empty());
-  REQUIRE(observer.on_idle().has_value());
+  REQUIRE(writer.commit().has_value());
   const StoredTrial whole = reader.whole_trial(experiment, "0").value();
   CHECK(whole.reports.size() == 1);
   CHECK(whole.decisions.size() == 1);
@@ -363,14 +363,14 @@ TEST_CASE("store: the observer is durable when on_attempt and on_idle return") {
   CHECK(whole.attempts.at(0).ending == Ending::succeeded);
   CHECK(whole.trial.status == TrialStatus::succeeded);
   CHECK(reader.events(experiment, 9)->at(0).kind == "update");
-  observer.on_done({ExperimentEnd::Kind::completed, ""});
-  CHECK(observer.end_result().has_value());
+  writer.end({ExperimentEnd::Kind::completed, ""});
+  CHECK(writer.end_result().has_value());
   CHECK(reader.find("")->status == ExperimentStatus::completed);
 
   // An unknown trial cannot be written, and the failure is not forgotten.
-  observer.on_decision({"t0999", "stop", "user", ""});
-  CHECK_FALSE(observer.on_idle().has_value());
-  CHECK_FALSE(observer.on_idle().has_value());
+  writer.add_decision({"t0999", "stop", "user", ""});
+  CHECK_FALSE(writer.commit().has_value());
+  CHECK_FALSE(writer.commit().has_value());
 }
 
 }  // namespace attune::store_test

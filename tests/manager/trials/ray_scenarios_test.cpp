@@ -116,7 +116,7 @@ class Replay {
         decider_(names_, logs_, scenario.at("scheduler_decisions")),
         backend_(names_, logs_,
                  {scenario.at("cluster").at("CPU"), scenario.at("cluster").at("GPU"), 0, {}}),
-        runner_(options(), decider_, backend_, clock_, records_, Log()) {
+        runner_(options(), decider_, backend_, clock_, records_, records_, Log()) {
     backend_.wake = [this] { runner_.wake(); };
     records_.taken = [this] { backend_.taken = true; };
     backend_.id_of = [this](const std::string& job) {

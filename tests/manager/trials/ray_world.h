@@ -265,11 +265,23 @@ class RayBackend final : public TrialBackend {
   std::function<ParameterId(const std::string&)> id_of;
 };
 
-struct Records final : TrialObserver {
-  void on_trial_added(const TrialRecord& t) override { all[t.job_id] = t; }
-  void on_trial_changed(const TrialRecord& t) override { all[t.job_id] = t; }
-  void on_report(const TrialRecord&, const TrialReport&, const Verdict&) override { taken(); }
-  void on_attempt_end(const TrialRecord&, const TrialFinished&) override { taken(); }
+struct Records final : TrialStore, TrialObserver {
+  void add_trial(const TrialRecord& t) override { all[t.job_id] = t; }
+  Result<Kept> begin_attempt(const TrialRecord&, const std::string&) override { return Kept{}; }
+  void set_place(const TrialRecord&, const TrialPlace&, double) override {}
+  void add_report(const TrialRecord&, const TrialReport&, const Verdict&) override { taken(); }
+  void add_parameter(const TrialRecord&, std::int64_t, const ProposedTrial&) override {}
+  void end_attempt(const TrialRecord&, const TrialFinished&) override { taken(); }
+  void change_trial(const TrialRecord& t) override { all[t.job_id] = t; }
+  void add_decision(const DecisionRecord&) override {}
+  void add_checkpoint(const CheckpointStored&) override {}
+  void drop_checkpoint(const std::string&) override {}
+  void add_event(const RunnerEvent&) override {}
+  void set_postponed(const std::string&) override {}
+  void set_state(const RunnerState&) override {}
+  Result<Kept> commit() override { return Kept{}; }
+  void end(const ExperimentEnd&) override {}
+
   std::function<void()> taken;
   std::map<std::string, TrialRecord> all;
 };

@@ -127,32 +127,42 @@ class FakeBackend final : public TrialBackend {
   Adoption adoption = Adoption::taken;
 };
 
-struct Notes final : TrialObserver {
-  void on_tally(const Tally& t) override { tally = t; }
-  Result<Kept> on_attempt(const TrialRecord&, const std::string&) override { return on_idle(); }
-  void on_state(const RunnerState& s) override { state = s; }
-  void on_report(const TrialRecord& trial, const TrialReport&, const Verdict& verdict) override {
+// The store and the observer of a runner: both remember what they are told.
+struct Notes final : TrialStore, TrialObserver {
+  void add_trial(const TrialRecord&) override {}
+  Result<Kept> begin_attempt(const TrialRecord&, const std::string&) override { return commit(); }
+  void set_place(const TrialRecord& trial, const TrialPlace& place, double since) override {
+    places.push_back(trial.job_id + " on " + place.worker);
+    began.push_back(since);
+  }
+  void add_report(const TrialRecord& trial, const TrialReport&, const Verdict& verdict) override {
     if (!verdict.why.empty()) ignored.push_back(trial.job_id + ": " + verdict.why);
   }
+  void add_parameter(const TrialRecord&, std::int64_t, const ProposedTrial&) override {}
+  void end_attempt(const TrialRecord&, const TrialFinished&) override {}
+  void change_trial(const TrialRecord&) override {}
+  void add_decision(const DecisionRecord& d) override {
+    decisions.push_back(fmt::format("{} {} by {}: {}", d.action, d.job_id, d.by, d.reason));
+  }
+  void add_checkpoint(const CheckpointStored& stored) override { saved.push_back(stored); }
+  void drop_checkpoint(const std::string&) override {}
+  void add_event(const RunnerEvent&) override {}
+  void set_postponed(const std::string&) override {}
+  void set_state(const RunnerState& s) override { state = s; }
+  Result<Kept> commit() override {
+    if (!error.empty()) return fail(error);
+    return Kept{trouble, ""};
+  }
+  void end(const ExperimentEnd&) override {}
+
+  void on_tally(const Tally& t) override { tally = t; }
   void on_trial_changed(const TrialRecord& trial) override {
     all[trial.job_id] = trial;
     if (has_ended(trial.status)) trials.push_back(trial);
   }
-  void on_place(const TrialRecord& trial, const TrialPlace& place, double since) override {
-    places.push_back(trial.job_id + " on " + place.worker);
-    began.push_back(since);
-  }
-  void on_checkpoint(const CheckpointStored& stored) override { saved.push_back(stored); }
-  void on_decision(const DecisionRecord& d) override {
-    decisions.push_back(fmt::format("{} {} by {}: {}", d.action, d.job_id, d.by, d.reason));
-  }
   void on_event(const RunnerEvent& event) override {
     if (event.kind == EventKind::warning) warnings.push_back(event.text);
     if (event.kind == EventKind::notice) notices.push_back(event.text);
-  }
-  Result<Kept> on_idle() override {
-    if (!error.empty()) return fail(error);
-    return Kept{trouble, ""};
   }
   void on_done(const ExperimentEnd& o) override { outcome = o; }
 
@@ -176,7 +186,7 @@ struct World {
   }
 
   explicit World(RunnerOptions options = limits(2, 3))
-      : runner(std::move(options), decider, backend, clock, notes, Log()) {
+      : runner(std::move(options), decider, backend, clock, notes, notes, Log()) {
     backend.wake = [this] { runner.wake(); };
   }
   void ready() {

@@ -1,4 +1,4 @@
-#include "manager/trials/trial_observer.h"
+#include "manager/trials/runner_events.h"
 
 namespace attune {
 
