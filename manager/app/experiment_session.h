@@ -25,7 +25,7 @@ struct SessionSetup {
   std::uint64_t entropy = 0;
   std::vector<std::string> environment;  // what daemon and trials inherit
   bool resume = false;
-  TrialRunner::Restored restored;    // with resume; else at most `ended`: what was imported
+  RestoredExperiment restored;       // with resume; else at most `ended`: what was imported
   std::optional<Outbox::Left> left;  // with resume: the conversation of the manager before
   std::vector<Again> again;          // with resume
   std::size_t initial_points_done = 0;

@@ -67,7 +67,7 @@ void replay(TuningStatus& status, const StoredTrial& trial) {
   if (has_ended(trial.trial.status)) status.on_end(job);
 }
 
-void count(TrialRunner::Restored& restored, const TrialRecord& trial, const Experiment& experiment,
+void count(RestoredExperiment& restored, const TrialRecord& trial, const Experiment& experiment,
            const std::vector<Objective>& objectives) {
   restored.status.on_started();
   const auto standing = standing_of(trial.final_metric, objectives);
@@ -127,7 +127,7 @@ std::string next_start(const TrialRecord& record, const std::optional<StoredAtte
 }
 
 // What its attempts have called final: held, of the one that runs, and told.
-void add_results(TrialRunner::Restored::Trial& trial, const StoredTrial& whole, bool runs) {
+void add_results(RestoredExperiment::Trial& trial, const StoredTrial& whole, bool runs) {
   int attempt = -1;
   for (const StoredReport& report : whole.reports) {
     if (report.attempt != attempt) trial.finals.clear();
@@ -148,7 +148,7 @@ void add_results(TrialRunner::Restored::Trial& trial, const StoredTrial& whole, 
 }
 
 // How far it has come, as the runner has counted, and how long its last attempt had run then.
-void add_steps(TrialRunner::Restored::Trial& trial, const StoredTrial& whole) {
+void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole) {
   std::vector<ParameterId> ids = trial.ids;
   ids.push_back(trial.record.proposed.parameter_id);
   auto report = whole.reports.begin();
@@ -168,9 +168,9 @@ void add_steps(TrialRunner::Restored::Trial& trial, const StoredTrial& whole) {
   }
 }
 
-TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
-                                        bool knows_saving) {
-  TrialRunner::Restored::Trial trial;
+RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
+                                     bool knows_saving) {
+  RestoredExperiment::Trial trial;
   for (const StoredParameter& parameter : whole.parameters)
     trial.ids.push_back(parameter.proposed.parameter_id);
   for (const StoredCheckpoint& checkpoint : whole.checkpoints)
@@ -196,17 +196,16 @@ TrialRunner::Restored::Trial live_trial(UnfinishedTrial unfinished, const Stored
 }
 
 // All of them name folders.
-Result<void> check_names(const TrialRunner::Restored& restored) {
+Result<void> check_names(const RestoredExperiment& restored) {
   const auto checkpoint = [](const std::string& id) {
     return id.empty() ? Result<void>() : check_name("the checkpoint", id);
   };
-  for (const TrialRunner::Restored::Trial& trial : restored.live) {
+  for (const RestoredExperiment::Trial& trial : restored.live) {
     TRY(check_name("the trial", trial.record.job_id));
     TRY(checkpoint(trial.start_from));
     TRY(checkpoint(trial.record.checkpoint));
   }
-  for (const TrialRunner::Restored::Checkpoint& kept : restored.checkpoints)
-    TRY(checkpoint(kept.id));
+  for (const RestoredExperiment::Checkpoint& kept : restored.checkpoints) TRY(checkpoint(kept.id));
   if (!restored.state) return {};
   for (const std::string& id : restored.state->saving) TRY(checkpoint(id));
   return {};
@@ -214,10 +213,10 @@ Result<void> check_names(const TrialRunner::Restored& restored) {
 
 }  // namespace
 
-Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredExperiment& stored,
-                                             const Experiment& experiment,
-                                             std::optional<RunnerState> state) {
-  TrialRunner::Restored restored;
+Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExperiment& stored,
+                                          const Experiment& experiment,
+                                          std::optional<RunnerState> state) {
+  RestoredExperiment restored;
   const bool reports = needs_reports(experiment.stop);
   Result<void> broken;
   TRY(reader.trials(stored, {}, [&](const TrialRecord& trial) {

@@ -8,9 +8,9 @@
 namespace attune {
 
 // `state`: of StoreReader::conversation(), if there is one.
-Result<TrialRunner::Restored> restored_state(StoreReader& reader, const StoredExperiment& stored,
-                                             const Experiment& experiment,
-                                             std::optional<RunnerState> state);
+Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExperiment& stored,
+                                          const Experiment& experiment,
+                                          std::optional<RunnerState> state);
 
 // The results of all trials that have ended, and those that were imported: what a decider is told
 // that knows nothing.

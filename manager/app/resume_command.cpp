@@ -51,7 +51,7 @@ Result<void> check_place(const StoredExperiment& stored, const fs::path& store) 
 // What the store does not say yet, the end of an experiment that was killed, is left to be done.
 std::optional<SessionResult> nothing_left(const StoredExperiment& stored,
                                           const Experiment& experiment, const SessionSetup& setup) {
-  const TrialRunner::Restored& restored = setup.restored;
+  const RestoredExperiment& restored = setup.restored;
   const bool ended = stored.status == ExperimentStatus::completed ||
                      (stored.status == ExperimentStatus::failed && restored.scored == 0);
   const bool waits = !restored.live.empty() || !setup.again.empty() ||

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "protocol/codec.h"
@@ -35,9 +34,16 @@ TrialRunner::TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& 
       store_(store),
       observer_(observer),
       log_(std::move(log)),
+      announcer_(store, observer, log_),
+      guard_(clock, options_.memory_retry_seconds, options_.memory_patience_seconds),
+      proposals_(options_.proposal_seconds),
+      checkpoints_(
+          {options_.checkpoint, options_.start_retry_seconds, options_.memory_patience_seconds},
+          backend, store, announcer_, clock),
+      reports_(options_, decider, store, announcer_, status_),
+      results_(options_.objectives, options_.result_place),
       table_(clock, ResourcePool(capacity_of(backend, options_.capacity), options_.queue_trials),
-             options_.concurrency),
-      keeper_(options_.checkpoint) {}
+             options_.concurrency) {}
 
 void TrialRunner::start() {
   started_at_ = clock_.now();
@@ -45,12 +51,12 @@ void TrialRunner::start() {
 }
 
 void TrialRunner::pump() {
-  if (stalled_since_ && !over_) {
-    if (clock_.now() < retry_at_ || (!keep() && !over_)) return;
+  if (guard_.stalled() && !over_) {
+    if (!guard_.may_try() || (!keep() && !over_)) return;
   }
   // Before what is due: a trial that was taken over may not run yet.
-  if (phase_ == Phase::running && !over_ && !stalled_since_) settle();
-  while (phase_ == Phase::running && !over_ && !stalled_since_) {
+  if (phase_ == Phase::running && !over_ && !guard_.stalled()) settle();
+  while (phase_ == Phase::running && !over_ && !guard_.stalled()) {
     act_on_time();
     if (over_) break;
     const auto stepped = step();
@@ -61,26 +67,24 @@ void TrialRunner::pump() {
     }
   }
   if (over_) wind_down();
-  if (phase_ != Phase::done && (!stalled_since_ || clock_.now() >= retry_at_)) keep();
-  // What has happened is waited for, unless nobody wants to wait any more.
-  const bool waits = stalled_since_ && !detached_ && !interrupted_;
+  if (phase_ != Phase::done && guard_.may_try()) keep();
+  // The store is waited for, unless nobody wants to wait any more.
+  const bool waits = guard_.stalled() && !detached_ && !interrupted_;
   if (phase_ == Phase::closing && closed_ && !waits) finish();
 }
 
-// ---- what is remembered
+// ---- what is stored
 
 void TrialRunner::tell_state() {
   if (!begun_) return;  // what is known is still what an earlier manager has left
-  RunnerState state{{requests_.begin(), requests_.end()},
-                    exhausted_,
-                    declined_,
-                    {saving_.begin(), saving_.end()},
-                    {to_answer_.begin(), to_answer_.end()},
-                    status_.best(),
-                    status_.scores_since_best()};
-  if (told_ == state) return;
+  RunnerState state;
+  proposals_.save(state);
+  checkpoints_.save_state(state);
+  state.best = status_.best();
+  state.since_best = status_.scores_since_best();
+  if (stored_ == state) return;
   store_.set_state(state);
-  told_ = std::move(state);
+  stored_ = std::move(state);
 }
 
 bool TrialRunner::keep() {
@@ -89,34 +93,29 @@ bool TrialRunner::keep() {
 }
 
 // Whether it is kept.
-bool TrialRunner::note(const Result<Kept>& kept) {
-  if (!kept) {
-    leave_trials(kept.error().message);
-    return false;
+bool TrialRunner::note(const Result<Kept>& answer) {
+  if (answer && !answer->notice.empty()) announcer_.warn(answer->notice);
+  switch (guard_.note(answer)) {
+    case StoreGuard::Change::lost:
+      leave_trials(answer ? answer->trouble : answer.error().message);
+      return false;
+    case StoreGuard::Change::stalled:
+      announcer_.warn(
+          fmt::format("nothing is started until this can be written: {}", answer->trouble));
+      return false;
+    case StoreGuard::Change::resumed:
+      announcer_.notice("the store can be written again; the experiment goes on");
+      break;
+    case StoreGuard::Change::none:
+      if (guard_.stalled()) return false;
   }
-  const double now = clock_.now();
-  if (!kept->notice.empty()) warn(kept->notice);
-  if (!kept->trouble.empty()) {
-    retry_at_ = now + options_.memory_retry_seconds;
-    if (!stalled_since_) {
-      stalled_since_ = now;
-      warn(fmt::format("nothing is started until this can be written: {}", kept->trouble));
-    } else if (now >= *stalled_since_ + options_.memory_patience_seconds) {
-      leave_trials(kept->trouble);
-    }
-    return false;
-  }
-  if (stalled_since_.has_value()) {
-    stalled_since_.reset();
-    notice("the store can be written again; the experiment goes on");
-  }
-  for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
+  checkpoints_.delete_dropped();
   carry_out_ends();
   if (std::exchange(tells_again_, false)) tell_again();
   return true;
 }
 
-// Nothing can be remembered. What trials do meanwhile they remember themselves.
+// Nothing can be stored. Trials keep what they report meanwhile in their own folders.
 void TrialRunner::leave_trials(const std::string& why) {
   if (std::exchange(detached_, true)) return;
   const std::string reason =
@@ -130,7 +129,7 @@ void TrialRunner::leave_trials(const std::string& why) {
 
 Result<TrialRunner::Step> TrialRunner::step() {
   if (over_) return fail("step() was called after all trials had finished");
-  if (phase_ == Phase::starting || stalled_since_) return Step::waiting;
+  if (phase_ == Phase::starting || guard_.stalled()) return Step::waiting;
   settle();
   replenish();
   Step done = Step::progressed;
@@ -142,34 +141,31 @@ Result<TrialRunner::Step> TrialRunner::step() {
 
 // ---- what to try
 
-int TrialRunner::unanswered() const {
-  return std::accumulate(requests_.begin(), requests_.end(), 0);
-}
-
 std::int64_t TrialRunner::wanted() const {
   const auto busy = static_cast<std::int64_t>(table_.running() + table_.pending());
-  std::int64_t count = table_.concurrency() - busy - unanswered();
+  std::int64_t count = table_.concurrency() - busy - proposals_.unanswered();
   if (options_.max_trials) {
     // A paused trial may go on after the last new one was started.
-    const std::int64_t left = *options_.max_trials - tally_.added() - unanswered();
-    count = std::min(count, std::max<std::int64_t>(left, requests_.empty() && tally_.paused > 0));
+    const std::int64_t left = *options_.max_trials - tally_.added() - proposals_.unanswered();
+    count = std::min(count, std::max<std::int64_t>(left, !proposals_.open() && tally_.paused > 0));
   }
   return count;
 }
 
 void TrialRunner::replenish() {
-  if (phase_ != Phase::running || exhausted_ || over_) return;
-  const std::int64_t count = wanted();
+  if (phase_ != Phase::running || proposals_.is_exhausted() || over_) return;
+  const auto count = static_cast<int>(wanted());
   if (count <= 0) return;
-  requests_.push_back(static_cast<int>(count));
-  decider_.next(static_cast<int>(count));
+  proposals_.asked(count);
+  decider_.next(count);
 }
 
 bool TrialRunner::start_one() {
   const auto job_id = decider_.choose(table_);
   LiveTrial* trial = job_id ? table_.find(*job_id) : nullptr;
   if (trial == nullptr) return false;
-  if (trial->record.status == TrialStatus::paused) plan_start(*trial, trial->record.checkpoint);
+  if (trial->record.status == TrialStatus::paused)
+    checkpoints_.start_from(*trial, trial->record.checkpoint);
   start_trial(*trial);
   return true;
 }
@@ -203,7 +199,7 @@ void TrialRunner::start_trial(LiveTrial& trial) {
             to_text(record.proposed.parameter_id), dump_json(record.proposed.parameters),
             trial.start_from.empty() ? "" : " from checkpoint ", trial.start_from);
   trial.start_failing_since.reset();
-  plan_start(trial, "");
+  checkpoints_.start_from(trial, "");
   if (options_.max_trial_seconds)
     table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
 }
@@ -229,9 +225,10 @@ void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
   }
   --trial.record.attempts;
   if (first) {
-    warn(fmt::format("trial {} could not be started, and is tried again every {:g} s: {}",
-                     trial.record.job_id, options_.start_retry_seconds, why),
-         trial.record.job_id);
+    announcer_.warn(
+        fmt::format("trial {} could not be started, and is tried again every {:g} s: {}",
+                    trial.record.job_id, options_.start_retry_seconds, why),
+        trial.record.job_id);
   }
   set_status(trial, TrialStatus::pending, finished.detail);
   table_.set_deadline(trial, now + options_.start_retry_seconds);
@@ -240,8 +237,7 @@ void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
 // ---- when nothing moves
 
 Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
-  const bool coming = !requests_.empty();
-  bool busy = table_.running() > 0 || !saving_.empty();
+  bool busy = table_.running() > 0 || checkpoints_.busy();
   if (!busy) {
     for (const auto& [sequence, trial] : table_.in(TrialStatus::pending)) {
       busy = true;
@@ -253,10 +249,8 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
           trial->record.job_id, table_.why_waits(*trial)));
     }
   }
-  const bool waits = !busy && coming && !postponed_;
-  if (!waits) asked_at_.reset();
-  if (waits && !asked_at_) asked_at_ = clock_.now();
-  if (!busy && !coming && exhausted_ && table_.paused() > 0) {
+  proposals_.wait(!busy, clock_.now());
+  if (!busy && !proposals_.open() && proposals_.is_exhausted() && table_.paused() > 0) {
     const bool limited = options_.max_trials && tally_.added() >= *options_.max_trials;
     if (limited) return Step::waiting;  // check_over() ends it
     return fail(fmt::format(
@@ -268,13 +262,13 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
 }
 
 std::optional<double> TrialRunner::next_deadline() const {
-  if (stalled_since_ && phase_ != Phase::done) return retry_at_;
+  if (guard_.stalled() && phase_ != Phase::done) return guard_.retry_at();
   if (phase_ != Phase::running || over_) return std::nullopt;
   std::optional<double> next = table_.next_deadline();
   const auto consider = [&](double time) { next = std::min(next.value_or(time), time); };
   if (options_.max_seconds) consider(started_at_ + *options_.max_seconds - earlier_seconds_);
-  if (asked_at_) consider(*asked_at_ + options_.proposal_seconds);
-  if (!unsaved_.empty()) consider(save_again_at_);
+  if (const auto silence = proposals_.deadline()) consider(*silence);
+  if (const auto retry = checkpoints_.next_retry()) consider(*retry);
   return next;
 }
 
@@ -284,17 +278,17 @@ void TrialRunner::act_on_time() {
     stop_experiment({ExperimentEnd::Kind::completed, "maxExperimentDuration is over"});
     return;
   }
-  if (asked_at_ && now >= *asked_at_ + options_.proposal_seconds) {
+  if (const auto silence = proposals_.deadline(); silence && now >= *silence) {
     stop_experiment({ExperimentEnd::Kind::failed,
                      fmt::format("the tuner has proposed nothing for {:g} s, and nothing runs",
-                                 options_.proposal_seconds)});
+                                 proposals_.patience_seconds())});
     return;
   }
-  save_again(now);
+  checkpoints_.retry(now);
   for (LiveTrial* trial : table_.overdue(now)) {
     const bool runs = trial->record.status == TrialStatus::running;
     table_.set_deadline(*trial, 0);
-    if (runs) ask_end(*trial, EndAsked::Kind::early_stop, "maxTrialDuration is over", "limit");
+    if (runs) ask_end(*trial, {EndAsked::Kind::early_stop, "maxTrialDuration is over"}, "limit");
   }
 }
 
@@ -306,15 +300,15 @@ void TrialRunner::check_over() {
     over_ = {ExperimentEnd::Kind::completed, "stop: " + *met};
     return;
   }
-  if (!requests_.empty() || !saving_.empty()) return;
+  if (proposals_.open() || checkpoints_.busy()) return;
   const bool all_added = options_.max_trials && tally_.added() >= *options_.max_trials;
   // Those that nobody will go on with do not keep the experiment from its end.
   const bool idle = table_.running() == 0 && table_.pending() == 0 &&
-                    (table_.paused() == 0 || (all_added && exhausted_));
+                    (table_.paused() == 0 || (all_added && proposals_.is_exhausted()));
   if (!idle) return;
   if (!all_added) replenish();
   if (all_added) over_ = {ExperimentEnd::Kind::completed, "maxTrialNumber is reached"};
-  if (exhausted_ && !over_)
+  if (proposals_.is_exhausted() && !over_)
     over_ = {ExperimentEnd::Kind::completed, "the tuner has no more configurations"};
 }
 
@@ -322,33 +316,34 @@ void TrialRunner::stop_experiment(ExperimentEnd outcome) {
   if (!over_) over_ = std::move(outcome);
 }
 
+// Of an experiment that may be resumed, trials that wait go on waiting.
+void TrialRunner::stop_trials(bool completed) {
+  const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
+  for (const auto& [sequence, trial] : running) {
+    // A pause ends a trial just as soon, and the decider waits to hear of it: it does not ask a
+    // later manager again.
+    const bool pauses = trial->asked && trial->asked->kind == EndAsked::Kind::pause;
+    if (pauses && !completed) continue;
+    ask_end(*trial, {EndAsked::Kind::interrupt, kExperimentEnded}, "runner");
+  }
+  if (!completed) return;
+  for (const auto& [sequence, trial] : TrialTable::Order(table_.in(TrialStatus::pending)))
+    conclude(*trial, TrialStatus::user_canceled, kExperimentEnded);
+  for (const auto& [sequence, trial] : TrialTable::Order(table_.in(TrialStatus::paused))) {
+    conclude(*trial, TrialStatus::early_stopped, "paused, and the tuner did not go on with it");
+  }
+}
+
 void TrialRunner::wind_down() {
   if (phase_ <= Phase::running) {
     phase_ = Phase::stopping;
     log_.info("the experiment stops: {}", over_->reason);
-    if (stalled_since_) leave_trials("what happens cannot be written");
-    const bool completed = over_->kind == ExperimentEnd::Kind::completed;
-    const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
-    for (const auto& [sequence, trial] : running) {
-      // A pause ends a trial just as soon, and the decider waits to hear of it: it does not ask a
-      // later manager again.
-      const bool pauses = trial->asked && trial->asked->kind == EndAsked::Kind::pause;
-      if (pauses && !completed) continue;
-      ask_end(*trial, EndAsked::Kind::interrupt, kExperimentEnded, "runner");
-    }
-    // Of an experiment that may be resumed, trials that wait go on waiting.
-    for (const TrialStatus status : {TrialStatus::pending, TrialStatus::paused}) {
-      for (const auto& [sequence, trial] : TrialTable::Order(table_.in(status))) {
-        if (!completed) continue;
-        const bool pending = status == TrialStatus::pending;
-        conclude(*trial, pending ? TrialStatus::user_canceled : TrialStatus::early_stopped,
-                 pending ? kExperimentEnded : "paused, and the tuner did not go on with it");
-      }
-    }
+    if (guard_.stalled()) leave_trials("what happens cannot be written");
+    stop_trials(over_->kind == ExperimentEnd::Kind::completed);
   }
   // What the decider is not told any more must stay unread: a later manager tells it.
   while (phase_ == Phase::stopping && !detached_ && fetch()) handle_next();
-  const bool idle = table_.running() == 0 && saving_.size() == unsaved_.size();
+  const bool idle = table_.running() == 0 && checkpoints_.only_waits_for_room();
   if (phase_ == Phase::stopping && (idle || detached_)) {
     phase_ = Phase::closing;
     keep();
@@ -359,7 +354,7 @@ void TrialRunner::wind_down() {
 void TrialRunner::interrupt(const std::string& reason) {
   if (phase_ == Phase::done) return;
   if (!std::exchange(interrupted_, true)) {
-    tell_event({EventKind::interrupted, reason});
+    announcer_.event({EventKind::interrupted, reason});
     stop_experiment({ExperimentEnd::Kind::interrupted, reason});
     return;
   }
@@ -372,18 +367,17 @@ void TrialRunner::interrupt(const std::string& reason) {
 
 void TrialRunner::finish() {
   phase_ = Phase::done;
-  if (over_->kind == ExperimentEnd::Kind::completed && scored_ == 0) {
+  if (over_->kind == ExperimentEnd::Kind::completed && !results_.any_result()) {
     std::string why = fmt::format(
         "{}, but no trial has a result ({} succeeded, {} failed, {} stopped)", over_->reason,
         tally_.succeeded, tally_.failed, tally_.early_stopped + tally_.user_canceled);
-    if (tally_.succeeded > 0) why += ": " + wanted_result();
+    if (tally_.succeeded > 0) why += ": " + results_.wanted_result();
     over_ = {ExperimentEnd::Kind::failed, std::move(why)};
   }
   store_.end(*over_);
   observer_.on_done(*over_);
   // Where that could not be kept a later manager still counts on them.
-  if (detached_ || stalled_since_) return;
-  for (const std::string& id : std::exchange(drops_, {})) backend_.delete_checkpoint(id);
+  if (!detached_ && !guard_.stalled()) checkpoints_.delete_dropped();
 }
 
 void TrialRunner::on_failure(Error error) {

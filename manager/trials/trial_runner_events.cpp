@@ -1,39 +1,22 @@
-// What trials do: where they stand, their results.
+// What trials do - where they run, what they report, how they end - and what follows from it.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "manager/trials/trial_runner.h"
-#include "protocol/codec.h"
+#include "os/private_file.h"
 
 namespace attune {
 namespace {
 
-// The same result as `metric`, as the trial's final one.
-std::string final_text(ReportMetricData metric) {
-  metric.type = ReportMetricData::Type::final;
-  metric.sequence = 0;
-  return encode(metric).payload;
-}
-
-// What the decider hears of an intermediate result, as that of a step.
-std::string intermediate_text(const TrialReport& report, std::int64_t step) {
-  if (report.metric.sequence == step) return report.text;
-  ReportMetricData metric = report.metric;
-  metric.sequence = step;
-  return encode(metric).payload;
-}
-
-std::optional<double> value_of(const Metrics& metrics, const std::string& name) {
-  const auto found = std::ranges::find(metrics, name, &Metrics::value_type::first);
-  if (found == metrics.end()) return std::nullopt;
-  return found->second;
-}
-
 const std::string& job_of(const TrialEvent& event) {
   return std::visit([](const auto& e) -> const std::string& { return e.job_id; }, event);
+}
+
+// Where a trial that ended so starts again; nothing: it does not.
+std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failure) {
+  return trial.rules->retries.start_again(failure, trial.record.failures, trial.record.checkpoint);
 }
 
 }  // namespace
@@ -73,14 +56,10 @@ bool TrialRunner::process_event() {
 void TrialRunner::handle_next() {
   const TrialEvent event = std::move(inbox_.front());
   inbox_.pop_front();
-  handle_event(event);
-}
-
-void TrialRunner::handle_event(const TrialEvent& event) {
   if (const auto* saved = std::get_if<CheckpointStored>(&event)) return handle(*saved);
   LiveTrial* trial = table_.find(job_of(event));
   if (const auto* problem = std::get_if<TrialProblem>(&event)) {
-    warn(fmt::format("trial {}: {}", problem->job_id, problem->text), problem->job_id);
+    announcer_.warn(fmt::format("trial {}: {}", problem->job_id, problem->text), problem->job_id);
   } else if (trial == nullptr || trial->record.status != TrialStatus::running) {
     log_.debug("trial={} has an event after its end", job_of(event));
   } else if (const auto* place = std::get_if<TrialPlace>(&event)) {
@@ -92,7 +71,7 @@ void TrialRunner::handle_event(const TrialEvent& event) {
   }
 }
 
-// Time in which it waits is none of its own.
+// The time in which a trial waits for the backend does not count against maxTrialDuration.
 void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
   const bool waits = !place.waits_for.empty();
   // Where its end was asked for already the attempt must not begin behind that: a later manager
@@ -114,178 +93,230 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
               trial.record.attempts - 1, place.worker, place.host);
     store_.set_place(trial.record, place, began);
   }
-  tell_change(trial.record);
+  announcer_.changed(trial.record);
   update_tally();
 }
 
-// ---- results
-
 void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
-  using Type = ReportMetricData::Type;
-  TrialRecord& record = trial.record;
-  const ReportMetricData& metric = report.metric;
-  const auto ignore = [&](const std::string& why) {
-    store_.add_report(record, report, {.counts = false, .why = why});
-  };
-  const bool final = metric.type == Type::final;
-  // It has done that step, whether it counts or not, and may have saved it.
-  const bool known = std::ranges::find(trial.ids, metric.parameter_id) != trial.ids.end();
-  const Metrics metrics = metrics_of(metric.value);
-  const bool is_step = known && metric.type == Type::periodical;
-  const std::int64_t step = is_step ? trial.steps.next(metric.sequence, metrics) : 0;
-  if (decider_lost_ && !final) return ignore("the decider has gone");
-  if (trial.asked) {
-    // Whether it counts its end decides, where nobody has decided anything about its results.
-    using Kind = EndAsked::Kind;
-    const Kind kind = trial.asked->kind;
-    const bool last_word =
-        final && (kind == Kind::by_user || kind == Kind::interrupt || kind == Kind::pause);
-    if (!last_word) return ignore("after the decision: " + trial.asked->reason);
-  } else if (report.late) {
-    return ignore("after the trial was stopped");
+  const ReportDesk::Outcome outcome = reports_.take(trial, report, decider_lost_);
+  if (outcome.end) {
+    ask_end(trial, *outcome.end, outcome.by);
+  } else if (outcome.save) {
+    checkpoints_.save(trial);
   }
-  if (metric.type == Type::request_parameter) {
-    // It asks because of them: it is done with that configuration, whatever comes later.
-    if (!trial.finals.empty()) {
-      tell_results(trial);
-      tell_change(record);
+}
+
+void TrialRunner::handle(const CheckpointStored& saved) {
+  LiveTrial* trial = table_.find(saved.job_id);
+  const CheckpointDesk::Answer answer = checkpoints_.stored(saved, trial, over_.has_value());
+  if (!answer.settled) return;
+  const bool good = saved.error.empty();
+  if (!good) log_.info("trial={} checkpoint={}: {}", saved.job_id, saved.checkpoint, saved.error);
+  const std::string id = good ? saved.checkpoint : "";
+  if (answer.decider_waits && !decider_lost_) decider_.on_checkpoint(saved.job_id, id);
+  if (trial == nullptr) return;
+  announcer_.changed(trial->record);
+  if (trial->pausing != saved.checkpoint) return;
+  trial->pausing.clear();
+  if (trial->record.status == TrialStatus::pending)
+    return checkpoints_.start_from(*trial, trial->record.checkpoint);
+  if (!good) {
+    announcer_.warn(
+        fmt::format("trial {} was paused and has saved no checkpoint ({}): it will start from "
+                    "scratch; save into $ATTUNE_CHECKPOINT_DIR",
+                    saved.job_id, saved.error),
+        saved.job_id);
+  }
+  if (!decider_lost_) decider_.on_paused(saved.job_id, id);
+}
+
+// ---- how trials end: another attempt, a pause, the record
+
+void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
+  using Kind = EndAsked::Kind;
+  TrialRecord& record = trial.record;
+  record.end_time = finished.time;
+  TrialFinished end = finished;
+  const auto asked = trial.asked;
+  const bool cannot_judge = asked && asked->kind == Kind::fail;
+  if (cannot_judge) {
+    end.how = Ending::failed;
+    end.detail = asked->reason;
+  }
+  const auto failure = failure_class(end.how);
+  const bool by_itself = end.how != Ending::stopped && end.how != Ending::paused;
+  if (failure && by_itself && (!asked || cannot_judge || asked->kind == Kind::by_user))
+    ++record.failures;
+  // A pause goes before a result: the decider lets the trial go on, and it reports another one.
+  const bool well = end.how == Ending::succeeded || end.how == Ending::stopped;
+  const bool has_said = well && !trial.finals.empty();
+  if (well) reports_.tell_results(trial, decider_lost_);
+  trial.finals.clear();
+  status_.on_attempt_end(trial.time.advance(finished.time, finished.ran));
+  store_.end_attempt(record, end);
+  // What has its final result has it, whoever stopped it.
+  const bool by_user = asked && asked->kind == Kind::by_user;
+  const bool cut_off = end.how == Ending::stopped || (asked && asked->kind == Kind::early_stop);
+  const bool has_result = well && !record.final_metric.is_null() && (has_said || !by_user);
+  if (cut_off && has_result) return conclude(trial, TrialStatus::succeeded, "");
+  if (asked && !cannot_judge) {
+    switch (asked->kind) {
+      case Kind::complete:
+        return conclude(trial, TrialStatus::succeeded, "");
+      case Kind::early_stop:
+        return conclude(trial, TrialStatus::early_stopped, asked->reason);
+      case Kind::interrupt:
+        if (end.how == Ending::succeeded) break;
+        return give_back(trial);
+      case Kind::pause:
+        if (end.how == Ending::paused) return finish_pause(trial);
+        // It had ended by itself. While the experiment ends, a later manager tries it again.
+        if (over_ && failure && retry_from(trial, *failure)) return give_back(trial);
+        break;
+      case Kind::by_user:
+        if (end.how == Ending::stopped)
+          return conclude(trial, TrialStatus::user_canceled, asked->reason);
+        if (failure && by_itself) return conclude(trial, TrialStatus::failed, end.detail);
+        break;
+      case Kind::fail:
+        break;
     }
-    store_.add_report(record, report, {});
-    decider_.on_result(record.job_id, report.text);
-    return;
   }
-  if (!known) {
-    // It would be taken for the result of another configuration.
-    const std::string why = fmt::format(
-        "a metric with parameter_id {} was ignored: copy \"parameter_id\" from parameter.cfg, "
-        "where it is {}",
-        to_text(metric.parameter_id), to_text(record.proposed.parameter_id));
-    warn(fmt::format("trial {}: {}", record.job_id, why), record.job_id);
-    return ignore(why);
-  }
-  if (final) return hold(trial, report);
-  count(trial, metrics, report.time, report.ran);
-  judge(trial, report, metrics, step);
+  if (failure && !over_ && end.with_grace && save_and_resume(trial, *failure)) return;
+  if (failure && !over_ && try_again(trial, *failure)) return;
+  if (end.how != Ending::succeeded) return conclude(trial, TrialStatus::failed, end.detail);
+  trial.save_at_end = trial.rules->checkpoint_at_end;
+  conclude(trial, TrialStatus::succeeded,
+           record.final_metric.is_null() ? "it ended without a final metric" : "");
 }
 
-void TrialRunner::count(LiveTrial& trial, const Metrics& metrics, double time,
-                        std::optional<double> ran) {
-  const double since = trial.time.advance(time, ran);
-  status_.on_report(trial.record.job_id, metrics,
-                    value_of(metrics, "time_this_iter_s").value_or(since));
-}
-
-// Why it is no score; empty: it is one.
-std::string TrialRunner::flaw_of(const Metrics& metrics) const {
-  const auto number = value_of(metrics, options_.objective().metric);
-  if (number && std::isfinite(*number)) return "";
-  return fmt::format("it has no finite \"{}\"", options_.objective().metric);
-}
-
-// The attempt may still fail, and another one report something else.
-void TrialRunner::hold(LiveTrial& trial, TrialReport report) {
-  const ReportMetricData& metric = report.metric;
-  const bool second = std::ranges::find(trial.told, metric.parameter_id) != trial.told.end() ||
-                      std::ranges::find(trial.finals, metric.parameter_id,
-                                        &HeldResult::parameter_id) != trial.finals.end();
-  if (second)
-    return store_.add_report(trial.record, report,
-                             {.counts = false, .why = "the trial has had its final result before"});
-  const std::string lack = lack_text(metric.value, options_.objectives);
-  if (!lack.empty())
-    warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack),
-         trial.record.job_id);
-  if (trial.asked) report.late = true;  // it may have been on its way
-  store_.add_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
-  trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});
-}
-
-void TrialRunner::tell_results(LiveTrial& trial) {
-  for (HeldResult& result : std::exchange(trial.finals, {})) {
-    count(trial, metrics_of(result.value), result.time, result.ran);
-    trial.told.push_back(result.parameter_id);
-    trial.record.final_metric = std::move(result.value);
-    if (!decider_lost_) decider_.on_result(trial.record.job_id, result.text);
-  }
-}
-
-void TrialRunner::judge(LiveTrial& trial, const TrialReport& report, const Metrics& metrics,
-                        std::int64_t step) {
+// Checkpoints the files that the lost attempt left, then requeues the trial to go on from them.
+bool TrialRunner::save_and_resume(LiveTrial& trial, FailureClass failure) {
   TrialRecord& record = trial.record;
-  const auto met = meets_criterion(*trial.rules, metrics);
-  if (!met) {
-    store_.add_report(record, report, {.counts = false, .why = met.error().message});
-    ask_end(trial, EndAsked::Kind::fail, met.error().message, "runner");
-    return;
-  }
-  ++record.reports;
-  record.last_metric = report.metric.value;
-  const std::string flaw = flaw_of(metrics);
-  // The trial, with this result. What the experiment was for is not thrown away with its end.
-  const bool complete =
-      *met || (flaw.empty() && reaches_goal(*value_of(metrics, options_.objective().metric)));
-  if (complete) {  // however it ends now
-    record.final_metric = report.metric.value;
-    trial.told.push_back(report.metric.parameter_id);
-    trial.finals.clear();
-  }
-  store_.add_report(record, report, {.why = flaw});
-  const Action action = complete ? decider_.on_result(record.job_id, final_text(report.metric))
-                                 : tell(trial, report, step);
-  tell_change(record);
-  const bool stop = complete || action == Action::stop;
-  const bool due = saves_after(trial, metrics, stop);
-  if (stop) {
-    trial.save_at_end = due;
-    if (complete) ask_end(trial, EndAsked::Kind::complete, "its own criterion", "runner");
-    if (!complete) ask_end(trial, EndAsked::Kind::early_stop, "the decider said so", "decider");
-  } else if (action == Action::pause) {
-    ask_end(trial, EndAsked::Kind::pause, "the decider said so", "decider");
-  } else if (due || action == Action::checkpoint) {
-    save(trial);
+  const RetryRule& rule = trial.rules->retries[failure];
+  const bool resumes = rule.how == RetryHow::resume || rule.how == RetryHow::resume_or_restart;
+  if (!resumes || record.failures > rule.limit) return false;
+  store_.add_decision({record.job_id, "resume", "runner",
+                       fmt::format("failure {} (lost with what it has saved)", record.failures)});
+  fail_pause(trial);
+  trial.asked.reset();
+  record.end_time = 0;
+  set_status(trial, TrialStatus::pending, "what it has saved becomes a checkpoint");
+  trial.pausing = checkpoints_.save(trial);
+  return true;
+}
+
+bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
+  TrialRecord& record = trial.record;
+  const auto from = retry_from(trial, failure);
+  if (!from) return false;
+  store_.add_decision({record.job_id, from->empty() ? "restart" : "resume", "runner",
+                       fmt::format("failure {} ({})", record.failures,
+                                   kFailureClasses[static_cast<std::size_t>(failure)])});
+  fail_pause(trial);
+  checkpoints_.start_from(trial, *from);
+  start_trial(trial);
+  return true;
+}
+
+// The experiment ends while the trial runs.
+void TrialRunner::give_back(LiveTrial& trial) {
+  TrialRecord& record = trial.record;
+  const bool resumable = over_->kind != ExperimentEnd::Kind::completed;
+  const bool again = resumable && trial.rules->retries[FailureClass::stopped].how != RetryHow::skip;
+  if (!again) return conclude(trial, TrialStatus::user_canceled, trial.asked->reason);
+  record.end_time = 0;
+  fail_pause(trial);
+  set_status(trial, TrialStatus::pending,
+             "it was stopped with the experiment, and goes on with it");
+  trial.asked.reset();  // what is decided from now on finds a trial that waits
+  checkpoints_.save(trial);
+}
+
+// A pause that was asked for has come to nothing: the trial goes on, and the decider has no other
+// way to hear of that.
+void TrialRunner::fail_pause(const LiveTrial& trial) {
+  const bool pauses = trial.asked && trial.asked->kind == EndAsked::Kind::pause;
+  if (pauses && !decider_lost_) decider_.on_pause_failed(trial.record.job_id);
+}
+
+void TrialRunner::finish_pause(LiveTrial& trial) {
+  trial.record.end_time = 0;
+  set_status(trial, TrialStatus::paused, trial.asked->reason);
+  trial.asked.reset();
+  trial.pausing = checkpoints_.save(trial);
+}
+
+void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string reason) {
+  const std::string job_id = trial.record.job_id;
+  const bool save_now = trial.save_at_end && trial.record.attempts > 0;
+  if (save_now) checkpoints_.save(trial);
+  checkpoints_.start_from(trial, "");
+  const auto removed = table_.remove(job_id);
+  TrialRecord& record = removed->record;
+  status_.on_end(job_id);
+  record.status = status;
+  record.reason = std::move(reason);
+  if (record.end_time == 0) record.end_time = clock_.wall();
+  proposals_.may_have_more();
+  count_end(record);
+  log_.info("trial={} {} {}", job_id, to_text(status), record.reason);
+  update_tally();
+  announcer_.changed(record);
+  if (!decider_lost_) tell_end(record);
+  checkpoints_.ended(job_id, *removed);
+  give_up_if_hopeless(record);
+}
+
+void TrialRunner::count_end(const TrialRecord& trial) {
+  switch (trial.status) {
+    case TrialStatus::succeeded:
+      ++tally_.succeeded;
+      status_.on_completed();
+      if (const auto standing = results_.take(trial))
+        status_.on_score(*standing, options_.objective().maximize, options_.stop);
+      break;
+    case TrialStatus::failed:
+      ++tally_.failed;
+      status_.on_failed();
+      break;
+    case TrialStatus::early_stopped:
+      ++tally_.early_stopped;
+      status_.on_stopped();
+      break;
+    default:
+      ++tally_.user_canceled;
+      status_.on_stopped();
   }
 }
 
-// An iteration that the trial saved, and did not report in time, is nowhere: the decider would wait
-// for it, and hears of the next one in its place.
-Action TrialRunner::tell(LiveTrial& trial, const TrialReport& report, std::int64_t step) {
-  Action action = Action::keep_going;
-  const std::string& job_id = trial.record.job_id;
-  for (std::int64_t lost = trial.steps.untold(); lost < trial.steps.first(); ++lost) {
-    const Action early = decider_.on_result(job_id, intermediate_text(report, lost));
-    if (early != Action::keep_going) action = early;
+void TrialRunner::tell_end(const TrialRecord& trial) {
+  switch (trial.status) {
+    case TrialStatus::succeeded:
+      return decider_.on_complete(trial.job_id);
+    case TrialStatus::failed:
+      return decider_.on_error(trial.job_id);
+    case TrialStatus::early_stopped:
+      return decider_.on_remove(trial.job_id, TrialEnd::Event::early_stopped);
+    default:
+      return decider_.on_remove(trial.job_id, TrialEnd::Event::user_canceled);
   }
-  const Action last = decider_.on_result(job_id, intermediate_text(report, step));
-  trial.steps.told(step);
-  return last == Action::keep_going ? action : last;
 }
 
-// Whether a checkpoint is due after a result; `stop`: the trial ends with it.
-bool TrialRunner::saves_after(const LiveTrial& trial, const Metrics& metrics, bool stop) {
-  const std::int64_t iteration = iteration_of(metrics).value_or(trial.record.reports);
-  const std::int64_t frequency = trial.rules->checkpoint_frequency;
-  return (stop && trial.rules->checkpoint_at_end) || (frequency > 0 && iteration % frequency == 0);
-}
-
-// After Ray Tune's should_stop(): `done`, or any threshold that is reached, whatever the direction.
-Result<bool> TrialRunner::meets_criterion(const TrialRules& rules, const Metrics& metrics) const {
-  if (value_of(metrics, "done").value_or(0) != 0) return true;
-  bool met = false;
-  for (const auto& [name, threshold] : rules.stop) {
-    const auto value = value_of(metrics, name);
-    if (!value)
-      return fail(fmt::format("its result has no \"{}\", which stop.trial compares", name));
-    met = met || *value >= threshold;
+void TrialRunner::give_up_if_hopeless(const TrialRecord& last) {
+  const std::int64_t enough = std::max(kHopelessFailures, table_.concurrency());
+  if (!results_.any_result() && results_.silent() >= enough) {
+    return stop_experiment({ExperimentEnd::Kind::failed,
+                            fmt::format("{} trials have ended well, but none has a result: {}",
+                                        results_.silent(), results_.wanted_result())});
   }
-  return met;
-}
-
-bool TrialRunner::reaches_goal(double value) const {
-  const Objective& objective = options_.objective();
-  const auto& goals = objective.maximize ? options_.stop.reach_up : options_.stop.reach_down;
-  const auto goal = goals.find(objective.metric);
-  if (goal == goals.end()) return false;
-  return objective.maximize ? value >= goal->second : value <= goal->second;
+  const bool all = options_.max_trials && tally_.failed >= *options_.max_trials;
+  if (tally_.failed != tally_.finished() || (tally_.failed < enough && !all)) return;
+  const auto file = backend_.stderr_path(last.job_id);
+  const std::string words = last_lines(file, 5);
+  stop_experiment({ExperimentEnd::Kind::failed,
+                   fmt::format("all {} trials failed; the last one with {}. {}:\n{}", tally_.failed,
+                               last.reason, file.string(), words.empty() ? "(empty)" : words)});
 }
 
 }  // namespace attune

@@ -10,8 +10,6 @@
 namespace attune {
 namespace {
 
-constexpr int kMostDeclined = 1000;
-
 // An end goes before a pause that is under way. One that was decided goes before that of the
 // experiment, after which the trial would go on: nobody decides it twice.
 bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
@@ -31,7 +29,7 @@ void TrialRunner::on_ready() {
   if (phase_ != Phase::starting) return;
   phase_ = Phase::running;
   if (!restored_.ended.empty()) decider_.import(restored_.ended);
-  go_on(false);
+  take_over(false);
   replenish();
   check_over();
 }
@@ -39,25 +37,21 @@ void TrialRunner::on_ready() {
 void TrialRunner::on_resumed() {
   if (phase_ != Phase::starting) return;
   phase_ = Phase::running;
-  if (restored_.state) {
-    requests_.assign(restored_.state->requests.begin(), restored_.state->requests.end());
-    exhausted_ = restored_.state->exhausted;
-    declined_ = restored_.state->declined;
-  }
-  go_on(true);
+  if (restored_.state) proposals_.restore(*restored_.state);
+  take_over(true);
   replenish();
   check_over();
 }
 
 void TrialRunner::on_proposal(ProposedTrial proposal) {
-  if (!requests_.empty() && --requests_.front() == 0) requests_.pop_front();
+  proposals_.proposed();
   proposes_again();
   // A later decider will not know that nothing was made of it. An experiment that may go on makes a
   // trial of it, which waits.
   const bool completed = over_ && over_->kind == ExperimentEnd::Kind::completed;
   if (over_ && !decider_.remembers()) return;
   if (completed) return proposal.resume_job.empty() ? decline(proposal) : void();
-  exhausted_ = false;
+  proposals_.may_have_more();
   if (!proposal.resume_job.empty()) return resume_paused(std::move(proposal));
   if (options_.max_trials && tally_.added() >= *options_.max_trials) return decline(proposal);
   TrialRecord record;
@@ -65,28 +59,28 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   add(std::move(record), rules_);
 }
 
-// The last trials are paused, and the decider offers a new one before it goes on with them. One
-// that offers new ones without end has no use for those that are paused.
+// The last trials are paused, and the decider offers a new one before it goes on with them. It is
+// told of a trial that was canceled at once.
 void TrialRunner::decline(const ProposedTrial& proposal) {
   const std::string job_id = "declined" + to_text(proposal.parameter_id);
   decider_.on_add(job_id, proposal);
   decider_.on_remove(job_id, TrialEnd::Event::user_canceled);
-  exhausted_ = ++declined_ >= kMostDeclined;
+  proposals_.declined();
 }
 
 void TrialRunner::resume_paused(ProposedTrial proposal) {
   LiveTrial* trial = table_.find(proposal.resume_job);
   if (trial == nullptr || trial->record.status != TrialStatus::paused) {
-    warn(fmt::format("the tuner wants to go on with trial {}, which is not paused",
-                     proposal.resume_job),
-         proposal.resume_job);
+    announcer_.warn(fmt::format("the tuner wants to go on with trial {}, which is not paused",
+                                proposal.resume_job),
+                    proposal.resume_job);
     return;
   }
-  declined_ = 0;
+  proposals_.resumed();
   TrialRecord& record = trial->record;
   trial->ids.push_back(proposal.parameter_id);
-  plan_start(*trial,
-             proposal.checkpoint_from.empty() ? record.checkpoint : proposal.checkpoint_from);
+  checkpoints_.start_from(
+      *trial, proposal.checkpoint_from.empty() ? record.checkpoint : proposal.checkpoint_from);
   record.proposed = std::move(proposal);
   decider_.on_add(record.job_id, record.proposed);
   set_status(*trial, TrialStatus::pending);
@@ -95,21 +89,20 @@ void TrialRunner::resume_paused(ProposedTrial proposal) {
 void TrialRunner::on_exhausted(const std::string& reason) {
   log_.info("no more trials for now: {}", reason.empty() ? "no reason given" : reason);
   proposes_again();
-  if (!requests_.empty()) requests_.pop_front();
-  exhausted_ = true;
+  proposals_.exhausted();
   check_over();
 }
 
 void TrialRunner::on_postponed(const std::string& reason) {
-  if (std::exchange(postponed_, true)) return;
+  if (!proposals_.postpone()) return;
   const std::string why = "the tuner proposes nothing for now: " + reason;
-  warn(why);
+  announcer_.warn(why);
   store_.set_postponed(why);
 }
 
 void TrialRunner::proposes_again() {
-  if (!std::exchange(postponed_, false)) return;
-  notice("the tuner proposes again");
+  if (!proposals_.proposes_again()) return;
+  announcer_.notice("the tuner proposes again");
   store_.set_postponed("");
 }
 
@@ -118,14 +111,15 @@ void TrialRunner::on_parameter(const std::string& job_id, std::int64_t index,
   LiveTrial* trial = table_.find(job_id);
   if (trial == nullptr || trial->record.status != TrialStatus::running) return;
   if (!proposal) {
-    warn(fmt::format("trial {} asked for one more configuration, and the tuner has none", job_id),
-         job_id);
+    announcer_.warn(
+        fmt::format("trial {} asked for one more configuration, and the tuner has none", job_id),
+        job_id);
     return;
   }
   trial->ids.push_back(proposal->parameter_id);
   store_.add_parameter(trial->record, index, *proposal);
   if (auto given = backend_.give_parameter(job_id, index, proposal->text); !given)
-    warn(fmt::format("trial {}: {}", job_id, given.error().message), job_id);
+    announcer_.warn(fmt::format("trial {}: {}", job_id, given.error().message), job_id);
 }
 
 void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) {
@@ -134,7 +128,7 @@ void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) 
     log_.info("trial={} cannot be stopped: it does not run", job_id);
     return;
   }
-  ask_end(*trial, EndAsked::Kind::early_stop, reason, "decider");
+  ask_end(*trial, {EndAsked::Kind::early_stop, reason}, "decider");
 }
 
 void TrialRunner::on_pause(const std::string& job_id, const std::string& reason) {
@@ -145,26 +139,26 @@ void TrialRunner::on_pause(const std::string& job_id, const std::string& reason)
     decider_.on_pause_failed(job_id);
     return;
   }
-  ask_end(*trial, EndAsked::Kind::pause, reason, "decider");
+  ask_end(*trial, {EndAsked::Kind::pause, reason}, "decider");
 }
 
 void TrialRunner::on_save(const std::string& job_id) {
   LiveTrial* trial = table_.find(job_id);
   if (trial == nullptr || trial->record.status != TrialStatus::running) {
-    decider_.on_checkpoint(job_id, keeper_.newest(job_id));
+    decider_.on_checkpoint(job_id, checkpoints_.newest(job_id));
     return;
   }
   store_.add_decision({job_id, "checkpoint", "decider", ""});
-  to_answer_.insert(save(*trial));
+  checkpoints_.decider_waits_for(checkpoints_.save(*trial));
 }
 
-void TrialRunner::on_drop(const std::string& checkpoint) { drop(keeper_.dropped(checkpoint)); }
+void TrialRunner::on_drop(const std::string& checkpoint) { checkpoints_.release(checkpoint); }
 
 // ---- the user
 
 Result<void> TrialRunner::takes_requests() const {
   if (phase_ >= Phase::closing) return fail("the experiment is ending; attune resume first");
-  if (stalled_since_) {
+  if (guard_.stalled()) {
     return fail(
         "the store cannot be written, so that this could be forgotten; try again when it can");
   }
@@ -190,7 +184,7 @@ Result<std::string> TrialRunner::add_trial(json parameters, TrialSource source,
 Result<void> TrialRunner::stop_trial(const std::string& job_id, const std::string& reason) {
   LiveTrial* trial = table_.find(job_id);
   if (trial == nullptr) return fail(fmt::format("trial {} does not run and does not wait", job_id));
-  ask_end(*trial, EndAsked::Kind::by_user, reason, "user");
+  ask_end(*trial, {EndAsked::Kind::by_user, reason}, "user");
   settle();
   replenish();
   check_over();
@@ -222,7 +216,7 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
   trial.rules = std::move(rules);
   trial.record = std::move(record);
   LiveTrial& added = table_.add(std::move(trial));
-  plan_start(added, added.record.proposed.checkpoint_from);
+  checkpoints_.start_from(added, added.record.proposed.checkpoint_from);
   status_.on_started();
   store_.add_trial(added.record);
   update_tally();
@@ -230,24 +224,24 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
   return added;
 }
 
-void TrialRunner::ask_end(LiveTrial& trial, EndAsked::Kind kind, std::string reason,
-                          const char* by) {
+void TrialRunner::ask_end(LiveTrial& trial, EndAsked end, const char* by) {
   using Kind = EndAsked::Kind;
-  if (trial.asked && !goes_before(kind, trial.asked->kind)) return;
+  if (trial.asked && !goes_before(end.kind, trial.asked->kind)) return;
   const std::string job_id = trial.record.job_id;
-  const bool pause = kind == Kind::pause;
-  log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", reason);
-  store_.add_decision({job_id, pause ? "pause" : "stop", by, reason, kind});
+  const bool pause = end.kind == Kind::pause;
+  log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", end.reason);
+  store_.add_decision({job_id, pause ? "pause" : "stop", by, end.reason, end.kind});
   if (trial.record.status != TrialStatus::running) {
-    conclude(trial, kind == Kind::by_user ? TrialStatus::user_canceled : TrialStatus::early_stopped,
-             std::move(reason));
-    return;
+    const bool by_user = end.kind == Kind::by_user;
+    return conclude(trial, by_user ? TrialStatus::user_canceled : TrialStatus::early_stopped,
+                    std::move(end.reason));
   }
-  trial.asked = EndAsked{kind, std::move(reason)};
+  const bool interrupt = end.kind == Kind::interrupt;
+  trial.asked = std::move(end);
   table_.set_deadline(trial, 0);
-  // A later manager must know why the trial ended. Where that cannot be kept the trial runs on.
+  // A later manager must know why the trial ended. Where that cannot be stored the trial runs on.
   ends_.push_back(job_id);
-  if (kind == Kind::interrupt || keep()) carry_out_ends();
+  if (interrupt || keep()) carry_out_ends();
 }
 
 void TrialRunner::carry_out_ends() {
@@ -266,7 +260,7 @@ void TrialRunner::carry_out_ends() {
 void TrialRunner::set_status(LiveTrial& trial, TrialStatus status, std::string reason) {
   table_.set_status(trial, status);
   trial.record.reason = std::move(reason);
-  tell_change(trial.record);
+  announcer_.changed(trial.record);
   update_tally();
 }
 
@@ -276,26 +270,6 @@ void TrialRunner::update_tally() {
   tally_.waiting = static_cast<std::int64_t>(table_.waiting());
   tally_.paused = static_cast<std::int64_t>(table_.paused());
   observer_.on_tally(tally_);
-}
-
-void TrialRunner::tell_change(const TrialRecord& trial) {
-  store_.change_trial(trial);
-  observer_.on_trial_changed(trial);
-}
-
-void TrialRunner::tell_event(const RunnerEvent& event) {
-  store_.add_event(event);
-  observer_.on_event(event);
-}
-
-void TrialRunner::warn(const std::string& text, const std::string& job_id) {
-  log_.warning("{}", text);
-  tell_event({EventKind::warning, text, job_id});
-}
-
-void TrialRunner::notice(const std::string& text) {
-  log_.info("{}", text);
-  tell_event({EventKind::notice, text});
 }
 
 }  // namespace attune

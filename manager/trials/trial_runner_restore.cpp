@@ -10,10 +10,6 @@
 namespace attune {
 namespace {
 
-std::string job_of(const std::string& checkpoint) {
-  return checkpoint.substr(0, checkpoint.rfind('-'));
-}
-
 // As the trial may have reported it.
 std::string final_text(const Decider::Resumed& resumed) {
   ReportMetricData metric;
@@ -26,33 +22,33 @@ std::string final_text(const Decider::Resumed& resumed) {
 
 }  // namespace
 
-void TrialRunner::restore(Restored state) {
+void TrialRunner::restore(RestoredExperiment state) {
   restored_ = std::move(state);
   tally_ = restored_.tally;
   next_sequence_ = restored_.next_sequence;
-  scored_ = restored_.scored;
+  results_.restore(restored_.scored);
   earlier_seconds_ = restored_.seconds;
   status_ = std::move(restored_.status);
-  for (const Restored::Checkpoint& kept : restored_.checkpoints)
-    keeper_.restore(kept.job_id, kept.id, kept.bytes, kept.ended);
-  for (const Restored::Trial& trial : restored_.live) {
-    for (const std::string& id : trial.checkpoints) keeper_.reserve(trial.record.job_id, id);
+  for (const RestoredExperiment::Checkpoint& kept : restored_.checkpoints)
+    checkpoints_.restore(kept.job_id, kept.id, kept.bytes, kept.ended);
+  for (const RestoredExperiment::Trial& trial : restored_.live) {
+    for (const std::string& id : trial.checkpoints) checkpoints_.reserve(trial.record.job_id, id);
   }
   if (restored_.state) status_.set_plateau(restored_.state->best, restored_.state->since_best);
 }
 
 // `known`: the decider knows of these trials, and of what they have reported.
-void TrialRunner::go_on(bool known) {
+void TrialRunner::take_over(bool known) {
   begun_ = true;
   std::vector<Decider::Resumed> resumed;
-  std::vector<std::pair<LiveTrial*, Restored::Trial*>> running;
-  for (Restored::Trial& old : restored_.live) {
+  std::vector<std::pair<LiveTrial*, RestoredExperiment::Trial*>> running;
+  for (RestoredExperiment::Trial& old : restored_.live) {
     LiveTrial& added = add_restored(old);
     const TrialRecord& record = added.record;
     resumed.push_back({record.job_id, record.proposed, record.status == TrialStatus::paused,
                        record.checkpoint, record.final_metric});
     if (record.status == TrialStatus::running) running.push_back({&added, &old});
-    if (old.save_first) added.pausing = save(added);
+    if (old.save_first) added.pausing = checkpoints_.save(added);
   }
   if (known) decider_.recall(resumed);
   if (!known) readopt(resumed);
@@ -62,7 +58,7 @@ void TrialRunner::go_on(bool known) {
   restored_ = {};
 }
 
-LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
+LiveTrial& TrialRunner::add_restored(RestoredExperiment::Trial& old) {
   LiveTrial trial;
   trial.record = std::move(old.record);
   trial.ids = std::move(old.ids);
@@ -74,11 +70,11 @@ LiveTrial& TrialRunner::add_restored(Restored::Trial& old) {
   trial.steps = old.steps;
   trial.steps_saved = old.steps_saved;
   LiveTrial& added = table_.add(std::move(trial));
-  plan_start(added, old.start_from);
+  checkpoints_.start_from(added, old.start_from);
   return added;
 }
 
-void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
+void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) {
   TrialRecord& record = trial.record;
   const auto adopted =
       backend_.adopt({record.job_id, record.sequence, record.attempts - 1, record.proposed.text,
@@ -102,7 +98,7 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
   }
   log_.info("trial={} is taken over", record.job_id);
   woken_ = true;
-  plan_start(trial, "");
+  checkpoints_.start_from(trial, "");
   if (!old.asked) {
     // It ran on while nobody looked: whoever counted says how long. Until then, and when nobody
     // has, it is known to have run until its last result.
@@ -114,7 +110,7 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
   }
   trial.asked = old.asked;
   if (old.asked->kind == EndAsked::Kind::complete)
-    trial.save_at_end = saves_after(trial, metrics_of(record.last_metric), true);
+    trial.save_at_end = checkpoint_due(trial, metrics_of(record.last_metric), true);
   if (old.asked->kind == EndAsked::Kind::pause) {
     backend_.pause(record.job_id);
   } else {
@@ -125,36 +121,22 @@ void TrialRunner::adopt(LiveTrial& trial, const Restored::Trial& old) {
 // What was being saved when the earlier manager ended is saved now, once for each trial and under
 // another name: whether the former one is whole is not known.
 void TrialRunner::save_anew(const RunnerState& state, bool known) {
-  std::vector<std::string> jobs;
-  for (const std::string& id : state.saving) {
-    const std::string job_id = job_of(id);
-    keeper_.reserve(job_id, id);
-    backend_.delete_checkpoint(id);
-    if (std::ranges::find(jobs, job_id) == jobs.end()) jobs.push_back(job_id);
-  }
-  for (const std::string& job_id : jobs) {
+  for (const std::string& job_id : checkpoints_.discard_unfinished(state.saving)) {
     LiveTrial* trial = table_.find(job_id);
-    std::string id;
-    if (trial != nullptr) {
-      id = save(*trial);
-      if (trial->record.status != TrialStatus::running) trial->pausing = id;
-    } else {
-      id = keeper_.next_id(job_id);
-      saving_.insert(id);
-      ended_saving_[job_id][id] = 0;
-      backend_.save_checkpoint(job_id, id);
-    }
-    const auto waits = [&](const std::string& other) { return job_of(other) == job_id; };
-    if (known && std::ranges::any_of(state.answers, waits)) to_answer_.insert(id);
+    const std::string id =
+        trial != nullptr ? checkpoints_.save(*trial) : checkpoints_.save_of_ended(job_id);
+    if (trial != nullptr && trial->record.status != TrialStatus::running) trial->pausing = id;
+    const auto waits = [&](const std::string& other) {
+      return trial_of_checkpoint(other) == job_id;
+    };
+    if (known && std::ranges::any_of(state.answers, waits)) checkpoints_.decider_waits_for(id);
   }
 }
 
 // The decider has lost its memory while the trials run.
 void TrialRunner::tell_again() {
-  requests_.clear();
-  to_answer_.clear();
-  exhausted_ = false;
-  declined_ = 0;
+  proposals_.forget();
+  checkpoints_.forget_answers();
   tells_again_ = !keep();    // the results are read from what was kept
   if (tells_again_) return;  // note() comes back
   auto results = options_.results ? options_.results() : std::vector<ImportData::Record>();

@@ -44,12 +44,12 @@ struct Left {
     writer.add_decision(
         {"t0000", kind == EndAsked::Kind::pause ? "pause" : "stop", "somebody", "a reason", kind});
   }
-  Result<TrialRunner::Restored> try_restore(std::optional<RunnerState> state = RunnerState{}) {
+  Result<RestoredExperiment> try_restore(std::optional<RunnerState> state = RunnerState{}) {
     REQUIRE(writer.commit().has_value());
     StoreReader reader = StoreReader::open(folder.path).value();
     return restored_state(reader, reader.find("").value(), experiment, std::move(state));
   }
-  TrialRunner::Restored::Trial restore(std::optional<RunnerState> state = RunnerState{}) {
+  RestoredExperiment::Trial restore(std::optional<RunnerState> state = RunnerState{}) {
     auto restored = try_restore(std::move(state)).value();
     REQUIRE(restored.live.size() == 1);
     return restored.live.front();

@@ -265,13 +265,13 @@ TEST_CASE("runner: limits may change while it runs") {
 
 TEST_CASE("runner: a restart goes on with what an earlier manager left") {
   World w(World::limits(2, 5));
-  TrialRunner::Restored state;
+  RestoredExperiment state;
   state.next_sequence = 3;
   state.tally.succeeded = 1;
   state.scored = 1;
   state.ended.push_back({{{"x", 0}}, 0.5, "t0000"});
   const auto live = [&](int i, TrialStatus status) {
-    TrialRunner::Restored::Trial trial;
+    RestoredExperiment::Trial trial;
     trial.record.sequence = i;
     trial.record.job_id = job_id_of(i);
     trial.record.status = status;

@@ -8,8 +8,8 @@ namespace attune::trial_runner_restore_test {
 using Calls = std::vector<std::string>;
 using Catch::Matchers::Contains;
 
-TrialRunner::Restored::Trial live_trial(int i, TrialStatus status) {
-  TrialRunner::Restored::Trial trial;
+RestoredExperiment::Trial live_trial(int i, TrialStatus status) {
+  RestoredExperiment::Trial trial;
   trial.record.sequence = i;
   trial.record.job_id = job_id_of(i);
   trial.record.status = status;
@@ -18,15 +18,15 @@ TrialRunner::Restored::Trial live_trial(int i, TrialStatus status) {
   return trial;
 }
 
-TrialRunner::Restored restored(std::vector<TrialRunner::Restored::Trial> live) {
-  TrialRunner::Restored state;
+RestoredExperiment restored(std::vector<RestoredExperiment::Trial> live) {
+  RestoredExperiment state;
   state.next_sequence = std::ssize(live);
   state.live = std::move(live);
   state.state = RunnerState{};
   return state;
 }
 
-void resume(World& w, TrialRunner::Restored state) {
+void resume(World& w, RestoredExperiment state) {
   w.runner.restore(std::move(state));
   w.runner.start();
   w.runner.on_resumed();

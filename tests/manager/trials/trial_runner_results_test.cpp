@@ -159,9 +159,9 @@ TEST_CASE("results: that of a configuration counts once the trial asks for the n
 
 TEST_CASE("results: one that a former manager has heard is told by the next, at the end") {
   World w(World::limits(1, 5));
-  TrialRunner::Restored state;
+  RestoredExperiment state;
   state.live.resize(1);
-  TrialRunner::Restored::Trial& trial = state.live[0];
+  RestoredExperiment::Trial& trial = state.live[0];
   trial.record.job_id = "t0000";
   trial.record.status = TrialStatus::running;
   trial.record.attempts = 1;
