@@ -10,7 +10,7 @@
 #include "space/sample.h"
 #include "tuners/parts/acquisition_search.h"
 #include "tuners/parts/expected_improvement.h"
-#include "tuners/parts/search_record.h"
+#include "tuners/parts/model_tuner.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -22,10 +22,8 @@ struct Settings {
   int candidates = 1000;
 };
 
-constexpr std::size_t kMostRows = 500;      // of larger histories the model learns a part
-constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
-constexpr std::size_t kGood = 10;           // points to search around
-constexpr std::size_t kFirst = 10;          // results before the first training, or fewer
+constexpr std::size_t kMostRows = 500;  // of larger histories the model learns a part
+constexpr std::size_t kFirst = 10;      // results before the first training, or fewer
 constexpr double kMostWork = 2e9;  // parameters times presentations of a training: some seconds
 
 std::vector<OneHot::Dimension> dimensions(const SearchRecord& record, Rng rng) {
@@ -43,9 +41,9 @@ std::vector<OneHot::Dimension> dimensions(const SearchRecord& record, Rng rng) {
   return all;
 }
 
-class Dngo final : public Tuner {
+class Dngo final : public ModelTuner {
  public:
-  Dngo(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+  Dngo(const Settings& settings, Rng rng) : ModelTuner(rng), settings_(settings) {}
 
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space);
@@ -54,26 +52,17 @@ class Dngo final : public Tuner {
     return {};
   }
 
-  std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) { return record_.propose(id, suggest()); });
-  }
-
-  void withdraw(TrialId id) override { record_.withdraw(id); }
-  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
-  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
-  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
  private:
+  Answer answer(TrialId id) override { return record_.propose(id, suggest()); }
   Point suggest();
   void update();
   bool must_train() const;
   std::size_t presentations(std::size_t rows) const;
 
   Settings settings_;
-  Rng rng_;
-  SearchRecord record_{Space{}};
   DeepRegression model_{{}};
   std::size_t trained_at_ = 0;  // size of the history at the last training; 0: none
   // Of the fit, which is a function of network and history, and is not saved.

@@ -14,8 +14,8 @@
 #include "base/saved_numbers.h"
 #include "tuners/parts/acquisition_search.h"
 #include "tuners/parts/gp_model.h"
+#include "tuners/parts/model_tuner.h"
 #include "tuners/parts/objectives.h"
-#include "tuners/parts/search_record.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -29,14 +29,12 @@ struct Settings {
   int most_climbs = 250;
 };
 
-constexpr std::size_t kGood = 10;           // points to search around
-constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
 constexpr double kWork = 1.5e6;  // multiplications that the ranking of candidates may cost
 
-class Gp final : public Tuner {
+class Gp final : public ModelTuner {
  public:
   Gp(const Settings& settings, const Objectives& objectives, Rng rng)
-      : settings_(settings), objectives_(objectives), rng_(rng) {}
+      : ModelTuner(rng), settings_(settings), objectives_(objectives) {}
 
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space, objectives_);
@@ -45,19 +43,12 @@ class Gp final : public Tuner {
     return {};
   }
 
-  std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) { return record_.propose(id, suggest()); });
-  }
-
-  void withdraw(TrialId id) override { record_.withdraw(id); }
-  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
-  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
   bool takes_gaps() const override { return true; }  // as below another option
-  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
  private:
+  Answer answer(TrialId id) override { return record_.propose(id, suggest()); }
   std::array<GpModel, 2> models() const {
     const auto of = [this](Scale scale) {
       return GpModel(record_.features(), scale, settings_.surrogate, objectives_.size(),
@@ -71,8 +62,6 @@ class Gp final : public Tuner {
 
   Settings settings_;
   Objectives objectives_;
-  Rng rng_;
-  SearchRecord record_{Space{}};
   std::array<GpModel, 2> models_ = models();
   std::size_t turn_ = 0;
 };

@@ -12,7 +12,7 @@
 
 #include "base/saved_numbers.h"
 #include "tuners/parts/acquisition_search.h"
-#include "tuners/parts/search_record.h"
+#include "tuners/parts/model_tuner.h"
 #include "tuners/parts/surrogate.h"
 #include "tuners/registry.h"
 
@@ -27,14 +27,12 @@ struct Settings {
   double exploration_probability = 0.9;
 };
 
-constexpr std::size_t kGood = 10;           // points to search around
-constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
-constexpr double kInterval = 1.96;          // deviations on each side that hold 95 % of a normal
-constexpr double kWork = 1e6;  // multiplications that the ranking of candidates may cost
+constexpr double kInterval = 1.96;  // deviations on each side that hold 95 % of a normal
+constexpr double kWork = 1e6;       // multiplications that the ranking of candidates may cost
 
-class Metis final : public Tuner {
+class Metis final : public ModelTuner {
  public:
-  Metis(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+  Metis(const Settings& settings, Rng rng) : ModelTuner(rng), settings_(settings) {}
 
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space);
@@ -43,14 +41,6 @@ class Metis final : public Tuner {
     return {};
   }
 
-  std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) { return answer(id); });
-  }
-
-  void withdraw(TrialId id) override { record_.withdraw(id); }
-  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
-  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
-  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
@@ -62,7 +52,7 @@ class Metis final : public Tuner {
 
   Surrogate surrogate() const { return Surrogate(record_.features(), Scale::standardised); }
 
-  Answer answer(TrialId id);
+  Answer answer(TrialId id) override;
   Suggestion suggest();
   Suggestion candidate(const Point& optimum, std::span<const Point> good);
   std::vector<Found> lowest(double mean_weight, double deviation_weight,
@@ -70,8 +60,6 @@ class Metis final : public Tuner {
   SearchSettings search_settings() const;
 
   Settings settings_;
-  Rng rng_;
-  SearchRecord record_{Space{}};
   Surrogate surrogate_ = surrogate();
   bool exhausted_ = false;
 };

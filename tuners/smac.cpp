@@ -10,7 +10,7 @@
 #include "math/trees/forest.h"
 #include "tuners/parts/acquisition_search.h"
 #include "tuners/parts/expected_improvement.h"
-#include "tuners/parts/search_record.h"
+#include "tuners/parts/model_tuner.h"
 #include "tuners/registry.h"
 
 namespace attune {
@@ -22,41 +22,30 @@ struct Settings {
   double random_probability = 0.05;
 };
 
-constexpr std::size_t kMostRows = 500;      // of larger histories the forest learns a part
-constexpr std::size_t kMostPretended = 64;  // running trials that the forest knows of, the newest
-constexpr std::size_t kGood = 10;           // points to search around
+constexpr std::size_t kMostRows = 500;    // of larger histories the forest learns a part
 constexpr double kLeastDeviation = 1e-3;  // trees that agree are not sure, in deviations of losses
 constexpr SearchSettings kSearch = {
     .candidates = 500, .neighbours = 500, .climbs = 5, .rounds = 5, .exchanges = 4};
 
-class Smac final : public Tuner {
+class Smac final : public ModelTuner {
  public:
-  Smac(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+  Smac(const Settings& settings, Rng rng) : ModelTuner(rng), settings_(settings) {}
 
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space);
     return {};
   }
 
-  std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) { return record_.propose(id, suggest()); });
-  }
-
-  void withdraw(TrialId id) override { record_.withdraw(id); }
-  void tell(std::span<const Outcome> outcomes) override { record_.tell(outcomes); }
-  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
   bool takes_gaps() const override { return true; }  // as below another option
-  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
  private:
+  Answer answer(TrialId id) override { return record_.propose(id, suggest()); }
   Point suggest();
   Forest fit(std::span<const std::size_t> members, std::vector<double> losses);
 
   Settings settings_;
-  Rng rng_;
-  SearchRecord record_{Space{}};
 };
 
 Point Smac::suggest() {

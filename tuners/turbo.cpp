@@ -12,7 +12,7 @@
 #include "base/saved_numbers.h"
 #include "tuners/parts/box_search.h"
 #include "tuners/parts/expected_improvement.h"
-#include "tuners/parts/search_record.h"
+#include "tuners/parts/model_tuner.h"
 #include "tuners/parts/turbo_region.h"
 #include "tuners/registry.h"
 
@@ -24,21 +24,16 @@ struct Settings {
   std::optional<std::size_t> initial;  // results of random points in a new region
 };
 
-constexpr std::size_t kMostPretended = 64;  // running trials that the model knows of, the newest
 constexpr double kWork = 5e6;  // multiplications that the ranking of candidates may cost
 
-class Turbo final : public Tuner {
+class Turbo final : public ModelTuner {
  public:
-  Turbo(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+  Turbo(const Settings& settings, Rng rng) : ModelTuner(rng), settings_(settings) {}
 
   Result<void> set_space(const Space& space) override {
     record_ = SearchRecord(space);
     region_ = TurboRegion(record_.features(), settings_.region, {});
     return {};
-  }
-
-  std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) { return propose(id); });
   }
 
   void withdraw(TrialId id) override {
@@ -57,19 +52,15 @@ class Turbo final : public Tuner {
     }
   }
 
-  void adopt(TrialId id, const Point& point) override { record_.adopt(id, point); }
-  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
   json save() const override;
   Result<void> load(const json& state) override;
 
  private:
-  Answer propose(TrialId id);
+  Answer answer(TrialId id) override;
   std::vector<Found> search();
   std::size_t initial() const;
 
   Settings settings_;
-  Rng rng_;
-  SearchRecord record_{Space{}};
   TurboRegion region_{record_.features(), settings_.region, {}};
 };
 
@@ -78,7 +69,7 @@ std::size_t Turbo::initial() const {
   return settings_.initial.value_or(std::clamp<std::size_t>(2 * d, 4, 10));
 }
 
-Answer Turbo::propose(TrialId id) {
+Answer Turbo::answer(TrialId id) {
   // Running trials of an earlier region tell nothing of this one.
   const std::size_t running =
       record_.running_count() - std::min(record_.running_count(), region_.strangers());
