@@ -16,6 +16,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace anneal_tuner {
 namespace {
 
 enum class Liar { none, best, worst, mean };
@@ -221,6 +222,7 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
 }
 
 }  // namespace
+}  // namespace anneal_tuner
 
 extern const TunerEntry anneal_entry = {
     .name = "Anneal",
@@ -236,6 +238,6 @@ extern const TunerEntry anneal_entry = {
                    .help = "that result: the min, max or mean of the results so far",
                    .choices = {"min", "max", "mean"}}},
     .maximizes = false,
-    .make = make};
+    .make = anneal_tuner::make};
 
 }  // namespace attune

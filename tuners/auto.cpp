@@ -20,6 +20,7 @@ namespace attune {
 
 extern const TunerEntry gp_entry, tpe_entry, turbo_entry;
 
+namespace auto_tuner {
 namespace {
 
 enum Member : std::size_t { process, estimator, region };
@@ -113,6 +114,7 @@ class Auto final : public Tuner {
 };
 
 }  // namespace
+}  // namespace auto_tuner
 
 extern const TunerEntry auto_tuner_entry = {
     .name = "auto",
@@ -120,6 +122,6 @@ extern const TunerEntry auto_tuner_entry = {
     .summary = "the default: Gaussian processes and a Parzen estimator in turns, on every space",
     .arguments = {},
     .maximizes = false,
-    .make = Auto::make};
+    .make = auto_tuner::Auto::make};
 
 }  // namespace attune

@@ -8,6 +8,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace batch_tuner {
 namespace {
 
 class Batch final : public Tuner {
@@ -96,6 +97,7 @@ class Batch final : public Tuner {
 };
 
 }  // namespace
+}  // namespace batch_tuner
 
 extern const TunerEntry batch_entry = {
     .name = "Batch",
@@ -104,7 +106,7 @@ extern const TunerEntry batch_entry = {
     .arguments = {},
     .maximizes = true,
     .make = [](const json&, const Context&, Rng) -> Result<std::unique_ptr<Tuner>> {
-      return std::make_unique<Batch>();
+      return std::make_unique<batch_tuner::Batch>();
     }};
 
 }  // namespace attune

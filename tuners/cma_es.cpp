@@ -25,6 +25,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace cma_es_tuner {
 namespace {
 
 // Beyond, only the diagonal of the covariance matrix is adapted: a draw from a full one of 100
@@ -324,6 +325,7 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
 }
 
 }  // namespace
+}  // namespace cma_es_tuner
 
 extern const TunerEntry cma_es_entry = {
     .name = "CMA-ES",
@@ -348,6 +350,6 @@ extern const TunerEntry cma_es_entry = {
                            "large and small ones in turn",
                    .choices = {"none", "ipop", "bipop"}}},
     .maximizes = false,
-    .make = make};
+    .make = cma_es_tuner::make};
 
 }  // namespace attune

@@ -14,6 +14,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace dngo_tuner {
 namespace {
 
 struct Settings {
@@ -184,14 +185,15 @@ std::vector<Argument> arguments() {
 }
 
 }  // namespace
+}  // namespace dngo_tuner
 
 extern const TunerEntry dngo_entry = {
     .name = "DNGO",
     .aliases = {"DNGOTuner"},
     .summary =
         "neural network with a Bayesian output: nearly the same cost for any number of results",
-    .arguments = arguments(),
+    .arguments = dngo_tuner::arguments(),
     .maximizes = true,
-    .make = make};
+    .make = dngo_tuner::make};
 
 }  // namespace attune

@@ -18,6 +18,7 @@
 #include "tuners/parts/portfolio.h"
 
 namespace attune {
+namespace ensemble_tuner {
 namespace {
 
 struct Settings {
@@ -242,6 +243,7 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
 }
 
 }  // namespace
+}  // namespace ensemble_tuner
 
 extern const TunerEntry ensemble_entry = {
     .name = "ensemble",
@@ -264,6 +266,6 @@ extern const TunerEntry ensemble_entry = {
                    .low = 0,
                    .high = 1000}},
     .maximizes = false,
-    .make = make};
+    .make = ensemble_tuner::make};
 
 }  // namespace attune

@@ -19,6 +19,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace evolution_tuner {
 namespace {
 
 class Evolution final : public Tuner {
@@ -163,6 +164,7 @@ Result<void> Evolution::load(const json& state) {
 }
 
 }  // namespace
+}  // namespace evolution_tuner
 
 extern const TunerEntry evolution_entry = {
     .name = "Evolution",
@@ -176,7 +178,8 @@ extern const TunerEntry evolution_entry = {
                    .high = 99999}},
     .maximizes = true,
     .make = [](const json& args, const Context&, Rng rng) -> Result<std::unique_ptr<Tuner>> {
-      return std::make_unique<Evolution>(args["population_size"].get<std::size_t>(), rng);
+      return std::make_unique<evolution_tuner::Evolution>(
+          args["population_size"].get<std::size_t>(), rng);
     }};
 
 }  // namespace attune

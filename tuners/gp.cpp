@@ -19,6 +19,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace gp_tuner {
 namespace {
 
 struct Settings {
@@ -186,13 +187,14 @@ std::vector<Argument> arguments() {
 }
 
 }  // namespace
+}  // namespace gp_tuner
 
 extern const TunerEntry gp_entry = {
     .name = "GP",
     .aliases = {"GPTuner"},
     .summary = "Gaussian process: few trials, each chosen with care; all types of parameters",
-    .arguments = arguments(),
+    .arguments = gp_tuner::arguments(),
     .maximizes = true,
-    .make = make};
+    .make = gp_tuner::make};
 
 }  // namespace attune

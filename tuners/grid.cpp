@@ -5,6 +5,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace grid_tuner {
 namespace {
 
 class GridSearch final : public Tuner {
@@ -56,6 +57,7 @@ class GridSearch final : public Tuner {
 };
 
 }  // namespace
+}  // namespace grid_tuner
 
 extern const TunerEntry grid_entry = {
     .name = "GridSearch",
@@ -64,7 +66,7 @@ extern const TunerEntry grid_entry = {
     .arguments = {},
     .maximizes = true,
     .make = [](const json&, const Context&, Rng) -> Result<std::unique_ptr<Tuner>> {
-      return std::make_unique<GridSearch>();
+      return std::make_unique<grid_tuner::GridSearch>();
     }};
 
 }  // namespace attune

@@ -17,6 +17,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace metis_tuner {
 namespace {
 
 struct Settings {
@@ -205,13 +206,14 @@ std::vector<Argument> arguments() {
 }
 
 }  // namespace
+}  // namespace metis_tuner
 
 extern const TunerEntry metis_entry = {
     .name = "Metis",
     .aliases = {"MetisTuner"},
     .summary = "Gaussian process: exploits, explores, or measures again, whichever tells the most",
-    .arguments = arguments(),
+    .arguments = metis_tuner::arguments(),
     .maximizes = true,
-    .make = make};
+    .make = metis_tuner::make};
 
 }  // namespace attune

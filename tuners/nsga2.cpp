@@ -20,6 +20,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace nsga2_tuner {
 namespace {
 
 constexpr int kAttempts = 50;
@@ -167,6 +168,7 @@ Argument eta(std::string name, double fallback, std::string help) {
 }
 
 }  // namespace
+}  // namespace nsga2_tuner
 
 extern const TunerEntry nsga2_entry = {
     .name = "NSGAII",
@@ -178,16 +180,18 @@ extern const TunerEntry nsga2_entry = {
                    .help = "results that may have children; as many are random at first",
                    .low = 1,
                    .high = 1000},
-                  probability("crossover_prob", 0.9, "share of children that have two parents"),
-                  probability("swapping_prob", 1,
-                              "share of the parameters that a crossover crosses"),
-                  probability("mutation_prob", nullptr,
-                              "of a parameter to mutate; null: 1 / (active parameters)"),
-                  eta("crossover_eta", 20, "larger: children nearer to their parents"),
-                  eta("mutation_eta", 5, "larger: smaller mutations")},
+                  nsga2_tuner::probability("crossover_prob", 0.9,
+                                           "share of children that have two parents"),
+                  nsga2_tuner::probability("swapping_prob", 1,
+                                           "share of the parameters that a crossover crosses"),
+                  nsga2_tuner::probability(
+                      "mutation_prob", nullptr,
+                      "of a parameter to mutate; null: 1 / (active parameters)"),
+                  nsga2_tuner::eta("crossover_eta", 20, "larger: children nearer to their parents"),
+                  nsga2_tuner::eta("mutation_eta", 5, "larger: smaller mutations")},
     .make = [](const json& args, const Context& context,
                Rng rng) -> Result<std::unique_ptr<Tuner>> {
-      Settings settings;
+      nsga2_tuner::Settings settings;
       settings.population = args["population_size"].get<std::size_t>();
       settings.variation = {.crossover = args["crossover_prob"].get<double>(),
                             .swapping = args["swapping_prob"].get<double>(),
@@ -197,7 +201,7 @@ extern const TunerEntry nsga2_entry = {
       if (!args["mutation_prob"].is_null()) {
         settings.variation.mutation = args["mutation_prob"].get<double>();
       }
-      return std::make_unique<Nsga2>(settings, Objectives(context), rng);
+      return std::make_unique<nsga2_tuner::Nsga2>(settings, Objectives(context), rng);
     }};
 
 }  // namespace attune

@@ -24,6 +24,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace ppo_tuner {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -264,23 +265,26 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
 }
 
 }  // namespace
+}  // namespace ppo_tuner
 
 extern const TunerEntry ppo_entry = {
     .name = "PPO",
     .aliases = {"PPOTuner"},
     .summary = "proximal policy optimisation: learns to choose, batch by batch; choices only",
-    .arguments = {count("trials_per_update", 20, "trials in a batch"),
-                  count("epochs_per_update", 4, "passes over a batch"),
-                  count("minibatch_size", 4, "trials in a step of the optimiser"),
-                  number("ent_coef", 0, "weight of the policy's entropy", 0, 100),
-                  number("lr", 0.03, "rate of the optimiser, Adam", 0, 1),
-                  number("vf_coef", 0.5, "weight of the critic's error", 0, 100),
-                  number("max_grad_norm", 0.5, "longer gradients are cut", 1e-6, 1e6),
-                  number("gamma", 0.99, "discount of the reward for each later choice", 0, 1),
-                  number("lam", 0.95, "of the advantages: 0 believes the critic, 1 the reward", 0,
-                         1),
-                  number("cliprange", 0.2, "how far a probability is moved at once", 0, 1)},
+    .arguments = {ppo_tuner::count("trials_per_update", 20, "trials in a batch"),
+                  ppo_tuner::count("epochs_per_update", 4, "passes over a batch"),
+                  ppo_tuner::count("minibatch_size", 4, "trials in a step of the optimiser"),
+                  ppo_tuner::number("ent_coef", 0, "weight of the policy's entropy", 0, 100),
+                  ppo_tuner::number("lr", 0.03, "rate of the optimiser, Adam", 0, 1),
+                  ppo_tuner::number("vf_coef", 0.5, "weight of the critic's error", 0, 100),
+                  ppo_tuner::number("max_grad_norm", 0.5, "longer gradients are cut", 1e-6, 1e6),
+                  ppo_tuner::number("gamma", 0.99, "discount of the reward for each later choice",
+                                    0, 1),
+                  ppo_tuner::number("lam", 0.95,
+                                    "of the advantages: 0 believes the critic, 1 the reward", 0, 1),
+                  ppo_tuner::number("cliprange", 0.2, "how far a probability is moved at once", 0,
+                                    1)},
     .maximizes = true,
-    .make = make};
+    .make = ppo_tuner::make};
 
 }  // namespace attune

@@ -10,6 +10,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace qmc_tuner {
 namespace {
 
 constexpr double kMostPoints = 9007199254740992.0;
@@ -117,6 +118,7 @@ Point Qmc::next() {
 }
 
 }  // namespace
+}  // namespace qmc_tuner
 
 extern const TunerEntry qmc_entry = {
     .name = "QMC",
@@ -125,7 +127,7 @@ extern const TunerEntry qmc_entry = {
     .arguments = {},
     .maximizes = false,
     .make = [](const json&, const Context&, Rng rng) -> Result<std::unique_ptr<Tuner>> {
-      return std::make_unique<Qmc>(rng);
+      return std::make_unique<qmc_tuner::Qmc>(rng);
     }};
 
 }  // namespace attune

@@ -6,6 +6,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace random_tuner {
 namespace {
 
 class Random final : public Tuner {
@@ -50,6 +51,7 @@ class Random final : public Tuner {
 };
 
 }  // namespace
+}  // namespace random_tuner
 
 extern const TunerEntry random_entry = {
     .name = "Random",
@@ -58,7 +60,7 @@ extern const TunerEntry random_entry = {
     .arguments = {},
     .maximizes = true,
     .make = [](const json&, const Context&, Rng rng) -> Result<std::unique_ptr<Tuner>> {
-      return std::make_unique<Random>(rng);
+      return std::make_unique<random_tuner::Random>(rng);
     }};
 
 }  // namespace attune

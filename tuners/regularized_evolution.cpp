@@ -18,6 +18,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace regularized_evolution_tuner {
 namespace {
 
 struct Settings {
@@ -141,6 +142,7 @@ Result<void> RegularizedEvolution::load(const json& state) {
 }
 
 }  // namespace
+}  // namespace regularized_evolution_tuner
 
 extern const TunerEntry regularized_evolution_entry = {
     .name = "RegularizedEvolution",
@@ -160,9 +162,9 @@ extern const TunerEntry regularized_evolution_entry = {
                    .high = 99999}},
     .maximizes = true,
     .make = [](const json& args, const Context&, Rng rng) -> Result<std::unique_ptr<Tuner>> {
-      const Settings settings = {args["population_size"].get<std::size_t>(),
-                                 args["sample_size"].get<std::size_t>()};
-      return std::make_unique<RegularizedEvolution>(settings, rng);
+      const regularized_evolution_tuner::Settings settings = {
+          args["population_size"].get<std::size_t>(), args["sample_size"].get<std::size_t>()};
+      return std::make_unique<regularized_evolution_tuner::RegularizedEvolution>(settings, rng);
     }};
 
 }  // namespace attune

@@ -14,6 +14,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace smac_tuner {
 namespace {
 
 struct Settings {
@@ -150,13 +151,14 @@ std::vector<Argument> arguments() {
 }
 
 }  // namespace
+}  // namespace smac_tuner
 
 extern const TunerEntry smac_entry = {
     .name = "SMAC",
     .aliases = {"SMACTuner"},
     .summary = "random forest: choices and conditions among many parameters",
-    .arguments = arguments(),
+    .arguments = smac_tuner::arguments(),
     .maximizes = true,
-    .make = make};
+    .make = smac_tuner::make};
 
 }  // namespace attune

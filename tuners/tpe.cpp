@@ -6,6 +6,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace tpe_tuner {
 namespace {
 
 // A configuration of NNI that has settings of NNI's rule gets that rule; any other one gets the
@@ -35,6 +36,7 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
 }
 
 }  // namespace
+}  // namespace tpe_tuner
 
 extern const TunerEntry tpe_entry = {
     .name = "TPE",
@@ -53,6 +55,6 @@ extern const TunerEntry tpe_entry = {
                    .help = "settings of the multivariate rule",
                    .members = multivariate_tpe_arguments()}},
     .maximizes = false,
-    .make = make};
+    .make = tpe_tuner::make};
 
 }  // namespace attune

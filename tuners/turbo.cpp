@@ -17,6 +17,7 @@
 #include "tuners/registry.h"
 
 namespace attune {
+namespace turbo_tuner {
 namespace {
 
 struct Settings {
@@ -118,6 +119,7 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context&, Rng rng) {
 }
 
 }  // namespace
+}  // namespace turbo_tuner
 
 extern const TunerEntry turbo_entry = {
     .name = "TuRBO",
@@ -143,6 +145,6 @@ extern const TunerEntry turbo_entry = {
                    .low = 1,
                    .high = 1e6}},
     .maximizes = false,
-    .make = make};
+    .make = turbo_tuner::make};
 
 }  // namespace attune

@@ -34,7 +34,7 @@ constexpr std::size_t kMostRest = 192;
 constexpr std::size_t kFewest = 2;  // trials in a group before some are called good
 constexpr int kRetries = 10;        // suggestions that were seen before, until others are made up
 
-struct Settings {
+struct MultivariateSettings {
   std::size_t startup = 10;
   std::size_t candidates = 48;
   double gamma = 0.15;
@@ -43,7 +43,7 @@ struct Settings {
 
 class MultivariateTpe final : public Tuner {
  public:
-  MultivariateTpe(const Settings& settings, const Objectives& objectives, Rng rng)
+  MultivariateTpe(const MultivariateSettings& settings, const Objectives& objectives, Rng rng)
       : settings_(settings), objectives_(objectives), rng_(rng) {}
 
   Result<void> set_space(const Space& space) override {
@@ -107,7 +107,7 @@ class MultivariateTpe final : public Tuner {
     return coordinates;
   }
 
-  Settings settings_;
+  MultivariateSettings settings_;
   Objectives objectives_;
   Rng rng_;
   Space space_;
@@ -234,7 +234,7 @@ std::vector<Argument> multivariate_tpe_arguments() {
 }
 
 std::unique_ptr<Tuner> make_multivariate_tpe(const json& args, const Context& context, Rng rng) {
-  Settings settings;
+  MultivariateSettings settings;
   settings.startup = args["n_startup_jobs"];
   settings.candidates = args["n_ei_candidates"];
   settings.gamma = args["gamma"];

@@ -30,7 +30,7 @@ namespace {
 
 enum class Liar { none, best, worst, mean };
 
-struct Settings {
+struct UnivariateSettings {
   Liar liar = Liar::best;
   std::size_t startup = 20;  // observations of a parameter before it is modelled
   std::size_t candidates = 24;
@@ -98,9 +98,9 @@ struct Losses {
   }
 };
 
-class Tpe final : public Tuner {
+class UnivariateTpe final : public Tuner {
  public:
-  Tpe(const Settings& settings, Rng rng) : settings_(settings), rng_(rng) {}
+  UnivariateTpe(const UnivariateSettings& settings, Rng rng) : settings_(settings), rng_(rng) {}
 
   Result<void> set_space(const Space& space) override {
     space_ = space;
@@ -157,7 +157,7 @@ class Tpe final : public Tuner {
   std::vector<double> internal(const Point& point) const;  // as modelled, NaN where inactive
   void observe(std::span<const Outcome* const> outcomes);  // with finite losses
 
-  Settings settings_;
+  UnivariateSettings settings_;
   Rng rng_;
   Space space_;
   Deduplicator dedup_{Space{}};
@@ -168,7 +168,7 @@ class Tpe final : public Tuner {
   Split sides_;                                 // scratch of suggest()
 };
 
-Point Tpe::suggest_point(std::size_t candidates) {
+Point UnivariateTpe::suggest_point(std::size_t candidates) {
   Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
   for (std::size_t i = 0; i < space_.params.size(); ++i) {
     if (is_active(space_, point, i)) point.values[i] = suggest(i, candidates);
@@ -176,7 +176,7 @@ Point Tpe::suggest_point(std::size_t candidates) {
   return point;
 }
 
-double Tpe::suggest(std::size_t i, std::size_t candidates) {
+double UnivariateTpe::suggest(std::size_t i, std::size_t candidates) {
   const Domain& domain = space_.params[i].domain;
   const Model& model = models_[i];
   const std::vector<PendingValue> waiting = pending(i);
@@ -199,7 +199,7 @@ double Tpe::suggest(std::size_t i, std::size_t candidates) {
   });
 }
 
-double Tpe::lie() const {
+double UnivariateTpe::lie() const {
   switch (settings_.liar) {
     case Liar::none:
       break;
@@ -213,7 +213,7 @@ double Tpe::lie() const {
   return 0;  // nothing is pending then
 }
 
-std::vector<PendingValue> Tpe::pending(std::size_t i) const {
+std::vector<PendingValue> UnivariateTpe::pending(std::size_t i) const {
   std::vector<PendingValue> waiting;
   if (settings_.liar == Liar::none) return waiting;
   // Of equal lies the oldest come first, and are the good ones: with the newest alone 1,500 trials
@@ -226,7 +226,7 @@ std::vector<PendingValue> Tpe::pending(std::size_t i) const {
   return waiting;
 }
 
-std::vector<double> Tpe::internal(const Point& point) const {
+std::vector<double> UnivariateTpe::internal(const Point& point) const {
   std::vector<double> values = point.values;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (point.active(i)) values[i] = to_internal(space_.params[i].domain, values[i]);
@@ -234,7 +234,7 @@ std::vector<double> Tpe::internal(const Point& point) const {
   return values;
 }
 
-void Tpe::observe(std::span<const Outcome* const> outcomes) {
+void UnivariateTpe::observe(std::span<const Outcome* const> outcomes) {
   for (const Outcome* outcome : outcomes) losses_.add(*outcome->loss);
   std::vector<double> values, losses;
   for (std::size_t i = 0; i < space_.params.size(); ++i) {
@@ -249,7 +249,7 @@ void Tpe::observe(std::span<const Outcome* const> outcomes) {
   }
 }
 
-json Tpe::save() const {
+json UnivariateTpe::save() const {
   json observed = json::array();
   for (const RankedValues& one : observed_) {
     observed.push_back(
@@ -266,8 +266,8 @@ json Tpe::save() const {
           {"running", running_.save()}};
 }
 
-Result<void> Tpe::load(const json& state) {
-  Tpe loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
+Result<void> UnivariateTpe::load(const json& state) {
+  UnivariateTpe loaded(settings_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(space_));
   TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
 
@@ -343,7 +343,7 @@ std::vector<Argument> univariate_tpe_arguments() {
 
 std::unique_ptr<Tuner> make_univariate_tpe(const json& args, Rng rng) {
   const std::string liar = args["constant_liar_type"];
-  Settings settings;
+  UnivariateSettings settings;
   settings.liar = liar == "best"    ? Liar::best
                   : liar == "worst" ? Liar::worst
                   : liar == "mean"  ? Liar::mean
@@ -353,7 +353,7 @@ std::unique_ptr<Tuner> make_univariate_tpe(const json& args, Rng rng) {
   settings.prior_weight = args["prior_weight"];
   settings.split.gamma = args["gamma"];
   settings.split.forgetting = args["linear_forgetting"];
-  return std::make_unique<Tpe>(settings, rng);
+  return std::make_unique<UnivariateTpe>(settings, rng);
 }
 
 }  // namespace attune
