@@ -79,7 +79,7 @@ enum class Ending {
   out_of_memory,   // the kernel killed it for memory
   lost,            // nobody knows how it ended: its machine or its shim died
   restore_failed,  // the checkpoint to start from could not be put in place; the trial never ran
-  stopped,         // by stop(), stop_all() or kill_all()
+  stopped,         // by stop() or kill_all()
   paused,          // by pause()
 };
 // The last event of an attempt; nothing that belongs to it runs any more.
@@ -97,8 +97,6 @@ struct TrialFinished {
 };
 using TrialEvent =
     std::variant<TrialReport, TrialProblem, TrialPlace, CheckpointStored, TrialFinished>;
-
-enum class BusyStatus { running, stopping };
 
 class TrialBackend {
  public:
@@ -130,8 +128,7 @@ class TrialBackend {
   // again. A job that does not run is ignored, since it may have ended a moment ago.
   virtual void stop(const std::string& job_id) = 0;
   virtual void pause(const std::string& job_id) = 0;
-  virtual void stop_all() = 0;
-  virtual void kill_all() = 0;  // the same without grace
+  virtual void kill_all() = 0;  // stops all attempts without grace
 
   // The answer to REQUEST_PARAMETER number `index`: one more configuration for a running trial.
   virtual Result<void> give_parameter(const std::string& job_id, std::int64_t index,
@@ -149,10 +146,6 @@ class TrialBackend {
   // wake is called again. Not fetching is how the owner slows a flood down.
   virtual std::vector<TrialEvent> fetch_status_results() = 0;
 
-  // Attempts that were started and whose TrialFinished was not fetched yet, in starting order.
-  virtual std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const = 0;
-
-  virtual std::filesystem::path stdout_path(const std::string& job_id) const = 0;
   virtual std::filesystem::path stderr_path(const std::string& job_id) const = 0;
 };
 

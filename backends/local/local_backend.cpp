@@ -201,10 +201,6 @@ void LocalBackend::pause(const std::string& job_id) {
   tell(*found->second, spool::kPauseSignal);
 }
 
-void LocalBackend::stop_all() {
-  for (const auto& [order, attempt] : attempts_) stop(attempt->job_id);
-}
-
 void LocalBackend::kill_all() {
   for (const auto& [order, attempt] : attempts_) {
     if (!attempt->wanted) attempt->wanted = Ending::stopped;
@@ -355,14 +351,6 @@ void LocalBackend::forget(Attempt& attempt) {
   by_watch_.erase(attempt.watch_key);
   by_job_.erase(attempt.job_id);
   attempts_.erase(attempt.order);
-}
-
-std::vector<std::pair<std::string, BusyStatus>> LocalBackend::busy_trial_ids() const {
-  std::vector<std::pair<std::string, BusyStatus>> ids;
-  for (const auto& [order, attempt] : attempts_) {
-    ids.emplace_back(attempt->job_id, attempt->wanted ? BusyStatus::stopping : BusyStatus::running);
-  }
-  return ids;
 }
 
 }  // namespace attune

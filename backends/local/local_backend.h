@@ -44,7 +44,6 @@ class LocalBackend final : public TrialBackend {
   Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) override;
   void stop(const std::string& job_id) override;
   void pause(const std::string& job_id) override;
-  void stop_all() override;
   void kill_all() override;
   Result<void> give_parameter(const std::string& job_id, std::int64_t index,
                               const std::string& text) override;
@@ -53,10 +52,6 @@ class LocalBackend final : public TrialBackend {
   void delete_checkpoint(const std::string& checkpoint) override;
   void release(const std::string& job_id) override;
   std::vector<TrialEvent> fetch_status_results() override;
-  std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const override;
-  std::filesystem::path stdout_path(const std::string& job_id) const override {
-    return folder(job_id) / "stdout";
-  }
   std::filesystem::path stderr_path(const std::string& job_id) const override {
     return folder(job_id) / "stderr";
   }

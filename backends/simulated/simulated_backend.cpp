@@ -218,10 +218,6 @@ void SimulatedBackend::pause(const std::string& job_id) {
   if (Trial* trial = running(job_id)) end_soon(*trial, Ending::paused, options_.delays.stop);
 }
 
-void SimulatedBackend::stop_all() {
-  for (const auto& [start, sequence] : busy_) stop(trials_.at(sequence)->job_id);
-}
-
 void SimulatedBackend::kill_all() {
   for (const auto& [start, sequence] : busy_) {
     if (Trial& trial = *trials_.at(sequence); !trial.over) end_soon(trial, Ending::stopped, 0);
@@ -278,20 +274,6 @@ std::vector<TrialEvent> SimulatedBackend::fetch_status_results() {
     busy_.erase(trial.start);
   }
   return events;
-}
-
-std::vector<std::pair<std::string, BusyStatus>> SimulatedBackend::busy_trial_ids() const {
-  std::vector<std::pair<std::string, BusyStatus>> ids;
-  ids.reserve(busy_.size());
-  for (const auto& [start, sequence] : busy_) {
-    const Trial& trial = *trials_.at(sequence);
-    ids.emplace_back(trial.job_id, trial.told ? BusyStatus::stopping : BusyStatus::running);
-  }
-  return ids;
-}
-
-std::filesystem::path SimulatedBackend::stdout_path(const std::string& job_id) const {
-  return directory_ / "trials" / job_id / "stdout";
 }
 
 std::filesystem::path SimulatedBackend::stderr_path(const std::string& job_id) const {

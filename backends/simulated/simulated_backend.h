@@ -71,7 +71,6 @@ class SimulatedBackend final : public TrialBackend {
   // and not part of its state.
   void stop(const std::string& job_id) override;
   void pause(const std::string& job_id) override;
-  void stop_all() override;
   void kill_all() override;
   Result<void> give_parameter(const std::string& job_id, std::int64_t index,
                               const std::string& text) override;
@@ -80,9 +79,7 @@ class SimulatedBackend final : public TrialBackend {
   void delete_checkpoint(const std::string& checkpoint) override;
   void release(const std::string& job_id) override;
   std::vector<TrialEvent> fetch_status_results() override;
-  std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const override;
-  // Where a real trial would have them: there is no such file.
-  std::filesystem::path stdout_path(const std::string& job_id) const override;
+  // Where a real trial would have it: there is no such file.
   std::filesystem::path stderr_path(const std::string& job_id) const override;
 
  private:

@@ -178,10 +178,6 @@ void PoolBackend::pause(const std::string& job_id) {
     cancel(*found->second, Ending::paused, "pause");
 }
 
-void PoolBackend::stop_all() {
-  for (const auto& [order, attempt] : attempts_) cancel(*attempt, Ending::stopped, "stop");
-}
-
 void PoolBackend::kill_all() {
   for (const auto& [order, attempt] : attempts_)
     cancel(*attempt, attempt->wanted.value_or(Ending::stopped), "kill");
@@ -392,15 +388,6 @@ std::vector<TrialEvent> PoolBackend::fetch_status_results() {
     attempts_.erase(order);
   }
   return events;
-}
-
-std::vector<std::pair<std::string, BusyStatus>> PoolBackend::busy_trial_ids() const {
-  std::vector<std::pair<std::string, BusyStatus>> ids;
-  for (const auto& [order, attempt] : attempts_) {
-    ids.emplace_back(attempt->start.job_id,
-                     attempt->wanted ? BusyStatus::stopping : BusyStatus::running);
-  }
-  return ids;
 }
 
 }  // namespace attune

@@ -59,6 +59,7 @@ void manage(const fs::path& directory, const std::string& command, int trials, c
   auto backend = LocalBackend::create(io, local_options(directory, command), [&] { woken = true; });
   ATTUNE_CHECK(backend.has_value());
   (*backend)->set_path(directory / "experiment");
+  int running = 0;
   for (int i = 0; i < trials; ++i) {
     const TrialStart start = trial_start(i);
     if (log.ended.contains(start.job_id)) continue;
@@ -67,13 +68,17 @@ void manage(const fs::path& directory, const std::string& command, int trials, c
         (*backend)->adopt(start, known == log.positions.end() ? 0 : known->second);
     ATTUNE_CHECK(adoption.has_value() && *adoption != Adoption::lost);
     if (*adoption == Adoption::not_started) ATTUNE_CHECK((*backend)->start(start).has_value());
+    ++running;
     write_down("has " + start.job_id + "\n");
   }
-  while (!(*backend)->busy_trial_ids().empty()) {
+  while (running > 0) {
     io.restart();
     io.run_one_for(60s);
     if (!std::exchange(woken, false)) continue;
-    for (const TrialEvent& event : (*backend)->fetch_status_results()) write_down(line_of(event));
+    for (const TrialEvent& event : (*backend)->fetch_status_results()) {
+      running -= std::holds_alternative<TrialFinished>(event) ? 1 : 0;
+      write_down(line_of(event));
+    }
   }
 }
 
@@ -183,9 +188,9 @@ TEST_CASE("local adoption: a trial runs on without a manager, and under the next
   const double began = SystemClock().now();
   LocalFixture f(folder, "true");
   const double adopted = SystemClock().now();
-  CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::taken);
-  CHECK_FALSE(f.backend->start(trial_start(0, 1)).has_value());
-  CHECK_FALSE(f.backend->adopt(trial_start(0), 0).has_value());
+  CHECK(f.adopt(trial_start(0), 0) == Adoption::taken);
+  CHECK_FALSE(f.try_start(trial_start(0, 1)).has_value());
+  CHECK_FALSE(f.adopt(trial_start(0), 0).has_value());
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
   // How long it has run meanwhile is not the difference of two times of a clock that can be set.
   REQUIRE(f.places.size() == 1);
@@ -193,14 +198,13 @@ TEST_CASE("local adoption: a trial runs on without a manager, and under the next
   CHECK(f.places[0].ran >= adopted - began - kTick);
   CHECK(f.places[0].ran <= SystemClock().now() - before + kTick);
   CHECK(f.reports[0].ran.value() <= f.places[0].ran + kTick);
-  CHECK(f.backend->busy_trial_ids().size() == 1);
   std::ofstream(folder.path / "go") << "on\n";
   REQUIRE(f.run_to_end());
   CHECK(f.reports.size() == 2);
   CHECK(f.finished[0].detail == "exit code 3");
   SECTION("and when it has ended, the next one learns how") {
     LocalFixture g(folder, "true");
-    CHECK(g.backend->adopt(trial_start(0), f.reports[0].position) == Adoption::taken);
+    CHECK(g.adopt(trial_start(0), f.reports[0].position) == Adoption::taken);
     REQUIRE(g.run_to_end());
     REQUIRE(g.reports.size() == 1);
     CHECK(g.reports[0].text == f.reports[1].text);
@@ -232,8 +236,7 @@ TEST_CASE("local adoption: a trial that is being stopped goes on being stopped")
     f.backend.reset();  // does not end it
   }
   LocalFixture f(folder, "true");
-  CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::taken);
-  CHECK(f.backend->busy_trial_ids().at(0).second == BusyStatus::stopping);
+  CHECK(f.adopt(trial_start(0), 0) == Adoption::taken);
   f.backend->kill_all();
   REQUIRE(f.run_to_end());
   CHECK(f.finished[0].how == (pause ? Ending::paused : Ending::stopped));
@@ -242,12 +245,11 @@ TEST_CASE("local adoption: a trial that is being stopped goes on being stopped")
 TEST_CASE("local adoption: what never started is told, also when files were made for it") {
   TemporaryFolder folder;
   LocalFixture f(folder, "report FINAL 0 1");
-  CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::not_started);
+  CHECK(f.adopt(trial_start(0), 0) == Adoption::not_started);
   fs::create_directories(f.trial(1));
-  CHECK(f.backend->adopt(trial_start(1), 0) == Adoption::not_started);
+  CHECK(f.adopt(trial_start(1), 0) == Adoption::not_started);
   std::ofstream empty(f.trial(1) / "spool.0");
-  CHECK(f.backend->adopt(trial_start(1), 0) == Adoption::not_started);
-  CHECK(f.backend->busy_trial_ids().empty());
+  CHECK(f.adopt(trial_start(1), 0) == Adoption::not_started);
   f.start(1);
   REQUIRE(f.run_to_end());
   CHECK(f.reports.size() == 1);
@@ -279,7 +281,7 @@ TEST_CASE("local adoption: a shim that is killed takes its trial with it") {
     REQUIRE(line.wait_for_byte());
     kill_and_wait(pid_in_spool(spool, "shim"));
     LocalFixture f(folder, "true");
-    CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::lost);
+    CHECK(f.adopt(trial_start(0), 0) == Adoption::lost);
     REQUIRE(f.run_to_end());
     CHECK(f.finished[0].how == Ending::lost);
     CHECK(f.reports_before_end <= 2);
@@ -301,12 +303,12 @@ TEST_CASE("local adoption: a trial whose files are gone is lost, and does not ru
   }
   SECTION("all") { fs::remove_all(trial); }
   LocalFixture f(folder, "true");
-  CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::lost);
+  CHECK(f.adopt(trial_start(0), 0) == Adoption::lost);
   REQUIRE(f.run_to_end());
   CHECK(f.finished[0].how == Ending::lost);
   CHECK(f.finished[0].detail.find("files") != std::string::npos);
   CHECK(line.wait_for_end());
-  CHECK(f.backend->adopt(trial_start(0), 0) == Adoption::not_started);
+  CHECK(f.adopt(trial_start(0), 0) == Adoption::not_started);
 }
 
 TEST_CASE("local adoption: a trial whose spool cannot be read does not run on") {
@@ -319,7 +321,7 @@ TEST_CASE("local adoption: a trial whose spool cannot be read does not run on") 
   fs::remove(spool);
   make_fifo(spool);
   LocalFixture f(folder, "true");
-  CHECK_FALSE(f.backend->adopt(trial_start(0), 0).has_value());
+  CHECK_FALSE(f.adopt(trial_start(0), 0).has_value());
   CHECK(line.wait_for_end());
 }
 
@@ -332,7 +334,7 @@ TEST_CASE("local adoption: what another user says of a trial is not believed") {
   const fs::path path = GENERATE(false, true) ? f.trial() : f.trial() / "spool.0";
   REQUIRE(::chown(path.c_str(), kNobody, kNobody) == 0);
   LocalFixture next(f.own, "true");
-  const auto adopted = next.backend->adopt(trial_start(0), 0);
+  const auto adopted = next.adopt(trial_start(0), 0);
   REQUIRE_FALSE(adopted);
   CHECK(adopted.error().message.find(path.string() + " belongs to another user") == 0);
 }
@@ -354,16 +356,16 @@ TEST_CASE("local adoption: GPUs stay with the trials that have them") {
   {
     LocalFixture f("report PERIODICAL 0 1; read x < never", options);
     f.backend->set_path(folder.path / "experiment");
-    REQUIRE(f.backend->start(start(0)).has_value());
+    REQUIRE(f.try_start(start(0)).has_value());
     f.backend.reset();
   }
   LocalFixture f("echo $CUDA_VISIBLE_DEVICES", options);
   f.backend->set_path(folder.path / "experiment");
-  REQUIRE(f.backend->adopt(start(0), 0) == Adoption::taken);
+  REQUIRE(f.adopt(start(0), 0) == Adoption::taken);
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
-  REQUIRE(f.backend->start(start(1)).has_value());
+  REQUIRE(f.try_start(start(1)).has_value());
   REQUIRE(f.run_to_end());
-  CHECK(read_text(f.backend->stdout_path("t1")) == next);
+  CHECK(read_text(f.trial(1) / "stdout") == next);
 }
 
 }  // namespace attune::local_adoption_test

@@ -16,7 +16,7 @@ TEST_CASE("local backend: a trial finds its files and environment, and its metri
   CHECK(f.reports[1].metric.value == 0.5);
   CHECK(f.problems.empty());
   const std::string folder = f.trial(3).string();
-  CHECK(read_text(f.backend->stdout_path("t3")) ==
+  CHECK(read_text(f.trial(3) / "stdout") ==
         f.directory.string() + "\nATTUNE_ATTEMPT=0\nATTUNE_CHECKPOINT_DIR=" + folder +
             "/checkpoint\nKEPT=yes\nNNI_CODE_DIR=" + f.directory.string() +
             "\nNNI_EXP_ID=experiment\nNNI_OUTPUT_DIR=" + folder +
@@ -48,7 +48,6 @@ TEST_CASE("local backend: how a trial ended is told") {
   CHECK(f.finished[0].detail == row.detail);
   CHECK(f.reports.empty());
   CHECK(f.problems.empty());
-  CHECK(f.backend->busy_trial_ids().empty());
 }
 
 TEST_CASE("local backend: what a trial used is told") {
@@ -117,7 +116,7 @@ TEST_CASE("local backend: of 100 MB of output the beginning and the end are kept
   REQUIRE(f.problems.size() == 1);
   CHECK(f.problems[0].find("stdout: the trial writes more than 1000000 bytes") !=
         std::string::npos);
-  const std::string text = read_text(f.backend->stdout_path("t0"));
+  const std::string text = read_text(f.trial() / "stdout");
   CHECK(text.size() > 1'000'000);
   CHECK(text.size() < 1'200'000);
   CHECK(text.starts_with("first\n"));
@@ -138,7 +137,7 @@ TEST_CASE("local backend: output within the limit is whole, and goes on in the n
   f.start(0, 1);
   REQUIRE(f.run_to_end(2));
   CHECK(f.problems.empty());
-  CHECK(read_text(f.backend->stdout_path("t0")) == "attempt 0\nattempt 1\n");
+  CHECK(read_text(f.trial() / "stdout") == "attempt 0\nattempt 1\n");
   CHECK(read_text(f.backend->stderr_path("t0")) == "bad\nbad\n");
 }
 
@@ -194,7 +193,7 @@ TEST_CASE("local backend: a running trial gets one more configuration") {
   REQUIRE(f.backend->give_parameter("t0", 1, "second").has_value());
   std::ofstream(f.directory / "go") << "on\n";
   REQUIRE(f.run_to_end());
-  CHECK(read_text(f.backend->stdout_path("t0")) == "second");
+  CHECK(read_text(f.trial() / "stdout") == "second");
   SECTION("which its next attempt does not find") {
     f.start(0, 1);
     CHECK_FALSE(fs::exists(f.trial() / "parameter_1.cfg"));
@@ -204,10 +203,6 @@ TEST_CASE("local backend: a running trial gets one more configuration") {
 TEST_CASE("local backend: many trials at once") {
   LocalFixture f("report FINAL 0 $NNI_TRIAL_SEQ_ID");
   for (int i = 0; i < 20; ++i) f.start(i);
-  const auto busy = f.backend->busy_trial_ids();
-  REQUIRE(busy.size() == 20);
-  for (int i = 0; i < 20; ++i)
-    CHECK(busy[i] == std::pair(fmt::format("t{}", i), BusyStatus::running));
   REQUIRE(f.run_to_end(20));
   CHECK(f.reports.size() == 20);
 }
@@ -220,9 +215,9 @@ TEST_CASE("local backend: the command gets the parameters as arguments") {
   const std::string folder = f.trial().string();
   const std::string checkpoint = "--st_checkpoint_dir\n" + folder + "/checkpoint\n";
   if (how == TrialArguments::command_line) {
-    CHECK(read_text(f.backend->stdout_path("t0")) == "--lr\n0.5\n--name\na b\n" + checkpoint);
+    CHECK(read_text(f.trial() / "stdout") == "--lr\n0.5\n--name\na b\n" + checkpoint);
   } else {
-    CHECK(read_text(f.backend->stdout_path("t0")) ==
+    CHECK(read_text(f.trial() / "stdout") ==
           "--st_config_json_filename\n" + folder + "/config.json\n" + checkpoint);
     CHECK(read_text(fs::path(folder) / "config.json") == R"({"lr":0.5,"name":"a b"})");
   }
@@ -250,7 +245,7 @@ TEST_CASE("local backend: the trial has the limits of a program, not those of th
                  [](LocalBackendOptions& options) { options.file_limit = 123; });
   f.start();
   REQUIRE(f.run_to_end());
-  CHECK(read_text(f.backend->stdout_path("t0")) == "123\n500\n4\n");  // 0, 1, 2, and that of ls
+  CHECK(read_text(f.trial() / "stdout") == "123\n500\n4\n");  // 0, 1, 2, and that of ls
 }
 
 TEST_CASE("local backend: GPUs are hidden, or assigned and given back") {
@@ -264,12 +259,10 @@ TEST_CASE("local backend: GPUs are hidden, or assigned and given back") {
   for (int i = 0; i < 3; ++i) {
     TrialStart start = trial_start(i);
     start.resources.gpu = 1;
-    REQUIRE(f.backend->start(start).has_value());
+    REQUIRE(f.try_start(start).has_value());
     REQUIRE(f.run_to_end(i + 1));
   }
-  const auto shown = [&](int i) {
-    return read_text(f.backend->stdout_path(fmt::format("t{}", i)));
-  };
+  const auto shown = [&](int i) { return read_text(f.trial(i) / "stdout"); };
   if (gpus == GpuUse::hide) {
     CHECK(shown(0) == "-1\n");
   } else {
@@ -292,23 +285,23 @@ TEST_CASE("local backend: backends of one machine share its GPUs") {
   LocalFixture other("echo $CUDA_VISIBLE_DEVICES", options_of("other"));
   TrialStart start = trial_start(0);
   start.resources.gpu = 1;
-  REQUIRE(one.backend->start(start));
-  REQUIRE(other.backend->start(start));
+  REQUIRE(one.try_start(start));
+  REQUIRE(other.try_start(start));
   REQUIRE(one.run_to_end());
   REQUIRE(other.run_to_end());
-  CHECK(read_text(one.backend->stdout_path("t0")) == "4\n");
-  CHECK(read_text(other.backend->stdout_path("t0")) == "2\n");
+  CHECK(read_text(one.trial() / "stdout") == "4\n");
+  CHECK(read_text(other.trial() / "stdout") == "2\n");
   start = trial_start(1);
   start.resources.gpu = 2;
-  REQUIRE(other.backend->start(start));
+  REQUIRE(other.try_start(start));
   REQUIRE(other.run_to_end(2));
-  CHECK(read_text(other.backend->stdout_path("t1")) == "4,2\n");
+  CHECK(read_text(other.trial(1) / "stdout") == "4,2\n");
 }
 
 TEST_CASE("local backend: what cannot be started is an error, and nothing follows") {
   LocalFixture f("true");
   f.start(0);
-  const auto twice = f.backend->start(trial_start(0, 1));
+  const auto twice = f.try_start(trial_start(0, 1));
   REQUIRE_FALSE(twice.has_value());
   CHECK(twice.error().message.find("runs already") != std::string::npos);
   REQUIRE(f.run_to_end());
@@ -319,11 +312,13 @@ TEST_CASE("local backend: what cannot be started is an error, and nothing follow
 
   TrialStart path = trial_start(1);
   path.job_id = "../t1";
-  CHECK_FALSE(f.backend->start(path).has_value());
+  CHECK_FALSE(f.try_start(path).has_value());
   fs::remove_all(f.directory / "experiment");
   std::ofstream(f.directory / "experiment") << "a file";
-  CHECK_FALSE(f.backend->start(trial_start(1)).has_value());
-  CHECK(f.backend->busy_trial_ids().empty());
+  CHECK_FALSE(f.try_start(trial_start(1)).has_value());
+  fs::remove(f.directory / "experiment");
+  f.start(1);  // which does not run already
+  REQUIRE(f.run_to_end(3));
 
   LocalBackendOptions options = local_options("/nowhere", "true");
   CHECK_FALSE(LocalBackend::create(f.io, options, [] {}).has_value());

@@ -19,7 +19,7 @@ bool is_size_of(double bytes, int entries) {
 }
 
 std::string output(const LocalFixture& f, int trial = 0) {
-  return read_text(f.backend->stdout_path(fmt::format("t{}", trial)));
+  return read_text(f.trial(trial) / "stdout");
 }
 
 TEST_CASE("local checkpoints: a trial goes on from what was saved, and others may start from it") {
@@ -75,7 +75,7 @@ TEST_CASE("local checkpoints: one of another user is neither taken nor gone on f
     REQUIRE(::chown(path.c_str(), kNobody, kNobody) == 0);
   };
   give_away(f.directory / "experiment/checkpoints/t0-0");
-  const auto started = f.backend->start(trial_start(1, 0, "t0-0"));
+  const auto started = f.try_start(trial_start(1, 0, "t0-0"));
   REQUIRE_FALSE(started);
   CHECK(started.error().message.find("t0-0 belongs to another user (65534)") != std::string::npos);
   give_away(f.trial() / "checkpoint");
@@ -95,7 +95,7 @@ TEST_CASE("local checkpoints: where nobody else keeps them what an attempt has s
   for (int attempt = 0; attempt < 3; ++attempt) {
     TrialStart start = trial_start(0, attempt);
     start.keep_checkpoint = true;
-    REQUIRE(f.backend->start(start));
+    REQUIRE(f.try_start(start));
     REQUIRE(f.run_to_end(attempt + 1));
     if (attempt == 1) {  // what is no folder is not kept
       fs::rename(f.trial() / "checkpoint", f.directory / "elsewhere");
@@ -193,7 +193,7 @@ TEST_CASE("local checkpoints: a checkpoint that cannot be restored keeps the tri
   CHECK(f.finished[0].detail.ends_with("No such file or directory"));
   CHECK(f.reports.empty());
   CHECK(output(f).empty());
-  const auto outside = f.backend->start(trial_start(1, 0, "../../t0"));
+  const auto outside = f.try_start(trial_start(1, 0, "../../t0"));
   CHECK_FALSE(outside.has_value());
 }
 

@@ -105,10 +105,10 @@ TEST_CASE("local backend: a spool that is no file is refused") {
   LocalFixture f("true");
   fs::create_directories(f.trial());
   ::mkfifo((f.trial() / "spool.0").c_str(), 0600);
-  const auto started = f.backend->start(trial_start(0));
+  const auto started = f.try_start(trial_start(0));
   REQUIRE_FALSE(started.has_value());
   CHECK(started.error().message.find("no regular file") != std::string::npos);
-  const auto adopted = f.backend->adopt(trial_start(0), 0);
+  const auto adopted = f.adopt(trial_start(0), 0);
   REQUIRE_FALSE(adopted.has_value());
   CHECK(adopted.error().message.find("no regular file") != std::string::npos);
 }

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "backends/local/local_backend.h"
@@ -83,15 +84,25 @@ class LocalFixture {
     if (!backend) return;
     try {
       backend->kill_all();
-      run_until([this] { return backend->busy_trial_ids().empty(); });
+      run_until([this] { return running.empty(); });
     } catch (const std::exception& error) {
       ::fputs(error.what(), stderr);
     }
   }
 
   void start(int sequence = 0, int attempt = 0, const std::string& checkpoint = "") {
-    const auto started = backend->start(trial_start(sequence, attempt, checkpoint));
+    const auto started = try_start(trial_start(sequence, attempt, checkpoint));
     if (!started) FAIL(started.error().message);
+  }
+  Result<void> try_start(const TrialStart& trial) {
+    auto started = backend->start(trial);
+    if (started) running.insert(trial.job_id);
+    return started;
+  }
+  Result<TrialBackend::Adoption> adopt(const TrialStart& trial, std::uint64_t position) {
+    auto adopted = backend->adopt(trial, position);
+    if (adopted && *adopted != TrialBackend::Adoption::not_started) running.insert(trial.job_id);
+    return adopted;
   }
 
   // Fetches until `enough()`; false when that took too long.
@@ -126,6 +137,7 @@ class LocalFixture {
       if (auto* saved = std::get_if<CheckpointStored>(&event)) stored.push_back(std::move(*saved));
       if (auto* end = std::get_if<TrialFinished>(&event)) {
         reports_before_end = reports.size();
+        running.erase(end->job_id);
         finished.push_back(std::move(*end));
       }
     }
@@ -137,6 +149,7 @@ class LocalFixture {
   fs::path directory;
   bool woken = false;
   std::unique_ptr<LocalBackend> backend;
+  std::set<std::string> running;  // job ids: no end was fetched yet
   std::vector<TrialReport> reports;
   std::vector<TrialPlace> places;
   std::vector<std::string> problems;

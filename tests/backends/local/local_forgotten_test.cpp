@@ -39,7 +39,7 @@ TEST_CASE("local backend: no attempt is started beside one that the store has fo
   std::ofstream(other.path / "second") << "x";
 
   LocalFixture second(other, command);
-  const auto refused = second.backend->start(trial_start(0, 0));
+  const auto refused = second.try_start(trial_start(0, 0));
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().message.find("still ran") != std::string::npos);
   CHECK(life.wait_for_end());

@@ -55,7 +55,7 @@ TEST_CASE("trial inputs: a template that cannot be rendered starts nothing") {
     options.templates = {
         {"case.in", "case.toml", TemplateFormat::as_toml, "m = {missing}\n", false}};
   });
-  const auto started = local.backend->start(trial_start(0));
+  const auto started = local.try_start(trial_start(0));
   REQUIRE_FALSE(started.has_value());
   CHECK(started.error().message.starts_with("case.in, line 1: {missing}"));
 }

@@ -32,11 +32,12 @@ inline void replace_manager(LocalFixture& local, const LocalBackendOptions& opti
                             std::uint64_t position) {
   local.reports.clear();
   local.finished.clear();
+  local.running.clear();
   auto made = LocalBackend::create(local.io, options, [&local] { local.woken = true; });
   REQUIRE(made.has_value());
   local.backend = std::move(*made);
   local.backend->set_path(local.directory / "experiment");
-  const auto adopted = local.backend->adopt(trial_start(0), position);
+  const auto adopted = local.adopt(trial_start(0), position);
   REQUIRE(adopted.has_value());
   CHECK(*adopted == TrialBackend::Adoption::taken);
 }

@@ -18,8 +18,6 @@ TEST_CASE("simulated backend: a trial reports after each epoch, and ends") {
   f.start(0, "", {{"x", 1}});
   CHECK_FALSE(f.backend->ready());
   CHECK(f.backend->next_time() == 0.05);
-  CHECK(f.backend->busy_trial_ids() ==
-        std::vector<std::pair<std::string, BusyStatus>>{{"t0000", BusyStatus::running}});
   f.run();
   REQUIRE(f.reports.size() == 6);
   CHECK(f.reports[0].text ==
@@ -39,7 +37,6 @@ TEST_CASE("simulated backend: a trial reports after each epoch, and ends") {
   CHECK(f.ends[0].detail == "exit code 0");
   CHECK(f.ends[0].time == Approx(1005.15));
   CHECK(f.ends[0].cpu_seconds == Approx(5.15));
-  CHECK(f.backend->busy_trial_ids().empty());
   CHECK_FALSE(f.backend->advance());
   CHECK(f.clock.now() == Approx(5.15));
 }
@@ -136,7 +133,6 @@ TEST_CASE("simulated backend: a stopped trial has no later events, its late repo
   f.backend->stop("t0000");
   f.backend->stop("t0000");
   f.backend->stop("nobody");
-  CHECK(f.backend->busy_trial_ids()[0].second == BusyStatus::stopping);
   f.run(3.5);
   REQUIRE(f.ends.size() == 1);
   CHECK(f.ends[0].how == Ending::stopped);
@@ -159,7 +155,7 @@ TEST_CASE("simulated backend: all are stopped, with grace or without") {
   f.start(1);
   f.run(1.2);
   f.backend->pause("t0001");
-  f.backend->stop_all();
+  for (const int sequence : {0, 1}) f.backend->stop(job(sequence));
   if (kill) f.backend->kill_all();
   const double asked = f.clock.now();
   f.run();
@@ -168,7 +164,6 @@ TEST_CASE("simulated backend: all are stopped, with grace or without") {
     CHECK(end.how == Ending::stopped);
     CHECK(end.time == Approx(1000 + asked + (kill ? 0 : 0.05)));
   }
-  CHECK(f.backend->busy_trial_ids().empty());
 }
 
 TEST_CASE("simulated backend: two runs with the same calls are equal, byte for byte") {
@@ -203,7 +198,6 @@ TEST_CASE("simulated backend: what cannot be started is an error, and leaves not
   CHECK(f.try_start(1, "", 3).error().message.find("an integer, not an object") !=
         std::string::npos);
   CHECK_FALSE(f.backend->start(f.trial(1, 0, "nonsense")).has_value());
-  CHECK(f.backend->busy_trial_ids().size() == 1);
   f.run();
   CHECK(f.ends.size() == 1);
   f.start(0);  // once its end was fetched
@@ -218,7 +212,6 @@ TEST_CASE("simulated backend: has the capacity that it was given, and a place") 
   Fixture f(options);
   f.backend->set_path("/experiment");
   CHECK(f.backend->capacity() == options.capacity);
-  CHECK(f.backend->stdout_path("t0001") == "/experiment/trials/t0001/stdout");
   CHECK(f.backend->stderr_path("t0001") == "/experiment/trials/t0001/stderr");
 }
 

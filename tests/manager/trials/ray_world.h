@@ -163,7 +163,6 @@ class RayBackend final : public TrialBackend {
   // Ray Tune waits for the result that is under way; the trial reports it as its last word.
   void stop(const std::string& job) override { end(job, Ending::stopped); }
   void pause(const std::string& job) override { end(job, Ending::paused); }
-  void stop_all() override {}
   void kill_all() override {}
   Result<void> give_parameter(const std::string&, std::int64_t, const std::string&) override {
     return {};
@@ -180,8 +179,6 @@ class RayBackend final : public TrialBackend {
   void set_path(const std::filesystem::path&) override {}
   Resources capacity() const override { return capacity_; }
   std::vector<TrialEvent> fetch_status_results() override { return std::exchange(events_, {}); }
-  std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const override { return {}; }
-  std::filesystem::path stdout_path(const std::string&) const override { return "/nowhere"; }
   std::filesystem::path stderr_path(const std::string&) const override { return "/nowhere"; }
 
   // One more result, of the trial that has waited longest, unless the last one was not taken yet.

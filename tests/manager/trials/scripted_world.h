@@ -91,7 +91,6 @@ class FakeBackend final : public TrialBackend {
   }
   void stop(const std::string& job) override { stopped.push_back(job); }
   void pause(const std::string& job) override { paused.push_back(job); }
-  void stop_all() override {}
   void kill_all() override { killed = true; }
   Result<void> give_parameter(const std::string& job, std::int64_t index,
                               const std::string& text) override {
@@ -110,10 +109,6 @@ class FakeBackend final : public TrialBackend {
   void set_path(const std::filesystem::path&) override {}
   Resources capacity() const override { return {4, 1, 1e9, {{"licence", 1}}}; }
   std::vector<TrialEvent> fetch_status_results() override { return std::exchange(events, {}); }
-  std::vector<std::pair<std::string, BusyStatus>> busy_trial_ids() const override { return {}; }
-  std::filesystem::path stdout_path(const std::string& job) const override {
-    return "/nowhere/" + job;
-  }
   std::filesystem::path stderr_path(const std::string& job) const override {
     return "/nowhere/" + job;
   }
