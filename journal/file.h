@@ -10,6 +10,7 @@
 // put it right, less often when that takes long. A file that is deleted or replaced is noticed when
 // something is written: that does not count as durable then. Such a file, and one whose flush
 // failed, is written anew as a whole.
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -19,8 +20,12 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "journal/helper_thread.h"
 #include "journal/journal.h"
 #include "journal/kept_records.h"
+#include "journal/snapshot.h"
+#include "journal/tail.h"
+#include "os/clock.h"
 #include "os/durability.h"
 #include "os/file_system.h"
 #include "os/log.h"
@@ -59,22 +64,31 @@ class JournalFile final : public Journal {
                                                    std::function<void()> ready, Log log);
   ~JournalFile() override;  // after what the helpers have in hand; what was not flushed is lost
 
-  void append(JournalRecord record) override;  // into memory
-  std::uint64_t position() const;              // counts appended bytes; of the next record
-  void flush();                                // hands what was appended to the operating system
+  void append(JournalRecord record) override { tail_.append(record); }  // into memory
+  // Counts appended bytes; of the next record.
+  std::uint64_t position() const { return tail_.appended(); }
+  void flush();  // hands what was appended to the operating system
   // Records before this position are as durable as the options ask for. Never goes back.
-  std::uint64_t durable() const;
-  std::size_t backlog() const;  // bytes appended and not written
+  std::uint64_t durable() const {
+    return options_.durability == Durability::always ? synced_ : placed_;
+  }
+  // Bytes appended and not written.
+  std::size_t backlog() const { return tail_.appended() - tail_.written(); }
   // More than `most` bytes of them; or the disk lags behind by as much beyond what it always may.
-  bool full(std::size_t most) const;
+  bool full(std::size_t most) const {
+    return backlog() > most || unsynced() > kMostUnsynced + most;
+  }
 
   // Why nothing can be remembered at the moment; empty: all is well.
-  const std::string& trouble() const;
+  const std::string& trouble() const { return trouble_; }
   // Once a second while needs_tick(): flushes to the disk, or tries to mend what is broken.
   void tick();
-  bool needs_tick() const;
-  void poll();        // takes what the helpers have done
-  bool busy() const;  // they have something in hand, or poll() has not taken it
+  bool needs_tick() const {
+    return !trouble_.empty() || backlog() > 0 || synced_ < tail_.written();
+  }
+  void poll();  // takes what the helpers have done
+  // They have something in hand, or poll() has not taken it.
+  bool busy() const { return flusher_.busy() || writer_.busy(); }
 
   // A snapshot of the state at this point is on its way; records go on being appended. Without
   // effect while one is being written.
@@ -84,18 +98,95 @@ class JournalFile final : public Journal {
   // places. When it cannot be written, or there is trouble() already, the former file stays in use,
   // and a later snapshot may do better.
   void write_snapshot(json header, json snapshot, std::unique_ptr<KeptRecords> kept);
-  bool writing_snapshot() const;  // between the two, or the helper is at it
-  std::uint64_t bytes_since_snapshot() const;
-  std::uint64_t snapshot_bytes() const;  // before them, in the file; 0: there is none
+  // Between the two, or the helper is at it.
+  bool writing_snapshot() const { return marked_ || (new_file_ && new_file_->is_snapshot); }
+  std::uint64_t bytes_since_snapshot() const { return tail_.appended() - since_; }
+  // Before them, in the file; 0: there is none.
+  std::uint64_t snapshot_bytes() const { return snapshot_bytes_; }
 
   // Waits until all that was appended is written and, unless `never`, on the disk. For the end. A
   // snapshot that is being written is given up. An error: not all is; it may be tried again.
   Result<void> close();
 
  private:
-  class Impl;
-  explicit JournalFile(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  // The io thread writes. Two jobs run beside it: the flusher makes durable what is written, the
+  // writer makes a new file in three steps. It prepares one (snapshot and kept records), catches up
+  // with what was written meanwhile, and at last changes the places; only in that last step io must
+  // not write. A file that cannot be trusted any more is replaced by the last step alone.
+
+  // A file on its way. The writer has what is in the second half while it is busy.
+  struct NewJournal {
+    enum class Step { prepare, catch_up, change };
+
+    bool is_snapshot = false;  // else it is the present file anew
+    std::uint64_t mark = 0;    // position of what follows the snapshot
+    Step step = Step::prepare;
+    int rounds = 0;           // of catching up
+    std::uint64_t reach = 0;  // the position to which the step copies
+
+    std::optional<SnapshotContent> content;  // until it is written
+    std::unique_ptr<Replacement> file;
+    std::uint64_t begins = 0;        // bytes of it before `mark`
+    std::optional<Error> unflushed;  // it has its place, but perhaps not on the disk
+  };
+  using Step = NewJournal::Step;
+
+  // More than this is not left to the next tick: it stays in memory until it is on the disk.
+  static constexpr std::uint64_t kMostUnsynced = 8 << 20;
+
+  JournalFile(FileSystem& files, Options options, UniqueFd file, std::uint64_t size, bool longer,
+              std::function<void()> ready, Log log);
+
+  std::uint64_t unsynced() const { return flushes() ? tail_.written() - synced_ : 0; }
+  bool flushes() const { return options_.durability != Durability::never; }
+  bool changing() const { return new_file_ && new_file_->step == Step::change; }
+  bool waits_to_change() const { return new_file_ && !writer_.busy(); }
+
+  void write_out();
+  Result<void> write_pending();
+  void look();
+  void sync();
+  Result<void> bring_to_disk(int fd, bool named) const;  // on the flusher
+  void synced(const Result<void>& flushed);
+  void broke(const std::string& reason);
+  void settle();
+  void wait();
+
+  // file_change.cpp
+  void rewrite();
+  void start(Step step);
+  Result<void> run(NewJournal& made, const JournalBytes& bytes, int former);  // on the writer
+  void stepped(const Result<void>& done);
+  void next_step();
+  void changed();
+  void gave_up(const std::string& reason);
+
+  FileSystem& files_;
+  const Options options_;
+  const Log log_;
+
+  JournalTail tail_;
+  bool longer_;               // the file has bytes behind what is written: to be cut off
+  bool named_ = false;        // its name is on the disk
+  std::uint64_t placed_;      // written to a file that had its place after that
+  std::uint64_t synced_ = 0;  // on the disk; `never`: looked whether the file is still there
+  std::uint64_t since_ = 0, snapshot_bytes_ = 0;
+
+  std::string write_error_;             // of the last write
+  std::string broken_;                  // why the file is to be written anew
+  std::string trouble_;                 // of the two
+  double tried_at_ = 0, retry_at_ = 0;  // to write it anew; of the clock's now()
+  const SystemClock clock_;
+
+  bool marked_ = false;  // a snapshot has begun, at mark_
+  std::uint64_t mark_ = 0;
+  bool snapshot_failing_ = false;
+  std::optional<NewJournal> new_file_;
+  std::atomic<bool> abandoned_ = false;
+
+  std::uint64_t sync_to_ = 0;  // position up to which the flusher's job flushes
+
+  HelperThread flusher_, writer_;  // last: their jobs use the above
 };
 
 }  // namespace attune

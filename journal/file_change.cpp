@@ -1,7 +1,7 @@
 // How another file takes the place of the journal: a shorter one, that begins with a snapshot, or
 // the same anew.
 #include "base/check.h"
-#include "journal/file_impl.h"
+#include "journal/file.h"
 
 namespace attune {
 namespace {
@@ -13,24 +13,24 @@ constexpr double kQuick = 0.25;  // seconds
 
 }  // namespace
 
-void JournalFile::Impl::begin_snapshot() {
+void JournalFile::begin_snapshot() {
   if (new_file_ && new_file_->is_snapshot) return;
   marked_ = true;
   mark_ = tail_.appended();
 }
 
-void JournalFile::Impl::write_snapshot(SnapshotContent content) {
+void JournalFile::write_snapshot(json header, json snapshot, std::unique_ptr<KeptRecords> kept) {
   if (!std::exchange(marked_, false) || new_file_) return;
   write_out();
   if (!trouble_.empty() || tail_.written() < mark_) return;  // that comes first
   new_file_.emplace();
   new_file_->is_snapshot = true;
   new_file_->mark = mark_;
-  new_file_->content = std::move(content);
+  new_file_->content = {std::move(header), std::move(snapshot), std::move(kept)};
   start(Step::prepare);
 }
 
-void JournalFile::Impl::rewrite() {
+void JournalFile::rewrite() {
   // A snapshot that is on its way does as well.
   if (new_file_ || flusher_.busy() || clock_.now() < retry_at_) return;
   tried_at_ = clock_.now();
@@ -38,7 +38,7 @@ void JournalFile::Impl::rewrite() {
   start(Step::change);
 }
 
-void JournalFile::Impl::start(Step step) {
+void JournalFile::start(Step step) {
   NewJournal& made = *new_file_;
   const std::uint64_t copied = made.reach;
   made.step = step;
@@ -50,7 +50,7 @@ void JournalFile::Impl::start(Step step) {
   });
 }
 
-Result<void> JournalFile::Impl::run(NewJournal& made, const JournalBytes& bytes, int former) {
+Result<void> JournalFile::run(NewJournal& made, const JournalBytes& bytes, int former) {
   const std::string& path = options_.path;
   if (!made.file) made.file = TRY(Replacement::begin(files_, path, abandoned_));
   if (made.step == Step::prepare) {
@@ -69,7 +69,7 @@ Result<void> JournalFile::Impl::run(NewJournal& made, const JournalBytes& bytes,
   return {};
 }
 
-void JournalFile::Impl::stepped(const Result<void>& done) {
+void JournalFile::stepped(const Result<void>& done) {
   if (!done) {
     gave_up(done.error().message);
   } else if (new_file_->step == Step::change) {
@@ -77,7 +77,7 @@ void JournalFile::Impl::stepped(const Result<void>& done) {
   }
 }
 
-void JournalFile::Impl::next_step() {
+void JournalFile::next_step() {
   if (tail_.written() - new_file_->reach > kSmallRest && new_file_->rounds < kMostRounds) {
     ++new_file_->rounds;
     start(Step::catch_up);
@@ -86,7 +86,7 @@ void JournalFile::Impl::next_step() {
   }
 }
 
-void JournalFile::Impl::changed() {
+void JournalFile::changed() {
   const NewJournal made = std::move(*new_file_);
   new_file_.reset();
   ATTUNE_CHECK(made.reach == tail_.written());
@@ -111,7 +111,7 @@ void JournalFile::Impl::changed() {
   if (options_.durability == Durability::always) sync();
 }
 
-void JournalFile::Impl::gave_up(const std::string& reason) {
+void JournalFile::gave_up(const std::string& reason) {
   const bool snapshot = new_file_->is_snapshot;
   new_file_.reset();
   if (!snapshot) {
