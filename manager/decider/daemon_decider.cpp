@@ -207,9 +207,7 @@ void DaemonDecider::pass_on() {
 
 void DaemonDecider::look_at_room() {
   const std::size_t unsent = link_->unsent() + (conversation_ ? conversation_->untaken_bytes() : 0);
-  if (!congested_ || unsent >= kRoom) return;
-  congested_ = false;
-  listener_->on_room();
+  if (unsent < kRoom) congested_ = false;
 }
 
 void DaemonDecider::ping_later() {

@@ -138,8 +138,6 @@ void SyncedDecider::on_synced(const std::string& token) {
   hand_over();
 }
 
-void SyncedDecider::on_room() { listener_->on_room(); }
-
 void SyncedDecider::on_failure(Error error) {
   ended_ = true;
   hand_over();

@@ -58,7 +58,6 @@ class SyncedDecider final : public Decider, private Decider::Listener {
   void on_save(const std::string& job_id) override;
   void on_drop(const std::string& checkpoint) override;
   void on_synced(const std::string& token) override;
-  void on_room() override;
   void on_failure(Error error) override;
   void on_closed() override;
 

@@ -58,7 +58,6 @@ class Decider {
     virtual void on_save(const std::string& job_id) = 0;      // answered by on_checkpoint()
     virtual void on_drop(const std::string& checkpoint) = 0;  // no rule can need it any more
     virtual void on_synced(const std::string& token) = 0;
-    virtual void on_room() = 0;                            // congested() was true and no longer is
     virtual void on_warning(const std::string& text) = 0;  // for the user; it goes on
     virtual void on_failure(Error error) = 0;  // it died; nothing follows, nothing can be asked
     virtual void on_closed() = 0;              // after close(); nothing follows
@@ -114,7 +113,9 @@ class Decider {
   // What it is told after its failure, or after kill(), is not lost: a later one will hear it.
   virtual bool remembers() const { return false; }
 
-  // So much is unsent that no more results should be given for now; on_room follows.
+  // So much is unsent that no more results should be given for now. No call of the
+  // listener says when that is over: it ends in an event of the loop, and whoever waits for it asks
+  // again after each.
   virtual bool congested() const = 0;
 
   virtual void close() = 0;  // orderly; on_closed or on_failure follows

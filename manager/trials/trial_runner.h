@@ -106,7 +106,6 @@ class TrialRunner final : public Decider::Listener {
   void on_save(const std::string& job_id) override;
   void on_drop(const std::string& checkpoint) override;
   void on_synced(const std::string&) override {}
-  void on_room() override {}
   void on_warning(const std::string& text) override { announcer_.warn(text); }
   void on_failure(Error error) override;
   void on_closed() override;

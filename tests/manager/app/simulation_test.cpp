@@ -156,7 +156,6 @@ class SmallRunner final : public Decider::Listener {
   void on_save(const std::string&) override {}
   void on_drop(const std::string&) override {}
   void on_synced(const std::string&) override {}
-  void on_room() override {}
   void on_failure(Error) override { closed = true; }
   void on_closed() override { closed = true; }
 

@@ -65,7 +65,6 @@ class Recorder final : public Decider::Listener {
   void on_save(const std::string& job_id) override { heard.push_back("save " + job_id); }
   void on_drop(const std::string& checkpoint) override { heard.push_back("drop " + checkpoint); }
   void on_synced(const std::string& token) override { heard.push_back("synced " + token); }
-  void on_room() override { heard.emplace_back("room"); }
   void on_failure(Error error) override { heard.push_back("failure " + error.message); }
   void on_closed() override { heard.emplace_back("closed"); }
 
@@ -167,8 +166,7 @@ TEST_CASE("synced decider: the rest passes through") {
   CHECK(f.inner.tokens == Names{"mine"});
   CHECK(f.synced.settled());
   f.inner.outer->on_synced("mine");
-  f.inner.outer->on_room();
-  CHECK(f.recorder.heard == Names{"ready", "synced mine", "room"});
+  CHECK(f.recorder.heard == Names{"ready", "synced mine"});
   struct Nothing final : Startable {
     std::optional<std::string> first_pending() const override { return std::nullopt; }
     std::optional<std::string> first_paused() const override { return std::nullopt; }

@@ -354,7 +354,6 @@ TEST_CASE("runner: nothing is fetched while the decider is congested") {
   CHECK(w.decider.take().empty());
   CHECK(w.backend.events.size() == 1);
   w.decider.full = false;
-  w.runner.on_room();
   w.runner.pump();
   CHECK(w.decider.take() == Calls{"result t0000 ok"});
 }
