@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <iterator>
+#include <span>
 
 #include "cluster/batch/slurm_job.h"
 #include "cluster/batch/slurm_refusal.h"
@@ -25,6 +26,11 @@ std::string variable(const Texts& environment, std::string_view name) {
       return each.substr(name.size() + 1);
   }
   return "";
+}
+
+bool begins_with_one(std::string_view variable, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(
+      beginnings, [&](std::string_view beginning) { return variable.starts_with(beginning); });
 }
 
 std::string joined(const Texts& names) {
@@ -87,30 +93,32 @@ Texts slurm_environment(const Texts& inherited) {
       "SBATCH_", "SQUEUE_", "SCANCEL_", "SLURM_CLUSTERS=", "SLURM_TIME_FORMAT=", "LC_ALL="};
   Texts kept;
   std::ranges::copy_if(inherited, std::back_inserter(kept), [&](const std::string& each) {
-    const auto begins = [&each](std::string_view prefix) { return each.starts_with(prefix); };
-    return std::ranges::any_of(kPlaces, begins) || std::ranges::none_of(kDefaults, begins);
+    return begins_with_one(each, kPlaces) || !begins_with_one(each, kDefaults);
   });
   kept.emplace_back("LC_ALL=C");  // its words are looked at
   return kept;
 }
 
+bool is_of_job(std::string_view variable) {
+  constexpr std::array<std::string_view, 10> kBeginnings = {"SLURM",
+                                                            "PMI",
+                                                            "TMPDIR=",
+                                                            "HOSTNAME=",
+                                                            "CUDA_VISIBLE_DEVICES=",
+                                                            "GPU_DEVICE_ORDINAL=",
+                                                            "ROCR_VISIBLE_DEVICES=",
+                                                            "HIP_VISIBLE_DEVICES=",
+                                                            "NVIDIA_VISIBLE_DEVICES=",
+                                                            "ZE_AFFINITY_MASK="};
+  return begins_with_one(variable, kBeginnings);
+}
+
 Texts sbatch_environment(const Texts& programs) {
   constexpr std::array<std::string_view, 3> kClients = {
       "SLURM_CONF=", "SLURM_CONF_SERVER=", "SLURM_JWT="};
-  constexpr std::array<std::string_view, 10> kOfHere = {"SLURM",
-                                                        "TMPDIR=",
-                                                        "HOSTNAME=",
-                                                        "CUDA_VISIBLE_DEVICES=",
-                                                        "GPU_DEVICE_ORDINAL=",
-                                                        "ROCR_VISIBLE_DEVICES=",
-                                                        "HIP_VISIBLE_DEVICES=",
-                                                        "NVIDIA_VISIBLE_DEVICES=",
-                                                        "ZE_AFFINITY_MASK=",
-                                                        "PMI"};
   Texts kept;
   std::ranges::copy_if(programs, std::back_inserter(kept), [&](const std::string& each) {
-    const auto begins = [&each](std::string_view prefix) { return each.starts_with(prefix); };
-    return std::ranges::any_of(kClients, begins) || std::ranges::none_of(kOfHere, begins);
+    return begins_with_one(each, kClients) || !is_of_job(each);
   });
   return kept;
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster/batch/batch_commands.h"
@@ -23,8 +24,12 @@ Result<SlurmPrograms> find_slurm(const std::vector<std::string>& environment);
 // _RESERVATION).
 std::vector<std::string> slurm_environment(const std::vector<std::string>& inherited);
 
-// What of that sbatch may see, which hands it all to the job: not what says something of the
-// machine or the job that submits it.
+// Whether `variable`, "NAME=value", belongs to one job on one machine: what Slurm and PMI say of
+// it, its devices, TMPDIR, HOSTNAME. No other job may inherit it.
+bool is_of_job(std::string_view variable);
+
+// What of that sbatch may see, which hands it all to the job: nothing of a job that submits it, but
+// how the programs find Slurm.
 std::vector<std::string> sbatch_environment(const std::vector<std::string>& programs);
 
 // How long a program may take. A client tries for 100 s itself when a controller answers nothing.

@@ -1,33 +1,13 @@
 #include "manager/app/job_environment.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
+#include <iterator>
 
+#include "cluster/batch/slurm_commands.h"
 #include "os/atomic_file.h"
 #include "os/trust.h"
 
 namespace attune {
-namespace {
-
-// Whose names begin so. All others are the login environment of the node, if anything.
-constexpr std::array<std::string_view, 10> kOfTheJob = {"SLURM",
-                                                        "CUDA_VISIBLE_DEVICES=",
-                                                        "GPU_DEVICE_ORDINAL=",
-                                                        "ROCR_VISIBLE_DEVICES=",
-                                                        "TMPDIR=",
-                                                        "HIP_VISIBLE_DEVICES=",
-                                                        "ZE_AFFINITY_MASK=",
-                                                        "NVIDIA_VISIBLE_DEVICES=",
-                                                        "PMI",
-                                                        "HOSTNAME="};
-
-bool is_of_job(const std::string& variable) {
-  return std::ranges::any_of(kOfTheJob,
-                             [&](std::string_view name) { return variable.starts_with(name); });
-}
-
-}  // namespace
 
 Result<void> write_environment(const std::filesystem::path& file,
                                const std::vector<std::string>& environment) {
