@@ -35,15 +35,21 @@ Result<UniqueFd> open_private(const std::filesystem::path& path, int flags) {
   return fd;
 }
 
-std::string last_lines(const std::filesystem::path& path, int count) {
+std::string end_of_file(const UniqueFd& file) {
   constexpr off_t kMost = 4096;
-  const auto file = open_private(path, O_RDONLY);
   struct stat status{};
-  if (!file || ::fstat(file->get(), &status) != 0) return "";
+  if (::fstat(file.get(), &status) != 0) return "";
   std::string text(static_cast<std::size_t>(std::min(status.st_size, kMost)), '\0');
-  const ssize_t size = ::pread(file->get(), text.data(), text.size(),
+  const ssize_t size = ::pread(file.get(), text.data(), text.size(),
                                status.st_size - static_cast<off_t>(text.size()));
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  return text;
+}
+
+std::string last_lines(const std::filesystem::path& path, int count) {
+  const auto file = open_private(path, O_RDONLY);
+  if (!file) return "";
+  std::string text = end_of_file(*file);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::size_t at = text.size();
   for (int i = 0; i < count && at != 0 && at != std::string::npos; ++i)

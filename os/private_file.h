@@ -15,6 +15,8 @@ Result<void> make_directories(const std::filesystem::path& path);
 // no regular file in its place is refused: somebody else may have put it there.
 Result<UniqueFd> open_private(const std::filesystem::path& path, int flags);
 
+// The last bytes of an open regular file, at most 4 KiB; empty when it cannot be read.
+std::string end_of_file(const UniqueFd& file);
 // The last `count` lines of a text file, without the final line end; at most 4 KiB. Empty when
 // there is nothing to read, or no regular file: a trial may have put a FIFO there, and reading one
 // would wait for ever.

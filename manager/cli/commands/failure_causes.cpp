@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,21 +16,13 @@
 namespace attune {
 namespace {
 
-constexpr off_t kMostRead = 4096;      // bytes at the end of a file
 constexpr std::size_t kLongest = 200;  // bytes of a line that are shown
 
 // The end of what a trial has written. Nothing of a file that is no regular one, or whose owner is
 // not trusted: somebody may have put it there.
 std::string end_of(const std::filesystem::path& path) {
   const auto file = open_private(path, O_RDONLY);
-  struct stat status{};
-  if (!file || !check_owner(file->get(), path.string()) || ::fstat(file->get(), &status) != 0)
-    return "";
-  std::string text(static_cast<std::size_t>(std::min(status.st_size, kMostRead)), '\0');
-  const ssize_t size = ::pread(file->get(), text.data(), text.size(),
-                               status.st_size - static_cast<off_t>(text.size()));
-  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  return text;
+  return file && check_owner(file->get(), path.string()) ? end_of_file(*file) : "";
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
