@@ -7,6 +7,7 @@
 #include "base/arguments.h"
 #include "base/json.h"
 #include "base/names.h"
+#include "manager/store/stored_values.h"
 
 namespace attune {
 
@@ -50,9 +51,7 @@ Result<std::map<std::string, double>> read_amounts(const std::vector<std::string
 
 std::vector<TrialStatus> read_statuses(const std::vector<std::string>& texts) {
   std::vector<TrialStatus> statuses;
-  for (const TrialStatus status :
-       {TrialStatus::pending, TrialStatus::running, TrialStatus::paused, TrialStatus::succeeded,
-        TrialStatus::failed, TrialStatus::early_stopped, TrialStatus::user_canceled}) {
+  for (const TrialStatus status : kTrialStatuses) {
     if (std::ranges::find(texts, status_word(status)) != texts.end()) statuses.push_back(status);
   }
   return statuses;

@@ -37,9 +37,7 @@ std::string_view to_text(ReportMetricData::Type type) {
 }
 
 std::optional<TrialStatus> trial_status_of(std::string_view text) {
-  for (const TrialStatus status :
-       {TrialStatus::pending, TrialStatus::running, TrialStatus::paused, TrialStatus::succeeded,
-        TrialStatus::failed, TrialStatus::early_stopped, TrialStatus::user_canceled}) {
+  for (const TrialStatus status : kTrialStatuses) {
     if (to_text(status) == text) return status;
   }
   return std::nullopt;

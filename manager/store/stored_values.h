@@ -1,5 +1,6 @@
 #pragma once
 // How values stand in the columns of the store. Every writer has its reader.
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,11 @@ std::string metric_column(const json& metric);
 std::optional<double> number_of(const json& metric, const std::string& name);
 
 std::string_view to_text(ReportMetricData::Type type);  // "periodical"
+
+inline constexpr std::array kTrialStatuses = {TrialStatus::pending,      TrialStatus::running,
+                                              TrialStatus::paused,       TrialStatus::succeeded,
+                                              TrialStatus::failed,       TrialStatus::early_stopped,
+                                              TrialStatus::user_canceled};
 
 // Nothing for a word that no version of ours has written.
 std::optional<TrialStatus> trial_status_of(std::string_view text);
