@@ -1,6 +1,7 @@
 #include "cluster/batch/slurm_commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -31,12 +32,6 @@ std::string variable(const Texts& environment, std::string_view name) {
 bool begins_with_one(std::string_view variable, std::span<const std::string_view> beginnings) {
   return std::ranges::any_of(
       beginnings, [&](std::string_view beginning) { return variable.starts_with(beginning); });
-}
-
-std::string joined(const Texts& names) {
-  std::string text;
-  for (const std::string& name : names) text += fmt::format("{}{}", text.empty() ? "" : ",", name);
-  return text;
 }
 
 std::string own_name() {
@@ -141,7 +136,7 @@ BatchSubmission SlurmCommands::submitted(const CommandEnd& end) const {
 CommandLine SlurmCommands::list(const Texts& names) const {
   Texts arguments = {programs_.squeue, "--noheader", "--array",
                      "--states=all",   "--me",       fmt::format("--format={}", kSlurmFormat)};
-  if (!names.empty()) arguments.push_back("--name=" + joined(names));
+  if (!names.empty()) arguments.push_back(fmt::format("--name={}", fmt::join(names, ",")));
   return {std::move(arguments), "", limits_.other};
 }
 

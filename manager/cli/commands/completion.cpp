@@ -1,6 +1,7 @@
 #include "manager/cli/commands/completion.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -35,12 +36,6 @@ std::string quoted(const std::string& text, bool zsh) {
     }
   }
   return out;
-}
-
-std::string joined(const std::vector<std::string>& words, const std::string& separator) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
-  return text;
 }
 
 // How bash completes a value.
@@ -85,12 +80,13 @@ std::string bash_script(const std::vector<DescribedCommand>& commands) {
       std::vector<std::string> patterns;
       for (const std::string& name : option.names)
         patterns.push_back(fmt::format("\"{} {}\"", command.name, name));
-      values += fmt::format("    {}) {}; return ;;\n", joined(patterns, "|"), bash_value(option));
+      values +=
+          fmt::format("    {}) {}; return ;;\n", fmt::join(patterns, "|"), bash_value(option));
     }
     words += fmt::format(
         "    {}) if [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"{}\" -- \"$cur\"))\n"
         "       else {}; fi ;;\n",
-        command.name, joined(flags, " "), positional);
+        command.name, fmt::join(flags, " "), positional);
   }
   return fmt::format(
       "# bash: source <(attune completion bash)\n"
@@ -106,7 +102,7 @@ std::string bash_script(const std::vector<DescribedCommand>& commands) {
       "  case $command in\n{}  esac\n"
       "}}\n"
       "complete -o filenames -F _attune attune\n",
-      kBashWords, joined(names, " "), values, words);
+      kBashWords, fmt::join(names, " "), values, words);
 }
 
 std::string zsh_value(const DescribedOption& option) {
