@@ -34,18 +34,10 @@ class Settings {
   }
 
   Result<double> number(const char* key, double low, double high, double fallback) {
-    if (!has(key)) return fallback;
-    const json value = take(key);
-    const double x = value.is_number() ? value.get<double>() : low - 1;
-    if (x >= low && x <= high) return x;
-    return wrong(key, fmt::format("a number from {} to {}", low, high));
+    return read(key, low, high, fallback, false);
   }
   Result<double> whole(const char* key, double low, double high, double fallback) {
-    if (!has(key)) return fallback;
-    const json value = take(key);
-    const double x = value.is_number() ? value.get<double>() : low - 1;
-    if (x >= low && x <= high && x == std::floor(x)) return x;
-    return wrong(key, fmt::format("a whole number from {} to {}", low, high));
+    return read(key, low, high, fallback, true);
   }
   Result<std::optional<std::int64_t>> optional_whole(const char* key, double low, double high) {
     std::optional<std::int64_t> none;
@@ -58,6 +50,14 @@ class Settings {
   }
 
  private:
+  Result<double> read(const char* key, double low, double high, double fallback, bool whole) {
+    if (!has(key)) return fallback;
+    const json value = take(key);
+    const double x = value.is_number() ? value.get<double>() : low - 1;
+    if (x >= low && x <= high && (!whole || x == std::floor(x))) return x;
+    return wrong(key, fmt::format("a{} number from {} to {}", whole ? " whole" : "", low, high));
+  }
+
   json object_;
 };
 
