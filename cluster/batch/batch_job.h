@@ -71,6 +71,7 @@ struct BatchRefusal {
   bool permanent = false;  // it would be refused again; otherwise submit it again, some time later
   std::string about;       // what of the job to change, as in the experiment file; empty: not known
   std::string message;     // one line for the user, with the cure
+  bool tells_about = false;  // the cure in the message names `about`
 
   bool operator==(const BatchRefusal&) const = default;
 };

@@ -19,11 +19,6 @@ constexpr double kMostBytes = 1e18;
 constexpr double kMostWarning = 65535;  // seconds
 constexpr std::size_t kMostScript = 1 << 20;
 
-BatchRefusal refuse(const BatchJob& job, std::string about, const std::string& why) {
-  std::string message = fmt::format("job {}: {}: {}", job.name, about, why);
-  return {true, std::move(about), std::move(message)};
-}
-
 bool is_word(std::string_view text, std::string_view also) {
   return !text.empty() && std::ranges::all_of(text, [also](unsigned char c) {
     return std::isalnum(c) != 0 || also.find(static_cast<char>(c)) != std::string_view::npos;
@@ -46,44 +41,16 @@ bool is_ours(std::string_view argument) {
   return kShort.find(argument[1]) != std::string_view::npos;
 }
 
-std::optional<BatchRefusal> check_arguments(const BatchJob& job) {
+std::optional<JobFlaw> check_arguments(const BatchJob& job) {
   for (const std::string& argument : job.arguments) {
     if (argument.size() < 2 || argument[0] != '-') {
-      return refuse(job, "arguments",
-                    fmt::format("\"{}\" is no option; write each as --name=value", argument));
+      return JobFlaw{"arguments",
+                     fmt::format("\"{}\" is no option; write each as --name=value", argument)};
     }
     if (is_ours(argument))
-      return refuse(job, "arguments", fmt::format("\"{}\" cannot be given here", argument));
+      return JobFlaw{"arguments", fmt::format("\"{}\" cannot be given here", argument)};
   }
   return std::nullopt;
-}
-
-std::optional<BatchRefusal> check(const BatchJob& job) {
-  constexpr std::size_t kMostName = 200;
-  if (!is_word(job.name, "-_.") || job.name.size() > kMostName) {
-    return refuse(job, "name",
-                  fmt::format("1 to {} letters, digits, '-', '_' and '.' are wanted", kMostName));
-  }
-  if (!job.script.starts_with("#!") || job.script.size() > kMostScript)
-    return refuse(job, "script", "a text of at most 1 MiB that begins with #! is wanted");
-  // A backslash switches off what % means, for all of the path.
-  if (job.output.string().find('\\') != std::string::npos)
-    return refuse(job, "output", "Slurm takes no path with a backslash");
-  if (!is_amount(job.needs.cpu, kMost)) return refuse(job, "resources.cpu", "not so many");
-  if (!is_amount(job.needs.gpu, kMost)) return refuse(job, "resources.gpu", "not so many");
-  if (!is_amount(job.needs.memory, kMostBytes))
-    return refuse(job, "resources.memory", "not so much");
-  for (const auto& [kind, amount] : job.needs.custom) {
-    if (!job.devices.empty()) break;
-    if (!is_word(kind, "-_:") || !is_amount(amount, kMost))
-      return refuse(job, fmt::format("resources.custom.{}", kind), "this is no kind of Slurm's");
-  }
-  if (!(job.time_limit > 0) || (std::isfinite(job.time_limit) && job.time_limit / 60 > kMost))
-    return refuse(job, "timeLimit",
-                  fmt::format("a time above 0, and of at most {} minutes, is wanted", kMost));
-  if (!is_amount(job.warning, kMostWarning) || job.warning >= job.time_limit)
-    return refuse(job, "timeLimit", "the warning must come before it, at most 18 hours");
-  return check_arguments(job);
 }
 
 std::int64_t whole(double amount) { return static_cast<std::int64_t>(std::ceil(amount)); }
@@ -107,8 +74,38 @@ std::string generic_resources(const Resources& needs) {
 
 }  // namespace
 
+std::optional<JobFlaw> slurm_flaw(const BatchJob& job) {
+  constexpr std::size_t kMostName = 200;
+  if (!is_word(job.name, "-_.") || job.name.size() > kMostName) {
+    return JobFlaw{"name",
+                   fmt::format("1 to {} letters, digits, '-', '_' and '.' are wanted", kMostName)};
+  }
+  if (!job.script.starts_with("#!") || job.script.size() > kMostScript)
+    return JobFlaw{"script", "a text of at most 1 MiB that begins with #! is wanted"};
+  // A backslash switches off what % means, for all of the path.
+  if (job.output.string().find('\\') != std::string::npos)
+    return JobFlaw{"output", "Slurm takes no path with a backslash"};
+  if (!is_amount(job.needs.cpu, kMost)) return JobFlaw{"resources.cpu", "not so many"};
+  if (!is_amount(job.needs.gpu, kMost)) return JobFlaw{"resources.gpu", "not so many"};
+  if (!is_amount(job.needs.memory, kMostBytes)) return JobFlaw{"resources.memory", "not so much"};
+  for (const auto& [kind, amount] : job.needs.custom) {
+    if (!job.devices.empty()) break;
+    if (!is_word(kind, "-_:") || !is_amount(amount, kMost))
+      return JobFlaw{fmt::format("resources.custom.{}", kind), "this is no kind of Slurm's"};
+  }
+  if (!(job.time_limit > 0) || (std::isfinite(job.time_limit) && job.time_limit / 60 > kMost))
+    return JobFlaw{"timeLimit",
+                   fmt::format("a time above 0, and of at most {} minutes, is wanted", kMost)};
+  if (!is_amount(job.warning, kMostWarning) || job.warning >= job.time_limit)
+    return JobFlaw{"timeLimit", "the warning must come before it, at most 18 hours"};
+  return check_arguments(job);
+}
+
 std::expected<Texts, BatchRefusal> slurm_options(const BatchJob& job) {
-  if (auto refusal = check(job)) return std::unexpected(*std::move(refusal));
+  if (const auto flaw = slurm_flaw(job)) {
+    return std::unexpected(BatchRefusal{
+        true, flaw->about, fmt::format("job {}: {}: {}", job.name, flaw->about, flaw->why)});
+  }
   Texts options = job.arguments;  // first: of two that contradict each other, the later one counts
   const auto add = [&options](std::string_view name, const std::string& value) {
     if (!value.empty()) options.push_back(fmt::format("--{}={}", name, value));

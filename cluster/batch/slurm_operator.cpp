@@ -51,19 +51,14 @@ BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name
   return job;
 }
 
-std::optional<BatchRefusal> impossible(const SlurmSettings& settings, const Resources& needs) {
+std::optional<JobFlaw> impossible(const SlurmSettings& settings, const Resources& needs) {
   SlurmOperatorOptions options;
   options.settings = settings;
   const bool pilots = settings.mode == SlurmSettings::Mode::pilots;
   const Resources capacity = pilots ? pilot_shape(settings, needs) : needs;
   if (pilots && slots(capacity, needs) < 1)
-    return BatchRefusal{true, "pilot", "no trial fits into a pilot of this size"};
-  const std::string name = "x";
-  const auto job = slurm_options(worker_job(options, name, capacity, ""));
-  if (job) return std::nullopt;
-  BatchRefusal refusal = job.error();
-  refusal.message.erase(0, fmt::format("job {}: {}: ", name, refusal.about).size());
-  return refusal;
+    return JobFlaw{"pilot", "no trial fits into a pilot of this size"};
+  return slurm_flaw(worker_job(options, "x", capacity, ""));
 }
 
 Resources pilot_shape(const SlurmSettings& settings, const Resources& needs) {
@@ -104,9 +99,8 @@ std::string never_came(const std::string& cause, const std::filesystem::path& ou
 }
 
 std::string refusal_text(const BatchRefusal& refusal) {
-  const std::string cure = "change " + refusal.about;
-  const bool said = refusal.about.empty() || refusal.message.find(cure) != std::string::npos;
-  return said ? refusal.message : fmt::format("{}; {}", refusal.message, cure);
+  if (refusal.about.empty() || refusal.tells_about) return refusal.message;
+  return fmt::format("{}; change {}", refusal.message, refusal.about);
 }
 
 std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running) {

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "cluster/batch/batch_jobs.h"
+#include "cluster/batch/slurm_job.h"
 #include "cluster/batch/slurm_settings.h"
 #include "cluster/pool/operator.h"
 #include "os/log.h"
@@ -44,8 +45,8 @@ std::unique_ptr<Operator> make_slurm_operator(const SlurmOperatorOptions& option
                                               OperatorPort& port, const Log& log);
 
 // Why Slurm could never have the jobs of trials with these needs, as far as can be told without
-// asking it; empty: it may. `about` is a key of `slurm`, or "resources.KIND".
-std::optional<BatchRefusal> impossible(const SlurmSettings& settings, const Resources& needs);
+// asking it; nothing: it may. `about` is a key of `slurm`, or "resources.KIND".
+std::optional<JobFlaw> impossible(const SlurmSettings& settings, const Resources& needs);
 
 // ---- what the two modes share
 
@@ -62,6 +63,7 @@ std::string unreached(const std::string& job, const std::string& address,
                       const std::filesystem::path& output);
 // `cause`, of the end of a job whose worker has never come.
 std::string never_came(const std::string& cause, const std::filesystem::path& output);
+// Its message and what to change, where it does not tell that itself.
 std::string refusal_text(const BatchRefusal& refusal);
 // What becomes of a job that has not ended and whose worker has never come, as BatchEnd::how, when
 // nobody waits for it any longer. `running`: seconds since the job was first seen to run. Empty: it

@@ -18,6 +18,7 @@ constexpr std::string_view kPartitions = "`sinfo -s` lists the partitions";
 constexpr std::string_view kSize = "`sinfo -o '%P %c %m %G %l'` shows what the nodes have";
 constexpr std::string_view kTooMany = "as many jobs are submitted as the site permits";
 
+// Slurm's programs have one exit code for all that is wrong: only what they say tells it apart.
 // The first that matches counts: what passes comes before the general sentence that sbatch ends
 // with, and what is precise before what is general. All but those of QOS and associations (which
 // need slurmdbd) and of munge were seen with 22.05.
@@ -127,8 +128,8 @@ BatchRefusal slurm_refusal(const CommandEnd& end) {
     }
   }
   refusal.message = "Slurm does not take the job: " + complaint;
-  if (!refusal.about.empty() && refusal.permanent)
-    refusal.message += fmt::format("; change {}", refusal.about);
+  refusal.tells_about = !refusal.about.empty() && refusal.permanent;
+  if (refusal.tells_about) refusal.message += fmt::format("; change {}", refusal.about);
   if (!cure.empty()) refusal.message += fmt::format("; {}", cure);
   return refusal;
 }

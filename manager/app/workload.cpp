@@ -137,10 +137,9 @@ void check_jobs_of(const std::optional<Section>& role, const SlurmSettings& sett
   const auto needs = given == nullptr ? Resources() : parse_resources(*given).value_or(Resources());
   // As the job will be; of pilots with a size of their own, too.
   const bool pilots = settings.mode == SlurmSettings::Mode::pilots;
-  const auto refusal = impossible(settings, pilots ? needs : pilot_shape(settings, needs));
-  if (!role || !refusal) return;
-  role->error("needs",
-              fmt::format("there can be no job for it: {}: {}", refusal->about, refusal->message));
+  const auto flaw = impossible(settings, pilots ? needs : pilot_shape(settings, needs));
+  if (!role || !flaw) return;
+  role->error("needs", fmt::format("there can be no job for it: {}: {}", flaw->about, flaw->why));
 }
 
 }  // namespace

@@ -53,13 +53,13 @@ SlurmSection read_slurm_section(const std::optional<Section>& section) {
 }
 
 void check_slurm_jobs(const Section& top, const SlurmSettings& settings, const Resources& needs) {
-  const auto refusal = impossible(settings, needs);
-  if (!refusal) return;
-  const std::string about = refusal->about;
+  const auto flaw = impossible(settings, needs);
+  if (!flaw) return;
+  const std::string about = flaw->about;
   const std::size_t point = about.find('.');
   const auto section = top.section(point == std::string::npos ? "slurm" : "resources");
-  if (!section) return top.error("slurm", fmt::format("{}: {}", about, refusal->message));
-  section->error(point == std::string::npos ? about : about.substr(point + 1), refusal->message);
+  if (!section) return top.error("slurm", fmt::format("{}: {}", about, flaw->why));
+  section->error(point == std::string::npos ? about : about.substr(point + 1), flaw->why);
 }
 
 }  // namespace attune

@@ -237,6 +237,7 @@ TEST_CASE("batch: what sbatch says of the job is permanent and names what to cha
   INFO(refusal.message);
   CHECK(refusal.permanent);
   CHECK(refusal.about == about);
+  CHECK(refusal.tells_about == !about.empty());
   CHECK(refusal.message.find(about) != std::string::npos);
   CHECK(refusal.message.find("sbatch: ") == std::string::npos);
   CHECK(refusal.message.find('\n') == std::string::npos);

@@ -111,6 +111,17 @@ TEST_CASE("a refusal that stays fails the task with its text and the key") {
   CHECK(world.batch->submitted.size() == 1);
 }
 
+TEST_CASE("a refusal tells what to change once whatever its words are") {
+  const auto cause_of = [](bool tells_about) {
+    OperatorWorld world;
+    world.batch->refusal = BatchRefusal{true, "account", "never change account here", tells_about};
+    world.submit("e-t0-0");
+    return world.task("e-t0-0").cause;
+  };
+  CHECK(cause_of(true) == "never change account here");
+  CHECK(cause_of(false) == "never change account here; change account");
+}
+
 TEST_CASE("a refusal that passes is tried again later and later and the client knows") {
   OperatorWorld world;
   world.batch->refusal = BatchRefusal{false, "", "Unable to contact slurm controller"};
