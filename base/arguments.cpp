@@ -188,7 +188,7 @@ Result<json> resolve_arguments(std::string_view owner, const std::vector<Argumen
   std::string place(owner);
   for (std::size_t i = 0; i + (first.unknown ? 1 : 0) < first.path.size(); ++i)
     place += "." + first.path[i];
-  return fail(place + ": " + first.message);
+  return fail_at(std::move(place), first.message);
 }
 
 }  // namespace attune

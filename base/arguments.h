@@ -24,7 +24,8 @@ struct Argument {
 };
 
 // `given` checked against `declared`: null counts as {}; defaults filled in, in declaration order.
-// Errors name the argument and what is accepted:
+// Errors name the argument and what is accepted. Their place is the owner and the way to the
+// argument; of an unknown one, to what holds it:
 //   TPE: unknown argument "sed"; did you mean "seed"? Accepted: optimize_mode, seed, tpe_args
 Result<json> resolve_arguments(std::string_view owner, const std::vector<Argument>& declared,
                                const json& given);

@@ -9,9 +9,16 @@
 
 namespace attune {
 
-// One sentence for a human: where, what is wrong, and the cure if there is one.
 struct Error {
+  // One sentence for a human: where, what is wrong, and the cure if there is one. Nothing is
+  // decided by its words: whoever decides needs a type for it.
   std::string message;
+  // The place that the message begins with, as in "solo.learner.needs: a number expected": a key
+  // below a key. Empty: it begins with none.
+  std::string place = {};
+
+  // The message without the place.
+  std::string what() const { return message.substr(place.empty() ? 0 : place.size() + 2); }
 };
 
 template <class T>
@@ -19,6 +26,11 @@ using Result = std::expected<T, Error>;
 
 inline std::unexpected<Error> fail(std::string message) {
   return std::unexpected(Error{std::move(message)});
+}
+
+inline std::unexpected<Error> fail_at(std::string place, const std::string& what) {
+  std::string message = place + ": " + what;
+  return std::unexpected(Error{std::move(message), std::move(place)});
 }
 
 namespace detail {

@@ -18,7 +18,8 @@ std::vector<std::string> commander_names();
 
 // `trials` is no commander, a null pointer, which the Coordinator allows: all tasks come from
 // clients. The others decide by `settings` and `seed` only, so that the same course of events gives
-// the same tasks. Errors name the key and what is accepted.
+// the same tasks. Errors name the key and what is accepted; the place of one is "solo" or the key
+// below it.
 Result<std::unique_ptr<Commander>> make_commander(std::string_view name, const json& settings,
                                                   std::uint64_t seed);
 

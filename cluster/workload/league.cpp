@@ -25,7 +25,7 @@ double power_of(double x, int power) {
 Result<std::vector<Player>> parse_opponents(const std::string& place, const json& given) {
   std::vector<Player> players;
   if (given.is_null()) return players;
-  if (!given.is_array()) return fail(place + ": a list of {player, policy} expected");
+  if (!given.is_array()) return fail_at(place, "a list of {player, policy} expected");
   std::set<std::string> names;
   for (const json& each : given) {
     const json resolved = TRY(resolve_arguments(
@@ -35,12 +35,12 @@ Result<std::vector<Player>> parse_opponents(const std::string& place, const json
     player.name = text_at(resolved, "player").value_or("");
     player.policy = text_at(resolved, "policy").value_or("");
     if (player.name.empty() || player.policy.empty())
-      return fail(place + ": each needs a player and a policy, two texts");
+      return fail_at(place, "each needs a player and a policy, two texts");
     if (player.name.starts_with(League::kActive) || !names.insert(player.name).second)
-      return fail(
-          fmt::format("{}: the player \"{}\" needs another name, one that is there once and "
-                      "does not begin with \"{}\"",
-                      place, player.name, League::kActive));
+      return fail_at(place,
+                     fmt::format("the player \"{}\" needs another name, one that is there once and "
+                                 "does not begin with \"{}\"",
+                                 player.name, League::kActive));
     players.push_back(std::move(player));
   }
   return players;

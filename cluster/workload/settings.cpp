@@ -43,10 +43,17 @@ Result<void> check_keys(const std::string& place, const std::vector<std::string>
   for (const auto& [key, value] : given.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
     const std::string near = nearest_name(key, known);
-    return fail(fmt::format("{}.{}: unknown key{} Known: {}", place, key,
-                            near.empty() ? "." : fmt::format("; did you mean \"{}\"?", near),
-                            fmt::join(known, ", ")));
+    return fail_at(place + "." + key,
+                   fmt::format("unknown key{} Known: {}",
+                               near.empty() ? "." : fmt::format("; did you mean \"{}\"?", near),
+                               fmt::join(known, ", ")));
   }
+  return {};
+}
+
+Result<void> check_name_at(const std::string& place, std::string_view what,
+                           const std::string& name) {
+  if (const auto good = check_name(what, name); !good) return fail_at(place, good.error().message);
   return {};
 }
 
@@ -65,7 +72,7 @@ Result<Resources> parse_needs(const std::string& place, const json& given) {
       given));
   std::vector<Argument> kinds;
   for (const auto& [name, value] : needs["custom"].items()) {
-    if (needs["custom"].is_object()) TRY(check_name(place + ".custom", name));
+    if (needs["custom"].is_object()) TRY(check_name_at(place + ".custom", "the resource", name));
     kinds.push_back(amount(name));
   }
   const json custom = TRY(resolve_arguments(place + ".custom", kinds, needs["custom"]));
@@ -98,9 +105,9 @@ Result<std::vector<std::string>> parse_labels(const std::string& place, const js
   const bool texts = given.is_array() &&
                      std::ranges::all_of(given, [](const json& each) { return each.is_string(); });
   if (!texts)
-    return fail(fmt::format("{}: a list of texts expected, not {}", place, dump_json(given)));
+    return fail_at(place, fmt::format("a list of texts expected, not {}", dump_json(given)));
   auto labels = given.get<std::vector<std::string>>();
-  for (const std::string& label : labels) TRY(check_name(place, label));
+  for (const std::string& label : labels) TRY(check_name_at(place, "the label", label));
   return labels;
 }
 
@@ -124,11 +131,11 @@ Result<Collectors> parse_collectors(const std::string& commander, const json& gi
   const std::string place = commander + ".collectors";
   const json resolved = TRY(resolve_open(place, {count("min", 1), count("max", nullptr)}, given));
   if (resolved["max"].is_null())
-    return fail(place + ".max: missing: how many there may be at the most");
+    return fail_at(place + ".max", "missing: how many there may be at the most");
   const Collectors collectors{resolved["min"].get<int>(), resolved["max"].get<int>()};
   if (collectors.least > collectors.most)
-    return fail(fmt::format("{}.min: at most max, which is {}, is wanted, not {}", place,
-                            collectors.most, collectors.least));
+    return fail_at(place + ".min", fmt::format("at most max, which is {}, is wanted, not {}",
+                                               collectors.most, collectors.least));
   return collectors;
 }
 
@@ -137,7 +144,7 @@ Result<Collectors> parse_collectors(const std::string& commander, const json& gi
 Result<json> resolve_open(const std::string& place, std::vector<Argument> declared,
                           const json& given) {
   if (!given.is_object() && !given.is_null())
-    return fail(fmt::format("{}: an object expected, not {}", place, dump_json(given)));
+    return fail_at(place, fmt::format("an object expected, not {}", dump_json(given)));
   std::vector<std::string> names;
   for (const Argument& argument : declared) names.push_back(argument.name);
   TRY(check_keys(place, names, given));
@@ -158,8 +165,8 @@ Result<json> resolve_open(const std::string& place, std::vector<Argument> declar
 
 Result<TaskRole> parse_role(const std::string& place, const json& given) {
   if (!given.is_object())
-    return fail(
-        fmt::format("{}: an object with \"program\" expected, not {}", place, dump_json(given)));
+    return fail_at(place,
+                   fmt::format("an object with \"program\" expected, not {}", dump_json(given)));
   const json resolved = TRY(resolve_open(place,
                                          {{.name = "program", .type = object},
                                           {.name = "parameters", .type = object},
@@ -171,20 +178,18 @@ Result<TaskRole> parse_role(const std::string& place, const json& given) {
   TaskRole role;
   role.program = resolved["program"];
   if (!role.program.is_object())
-    return fail(fmt::format("{}.program: an object expected, what a worker is to run", place));
+    return fail_at(place + ".program", "an object expected, what a worker is to run");
   for (const char* key : {"parameters", "job"}) {
     if (role.program.contains(key))
-      return fail(fmt::format("{}.program: \"{}\" is written by the commander", place, key));
+      return fail_at(place + ".program", fmt::format("\"{}\" is written by the commander", key));
   }
   role.parameters = resolved["parameters"].is_null() ? json::object() : resolved["parameters"];
-  if (!role.parameters.is_object())
-    return fail(fmt::format("{}.parameters: an object expected", place));
+  if (!role.parameters.is_object()) return fail_at(place + ".parameters", "an object expected");
   for (const auto& [key, value] : role.parameters.items()) {
     if (std::ranges::find(kOwnParameters, key) != kOwnParameters.end())
-      return fail(
-          fmt::format("{}.parameters.{}: written by the commander, as are {}; take another "
-                      "name",
-                      place, key, fmt::join(kOwnParameters, ", ")));
+      return fail_at(place + ".parameters." + key,
+                     fmt::format("written by the commander, as are {}; take another name",
+                                 fmt::join(kOwnParameters, ", ")));
   }
   role.common.needs = TRY(parse_needs(place + ".needs", resolved["needs"]));
   role.common.limits = TRY(parse_limits(place + ".limits", resolved["limits"]));
@@ -231,18 +236,18 @@ Result<CommonSettings> common_settings(const std::string& name, const json& reso
   settings.run = resolved["run"].get<std::string>();
   const json probe = {{"id", settings.run}, {"kind", "any"}, {"program", ""}};
   if (settings.run.size() > kMostOfId || !parse_task_spec(probe))
-    return fail(
-        fmt::format("{}.run: 1 to {} letters, digits, '-', '_' and '.' are wanted, no '.' "
-                    "in front, not \"{}\"",
-                    name, kMostOfId, settings.run));
+    return fail_at(name + ".run",
+                   fmt::format("1 to {} letters, digits, '-', '_' and '.' are wanted, no '.' in "
+                               "front, not \"{}\"",
+                               kMostOfId, settings.run));
   if (!resolved["policies"].is_string() || resolved["policies"].get<std::string>().empty())
-    return fail(fmt::format("{}.policies: a directory expected that all machines share", name));
+    return fail_at(name + ".policies", "a directory expected that all machines share");
   settings.policies = resolved["policies"].get<std::string>();
   const json buffer = resolved["buffer"].is_null() ? json::object() : resolved["buffer"];
   if (!buffer.is_object())
-    return fail(fmt::format("{}.buffer: an object expected, not {}", name, dump_json(buffer)));
+    return fail_at(name + ".buffer", fmt::format("an object expected, not {}", dump_json(buffer)));
   if (auto policy = parse_buffer_policy(buffer); !policy)
-    return fail(fmt::format("{}.buffer.{}", name, policy.error().message));
+    return fail_at(name + ".buffer." + policy.error().place, policy.error().what());
   settings.buffer = dump_json(buffer);
   settings.learner = TRY(parse_role(name + ".learner", resolved["learner"]));
   settings.collector = TRY(parse_role(name + ".collector", resolved["collector"]));

@@ -29,7 +29,7 @@ Result<std::optional<EvaluationSettings>> evaluation_settings(const json& resolv
   const std::string& name = common.name;
   if (resolved["evaluation"].is_null()) {
     if (!resolved["stop_value"].is_null())
-      return fail(fmt::format("{}.stop_value: {}.evaluation is wanted beside it", name, name));
+      return fail_at(name + ".stop_value", name + ".evaluation is wanted beside it");
     return std::nullopt;
   }
   const json evaluation = TRY(resolve_open(

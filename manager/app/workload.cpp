@@ -45,14 +45,11 @@ void translate(const Findings& theirs, const Section& role) {
   }
 }
 
-// What make_commander() says of NAME.KEY, at the place of that key in the file.
-void misplaced(const Section& top, const std::string& commander, std::string_view message) {
-  const std::size_t colon = message.find(": ");
-  const bool placed = colon != message.npos && message.starts_with(commander + ".");
-  if (!placed) return top.error("commander", std::string(message));
-  const std::size_t front = commander.size() + 1;
-  top.error(std::string(message.substr(front, colon - front)),
-            std::string(message.substr(colon + 2)));
+// What make_commander() says of a key, at the place of that key in the file.
+void add_error(const Section& top, const std::string& commander, const Error& error) {
+  const std::string front = commander + ".";
+  if (!error.place.starts_with(front)) return top.error("commander", error.message);
+  top.error(error.place.substr(front.size()), error.what());
 }
 
 // What is a trial's in an experiment file is a task's here: its command and where it runs. Null
@@ -177,7 +174,7 @@ Result<std::unique_ptr<Commander>> read_workload(const fs::path& file, const fs:
   TRY(findings.result());
   auto made = make_commander(*commander, settings, seed);
   if (!made) {
-    misplaced(top, *commander, made.error().message);
+    add_error(top, *commander, made.error());
     TRY(findings.result());
   }
   return made;

@@ -18,7 +18,7 @@ constexpr std::array kKinds = {std::pair{fifo, "fifo"}, std::pair{uniform, "unif
 constexpr double kMostItems = 1e7, kMostCount = 1e15;
 
 std::unexpected<Error> wrong(std::string_view key, std::string_view wanted) {
-  return fail(fmt::format("{}: {} is wanted", key, wanted));
+  return fail_at(std::string(key), fmt::format("{} is wanted", wanted));
 }
 
 // Takes settings out of an object one after another; what is left over nobody knows.
@@ -46,7 +46,7 @@ class Settings {
   }
   Result<void> nothing_left(std::string_view whose) const {
     if (object_.empty()) return {};
-    return fail(fmt::format("{}: {} has no such setting", object_.begin().key(), whose));
+    return fail_at(object_.begin().key(), fmt::format("{} has no such setting", whose));
   }
 
  private:
@@ -88,22 +88,23 @@ Result<BufferKind> parse_kind(Settings& settings) {
 Result<void> check_together(const BufferPolicy& policy) {
   const auto need = [&](const char* key, std::size_t items) -> Result<void> {
     if (items <= policy.capacity) return {};
-    return fail(fmt::format("{}: {} items would have to be there, but capacity is {}", key, items,
-                            policy.capacity));
+    return fail_at(key, fmt::format("{} items would have to be there, but capacity is {}", items,
+                                    policy.capacity));
   };
   TRY(need("batch", policy.batch));
   TRY(need("min_items", policy.min_items));
   TRY(need("min_ratio", policy.needed(policy.batch)));
   const RateLimits& rate = policy.rate_limit;
   if (policy.kind == fifo && std::isfinite(rate.max))
-    return fail("rate_limit: max is of no use with fifo, which gives out each item once");
+    return fail_at("rate_limit", "max is of no use with fifo, which gives out each item once");
   // Twice: the decayed count of pushes comes near to the window only after many of them.
   if (2 * static_cast<double>(policy.batch) > rate.max * rate.window)
-    return fail(fmt::format("rate_limit: a batch of {} needs a window of at least {} pushes",
-                            policy.batch, 2 * static_cast<double>(policy.batch) / rate.max));
+    return fail_at("rate_limit",
+                   fmt::format("a batch of {} needs a window of at least {} pushes", policy.batch,
+                               2 * static_cast<double>(policy.batch) / rate.max));
   if (rate.min > static_cast<double>(policy.uses()))
-    return fail(fmt::format("rate_limit: min is {}, but items leave after {} uses", rate.min,
-                            policy.uses()));
+    return fail_at("rate_limit", fmt::format("min is {}, but items leave after {} uses", rate.min,
+                                             policy.uses()));
   return {};
 }
 

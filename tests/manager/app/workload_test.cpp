@@ -61,6 +61,18 @@ TEST_CASE("workload: errors name line and key as the user wrote it") {
   CHECK_THAT(error_of(text), Catch::Contains(wanted));
 }
 
+// The place is no part of the words, which may look like one.
+TEST_CASE("workload: a key that looks like a place and a message") {
+  std::string text = kGood;
+  text.insert(text.find("buffer:"), "  limits:\n    'run: no': 1\n");
+  CHECK_THAT(error_of(text),
+             Catch::StartsWith("w.yaml:6:5: collector.limits.run: no: unknown key. Known: queue"));
+  text = kGood;
+  text.insert(text.find("buffer:"), "  labels: ['a: b']\n");
+  CHECK_THAT(error_of(text),
+             Catch::StartsWith("w.yaml:5:3: collector.labels: the label \"a: b\" cannot be used"));
+}
+
 TEST_CASE("workload: its jobs of Slurm are as those of an experiment") {
   const auto read = [](const std::string& more) -> Result<std::optional<SlurmSettings>> {
     const TemporaryFolder folder;
