@@ -145,6 +145,11 @@ class Loop {
 }  // namespace
 
 // Log itself would follow a symbolic link, and make the file for everybody.
+void show_beginning(const SessionSetup& setup, Progress& progress) {
+  for (const std::string& warning : setup.warnings) progress.message("warning: " + warning);
+  for (const std::string& message : setup.messages) progress.message(message);
+}
+
 Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level) {
   const std::filesystem::path file = directory / "log" / "runner.log";
   TRY(make_directories(file.parent_path()));
@@ -225,7 +230,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   setup.shown.max_seconds = setup.experiment.max_experiment_seconds;
   setup.shown.metric = setup.facts.objective().metric;
   Progress progress(setup.shown, clock);
-  for (const std::string& message : setup.messages) progress.message(message);
+  show_beginning(setup, progress);
 
   asio::io_context io;
   TrialRunner* runner_pointer = nullptr;

@@ -31,9 +31,12 @@ struct SessionSetup {
   std::size_t initial_points_done = 0;
   std::vector<TrialRecord> succeeded;  // in earlier sessions, as far as the best may be among them
   ProgressOptions shown;
-  std::vector<std::string> messages;  // to be shown first
+  std::vector<std::string> warnings;  // to be shown first
+  std::vector<std::string> messages;  // to be shown after them
 };
 
+// Shows what is to be shown first.
+void show_beginning(const SessionSetup& setup, Progress& progress);
 // <experiment>/log/runner.log.
 Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level);
 DaemonOptions daemon_options(const SessionSetup& setup);

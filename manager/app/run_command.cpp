@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -131,11 +133,10 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   if (!experiment.objectives.empty()) facts.objectives = experiment.objectives;
   facts.objectives.front() = direction.objective;
   setup.session.shown.quiet = quiet;
-  if (!direction.warning.empty()) setup.session.messages.push_back("warning: " + direction.warning);
-  for (const std::string& warning : experiment.warnings)
-    setup.session.messages.push_back("warning: " + warning);
-  for (const std::string& warning : experiment.program.warnings)
-    setup.session.messages.push_back("warning: " + warning);
+  std::vector<std::string>& warnings = setup.session.warnings;
+  if (!direction.warning.empty()) warnings.push_back(direction.warning);
+  std::ranges::copy(experiment.warnings, std::back_inserter(warnings));
+  std::ranges::copy(experiment.program.warnings, std::back_inserter(warnings));
   if (!quiet) setup.session.messages.push_back(heading(facts, "new"));
   setup.session.experiment = std::move(experiment);
   return setup;
@@ -185,10 +186,8 @@ Result<int> run_experiment(const RunOptions& options, const Surroundings& surrou
                                                     options.dry_run, setup.session.messages));
   }
   if (options.dry_run) {
-    for (const std::string& message : setup.session.messages) {
-      if (message.starts_with("warning: "))
-        put_text(stderr, fmt::format("attune: {}\n", terminal_text(message)));
-    }
+    for (const std::string& warning : setup.session.warnings)
+      put_text(stderr, fmt::format("attune: warning: {}\n", terminal_text(warning)));
     if (!options.import_file.empty())
       put_text(stderr, terminal_text(setup.session.messages.back()) + "\n");
     put_text(

@@ -78,7 +78,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   setup.session.shown.max_trials = file.max_trial_number;
   setup.session.shown.metric = setup.session.facts.objective().metric;
   Progress progress(setup.session.shown, real);
-  for (const std::string& message : setup.session.messages) progress.message(message);
+  show_beginning(setup.session, progress);
   StoreWriter writer(claimed->store, clock, &real);
   Reporter reporter(setup.session.facts, progress);
   TrialRunner runner(runner_options(file, setup.session.facts.objectives), decider, backend, clock,

@@ -243,6 +243,9 @@ void write_yaml(YAML::Emitter& out, const json& value) {
   }
 }
 
+// yaml-cpp has one class of exception for nearly all that is no YAML, and tells what it met by the
+// text alone. It is compared with the library's own constants, and only to say it in better words:
+// whatever it is, the file is refused. A text that is not known is shown as it is.
 YamlFault fault_of(const std::string& message) {
   namespace said = YAML::ErrorMsg;
   const std::pair<const char*, YamlFault> kFaults[] = {
