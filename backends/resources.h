@@ -16,4 +16,11 @@ struct Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
+// What trials see of the GPUs.
+enum class GpuUse {
+  inherit,  // CUDA_VISIBLE_DEVICES as we have it
+  hide,     // trialGpuNumber: 0
+  assign,   // to each trial as many as its resources say
+};
+
 }  // namespace attune

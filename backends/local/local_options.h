@@ -14,15 +14,9 @@
 #include "backends/command/trial_command.h"
 #include "backends/local/gpu_rotation.h"
 #include "backends/report/report_rules.h"
+#include "backends/resources.h"
 
 namespace attune {
-
-// What trials see of the GPUs.
-enum class GpuUse {
-  inherit,  // CUDA_VISIBLE_DEVICES as we have it
-  hide,     // trialGpuNumber: 0
-  assign,   // to each trial as many as its resources say
-};
 
 struct LocalBackendOptions {
   std::string experiment_id;

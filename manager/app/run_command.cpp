@@ -136,7 +136,6 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
   std::vector<std::string>& warnings = setup.session.warnings;
   if (!direction.warning.empty()) warnings.push_back(direction.warning);
   std::ranges::copy(experiment.warnings, std::back_inserter(warnings));
-  std::ranges::copy(experiment.program.warnings, std::back_inserter(warnings));
   if (!quiet) setup.session.messages.push_back(heading(facts, "new"));
   setup.session.experiment = std::move(experiment);
   return setup;

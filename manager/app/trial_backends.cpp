@@ -8,18 +8,12 @@
 
 #include "backends/local/local_backend.h"
 #include "backends/local/machine.h"
-#include "base/crc32c.h"
-#include "base/names.h"
-#include "base/saved_numbers.h"
 #include "cluster/batch/slurm_commands.h"
 #include "cluster/pool/backend/pool_backend.h"
 #include "cluster/pool/roles.h"
 #include "manager/app/own_coordinator.h"
-#include "manager/experiment/experiment_file.h"
+#include "manager/app/worker_file.h"
 #include "manager/experiment/key_file.h"
-#include "os/atomic_file.h"
-#include "os/private_file.h"
-#include "os/trust.h"
 
 namespace attune {
 namespace {
@@ -33,9 +27,35 @@ constexpr std::chrono::seconds kFarewell{10};
 // Until trials wait for one of the experiment's own that starts, or for another one to answer.
 constexpr std::chrono::seconds kStart{20}, kFirstTry{5};
 
+LocalBackendOptions local_options(const TaskProgram& program, const std::string& experiment_id,
+                                  const fs::path& shim,
+                                  const std::vector<std::string>& environment) {
+  LocalBackendOptions options;
+  options.experiment_id = experiment_id;
+  options.command = program.command;
+  options.code_directory = program.code_directory;
+  options.environment = environment;
+  options.shim = shim;
+  options.arguments = program.arguments;
+  options.parameter_names = ParameterNames(program.parameter_names);
+  options.variables = program.environment;
+  options.templates = program.templates;
+  options.run_in_trial_folder = program.in_trial_folder;
+  options.report = program.report;
+  options.gpus = program.gpus;
+  options.trials_per_gpu = program.trials_per_gpu;
+  options.output_limit = program.output_limit;
+  options.file_limit = raise_file_limit();
+  return options;
+}
+
 Result<ChosenBackend> make_local(boost::asio::io_context& io, const BackendSetup& setup,
                                  std::function<void()> wake) {
-  auto backend = TRY(LocalBackend::create(io, local_backend_options(setup), std::move(wake)));
+  LocalBackendOptions options =
+      local_options(setup.experiment.program, setup.experiment_id, setup.shim, setup.environment);
+  options.gpu_indices = setup.experiment.gpu_indices;
+  options.custom = setup.experiment.capacity.custom;
+  auto backend = TRY(LocalBackend::create(io, std::move(options), std::move(wake)));
   return ChosenBackend{std::move(backend)};
 }
 
@@ -59,7 +79,7 @@ PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worke
   options.dial.file = role_file_of(coordinator, kClientRole).string();
   options.experiment_id = setup.experiment_id;
   options.experiment_file = worker_file;
-  options.command = setup.experiment.trial_command;
+  options.command = setup.experiment.program.command;
   options.report = setup.experiment.program.report;
   // What there is in the pool changes with every worker that comes and goes: trials wait there.
   constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -142,7 +162,8 @@ void say_goodbye(boost::asio::io_context& io, Pool& pool, bool hurry) {
 Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup& setup,
                                 std::function<void()> wake) {
   const auto pool = std::make_shared<Pool>();
-  PoolBackendOptions options = pool_options(setup, TRY(write_worker_file(setup)));
+  const WorkerFile worker_file{setup.experiment_id, setup.directory, setup.experiment.program};
+  PoolBackendOptions options = pool_options(setup, TRY(write_worker_file(worker_file)));
   options.key = TRY(keep_key(setup.directory / kKeyFile));
   const Rng rng(setup.entropy);
   if (pool_settings(setup).coordinator.empty()) {
@@ -175,34 +196,6 @@ Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup&
 
 }  // namespace
 
-LocalBackendOptions local_backend_options(const BackendSetup& setup) {
-  const Experiment& experiment = setup.experiment;
-  LocalBackendOptions options;
-  options.experiment_id = setup.experiment_id;
-  options.command = experiment.trial_command;
-  options.code_directory = experiment.trial_code_directory;
-  options.environment = setup.environment;
-  options.shim = setup.shim;
-  const bool python = experiment.program.report.how == ReportRules::How::tune_metric;
-  if (experiment.arguments == "commandLine")
-    options.arguments = python ? TrialArguments::python_line : TrialArguments::command_line;
-  if (experiment.arguments == "jsonFile") options.arguments = TrialArguments::json_file;
-  options.parameter_names = ParameterNames(experiment.program.parameter_names);
-  options.variables = experiment.program.environment;
-  options.templates = experiment.program.templates;
-  options.run_in_trial_folder = experiment.program.in_trial_folder;
-  options.report = experiment.program.report;
-  if (experiment.trial.resources.gpu > 0) options.gpus = GpuUse::assign;
-  if (experiment.trial_gpu_number == 0) options.gpus = GpuUse::hide;
-  // What a worker offers is its own to say.
-  if (experiment.backend == "local") options.gpu_indices = experiment.local.gpu_indices;
-  options.trials_per_gpu = experiment.local.trials_per_gpu;
-  options.custom = experiment.capacity.custom;
-  options.output_limit = static_cast<std::uint64_t>(experiment.output_limit);
-  options.file_limit = raise_file_limit();
-  return options;
-}
-
 Result<void> check_backend(const Experiment& experiment,
                            const std::vector<std::string>& environment) {
   if (experiment.backend == "slurm") TRY(find_slurm(slurm_environment(environment)));
@@ -219,43 +212,16 @@ Result<ChosenBackend> make_backend(boost::asio::io_context& io, const BackendSet
   return chosen;
 }
 
-// ---- workers
-
-Result<fs::path> write_worker_file(const BackendSetup& setup) {
-  const std::string text = dump_json({{"experiment", setup.experiment_id},
-                                      {"directory", setup.directory.string()},
-                                      {"document", to_document(setup.experiment)}});
-  const fs::path folder = setup.directory / "workers";
-  TRY(make_directories(folder));
-  fs::path file = folder / fmt::format("experiment-{:08x}.json", crc32c(text));
-  TRY(write_file_atomically(file.string(), text));
-  return file;
-}
-
 Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_context& io,
                                                              const fs::path& file,
                                                              const WorkerMachine& machine,
                                                              std::function<void()> wake) {
-  std::error_code none;
-  const auto text = read_trusted_file(file);
-  if (!text && fs::exists(file, none)) return std::unexpected(text.error());
-  if (!text)
-    return fail(
-        fmt::format("{}; workers and the manager need a directory that they share, at the "
-                    "same path",
-                    text.error().message));
-  const json object = TRY(parse_json(*text));
-  const fs::path directory = TRY(text_at(object, "directory"));
-  TRY(check_trusted(directory));
-  const Experiment experiment =
-      TRY(read_stored_experiment(TRY(object_at(object, "document")), directory));
-  const std::string id = TRY(text_at(object, "experiment"));
-  TRY(check_name("the experiment", id));
-  LocalBackendOptions options = local_backend_options(
-      {experiment, id, directory, {}, machine.shim, machine.environment, 0, {}});
+  const WorkerFile read = TRY(read_worker_file(file));
+  LocalBackendOptions options =
+      local_options(read.program, read.id, machine.shim, machine.environment);
   options.shared_gpus = machine.gpus;
   auto backend = TRY(LocalBackend::create(io, std::move(options), std::move(wake)));
-  backend->set_path(directory);
+  backend->set_path(read.directory);
   return std::unique_ptr<TrialBackend>(std::move(backend));
 }
 

@@ -8,7 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "backends/local/local_options.h"
+#include "backends/local/gpu_rotation.h"
 #include "backends/trial_backend.h"
 #include "base/result.h"
 #include "manager/experiment/experiment.h"
@@ -40,24 +40,19 @@ struct ChosenBackend {
 Result<void> check_backend(const Experiment& experiment,
                            const std::vector<std::string>& environment);
 
-LocalBackendOptions local_backend_options(const BackendSetup& setup);
-
 // set_path() was called. May run the io_context for some seconds, to see whether the coordinator is
 // there. Errors: what LocalBackend::create says; a coordinator of its own that does not start;
 // another one that will not have us.
 Result<ChosenBackend> make_backend(boost::asio::io_context& io, const BackendSetup& setup,
                                    std::function<void()> wake);
 
-// What workers need to know of an experiment: a file in its directory, which they share with the
-// manager. Its name tells its content, so that what changes is another file.
-Result<std::filesystem::path> write_worker_file(const BackendSetup& setup);
 // What a worker gives to its trials.
 struct WorkerMachine {
   std::filesystem::path shim;
   std::vector<std::string> environment;
-  std::shared_ptr<GpuRotation> gpus;  // unless the experiment names some
+  std::shared_ptr<GpuRotation> gpus;
 };
-// What a worker makes of it. An error: this machine cannot, and why.
+// What a worker makes of a file of write_worker_file(). An error: this machine cannot, and why.
 Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_context& io,
                                                              const std::filesystem::path& file,
                                                              const WorkerMachine& machine,

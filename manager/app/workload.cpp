@@ -4,15 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "cluster/batch/slurm_operator.h"
 #include "cluster/pool/roles.h"
 #include "cluster/pool/server/server.h"
 #include "cluster/workload/commanders.h"
 #include "manager/app/slurm_coordinator.h"
-#include "manager/app/trial_backends.h"
-#include "manager/experiment/experiment_file.h"
+#include "manager/app/worker_file.h"
+#include "manager/experiment/program_section.h"
 #include "manager/experiment/section.h"
 #include "manager/experiment/yaml.h"
 #include "os/private_file.h"
@@ -28,23 +27,6 @@ struct Place {
   fs::path directory;  // of the coordinator
 };
 
-// What read_stored_experiment() finds in a trial, in the words of a role.
-void translate(const Findings& theirs, const Section& role) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"trialCommand", "command"},
-      {"trialCodeDirectory", "codeDirectory"},
-      {"environment", "environment"},
-      {"resources", "needs"}};
-  for (const Finding& finding : theirs.sorted()) {
-    std::string key;
-    for (const auto& [name, own] : kNames) {
-      if (finding.key == name || finding.key.starts_with(std::string(name) + "."))
-        key = std::string(own) + finding.key.substr(name.size());
-    }
-    role.error(key, finding.message);
-  }
-}
-
 // What make_commander() says of a key, at the place of that key in the file.
 void add_error(const Section& top, const std::string& commander, const Error& error) {
   const std::string front = commander + ".";
@@ -52,29 +34,13 @@ void add_error(const Section& top, const std::string& commander, const Error& er
   top.error(error.place.substr(front.size()), error.what());
 }
 
-// What is a trial's in an experiment file is a task's here: its command and where it runs. Null
-// when there are findings; an error: the file for workers cannot be written.
+// What a worker is told to run. Null when there are findings; an error: the file for workers cannot
+// be written.
 Result<json> program_of(const Section& role, const Place& place) {
-  const auto command = role.text("command");
-  if (!command || command->empty()) {
-    role.error("command", "missing: the shell command of the task");
-    return json();
-  }
-  const fs::path code = place.base / role.text("codeDirectory").value_or(".");
-  json document = {{"searchSpace", {{"none", {{"_type", "choice"}, {"_value", {0}}}}}},
-                   {"trialCommand", *command},
-                   {"trialCodeDirectory", code.string()},
-                   {"trialConcurrency", 1},
-                   {"tuner", {{"name", "Random"}}}};
-  if (const json* environment = role.find("environment")) document["environment"] = *environment;
-  if (const auto needs = role.section("needs"); needs && needs->find("gpu") != nullptr)
-    document["resources"] = {{"gpu", *needs->find("gpu")}};  // so that they are assigned
-  Findings theirs;
-  const auto experiment = read_stored_experiment(document, place.directory, theirs);
-  translate(theirs, role);
-  if (!experiment || !role.findings().empty()) return json();
-  const BackendSetup setup{*experiment, "coordinator", place.directory, {}, {}, {}, 0, {}};
-  const fs::path written = TRY(write_worker_file(setup));
+  TaskProgram program = read_role_program(role, place.base);
+  if (!role.findings().empty()) return json();
+  const fs::path written =
+      TRY(write_worker_file({"coordinator", place.directory, std::move(program)}));
   // Nobody else keeps what a task saves.
   return json{
       {"experiment", written.string()}, {"sequence", 0}, {"attempt", 0}, {"keep_checkpoint", true}};

@@ -10,30 +10,22 @@
 
 #include "base/json.h"
 #include "base/trial.h"
-#include "manager/experiment/experiment_trial.h"
 #include "manager/experiment/findings.h"
 #include "manager/experiment/pool_settings.h"
 #include "manager/experiment/slurm_section.h"
+#include "manager/experiment/task_program.h"
 #include "manager/trials/checkpoint_keeper.h"
 #include "manager/trials/trial_rules.h"
 #include "manager/trials/tuning_status.h"
 
 namespace attune {
 
-// trainingService of platform local.
-struct LocalService {
-  std::vector<int> gpu_indices;  // empty: all that there are
-  int trials_per_gpu = 1;
-};
-
 struct Experiment {
   std::string name;  // may be empty
   json search_space;
-  std::string trial_command;
-  TrialProgram program;
-  std::filesystem::path trial_code_directory;
+  TaskProgram program;                    // of the trials
+  std::vector<std::string> placeholders;  // the parameters that it refers to; sorted
   int trial_concurrency = 1;
-  std::optional<int> trial_gpu_number;
   std::optional<std::int64_t> max_trial_number;
   std::optional<double> max_experiment_seconds;
   std::optional<double> max_trial_seconds;
@@ -47,9 +39,7 @@ struct Experiment {
   PoolSettings pool;              // of the backend "pool"
   SlurmSection slurm;             // of the backend "slurm"
   json simulation;                // of the backend "simulated", as given; null otherwise
-  LocalService local;
-  std::string arguments = "none";  // how a trial gets its parameters beside parameter.cfg
-  double output_limit = 64e6;      // bytes of each of stdout and stderr of a trial
+  std::vector<int> gpu_indices;   // of the backend "local"; empty: all that there are
   TrialRules trial;
   Resources capacity;  // the user's own kinds; what is 0 is found out
   bool queue_trials = false;
@@ -59,7 +49,7 @@ struct Experiment {
   std::vector<std::string> constraints;
   std::vector<json> initial_points;  // tried first
 
-  std::vector<std::string> warnings;  // keys that have no effect on this backend, with their places
+  std::vector<std::string> warnings;  // keys that have no effect on this backend, and the like
   json document;                      // the file as given
   std::string file;                   // where it was read; empty: it was not
   std::map<std::string, Mark> marks;  // of its keys, as in YamlDocument

@@ -3,6 +3,7 @@
 
 #include "base/objective_json.h"
 #include "manager/experiment/experiment.h"
+#include "manager/experiment/experiment_trial.h"
 
 namespace attune {
 
@@ -13,8 +14,8 @@ Finding finding_of(const Experiment& experiment, const std::string& key, std::st
 
 json daemon_parameters(const Experiment& experiment) {
   json parameters = {{"experimentName", experiment.name},
-                     {"trialCommand", experiment.trial_command},
-                     {"trialCodeDirectory", experiment.trial_code_directory.string()},
+                     {"trialCommand", experiment.program.command},
+                     {"trialCodeDirectory", experiment.program.code_directory.string()},
                      {"trialConcurrency", experiment.trial_concurrency},
                      {"logLevel", experiment.log_level},
                      {"experimentWorkingDirectory", experiment.working_directory.string()},
@@ -42,7 +43,7 @@ json to_document(const Experiment& experiment) {
   };
   document.erase("searchSpaceFile");
   document["searchSpace"] = experiment.search_space;
-  document["trialCodeDirectory"] = experiment.trial_code_directory.string();
+  document["trialCodeDirectory"] = experiment.program.code_directory.string();
   document["experimentWorkingDirectory"] = experiment.working_directory.string();
   document["trialConcurrency"] = experiment.trial_concurrency;
   set("maxTrialNumber", experiment.max_trial_number);

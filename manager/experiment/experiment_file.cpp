@@ -7,6 +7,8 @@
 
 #include "manager/experiment/experiment_rules.h"
 #include "manager/experiment/experiment_space.h"
+#include "manager/experiment/experiment_trial.h"
+#include "manager/experiment/program_section.h"
 #include "manager/experiment/section.h"
 #include "manager/experiment/user_text.h"
 #include "manager/experiment/yaml.h"
@@ -86,15 +88,14 @@ std::vector<int> read_gpu_indices(const Section& service) {
 
 // Keys that NNI has and that cannot change anything here are accepted; those that would have to
 // change something are refused.
-LocalService read_platform(const Section& top) {
-  LocalService local;
+void read_platform(const Section& top, Experiment& result) {
   if (top.boolean("useAnnotation").value_or(false))
     top.error("useAnnotation", "annotated trial code is not supported");
   top.text("nniManagerIp");
   if (const auto type = top.text("experimentType"); type && *type != "hpo")
     top.error("experimentType", "only hpo is supported");
   const auto service = top.section("trainingService");
-  if (!service) return local;
+  if (!service) return;
   service->check_keys(kServiceKeys);
   const auto platform = service->text("platform");
   if (!platform) {
@@ -104,10 +105,9 @@ LocalService read_platform(const Section& top) {
   }
   service->boolean("useActiveGpu");
   service->boolean("reuseMode");
-  local.trials_per_gpu =
+  result.program.trials_per_gpu =
       static_cast<int>(service->integer("maxTrialNumberPerGpu", 1, 1000).value_or(1));
-  local.gpu_indices = read_gpu_indices(*service);
-  return local;
+  result.gpu_indices = read_gpu_indices(*service);
 }
 
 constexpr std::size_t kMaxName = 1000;
@@ -133,18 +133,10 @@ std::string read_log_level(const Section& top) {
 }
 
 void read_command(const Section& top, const fs::path& base, Experiment& result) {
-  const auto command = top.text("trialCommand");
-  if ((!command || command->empty()) && result.backend != "simulated")
+  result.program.command = read_shell_command(top, "trialCommand");
+  if (result.program.command.empty() && result.backend != "simulated")
     top.error("trialCommand", "missing: the shell command of a trial");
-  if (command && command->find('\0') != std::string::npos)
-    top.error("trialCommand", "a byte 0 is in it, which no command can hold");
-  result.trial_command = command.value_or("");
-  const std::string code = top.text("trialCodeDirectory").value_or(".");
-  std::error_code error;
-  result.trial_code_directory = fs::weakly_canonical(base / code, error);
-  if (!fs::is_directory(result.trial_code_directory, error))
-    top.error("trialCodeDirectory",
-              fmt::format("{} is not a directory", result.trial_code_directory.string()));
+  result.program.code_directory = read_code_directory(top, "trialCodeDirectory", base);
 }
 
 void read_algorithms(const Section& top, const fs::path& base, Experiment& result) {
@@ -174,11 +166,8 @@ TrialSetting trial_setting(const Section& top, const SpaceSection& space, const 
                            bool of_user) {
   TrialSetting setting;
   setting.space = space.space ? &*space.space : nullptr;
-  setting.command = result.trial_command;
-  setting.code_directory = result.trial_code_directory;
   setting.objective = result.objectives.empty() ? "default" : result.objectives.front().metric;
   if (top.wrong("objectives")) setting.objective.clear();
-  setting.gpus = result.trial_gpu_number || result.trial.resources.gpu > 0;
   setting.of_user = of_user;
   return setting;
 }
@@ -195,7 +184,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   const bool of_user = source.origin == Origin::user;
   Experiment result;
   read_limits(top, result);
-  result.local = read_platform(top);
+  read_platform(top, result);
   read_rules(top, result);
   if (of_user) check_simulation(top);
   if (!source.backend.empty()) result.backend = source.backend;
@@ -213,8 +202,11 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   result.slurm = read_slurm_section(top.section("slurm"));
   if (result.backend == "slurm" && !top.wrong("slurm") && !top.wrong("resources"))
     check_slurm_jobs(top, result.slurm.settings, result.trial.resources);
-  if (result.backend != "simulated")  // a simulation runs none, and may lack what it needs
-    result.program = read_trial(top, trial_setting(top, space, result, of_user));
+  if (result.backend != "simulated") {  // a simulation runs none, and may lack what it needs
+    TrialWords words = read_trial(top, trial_setting(top, space, result, of_user), result.program);
+    result.placeholders = std::move(words.placeholders);
+    std::ranges::move(words.warnings, std::back_inserter(result.warnings));
+  }
   const auto working = top.text("experimentWorkingDirectory");
   result.working_directory = working ? (base / *working).lexically_normal()
                                      : fs::absolute(source.working_directory, error);
@@ -266,15 +258,11 @@ Result<Experiment> read_experiment(const std::string& text, const fs::path& file
   return *std::move(experiment);
 }
 
-std::optional<Experiment> read_stored_experiment(const json& document, const fs::path& directory,
-                                                 Findings& findings) {
-  return interpret_all(YamlDocument{document, {}},
-                       {directory / "experiment", directory, "", Origin::store}, findings);
-}
-
 Result<Experiment> read_stored_experiment(const json& document, const fs::path& directory) {
   Findings findings;
-  auto experiment = read_stored_experiment(document, directory, findings);
+  auto experiment =
+      interpret_all(YamlDocument{document, {}},
+                    {directory / "experiment", directory, "", Origin::store}, findings);
   TRY(findings.result());
   return *std::move(experiment);
 }
@@ -285,10 +273,10 @@ Result<void> check_resumable(const Experiment& experiment) {
       TRY(read_stored_experiment(TRY(parse_json(dump_json(to_document(experiment)))), {}));
   // Else {width} would be a parameter in one manager and the text "{width}" in the other.
   std::vector<std::string> changed;
-  std::ranges::set_symmetric_difference(experiment.program.placeholders,
-                                        resumed.program.placeholders, std::back_inserter(changed));
+  std::ranges::set_symmetric_difference(experiment.placeholders, resumed.placeholders,
+                                        std::back_inserter(changed));
   if (changed.empty()) return {};
-  const auto& before = experiment.program.placeholders;
+  const auto& before = experiment.placeholders;
   return fail(std::ranges::binary_search(before, changed.front())
                   ? fmt::format("{{{0}}} is a placeholder, and the new search space has no {0}",
                                 changed.front())

@@ -2,13 +2,11 @@
 // Reading an experiment file: NNI's v2 schema in YAML or JSON, and what attune adds.
 // docs/experiment-file.md.
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "manager/experiment/experiment.h"
-#include "manager/experiment/findings.h"
 
 namespace attune {
 
@@ -29,11 +27,6 @@ Result<Experiment> read_experiment(const std::string& text, const std::filesyste
 // the limits of JSON: those of YAML would refuse a search space that came from a file of its own.
 Result<Experiment> read_stored_experiment(const json& document,
                                           const std::filesystem::path& directory);
-
-// The same for one who says it in other words: nothing when there are findings.
-std::optional<Experiment> read_stored_experiment(const json& document,
-                                                 const std::filesystem::path& directory,
-                                                 Findings& findings);
 
 // Whether `attune resume` will be able to read what is stored of it. Nothing else may be stored:
 // the experiment could never go on.

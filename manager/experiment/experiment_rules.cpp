@@ -147,13 +147,22 @@ void read_stop(const Section& top, Experiment& experiment) {
   experiment.trial.stop = section->numbers("trial");
 }
 
+void read_arguments(const Section& top, TaskProgram& program) {
+  constexpr double kMost = 1e18;
+  const std::string how = top.choice("arguments", {"none", "commandLine", "jsonFile"});
+  if (how == "commandLine") program.arguments = TrialArguments::command_line;
+  if (how == "jsonFile") program.arguments = TrialArguments::json_file;
+  if (const auto bytes = top.bytes("outputLimit"))
+    program.output_limit = static_cast<std::uint64_t>(std::min(*bytes, kMost));
+}
+
 void read_gpus(const Section& top, Experiment& experiment) {
   const auto gpus = top.integer("trialGpuNumber", 0, 1000);
   if (!gpus) return;
   if (experiment.trial.resources.gpu > 0)
     top.error("trialGpuNumber", "resources.gpu says it too; keep one of them");
-  experiment.trial_gpu_number = static_cast<int>(*gpus);
   experiment.trial.resources.gpu = static_cast<double>(*gpus);
+  if (*gpus == 0) experiment.program.gpus = GpuUse::hide;
 }
 
 }  // namespace
@@ -169,10 +178,10 @@ void read_rules(const Section& top, Experiment& experiment) {
   experiment.backend = top.choice("backend", {"local", "pool", "slurm", "simulated"});
   if (const auto simulation = top.section("simulation"))
     experiment.simulation = simulation->value();
-  experiment.arguments = top.choice("arguments", {"none", "commandLine", "jsonFile"});
-  experiment.output_limit = top.bytes("outputLimit").value_or(experiment.output_limit);
+  read_arguments(top, experiment.program);
   experiment.trial.resources = read_resources(top, "resources");
   read_gpus(top, experiment);
+  if (experiment.trial.resources.gpu > 0) experiment.program.gpus = GpuUse::assign;
   experiment.capacity = read_resources(top, "capacity");
   experiment.queue_trials = top.boolean("queueTrials").value_or(false);
   read_checkpoint(top, experiment);

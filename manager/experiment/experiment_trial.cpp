@@ -10,6 +10,7 @@
 #include "backends/command/shell_script.h"
 #include "base/base64.h"
 #include "manager/experiment/experiment_report.h"
+#include "manager/experiment/program_section.h"
 #include "os/trust.h"
 
 namespace attune {
@@ -22,14 +23,6 @@ const std::vector<std::string> kTrialKeys = {"environment", "templates", "trialW
 namespace {
 
 constexpr std::size_t kMaxTemplate = 16 << 20;
-constexpr std::size_t kMaxVariable = 100'000;
-
-bool is_variable(std::string_view name) {
-  const auto letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
-  return !name.empty() && (letter(name[0]) || name[0] == '_') &&
-         std::ranges::all_of(
-             name, [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); });
-}
 
 // Adds the parameters that the text refers to. One that is wrong is a finding of the key.
 void check_words(const Section& section, const std::string& key, const std::string& text,
@@ -43,31 +36,6 @@ void check_words(const Section& section, const std::string& key, const std::stri
   const auto pieces = split_placeholders(text, names, Braces::of_command);
   if (!pieces) return section.error(key, pieces.error().message);
   for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));
-}
-
-// Adds the names of the parameters that the values refer to.
-void read_environment(const Section& top, const TrialSetting& setting, const ParameterNames& names,
-                      TrialProgram& program, std::vector<std::string>& used) {
-  const auto section = top.section("environment");
-  if (!section) return;
-  for (const auto& [name, value] : section->value().items()) {
-    if (!is_variable(name))
-      section->error(name, "a name of letters, digits and '_' is needed for a variable");
-    if (name.starts_with("NNI_") || name.starts_with("ATTUNE_"))
-      section->error(name, "variables NNI_... and ATTUNE_... are set by attune itself");
-    if (name == "CUDA_VISIBLE_DEVICES" && setting.gpus)
-      section->error(name, "attune sets it, since trials are given GPUs");
-    // A number or a truth value is what it looks like: OMP_NUM_THREADS: 4.
-    std::string text = value.is_string() ? value.get<std::string>() : dump_json(value);
-    if (value.is_structured() || value.is_null())
-      section->error(name, "a text or a number expected; quote what begins with a brace: \"{lr}\"");
-    // The kernel would not start it; a value that is filled in may still be too long.
-    if (text.find('\0') != std::string::npos || text.size() > kMaxVariable)
-      section->error(name,
-                     fmt::format("at most {} bytes are possible, none of them 0", kMaxVariable));
-    check_words(*section, name, text, setting, names, used);
-    program.environment.emplace_back(name, std::move(text));
-  }
 }
 
 // Reads the text of the template into `file`; false: it cannot be read.
@@ -131,10 +99,10 @@ bool in_the_way(const std::string& one, const std::string& other) {
 
 // Adds the names of the parameters that the templates refer to.
 void read_templates(const Section& top, const TrialSetting& setting, const ParameterNames& names,
-                    TrialProgram& program, std::vector<std::string>& used) {
+                    TaskProgram& program, TrialWords& words) {
   if (top.wrong("trialCodeDirectory")) return;  // they are in it
   for (const Section& section : top.sections("templates")) {
-    auto file = read_template(section, setting.code_directory);
+    auto file = read_template(section, program.code_directory);
     if (!file) continue;
     for (const TemplateFile& known : program.templates) {
       if (known.file == file->file) section.error("file", "there are two of that name");
@@ -147,10 +115,10 @@ void read_templates(const Section& top, const TrialSetting& setting, const Param
       if (!named) {
         section.error("template", named.error().message);
       } else if (named->empty()) {
-        program.warnings.push_back(fmt::format(
+        words.warnings.push_back(fmt::format(
             "the template {} has no placeholder: every trial gets the same", file->name));
       } else {
-        used.insert(used.end(), named->begin(), named->end());
+        words.placeholders.insert(words.placeholders.end(), named->begin(), named->end());
       }
     }
     program.templates.push_back(*std::move(file));
@@ -182,7 +150,7 @@ std::string unused_warning(const std::vector<std::string>& names,
 
 }  // namespace
 
-void store_templates(const TrialProgram& program, json& document) {
+void store_templates(const TaskProgram& program, json& document) {
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
     const TemplateFile& file = program.templates[i];
     // Any bytes, where a document holds only UTF-8.
@@ -207,18 +175,23 @@ std::vector<std::string> placeholder_names(const Space& space) {
   return names;
 }
 
-TrialProgram read_trial(const Section& top, const TrialSetting& setting) {
-  TrialProgram program;
+TrialWords read_trial(const Section& top, const TrialSetting& setting, TaskProgram& program) {
+  TrialWords words;
   if (setting.space != nullptr) program.parameter_names = placeholder_names(*setting.space);
   const ParameterNames names(program.parameter_names);
-  std::vector<std::string> used;
-  check_words(top, "trialCommand", setting.command, setting, names, used);
+  std::vector<std::string>& used = words.placeholders;
+  check_words(top, "trialCommand", program.command, setting, names, used);
   if (!top.wrong("trialCommand") && setting.space != nullptr) {
-    if (const auto script = shell_script(setting.command, names); !script)
+    if (const auto script = shell_script(program.command, names); !script)
       top.error("trialCommand", script.error().message);
   }
-  read_environment(top, setting, names, program, used);
-  read_templates(top, setting, names, program, used);
+  read_environment(
+      top,
+      [&](const Section& environment, const std::string& name, const std::string& value) {
+        check_words(environment, name, value, setting, names, used);
+      },
+      program);
+  read_templates(top, setting, names, program, words);
   program.in_trial_folder = top.choice("trialWorkingDirectory", {"code", "trial"}) == "trial";
   program.report = read_report(top, setting.objective);
   for (const TemplateFile& file : program.templates) {
@@ -226,14 +199,18 @@ TrialProgram read_trial(const Section& top, const TrialSetting& setting) {
       top.error("report",
                 fmt::format("its file is in the way of {}, that of a template", file.file));
   }
-  const bool by_arguments = top.text("arguments").value_or("none") != "none";
+  const bool by_arguments = program.arguments != TrialArguments::none;
   if (program.report.how != ReportRules::How::metrics_file && !by_arguments) {
     if (std::string warning = unused_warning(program.parameter_names, used); !warning.empty())
-      program.warnings.push_back(std::move(warning));
+      words.warnings.push_back(std::move(warning));
   }
+  // Syne Tune's programs read what its own backend passes.
+  if (program.arguments == TrialArguments::command_line &&
+      program.report.how == ReportRules::How::tune_metric)
+    program.arguments = TrialArguments::python_line;
   const std::set<std::string> each_once(used.begin(), used.end());
-  program.placeholders.assign(each_once.begin(), each_once.end());
-  return program;
+  used.assign(each_once.begin(), each_once.end());
+  return words;
 }
 
 }  // namespace attune

@@ -30,8 +30,8 @@ TEST_CASE("experiment file: defaults") {
   const auto e = folder.read(kLeast);
   REQUIRE(e.has_value());
   CHECK(dump_json(e->search_space) == R"({"x":{"_type":"uniform","_value":[0,1]}})");
-  CHECK(e->trial_command == "run");
-  CHECK(e->trial_code_directory == folder.path);
+  CHECK(e->program.command == "run");
+  CHECK(e->program.code_directory == folder.path);
   CHECK(e->working_directory == "/default");
   CHECK(e->trial_concurrency == 1);
   CHECK_FALSE(e->max_trial_number.has_value());
@@ -87,9 +87,9 @@ deprecated: {includeIntermediateResults: true}
   }
   CHECK(e->name == "123");
   CHECK(dump_json(e->search_space) == R"({"x":{"_type":"choice","_value":["yes",1e-05]}})");
-  CHECK(e->trial_code_directory == folder.path / "code");
+  CHECK(e->program.code_directory == folder.path / "code");
   CHECK(e->trial_concurrency == 4);
-  CHECK(e->trial_gpu_number == 0);
+  CHECK(e->program.gpus == GpuUse::hide);
   CHECK(e->max_experiment_seconds == 5400.0);
   CHECK(e->max_trial_number == 20);
   CHECK(e->max_trial_seconds == 90.0);
@@ -145,10 +145,10 @@ initialPoints: [{x: 0.5}]
   if (!e) FAIL(e.error().message);
   CHECK(e->trial.resources == Resources{0.5, 1, 2 * 0x1p30, {{"licence", 1}}});
   CHECK(e->capacity.custom.at("licence") == 3);
-  CHECK(e->local.gpu_indices == std::vector{0, 2});
-  CHECK(e->local.trials_per_gpu == 2);
-  CHECK(e->arguments == "commandLine");
-  CHECK(e->output_limit == 1e6);
+  CHECK(e->gpu_indices == std::vector{0, 2});
+  CHECK(e->program.trials_per_gpu == 2);
+  CHECK(e->program.arguments == TrialArguments::command_line);
+  CHECK(e->program.output_limit == 1'000'000);
   CHECK(e->queue_trials);
   CHECK(e->trial.checkpoint_frequency == 5);
   CHECK(e->trial.checkpoint_at_end);
@@ -184,7 +184,7 @@ initialPoints: [{x: 0.5}]
   const auto again = read_experiment(dump_json(to_document(*e)), "/elsewhere/e", "/elsewhere");
   if (!again) FAIL(again.error().message);
   CHECK(dump_json(to_document(*again)) == dump_json(to_document(*e)));
-  CHECK(again->trial_code_directory == folder.path);
+  CHECK(again->program.code_directory == folder.path);
   CHECK(again->stop.max_finished == 99);
 }
 

@@ -58,7 +58,7 @@ report:
 - {regex: 'b (?P<default>\S+)', stream: stderr}
 )");
   if (!e) FAIL(e.error().message);
-  const TrialProgram& program = e->program;
+  const TaskProgram& program = e->program;
   CHECK(program.environment == std::vector<std::pair<std::string, std::string>>{
                                    {"OMP_NUM_THREADS", "4"}, {"RATE", "x{rate}"}});
   REQUIRE(program.templates.size() == 2);
@@ -70,8 +70,8 @@ report:
   REQUIRE(program.report.patterns.size() == 2);
   CHECK(program.report.patterns[0].stream == OutputStream::both);
   CHECK(program.report.patterns[1].stream == OutputStream::err);
-  REQUIRE(program.warnings.size() == 1);
-  CHECK(program.warnings[0].find("plain.xml has no placeholder") != std::string::npos);
+  REQUIRE(e->warnings.size() == 1);
+  CHECK(e->warnings[0].find("plain.xml has no placeholder") != std::string::npos);
   // What the store keeps says the same.
   const auto again = read_experiment(dump_json(to_document(*e)), folder.path / "x", "/default");
   REQUIRE(again.has_value());
@@ -197,9 +197,9 @@ TEST_CASE("experiment trial: a parameter that no placeholder names is told") {
   INFO(command << "\n" << more);
   const auto e = folder.read(command, more + "\n");
   if (!e) FAIL(e.error().message);
-  REQUIRE(e->program.warnings.size() == (unused.empty() ? 0 : 1));
+  REQUIRE(e->warnings.size() == (unused.empty() ? 0 : 1));
   if (!unused.empty())
-    CHECK(e->program.warnings[0].starts_with("no placeholder names " + unused + ": write {depth}"));
+    CHECK(e->warnings[0].starts_with("no placeholder names " + unused + ": write {depth}"));
 }
 
 TEST_CASE("experiment trial: a placeholder that is no parameter is an error at its line") {
