@@ -145,7 +145,7 @@ Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& 
     new_space = wanted != experiment.search_space;
     experiment.search_space = std::move(wanted);
   }
-  TRY(check_resumable(experiment));
+  experiment.space = TRY(check_resumable(experiment));
   TRY(check_backend(experiment, surroundings.environment));
   TRY(check_place(stored, reader.working_directory() / kStoreFile));
   setup.facts = {stored.id, stored.directory.string(), stored.objectives, stored.seed};

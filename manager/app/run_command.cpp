@@ -108,7 +108,7 @@ int print_result(const SessionResult& result, bool as_json) {
 Result<std::vector<ImportData::Record>> read_imports(const std::string& file,
                                                      const Experiment& experiment, bool dry_run,
                                                      std::vector<std::string>& messages) {
-  FitRecords fit = fit_records(TRY(constrained_space(experiment)), TRY(read_import_file(file)));
+  FitRecords fit = fit_records(experiment.space, TRY(read_import_file(file)));
   messages.push_back(import_text(std::ssize(fit.good), static_cast<std::int64_t>(fit.left_out),
                                  fit.why, dry_run ? "could be imported" : "imported"));
   return std::move(fit.good);

@@ -42,8 +42,7 @@ Result<json> ControlHandler::carry_out(const KillRequest& request) {
 
 // All of them or none: a mistake in the last one must not leave the others running.
 Result<json> ControlHandler::carry_out(const AddRequest& request) {
-  const Space space = TRY(constrained_space(experiment_));
-  for (const json& parameters : request.trials) TRY(check_point(space, parameters));
+  for (const json& parameters : request.trials) TRY(check_point(experiment_.space, parameters));
   json added = json::array();
   for (const json& parameters : request.trials)
     added.push_back(TRY(runner_.add_trial(parameters, TrialSource::customized)));
@@ -51,7 +50,7 @@ Result<json> ControlHandler::carry_out(const AddRequest& request) {
 }
 
 Result<json> ControlHandler::carry_out(const ImportRequest& request) {
-  const FitRecords fit = fit_records(TRY(constrained_space(experiment_)), request.records);
+  const FitRecords fit = fit_records(experiment_.space, request.records);
   if (!fit.good.empty()) {
     TRY(runner_.import(fit.good));
     TRY(store_.add_imports(fit.good, clock_.wall()));
@@ -66,7 +65,7 @@ Result<json> ControlHandler::carry_out(const UpdateRequest& request) {
   if (request.concurrency) updated.trial_concurrency = *request.concurrency;
   if (request.max_seconds) updated.max_experiment_seconds = request.max_seconds;
   if (request.max_trials) updated.max_trial_number = request.max_trials;
-  TRY(check_resumable(updated));
+  updated.space = TRY(check_resumable(updated));
   experiment_ = std::move(updated);
   if (!request.search_space.is_null()) runner_.set_search_space(request.search_space);
   if (request.concurrency) runner_.set_concurrency(*request.concurrency);

@@ -17,12 +17,14 @@
 #include "manager/trials/checkpoint_keeper.h"
 #include "manager/trials/trial_rules.h"
 #include "manager/trials/tuning_status.h"
+#include "space/space.h"
 
 namespace attune {
 
 struct Experiment {
-  std::string name;  // may be empty
-  json search_space;
+  std::string name;                       // may be empty
+  json search_space;                      // as given: what the daemon and the store get
+  Space space;                            // the same, parsed, with the constraints
   TaskProgram program;                    // of the trials
   std::vector<std::string> placeholders;  // the parameters that it refers to; sorted
   int trial_concurrency = 1;

@@ -194,7 +194,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
     result.file = source.file.string();
     result.marks = document.marks;
   }
-  const SpaceSection space = read_space_section(top, source.file.parent_path());
+  SpaceSection space = read_space_section(top, source.file.parent_path());
   result.search_space = space.value;
   if (of_user && space.sound) check_initial_points(top, *space.space);
   read_command(top, base, result);
@@ -217,6 +217,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
     result.include_intermediate_results =
         deprecated->boolean("includeIntermediateResults").value_or(false);
   }
+  if (space.space) result.space = *std::move(space.space);
   return result;
 }
 
@@ -267,15 +268,15 @@ Result<Experiment> read_stored_experiment(const json& document, const fs::path& 
   return *std::move(experiment);
 }
 
-Result<void> check_resumable(const Experiment& experiment) {
+Result<Space> check_resumable(const Experiment& experiment) {
   // By way of the text: what is no JSON, a NaN, is stored as something else.
-  const Experiment resumed =
+  Experiment resumed =
       TRY(read_stored_experiment(TRY(parse_json(dump_json(to_document(experiment)))), {}));
   // Else {width} would be a parameter in one manager and the text "{width}" in the other.
   std::vector<std::string> changed;
   std::ranges::set_symmetric_difference(experiment.placeholders, resumed.placeholders,
                                         std::back_inserter(changed));
-  if (changed.empty()) return {};
+  if (changed.empty()) return std::move(resumed.space);
   const auto& before = experiment.placeholders;
   return fail(std::ranges::binary_search(before, changed.front())
                   ? fmt::format("{{{0}}} is a placeholder, and the new search space has no {0}",

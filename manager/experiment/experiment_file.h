@@ -29,7 +29,8 @@ Result<Experiment> read_stored_experiment(const json& document,
                                           const std::filesystem::path& directory);
 
 // Whether `attune resume` will be able to read what is stored of it. Nothing else may be stored:
-// the experiment could never go on.
-Result<void> check_resumable(const Experiment& experiment);
+// the experiment could never go on. The result is its search space, of `search_space`: whoever has
+// changed that takes it as `space`.
+Result<Space> check_resumable(const Experiment& experiment);
 
 }  // namespace attune

@@ -5,8 +5,6 @@
 #include "manager/decider/daemon_program.h"
 #include "manager/store/schema.h"
 #include "os/private_file.h"
-#include "space/constraint.h"
-#include "space/parse.h"
 
 namespace attune {
 namespace {
@@ -74,12 +72,6 @@ Result<void> check_with_daemon(const Experiment& experiment, const std::filesyst
        TRY(ask_daemon(daemon, environment, daemon_parameters(experiment), experiment.search_space)))
     findings.add(finding_of(experiment, key_of(experiment, refusal), refusal.message));
   return findings.result();
-}
-
-Result<Space> constrained_space(const Experiment& experiment) {
-  Space space = TRY(parse_space(experiment.search_space));
-  TRY(set_constraints(space, experiment.constraints));
-  return space;
 }
 
 Result<void> check_point(const Space& space, const json& parameters) {

@@ -35,9 +35,6 @@ Result<Direction> settle_direction(const Experiment& experiment,
 Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
                                const std::vector<std::string>& environment);
 
-// The search space with the constraints. Parsed once for all points that are checked: it may be
-// large, and so may be their number.
-Result<Space> constrained_space(const Experiment& experiment);
 // Whether a trial of the user's own lies in the search space and meets the constraints.
 Result<void> check_point(const Space& space, const json& parameters);
 

@@ -14,5 +14,6 @@ FUZZ_TARGET(input) {
     ATTUNE_CHECK(!experiment.error().message.empty());
     return;
   }
-  ATTUNE_CHECK(parse_space(experiment->search_space).has_value());
+  const auto space = parse_space(experiment->search_space);
+  ATTUNE_CHECK(space && space->params.size() == experiment->space.params.size());
 }

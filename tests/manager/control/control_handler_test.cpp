@@ -100,4 +100,21 @@ TEST_CASE("control handler: what is updated is what a resume reads") {
   CHECK(resumed.max_experiment_seconds == 1e-9);
 }
 
+TEST_CASE("control handler: trials are judged by the search space of the newest update") {
+  Managed m;
+  const auto add = [&](double x, double y) {
+    return m.answer({{"command", "add"}, {"trials", {{{"x", x}, {"y", y}}}}});
+  };
+  CHECK(add(0.5, 0.75) == "ok");
+  CHECK(add(1.5, 2.5) != "ok");
+  REQUIRE(m.answer({{"command", "update"},
+                    {"search_space", {{"x", uniform(0, 2)}, {"y", uniform(1, 3)}}}}) == "ok");
+  CHECK(add(0.5, 0.75) != "ok");
+  CHECK(add(1.5, 2.5) == "ok");
+  CHECK(add(1.75, 1.5).starts_with("the constraints do not allow"));
+  // One that is refused changes nothing.
+  REQUIRE(m.answer({{"command", "update"}, {"search_space", {{"x", uniform(0, 9)}}}}) != "ok");
+  CHECK(add(1.5, 2.5) == "ok");
+}
+
 }  // namespace attune::control_handler_test

@@ -30,6 +30,7 @@ TEST_CASE("experiment file: defaults") {
   const auto e = folder.read(kLeast);
   REQUIRE(e.has_value());
   CHECK(dump_json(e->search_space) == R"({"x":{"_type":"uniform","_value":[0,1]}})");
+  CHECK(e->space.params.size() == 1);
   CHECK(e->program.command == "run");
   CHECK(e->program.code_directory == folder.path);
   CHECK(e->working_directory == "/default");
@@ -145,6 +146,7 @@ initialPoints: [{x: 0.5}]
   if (!e) FAIL(e.error().message);
   CHECK(e->trial.resources == Resources{0.5, 1, 2 * 0x1p30, {{"licence", 1}}});
   CHECK(e->capacity.custom.at("licence") == 3);
+  CHECK(e->space.constraints.size() == 1);
   CHECK(e->gpu_indices == std::vector{0, 2});
   CHECK(e->program.trials_per_gpu == 2);
   CHECK(e->program.arguments == TrialArguments::command_line);
