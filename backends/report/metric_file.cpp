@@ -55,8 +55,9 @@ Result<MetricRecord> parse_record(std::string_view body) {
     return fail("the record is not a JSON object of the length that its header gives");
   }
   const std::string_view text = without_trailing_space(body);
-  const Command command = TRY(decode(Frame{"ME", std::string(text)}));
-  return MetricRecord{std::string(text), std::get<ReportMetricData>(command)};
+  Frame frame{"ME", std::string(text)};
+  Command command = TRY(decode(frame));
+  return MetricRecord{std::move(frame.payload), std::get<ReportMetricData>(std::move(command))};
 }
 
 }  // namespace

@@ -37,11 +37,12 @@ Result<std::optional<double>> ran_at(const json& object) {
 json to_json(const std::optional<double>& ran) { return ran ? json(*ran) : json(); }
 
 Result<ReportMetricData> parse_metric(const std::string& job_id, const std::string& text) {
-  const Command command = TRY(decode(Frame{"ME", text}));
-  const auto* metric = std::get_if<ReportMetricData>(&command);
+  // In this process for the first time: a worker sends what the trial has written.
+  Command command = TRY(decode(Frame{"ME", text}));
+  auto* metric = std::get_if<ReportMetricData>(&command);
   if (metric == nullptr || metric->trial_job_id != job_id)
     return fail("text: it is no metric of this trial");
-  return *metric;
+  return std::move(*metric);
 }
 
 Result<TrialEvent> parse_report(const std::string& job_id, const json& object) {

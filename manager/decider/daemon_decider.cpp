@@ -91,18 +91,17 @@ void DaemonDecider::on_add(const std::string& job_id, const ProposedTrial& trial
   running_[job_id] = {trial.text, customized, customized ? trial.parameters : json(), json()};
 }
 
-Action DaemonDecider::on_result(const std::string& job_id, const std::string& metric_text) {
-  Frame frame{"ME", metric_text};
-  if (const auto found = running_.find(job_id);
-      found != running_.end() && found->second.customized && found->second.result.is_null()) {
-    const auto command = decode(frame);
-    const auto* metric = command ? std::get_if<ReportMetricData>(&*command) : nullptr;
-    if (metric && metric->type == ReportMetricData::Type::final) {
-      found->second.result = metric->value;
-    }
-  }
-  send(std::move(frame));
+Action DaemonDecider::on_result(const std::string& /*job_id*/, const std::string& metric_text) {
+  send(Frame{"ME", metric_text});
   return Action::keep_going;
+}
+
+Action DaemonDecider::on_final(const std::string& job_id, const std::string& metric_text,
+                               const json& value) {
+  const auto found = running_.find(job_id);
+  if (found != running_.end() && found->second.customized && found->second.result.is_null())
+    found->second.result = value;
+  return on_result(job_id, metric_text);
 }
 
 void DaemonDecider::on_complete(const std::string& job_id) {

@@ -63,6 +63,8 @@ class DaemonDecider final : public Decider {
   void on_add(const std::string& job_id, const ProposedTrial& trial) override;
   // Always keep_going: what the daemon decides comes through the listener.
   Action on_result(const std::string& job_id, const std::string& metric_text) override;
+  Action on_final(const std::string& job_id, const std::string& metric_text,
+                  const json& value) override;
   void on_complete(const std::string& job_id) override;
   void on_error(const std::string& job_id) override;
   void on_remove(const std::string& job_id, TrialEnd::Event event) override;

@@ -31,6 +31,11 @@ Action SyncedDecider::on_result(const std::string& job_id, const std::string& me
   return tell().on_result(job_id, metric_text);
 }
 
+Action SyncedDecider::on_final(const std::string& job_id, const std::string& metric_text,
+                               const json& value) {
+  return tell().on_final(job_id, metric_text, value);
+}
+
 void SyncedDecider::on_complete(const std::string& job_id) { tell().on_complete(job_id); }
 void SyncedDecider::on_error(const std::string& job_id) { tell().on_error(job_id); }
 

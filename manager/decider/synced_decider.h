@@ -28,6 +28,8 @@ class SyncedDecider final : public Decider, private Decider::Listener {
   std::optional<std::string> choose(const Startable& startable) override;
   void on_add(const std::string& job_id, const ProposedTrial& trial) override;
   Action on_result(const std::string& job_id, const std::string& metric_text) override;
+  Action on_final(const std::string& job_id, const std::string& metric_text,
+                  const json& value) override;
   void on_complete(const std::string& job_id) override;
   void on_error(const std::string& job_id) override;
   void on_remove(const std::string& job_id, TrialEnd::Event event) override;

@@ -82,6 +82,12 @@ class Decider {
   // `metric_text` is what the trial reported. The decision, where the decider has one at once; a
   // later one comes through the Listener.
   virtual Action on_result(const std::string& job_id, const std::string& metric_text) = 0;
+  // The same of a final result, in place of on_result. `value` is what stands in the text: it was
+  // decoded where it came in, and nobody decodes it again.
+  virtual Action on_final(const std::string& job_id, const std::string& metric_text,
+                          const json& /*value*/) {
+    return on_result(job_id, metric_text);
+  }
   virtual void on_complete(const std::string& job_id) = 0;
   virtual void on_error(const std::string& job_id) = 0;
   virtual void on_remove(const std::string& job_id, TrialEnd::Event event) = 0;

@@ -148,7 +148,8 @@ void ReportDesk::tell_results(LiveTrial& trial, bool decider_lost) {
     count(trial, metrics_of(result.value), result.time, result.ran);
     trial.told.push_back(result.parameter_id);
     trial.record.final_metric = std::move(result.value);
-    if (!decider_lost) decider_.on_result(trial.record.job_id, result.text);
+    if (!decider_lost)
+      decider_.on_final(trial.record.job_id, result.text, trial.record.final_metric);
   }
 }
 
@@ -174,8 +175,9 @@ ReportDesk::Outcome ReportDesk::judge(LiveTrial& trial, const TrialReport& repor
     trial.finals.clear();
   }
   store_.add_report(record, report, {.why = flaw});
-  const Action action = complete ? decider_.on_result(record.job_id, final_text(report.metric))
-                                 : tell(trial, report, step);
+  const Action action =
+      complete ? decider_.on_final(record.job_id, final_text(report.metric), report.metric.value)
+               : tell(trial, report, step);
   announcer_.changed(record);
   const bool stop = complete || action == Action::stop;
   const bool due = checkpoint_due(trial, metrics, stop);

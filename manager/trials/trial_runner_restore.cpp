@@ -163,7 +163,7 @@ void TrialRunner::readopt(const std::vector<Decider::Resumed>& trials) {
   if (trials.empty()) return;
   decider_.readopt(trials);
   for (const Decider::Resumed& each : trials) {
-    if (!each.result.is_null()) decider_.on_result(each.job_id, final_text(each));
+    if (!each.result.is_null()) decider_.on_final(each.job_id, final_text(each), each.result);
   }
 }
 

@@ -196,12 +196,15 @@ TEST_CASE("daemon decider: the result of a trial of the user's own is imported w
           R"({"parameter_id":null,"parameter_source":"customized","parameters":{"x":3},"extra":1})"};
   f.decider->on_add("t0", own);
   f.decider->on_result("t0", metric("t0", 1, "PERIODICAL", "null"));
-  f.decider->on_result("t0", metric("t0", 2, "FINAL", "null"));
-  f.decider->on_result("t0", metric("t0", 3, "FINAL", "null"));  // only the first one counts
+  // The value is what was decoded before, and the text goes on as it is: nobody reads it here.
+  f.decider->on_final("t0", "no metric", 2);
+  const std::string text = "{ }  no metric ";
+  f.decider->on_final("t0", text, 3);  // only the first one counts
   SECTION("well") {
     f.decider->on_complete("t0");
     REQUIRE(f.settle({}));
     CHECK(f.heard("FD") == R"([{"parameter":{"x":3},"value":"2","trialJobId":"t0"}])");
+    CHECK(f.heard("ME") == text);
   }
   SECTION("badly") {
     f.decider->on_error("t0");
