@@ -37,8 +37,8 @@ void limit_options(CLI::App* sub, Options& options, const std::string& instead) 
 
 void import_option(CLI::App* sub, std::string& file) {
   sub->add_option("--import", file,
-                  "Results from elsewhere, which the tuner is told before the next trial: a file "
-                  "as of attune import")
+                  "Results from elsewhere, told to the tuner before the next trial: a file as for "
+                  "attune import")
       ->type_name("FILE");
 }
 
@@ -72,7 +72,7 @@ void add_run(CLI::App& app, Found& found) {
                   "Folder of this experiment (default: a new one in experimentWorkingDirectory)")
       ->type_name("DIR");
   import_option(run, found.run.import_file);
-  limit_options(run, found.run, "Instead of the file's ");
+  limit_options(run, found.run, "Overrides the file's ");
   daemon_option(run, found.run.daemon);
   run->add_flag("--quiet", found.run.quiet, "No progress, only warnings and the result");
   run->add_flag("--json", found.run.json, "Print the result as one JSON object");
@@ -87,20 +87,21 @@ void add_resume(CLI::App& app, Found& found) {
       "  attune resume abcd2345 --max-trials 200 --retry failed=restart --retry lost=resume\n");
   choice_options(resume, found.resume.which, true);
   resume
-      ->add_option("--retry", found.retries,
-                   "What becomes of trials that ended so (failed, signalled, out_of_memory, lost, "
-                   "stopped): skip, restart from nothing, or resume from the last checkpoint")
+      ->add_option(
+          "--retry", found.retries,
+          "What to do with trials that ended as CLASS (failed, signalled, out_of_memory, lost, "
+          "stopped): skip, restart from scratch, or resume from the newest checkpoint")
       ->type_name("CLASS=POLICY");
   resume
       ->add_option("--search-space", found.resume.search_space,
                    "Go on in another search space: a JSON or YAML file")
       ->type_name("FILE");
   import_option(resume, found.resume.import_file);
-  limit_options(resume, found.resume, "From now on instead of ");
-  duration_option(resume, found.resume, "From now on instead of ");
+  limit_options(resume, found.resume, "New ");
+  duration_option(resume, found.resume, "New ");
   daemon_option(resume, found.resume.daemon);
   resume->add_flag("--quiet", found.resume.quiet, "No progress, only warnings and the result");
-  resume->add_flag("--dry-run", found.resume.dry_run, "Show what would go on, run nothing");
+  resume->add_flag("--dry-run", found.resume.dry_run, "Show what would run, run nothing");
 }
 
 void add_simulate(CLI::App& app, Found& found) {
@@ -116,7 +117,7 @@ void add_simulate(CLI::App& app, Found& found) {
       ->add_option("--trials", found.simulate.max_trials, "Instead of the file's maxTrialNumber")
       ->check(trial_numbers())
       ->type_name("N");
-  simulate->add_option("--epochs", found.simulate.epochs, "Reports of a generated curve")
+  simulate->add_option("--epochs", found.simulate.epochs, "Number of reports in a generated curve")
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   simulate
@@ -130,7 +131,9 @@ void add_simulate(CLI::App& app, Found& found) {
   simulate->add_option("--seed", found.simulate.seed, "Seed of the tuner and of the curves")
       ->type_name("N")
       ->check(seeds());
-  simulate->add_option("--dir", found.simulate.directory, "As in run")->type_name("DIR");
+  simulate
+      ->add_option("--dir", found.simulate.directory, "Folder of this experiment, as in attune run")
+      ->type_name("DIR");
   daemon_option(simulate, found.simulate.daemon);
   simulate->add_flag("--quiet", found.simulate.quiet, "No progress, only warnings and the result");
   simulate->add_flag("--json", found.simulate.json, "Print the result as one JSON object");
@@ -138,21 +141,27 @@ void add_simulate(CLI::App& app, Found& found) {
 
 void add_controls(CLI::App& app, Found& found) {
   const std::string group = "Change a running experiment";
-  CLI::App* stop = command(app, found, group, "stop", "Stop an experiment and its trials",
-                           &Found::stop, "  attune stop\n  attune stop abcd --kill\n");
+  CLI::App* stop =
+      command(app, found, group, "stop", "Stop an experiment and its trials", &Found::stop,
+              "  attune stop\n"
+              "  attune stop abcd --kill\n");
   choice_options(stop, found.stop.which, true);
-  stop->add_flag("--kill", found.stop.kill, "Without grace for the trials");
+  stop->add_flag("--kill", found.stop.kill, "Kill the trials at once, without time to save");
   stop->add_flag("!--no-wait", found.stop.wait, "Do not wait until its trials have ended");
 
-  CLI::App* kill = command(app, found, group, "kill", "Stop some trials; the experiment goes on",
-                           &Found::kill, "  attune kill t0012 t0013\n  attune kill 12 -e digits\n");
+  CLI::App* kill =
+      command(app, found, group, "kill", "Stop some trials; the experiment goes on", &Found::kill,
+              "  attune kill t0012 t0013\n"
+              "  attune kill 12 -e digits\n");
   kill->add_option("trials", found.kill.trials, "Job ids or numbers")
       ->required()
       ->type_name("TRIAL");
   choice_options(kill, found.kill.which, false);
 
-  CLI::App* add = command(app, found, group, "add", "Try parameters of your own", &Found::add,
-                          "  attune add '{\"lr\": 0.1, \"layers\": 3}'\n  attune add trial.json\n");
+  CLI::App* add =
+      command(app, found, group, "add", "Add trials with parameters of your own", &Found::add,
+              "  attune add '{\"lr\": 0.1, \"layers\": 3}'\n"
+              "  attune add trial.json\n");
   add->add_option("parameters", found.add.parameters,
                   "A JSON object, or a file that holds one or an array of them")
       ->required()
@@ -161,7 +170,8 @@ void add_controls(CLI::App& app, Found& found) {
 
   CLI::App* import =
       command(app, found, group, "import", "Tell the tuner results from elsewhere", &Found::import,
-              "  attune import results.csv\n  attune import trials.jsonl --dry-run\n");
+              "  attune import results.csv\n"
+              "  attune import trials.jsonl --dry-run\n");
   import
       ->add_option("file", found.import.file,
                    "CSV, JSON or JSON Lines of parameters and their score")
@@ -170,10 +180,10 @@ void add_controls(CLI::App& app, Found& found) {
   choice_options(import, found.import.which, false);
   import->add_flag("--dry-run", found.import.dry_run, "Read and check the file, import nothing");
 
-  CLI::App* update =
-      command(app, found, group, "update", "Change what limits an experiment", &Found::update,
-              "  attune update --concurrency 8 --duration 2h\n"
-              "  attune update abcd --search-space wider.json\n");
+  CLI::App* update = command(app, found, group, "update",
+                             "Change the limits of a running experiment", &Found::update,
+                             "  attune update --concurrency 8 --duration 2h\n"
+                             "  attune update abcd --search-space wider.json\n");
   choice_options(update, found.update.which, true);
   update->add_option("--search-space", found.update.search_space, "A JSON or YAML file")
       ->type_name("FILE");
@@ -184,36 +194,46 @@ void add_controls(CLI::App& app, Found& found) {
 constexpr const char* kLook = "Look";
 
 void add_views(CLI::App& app, Found& found) {
-  CLI::App* list =
-      command(app, found, kLook, "list", "The experiments of a working directory", &Found::list,
-              "  attune list\n  attune list --dir /data/tuning --json\n");
+  CLI::App* list = command(app, found, kLook, "list", "Show the experiments of a working directory",
+                           &Found::list,
+                           "  attune list\n"
+                           "  attune list --dir /data/tuning --json\n");
   directory_option(list, found.list.directory);
   list->add_flag("--json", found.list.json, "Print JSON");
 
   choice_options(command(app, found, kLook, "status",
-                         "How an experiment goes: progress, what runs, what waits and why",
-                         &Found::status, "  attune status\n  attune status digits --json\n"),
+                         "Show how an experiment goes: progress, what runs, what waits and why",
+                         &Found::status,
+                         "  attune status\n"
+                         "  attune status digits --json\n"),
                  found.status.which, true);
 
-  CLI::App* trials = command(app, found, kLook, "trials", "A table of trials", &Found::trials,
-                             "  attune trials --status failed,running\n"
-                             "  attune trials --sort best --limit 10\n");
+  CLI::App* trials =
+      command(app, found, kLook, "trials", "Show the trials in a table", &Found::trials,
+              "  attune trials --status failed,running\n"
+              "  attune trials --sort best --limit 10\n");
   choice_options(trials, found.trials.which, true);
-  among(trials->add_option("--status", found.statuses, "Only these; may be a list")->delimiter(','),
+  among(trials
+            ->add_option("--status", found.statuses,
+                         "Show only trials with one of these statuses, separated by commas")
+            ->delimiter(','),
         kStatuses);
-  among(trials->add_option("--sort", found.trials.sort, "Order (default: sequence)"),
+  among(trials->add_option("--sort", found.trials.sort, "Order of the rows (default: sequence)"),
         "sequence|newest|best");
-  trials->add_option("--limit", found.trials.limit, "At most so many")
+  trials->add_option("--limit", found.trials.limit, "Show at most so many rows")
       ->check(trial_numbers())
       ->type_name("N");
 
-  CLI::App* show = command(app, found, kLook, "show", "Everything that is known of a trial",
-                           &Found::show, "  attune show t0012\n  attune show 12 --json\n");
+  CLI::App* show = command(app, found, kLook, "show", "Show everything that is known about a trial",
+                           &Found::show,
+                           "  attune show t0012\n"
+                           "  attune show 12 --json\n");
   show->add_option("trial", found.show.trial, "Job id or number")->required()->type_name("TRIAL");
   choice_options(show, found.show.which, false);
 
   CLI::App* logs = command(app, found, kLook, "logs", "What a trial printed", &Found::logs,
-                           "  attune logs t0012\n  attune logs 12 --stderr --follow\n");
+                           "  attune logs t0012\n"
+                           "  attune logs 12 --stderr --follow\n");
   logs->add_option("trial", found.logs.trial, "Job id or number")->required()->type_name("TRIAL");
   choice_options(logs, found.logs.which, false);
   logs->add_flag("--stderr", found.logs.from_stderr, "Its standard error instead of its output");
@@ -223,30 +243,34 @@ void add_views(CLI::App& app, Found& found) {
 // What is taken elsewhere.
 void add_results(CLI::App& app, Found& found) {
   CLI::App* best =
-      command(app, found, kLook, "best", "The best trials and their parameters", &Found::best,
-              "  attune best\n  attune best -k 5 --json\n"
+      command(app, found, kLook, "best", "Show the best trials and their parameters", &Found::best,
+              "  attune best\n"
+              "  attune best -k 5 --json\n"
               "  eval \"python3 train.py $(attune best --format args)\"\n");
   choice_options(best, found.best.which, true);
   best->add_option("-k,--count", found.best.count,
-                   "So many (default: 1, of several objectives all trade-offs)")
+                   "How many trials to print (default: 1; with several objectives all trade-offs)")
       ->check(trial_numbers())
       ->type_name("N");
-  among(best->add_option("--format", found.best.format,
-                         "The parameters alone: options for a command line, lines for eval, JSON "
-                         "or YAML"),
-        "args|env|json|yaml")
+  among(
+      best->add_option(
+          "--format", found.best.format,
+          "Print only the parameters: as options of a command line, lines for eval, JSON or YAML"),
+      "args|env|json|yaml")
       ->excludes("--json");
 
   CLI::App* exported =
-      command(app, found, kLook, "export", "All trials for other programs", &Found::exported,
+      command(app, found, kLook, "export", "Write all trials, for other programs", &Found::exported,
               "  attune export -o trials.csv\n"
               "  attune export --reports -o curves.csv\n"
               "  attune export --format jsonl | head\n");
   choice_options(exported, found.exported.which, true);
-  among(exported->add_option("--format", found.exported.format, "Default: csv"), "csv|jsonl");
+  among(exported->add_option("--format", found.exported.format, "Format (default: csv)"),
+        "csv|jsonl");
   exported->add_flag("--reports", found.exported.reports,
-                     "All intermediate results, a row for each, instead of trials");
-  exported->add_option("-o,--output", found.exported.output, "Default: standard output")
+                     "Write all intermediate results, one row each, instead of trials");
+  exported
+      ->add_option("-o,--output", found.exported.output, "File to write (default: standard output)")
       ->type_name("FILE");
 }
 
@@ -276,10 +300,9 @@ std::optional<CommandLineEnd> read_words(Found& found) {
   } else if (const auto* update = std::get_if<UpdateOptions>(&*found.chosen)) {
     if (update->search_space.empty() && !update->concurrency && !update->max_seconds &&
         !update->max_trials)
-      return CommandLineEnd{
-          kExitUsage,
-          "attune update: nothing to change; see --search-space, --concurrency, --duration and "
-          "--max-trials\n"};
+      return CommandLineEnd{kExitUsage,
+                            "attune update: nothing to change; see --search-space, --concurrency, "
+                            "--duration and --max-trials\n"};
   }
   return std::nullopt;
 }
@@ -287,9 +310,9 @@ std::optional<CommandLineEnd> read_words(Found& found) {
 }  // namespace
 
 void directory_option(CLI::App* sub, std::string& directory) {
-  sub->add_option("--dir", directory,
-                  "Working directory, or the folder of one experiment "
-                  "(default: attune-experiments)")
+  sub->add_option(
+         "--dir", directory,
+         "Working directory, or the folder of one experiment (default: attune-experiments)")
       ->type_name("DIR");
 }
 
@@ -321,7 +344,8 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script");
   completion->group(kLook);
   completion->footer(
-      "Examples:\n  source <(attune completion bash)\n"
+      "Examples:\n"
+      "  source <(attune completion bash)\n"
       "  attune completion fish | source\n");
   among(completion->add_option("shell", found.shell, "Which shell")->required(), "bash|zsh|fish");
 
@@ -336,8 +360,10 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
     std::ostringstream out, err;
     if (app.exit(error, out, err) == 0) return std::unexpected(CommandLineEnd{kExitOk, out.str()});
     const std::string name = given_command(app);
-    return std::unexpected(CommandLineEnd{
-        kExitUsage, fmt::format("{0}: {1}\n{0} --help shows what there is\n", name, error.what())});
+    return std::unexpected(
+        CommandLineEnd{kExitUsage, fmt::format("{0}: {1}\n"
+                                               "{0} --help shows what there is\n",
+                                               name, error.what())});
   }
   if (!found.chosen) {
     const DescribedCommand all = describe_command(app);

@@ -5,15 +5,16 @@ namespace attune {
 
 void add_experiments(CLI::App& app, Found& found) {
   const std::string look = "Look", group = "Experiments";
-  choice_options(
-      command(app, found, look, "config", "The experiment file, as it is stored", &Found::config,
-              "  attune config > again.yaml && attune run again.yaml\n"
-              "  attune config abcd --json\n"),
-      found.config.which, true);
+  choice_options(command(app, found, look, "config", "Print the experiment file, as it is stored",
+                         &Found::config,
+                         "  attune config > again.yaml && attune run again.yaml\n"
+                         "  attune config abcd --json\n"),
+                 found.config.which, true);
 
   CLI::App* compare =
-      command(app, found, look, "compare", "Experiments side by side", &Found::compare,
-              "  attune compare abcd efgh\n  attune compare tpe random --dir runs --json\n");
+      command(app, found, look, "compare", "Compare experiments side by side", &Found::compare,
+              "  attune compare abcd efgh\n"
+              "  attune compare tpe random --dir runs --json\n");
   compare->add_option("experiments", found.compare.experiments, "Ids, beginnings of ids, or names")
       ->required()
       ->type_name("EXPERIMENT");
@@ -29,9 +30,10 @@ void add_experiments(CLI::App& app, Found& found) {
   directory_option(rename, found.rename.which.directory);
   rename->add_flag("--json", found.rename.which.json, "Print JSON");
 
-  CLI::App* deleted =
-      command(app, found, group, "delete", "Delete experiments, with the files of their trials",
-              &Found::deleted, "  attune delete abcd2345\n  attune delete abcd efgh --yes\n");
+  CLI::App* deleted = command(app, found, group, "delete",
+                              "Delete experiments, with the files of their trials", &Found::deleted,
+                              "  attune delete abcd2345\n"
+                              "  attune delete abcd efgh --yes\n");
   deleted->add_option("experiments", found.deleted.experiments, "Ids, beginnings of ids, or names")
       ->required()
       ->type_name("EXPERIMENT");

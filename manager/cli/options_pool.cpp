@@ -14,18 +14,19 @@ void connection_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
       ->type_name("HOST:PORT");
   coordinator
       ->add_option("--advertise", c.advertise,
-                   "What others dial, when that is not what it listens on: with 0.0.0.0")
+                   "Address that others dial, if it differs from --listen; needed with 0.0.0.0")
       ->type_name("HOST:PORT");
   coordinator
-      ->add_option("--lost-after", c.lost_after,
-                   "How long the tasks of a worker wait that cannot be heard (default: 15s)")
+      ->add_option(
+          "--lost-after", c.lost_after,
+          "Give the tasks of a worker to others after it was silent for so long (default: 15s)")
       ->transform(duration())
       ->check(amount())
       ->type_name("DURATION");
   coordinator
       ->add_option("--silence", c.silence,
-                   "A connection on which nothing came for so long is closed, by either side "
-                   "(default: 10s)")
+                   "Close a connection after so long without a message; the other side does the "
+                   "same (default: 10s)")
       ->transform(duration())
       ->check(CLI::Range(0.1, 86'400.0).description(""))
       ->type_name("DURATION");
@@ -41,10 +42,12 @@ void own_worker_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
       ->type_name("N");
   coordinator
       ->add_option("--scale-command", c.scale_command,
-                   "Run by the shell when another number of workers is wanted, which is in "
-                   "ATTUNE_WORKERS_WANTED")
+                   "Shell command that runs when the wanted number of workers changes; "
+                   "ATTUNE_WORKERS_WANTED has the number")
       ->type_name("COMMAND");
-  coordinator->add_option("--most-workers", c.most_workers, "That it asks for (default: 16)")
+  coordinator
+      ->add_option("--most-workers", c.most_workers,
+                   "Largest number of workers to ask for (default: 16)")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N");
   coordinator
@@ -67,10 +70,9 @@ void add_coordinator(CLI::App& app, Found& found) {
                    "A workload of learners and collectors (default: none, only managers' trials)")
       ->type_name("FILE");
   coordinator
-      ->add_option(
-          "--seed", c.seed,
-          "Seed of the workload and of draws from buffers (default: that of its journal, of a "
-          "new one a random one)")
+      ->add_option("--seed", c.seed,
+                   "Seed of the workload and of draws from buffers (default: the one in the "
+                   "journal, or a random one for a new journal)")
       ->type_name("N")
       ->check(seeds());
   coordinator
@@ -80,15 +82,16 @@ void add_coordinator(CLI::App& app, Found& found) {
   connection_options(coordinator, c);
   own_worker_options(coordinator, c);
   among(coordinator->add_option("--durability", found.durability,
-                                "When what it promised is on the disk (default: second)"),
+                                "When the journal is flushed to the disk: before each answer, each "
+                                "second, or never (default: second)"),
         "always|second|never");
   coordinator
       ->add_option("--leave-after", c.leave_after,
-                   "End when there was no client and no task for so long (default: never)")
+                   "End after so long without a client and without a task (default: never)")
       ->transform(duration())
       ->check(amount())
       ->type_name("DURATION");
-  among(coordinator->add_option("--log-level", c.log_level, "Default: info"),
+  among(coordinator->add_option("--log-level", c.log_level, "Level of the log (default: info)"),
         "trace|debug|info|warning|error");
 }
 
@@ -105,11 +108,14 @@ void offer_options(CLI::App* worker, Found& found) {
       ->transform(CLI::AsSizeValue(true))
       ->check(amount())
       ->type_name("BYTES");
-  worker->add_option("--resource", found.amounts, "Of the user's own kinds")
+  worker
+      ->add_option("--resource", found.amounts,
+                   "How much it has of a kind of your own, such as a licence")
       ->type_name("NAME=AMOUNT");
-  worker->add_option("--label", w.labels, "That a task may ask for")->type_name("LABEL");
-  worker->add_option("--kind", w.kinds, "Of tasks that it takes (default: all)")->type_name("KIND");
-  worker->add_option("--tasks", w.tasks, "Take no more than so many, then go")
+  worker->add_option("--label", w.labels, "A label that tasks may require")->type_name("LABEL");
+  worker->add_option("--kind", w.kinds, "A kind of tasks to take (default: all)")
+      ->type_name("KIND");
+  worker->add_option("--tasks", w.tasks, "End after so many tasks")
       ->check(CLI::Range(1, 1'000'000'000))
       ->type_name("N");
 }
@@ -125,32 +131,33 @@ void add_worker(CLI::App& app, Found& found) {
       ->required()
       ->type_name("ADDRESS");
   worker
-      ->add_option("--secret-file", w.secret_file,
-                   "With HOST:PORT: worker.json of the coordinator's folder, or a file with its "
-                   "secret")
+      ->add_option(
+          "--secret-file", w.secret_file,
+          "With HOST:PORT: worker.json of the coordinator's folder, or a file with the secret")
       ->type_name("FILE");
   worker
       ->add_option("--name", w.name,
-                   "Its name (default: host and process). Started again under the same name, by "
-                   "the same user, it goes on with its trials")
+                   "Name of the worker (default: host and process id). A worker that the same user "
+                   "starts again under the same name goes on with its trials")
       ->type_name("NAME");
   offer_options(worker, found);
-  worker->add_option("--leave-after", w.leave_after, "Go after so long without a task")
+  worker->add_option("--leave-after", w.leave_after, "End after so long without a task")
       ->transform(duration())
       ->check(amount())
       ->type_name("DURATION");
   worker
       ->add_option("--unreachable-after", w.unreachable_after,
-                   "Go when the coordinator could not be reached for so long and nothing runs")
+                   "End when the coordinator could not be reached for so long and nothing runs")
       ->transform(duration())
       ->check(amount())
       ->type_name("DURATION");
-  worker->add_flag("--job", w.job,
-                   "It is a job of a batch system: SIGTERM ends its trials as lost, as SIGUSR1 "
-                   "always does");
+  worker->add_flag(
+      "--job", w.job,
+      "Run as a job of a batch system: SIGTERM ends the trials as lost. (SIGUSR1 always does.)");
   worker
-      ->add_option("--environment", w.environment,
-                   "What trials inherit: a file of NAME=VALUE with a byte 0 behind each")
+      ->add_option(
+          "--environment", w.environment,
+          "Environment of the trials: a file of NAME=VALUE entries, each followed by a zero byte")
       ->type_name("FILE");
   worker->add_option("--lock", w.lock, "End at once when another process holds this file")
       ->type_name("FILE");
@@ -159,16 +166,17 @@ void add_worker(CLI::App& app, Found& found) {
 void add_pool_view(CLI::App& app, Found& found) {
   CLI::App* pool =
       command(app, found, kGroup, "pool", "Show workers, tasks and buffers", &Found::pool,
-              "  attune pool\n  attune pool --join /shared/pool --json\n"
-              "  attune pool cancel TASK\n  attune pool drain WORKER\n");
-  pool->add_option(
-          "--join", found.pool.join,
-          "HOST:PORT, or the coordinator's folder (default: attune-coordinator, else that of "
-          "the newest experiment in attune-experiments)")
+              "  attune pool\n"
+              "  attune pool --join /shared/pool --json\n"
+              "  attune pool cancel TASK\n"
+              "  attune pool drain WORKER\n");
+  pool->add_option("--join", found.pool.join,
+                   "HOST:PORT, or the coordinator's folder (default: attune-coordinator, else that "
+                   "of the newest experiment in attune-experiments)")
       ->type_name("ADDRESS");
   pool->add_option("--secret-file", found.pool.secret_file,
-                   "With HOST:PORT: view.json of the coordinator's folder, for cancel and drain "
-                   "client.json; or a file with its secret")
+                   "With HOST:PORT: view.json of the coordinator's folder (for cancel and drain: "
+                   "client.json), or a file with the secret")
       ->type_name("FILE");
   pool->add_flag("--json", found.pool.json, "Print JSON");
   // The options of `pool` may stand behind them.
@@ -181,16 +189,18 @@ void add_pool_view(CLI::App& app, Found& found) {
         ->required()
         ->type_name(type);
   };
-  action("cancel", "End tasks, whosever they are, with grace and without another attempt",
+  action("cancel", "End tasks of any client. They get time to save, and are not tried again",
          found.pool.cancel, "TASK",
          "A trial is lost for its manager, which may try it again, as its retries say: to end a\n"
          "trial for good use attune kill.\n"
-         "Examples:\n  attune pool cancel run-collect-17 --join /shared/pool\n");
-  action("drain", "Let workers take nothing more, and go when their tasks have ended",
+         "Examples:\n"
+         "  attune pool cancel run-collect-17 --join /shared/pool\n");
+  action("drain", "Let workers take no more tasks. They end when their tasks have ended",
          found.pool.drain, "WORKER",
          "Collectors of a workload, which do not end by themselves, are told to finish. A worker\n"
          "that is kept running (coordinator --workers) comes back.\n"
-         "Examples:\n  attune pool drain w1 w2 --join /shared/pool\n");
+         "Examples:\n"
+         "  attune pool drain w1 w2 --join /shared/pool\n");
   pool->require_subcommand(0, 1);
 }
 

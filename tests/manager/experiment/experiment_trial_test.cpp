@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "manager/experiment/experiment_file.h"
+#include "manager/experiment/experiment_trial.h"
 #include "space/parse.h"
 #include "tests/support/temporary_folder.h"
 
