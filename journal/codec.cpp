@@ -8,8 +8,9 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kChecked = 5;   // length and kind
-constexpr std::size_t kMostSums = 8;  // of all bytes, to find a record behind damage
+constexpr std::size_t kChecked = 5;  // bytes under the head's checksum: length and kind
+// find_record() computes checksums over at most this many times the size of the file; see there.
+constexpr std::size_t kMostSums = 8;
 
 void put(std::uint32_t number, std::string& out) {
   for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(number >> shift & 0xFF);
@@ -54,7 +55,7 @@ std::string_view kind_name(RecordKind kind) {
   return "";
 }
 
-// For every byte that find_record() looks at.
+// Cheap, because find_record() calls it for every byte of a damaged file.
 bool is_known(std::uint8_t kind) {
   const auto known = static_cast<RecordKind>(kind);
   return (known >= RecordKind::header && known <= RecordKind::kept) || known == RecordKind::edge;
@@ -81,7 +82,8 @@ std::optional<RecordHead> read_head(std::string_view bytes) {
 std::optional<std::size_t> find_record(std::string_view bytes, std::size_t from) {
   std::size_t summed = 0;
   for (std::size_t at = from; at + kRecordHead <= bytes.size(); ++at) {
-    // Nearly every byte of a journal is text, which is no kind, and is passed over without a sum.
+    // Payloads are mostly text, whose bytes are no valid kind. So this cheap test skips nearly all
+    // positions before a checksum is computed.
     if (!is_known(static_cast<std::uint8_t>(bytes[at + 4]))) continue;
     const auto head = read_head(bytes.substr(at));
     if (!head) continue;
@@ -102,6 +104,8 @@ Result<std::optional<RecordScanner::Item>> RecordScanner::next() {
   if (rest.empty()) return std::nullopt;
   const auto head = read_head(rest);
   if (!head || !is_whole(*head, rest)) {
+    // A torn tail is normal after a power cut and is cut off. Damage in the middle is not: all
+    // later records depend on the lost one, so it is an error.
     const std::size_t behind = good_ + (head ? head->record_size() : 1);
     const auto later = find_record(bytes_, behind);
     if (!later) return std::nullopt;

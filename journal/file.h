@@ -1,15 +1,16 @@
 #pragma once
-// The journal as a file: appends, makes durable, replaces it by a shorter one that begins with a
-// snapshot. docs/journal.md.
+// The journal as a file: appends records, flushes them to the disk, and replaces the file by a
+// shorter one that begins with a snapshot. docs/journal.md.
 //
-// The io thread makes all calls and writes what is appended; helper threads do what may take long:
-// one flushes to the disk, one writes a new file.
+// Threads: the io thread makes all calls, and writes the appended records. Two helper threads do
+// what may take long: one flushes to the disk, the other writes a new file.
 //
-// A failure (disk full, read-only, a failed flush, a deleted directory) loses nothing while the
-// process lives: what was appended stays in memory, trouble() says why, and every tick() tries to
-// put it right, less often when that takes long. A file that is deleted or replaced is noticed when
-// something is written: that does not count as durable then. Such a file, and one whose flush
-// failed, is written anew as a whole.
+// Failures (disk full, read-only file system, failed flush, deleted directory) lose nothing while
+// the process lives. Appended records stay in memory, trouble() has the reason, and each tick()
+// tries again, less often if an attempt takes long. The next write notices that the file was
+// deleted or replaced; such a write does not count as durable. A file that was deleted or replaced,
+// or whose flush failed, is written anew as a whole: Linux may drop pages whose flush failed, and
+// report success the next time.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -38,74 +39,76 @@ class JournalFile final : public Journal {
     std::string path;
     Durability durability = Durability::each_second;
   };
-  // A journal that somebody may go on with: nobody else can, from before it is read.
+  // A journal that exists, for open(). The lock is taken before the bytes are read, so that no
+  // other process can append to it meanwhile.
   struct Existing {
     UniqueFd file;
     std::string bytes;
   };
-  // Nothing: there is none. Errors: it is in use (`patience` is waited for), a symbolic link,
-  // cannot be read.
+  // Nothing: there is no file at `path`. Errors: another process still uses it after `patience`, it
+  // is a symbolic link, or it cannot be read. Blocks for up to `patience`.
   static Result<std::optional<Existing>> lock_and_read(FileSystem& files, const std::string& path,
                                                        std::chrono::milliseconds patience = {});
 
-  // `ready`, called on the helper threads, must only wake the io thread, which calls poll() then;
-  // it may be called until the destructor is through. `files` lives longer.
+  // Starts a new journal at `options.path`; a missing directory is made. A file that is there is
+  // overwritten by the first flush(), not before.
   //
-  // A new file, in place of any other. The directory is made when missing. Nothing is written, and
-  // what was there stays, until the first flush().
+  // Helper threads call `ready` when they have done a job, until the destructor returns. `ready`
+  // must only wake the io thread, which then calls poll(). `files` must outlive the journal.
   static Result<std::unique_ptr<JournalFile>> create(FileSystem& files, Options options,
                                                      std::function<void()> ready, Log log);
-  // To go on with one: `size` bytes of it are good, what follows is cut off by the first flush().
-  // `after_snapshot`: bytes of them that follow the snapshot and the kept records; without a
-  // snapshot all of them. position() begins with `size`.
+  // Continues an existing journal. The first `size` bytes of it are valid; the first flush() cuts
+  // off the rest. `after_snapshot` is how many of these bytes follow the snapshot and its kept
+  // records (without a snapshot: all). position() begins with `size`.
   static Result<std::unique_ptr<JournalFile>> open(FileSystem& files, Options options,
                                                    Existing existing, std::uint64_t size,
                                                    std::uint64_t after_snapshot,
                                                    std::function<void()> ready, Log log);
-  ~JournalFile() override;  // after what the helpers have in hand; what was not flushed is lost
+  ~JournalFile() override;  // waits for the helpers' jobs; loses what was not flushed: see close()
 
-  void append(JournalRecord record) override { tail_.append(record); }  // into memory
-  // Counts appended bytes; of the next record.
-  std::uint64_t position() const { return tail_.appended(); }
-  void flush();  // hands what was appended to the operating system
-  // Records before this position are as durable as the options ask for. Never goes back.
+  void append(JournalRecord record) override { tail_.append(record); }  // into memory only
+  std::uint64_t position() const { return tail_.appended(); }  // of the next record, in bytes
+  void flush();  // writes appended records into the file
+  // Records before this position are as durable as options.durability asks. Never decreases.
   std::uint64_t durable() const {
     return options_.durability == Durability::always ? synced_ : placed_;
   }
-  // Bytes appended and not written.
+  // Bytes that were appended and are not in the file yet.
   std::size_t backlog() const { return tail_.appended() - tail_.written(); }
-  // More than `most` bytes of them; or the disk lags behind by as much beyond what it always may.
+  // The caller should stop appending: backlog() is over `most`, or the bytes that wait for the disk
+  // are over `most` plus the 8 MiB that may always wait.
   bool full(std::size_t most) const {
     return backlog() > most || unsynced() > kMostUnsynced + most;
   }
 
-  // Why nothing can be remembered at the moment; empty: all is well.
+  // Why records cannot be stored at the moment; empty: they can.
   const std::string& trouble() const { return trouble_; }
-  // Once a second while needs_tick(): flushes to the disk, or tries to mend what is broken.
+  // Call it once a second while needs_tick(): flushes to the disk, or tries to repair the file.
   void tick();
   bool needs_tick() const {
     return !trouble_.empty() || backlog() > 0 || synced_ < tail_.written();
   }
-  void poll();  // takes what the helpers have done
-  // They have something in hand, or poll() has not taken it.
+  void poll();  // takes the results of the helper threads
+  // A helper has a job, or poll() has not taken its result yet.
   bool busy() const { return flusher_.busy() || writer_.busy(); }
 
-  // A snapshot of the state at this point is on its way; records go on being appended. Without
-  // effect while one is being written.
+  // Marks the position whose state the coming write_snapshot() brings. Records may be appended
+  // between the two calls. Without effect while a snapshot is being written.
   void begin_snapshot() override;
-  // It has come: the file becomes `header`, `snapshot`, what `kept` takes of the former file before
-  // that point (null: nothing) and the records since. Nothing is durable while the files change
-  // places. When it cannot be written, or there is trouble() already, the former file stays in use,
-  // and a later snapshot may do better.
+  // Replaces the file by `header`, `snapshot`, the records that `kept` chooses from those before
+  // the mark (null: none), and the records since the mark. durable() does not grow while the files
+  // change places. If there is trouble(), or the new file cannot be written, the old file stays in
+  // use, and a later snapshot may succeed.
   void write_snapshot(json header, json snapshot, std::unique_ptr<KeptRecords> kept);
-  // Between the two, or the helper is at it.
+  // From begin_snapshot() until the new file is in place.
   bool writing_snapshot() const { return marked_ || (new_file_ && new_file_->is_snapshot); }
   std::uint64_t bytes_since_snapshot() const { return tail_.appended() - since_; }
-  // Before them, in the file; 0: there is none.
+  // Size of header, snapshot and kept records; 0: there is none.
   std::uint64_t snapshot_bytes() const { return snapshot_bytes_; }
 
-  // Waits until all that was appended is written and, unless `never`, on the disk. For the end. A
-  // snapshot that is being written is given up. An error: not all is; it may be tried again.
+  // Blocks until all appended records are written and, unless `never`, on the disk. For the end of
+  // the process. Abandons a snapshot that is being written. An error: some records are not stored;
+  // the call may be repeated.
   Result<void> close();
 
  private:

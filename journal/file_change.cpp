@@ -1,15 +1,18 @@
-// How another file takes the place of the journal: a shorter one, that begins with a snapshot, or
-// the same anew.
+// Replaces the journal by another file: a shorter one that begins with a snapshot, or a full copy.
+// Steps and threads: file.h.
 #include "base/check.h"
 #include "journal/file.h"
 
 namespace attune {
 namespace {
 
-// With less than this left to copy the files change places: meanwhile nothing is durable.
+// Bytes. With less than this left to copy, the files change places. Nothing becomes durable
+// meanwhile, so answers wait for as long as that copy takes.
 constexpr std::uint64_t kSmallRest = 256 << 10;
+// After so many rounds the files change places anyway: the io thread may write faster than we copy.
 constexpr int kMostRounds = 8;
-constexpr double kQuick = 0.25;  // seconds
+// Seconds. A full copy that failed within this time is tried again at the next tick.
+constexpr double kQuick = 0.25;
 
 }  // namespace
 
@@ -22,7 +25,8 @@ void JournalFile::begin_snapshot() {
 void JournalFile::write_snapshot(json header, json snapshot, std::unique_ptr<KeptRecords> kept) {
   if (!std::exchange(marked_, false) || new_file_) return;
   write_out();
-  if (!trouble_.empty() || tail_.written() < mark_) return;  // that comes first
+  // A snapshot must not replace a file that fails: rewrite() must repair it first.
+  if (!trouble_.empty() || tail_.written() < mark_) return;
   new_file_.emplace();
   new_file_->is_snapshot = true;
   new_file_->mark = mark_;
@@ -31,7 +35,7 @@ void JournalFile::write_snapshot(json header, json snapshot, std::unique_ptr<Kep
 }
 
 void JournalFile::rewrite() {
-  // A snapshot that is on its way does as well.
+  // A snapshot that is being written will replace the broken file, too.
   if (new_file_ || flusher_.busy() || clock_.now() < retry_at_) return;
   tried_at_ = clock_.now();
   new_file_.emplace();
@@ -103,7 +107,7 @@ void JournalFile::changed() {
   longer_ = false;
   broken_.clear();
   placed_ = made.reach;
-  // After a crash of the machine the former file may be back.
+  // The rename may not be on the disk: after a crash of the machine the old file may be back.
   if (made.unflushed) return broke(made.unflushed->message);
   named_ = true;
   synced_ = made.reach;
@@ -115,7 +119,8 @@ void JournalFile::gave_up(const std::string& reason) {
   const bool snapshot = new_file_->is_snapshot;
   new_file_.reset();
   if (!snapshot) {
-    // Copying a long file each second, in vain, would be all that the disk does.
+    // A long file takes long to copy. Pause for four times as long as the attempt took, so that
+    // failing attempts use at most a fifth of the disk's time.
     const double took = clock_.now() - tried_at_;
     if (took > kQuick) retry_at_ = clock_.now() + 4 * took;
     return broke(reason);

@@ -55,7 +55,7 @@ void HelperThread::run() {
     guard.unlock();
     auto result = attempt();
     guard.lock();
-    job_ = nullptr;  // with all that it holds
+    job_ = nullptr;  // releases what it captured, such as a descriptor
     result_ = std::move(result);
     guard.unlock();
     changed_.notify_all();

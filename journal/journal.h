@@ -1,23 +1,25 @@
 #pragma once
-// The one total order of what happened in the io thread of a program, so that a later one goes on
-// where it ends. docs/journal.md.
+// A journal records, in one total order, everything that the io thread of a program did. The next
+// process of the program replays the records and continues where they end. docs/journal.md.
 #include <cstdint>
 #include <string>
 
 namespace attune {
 
-// In one list, so that no number means two things. A journal has those of its program.
+// The kinds of both programs stand in one list, so that no number means two things: a file of the
+// other program is then recognised as such. The numbers are part of the file format; never reuse
+// or change one.
 enum class RecordKind : std::uint8_t {
-  header = 1,    // JSON: what the program was told when all began. The first record, once
-  snapshot = 2,  // JSON: the state at a later moment; after the header, once or not at all
+  header = 1,    // JSON: the program's settings when the journal began. First record, exactly once
+  snapshot = 2,  // JSON: the state at a later moment. Second record, or absent
 
   // Of attuned.
   begin = 3,    // JSON: a daemon starts (how, version)
   command = 4,  // from the manager: a frame
   tune = 5,     // io takes the next message of the tune worker; empty
   assess = 6,   // io takes the next message of the assess worker; empty
-  answer = 7,   // to the manager: a frame. What came before it led to it
-  kept = 8,     // an answer from before the snapshot that the manager may not have received
+  answer = 7,   // to the manager: a frame. It follows from the records before it
+  kept = 8,     // an answer from before the snapshot that the manager may still ask for
 
   // Of the coordinator.
   edge = 16,  // JSON: a task changes its state
@@ -30,12 +32,13 @@ struct JournalRecord {
   bool operator==(const JournalRecord&) const = default;
 };
 
-// Where it is written. Io thread only.
+// What the recording code sees of a journal. Io thread only.
 class Journal {
  public:
   virtual ~Journal() = default;
   virtual void append(JournalRecord record) = 0;
-  // The state that is being collected is that after all records so far.
+  // Marks this point of the journal: the snapshot that the caller collects now describes the state
+  // after all records appended so far.
   virtual void begin_snapshot() = 0;
 };
 

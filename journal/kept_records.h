@@ -1,6 +1,7 @@
 #pragma once
-// What of a journal outlives it when a shorter one, that begins with a snapshot, takes its place.
-// Whoever writes the journal knows; the file does not.
+// Chooses the records of an old journal that are copied behind the snapshot of the new, shorter
+// one (for attuned: answers that the manager may still ask for). The program that writes the
+// journal implements it, because JournalFile does not know what records mean.
 #include <optional>
 #include <string_view>
 
@@ -8,16 +9,17 @@
 
 namespace attune {
 
-// Made for one snapshot, and used by the helper thread that writes it: first each add(), then
-// take() until there is nothing. It is destroyed there, too, or by the io thread when no snapshot
-// is written; it must not use what belongs to the io thread.
+// One object serves one snapshot. The helper thread that writes the snapshot calls add() for every
+// record, then take() until it returns nothing, and destroys the object. If no snapshot is written,
+// the io thread destroys it. So the object must not touch data of the io thread.
 class KeptRecords {
  public:
   virtual ~KeptRecords() = default;
-  // Each record of the former journal that the snapshot stands for, from the header on. The payload
-  // is valid during the call.
+  // Sees each record of the old journal that the snapshot replaces, in order, header included.
+  // `payload` is valid during the call only.
   virtual void add(RecordKind kind, std::string_view payload) = 0;
-  // The next of the records that stand right behind the snapshot, neither header nor snapshot.
+  // Returns the next record to write behind the snapshot, or nothing at the end. Never a header or
+  // a snapshot.
   virtual std::optional<JournalRecord> take() = 0;
 };
 

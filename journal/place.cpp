@@ -23,14 +23,15 @@ Result<void> lock(FileSystem& files, int fd, const std::string& path) {
 
 Result<UniqueFd> open_locked(FileSystem& files, const std::string& path, bool create,
                              std::chrono::milliseconds patience) {
-  // Whoever had the lock may have put another file in the place before it let go.
+  // The former holder of the lock may have renamed another file to `path` before it released the
+  // lock. Then ours locks a file that is no longer there: open again.
   for (int tries = 0; tries < 10; ++tries) {
     UniqueFd fd = TRY(files.open(path, {.write = true, .create = create}));
-    // What it says is done again.
+    // A replay executes what the journal says, so only we may have written it.
     TRY(check_trusted(fd.get(), path));
     TRY(check_trusted(std::filesystem::path(directory_of(path))));
     auto locked = lock(files, fd.get(), path);
-    for (; !locked && patience > kPause; patience -= kPause) {  // a lock tells nobody of its end
+    for (; !locked && patience > kPause; patience -= kPause) {  // why polling: see place.h
       std::this_thread::sleep_for(kPause);
       locked = lock(files, fd.get(), path);
     }
@@ -44,7 +45,7 @@ Result<std::unique_ptr<Replacement>> Replacement::begin(FileSystem& files, const
                                                         const std::atomic<bool>& abandoned) {
   TRY(files.make_directories(directory_of(path)));
   std::unique_ptr<Replacement> made(new Replacement(files, path, abandoned));
-  // From a daemon that was killed, or a symbolic link that somebody has put there.
+  // A killed daemon may have left one. A symbolic link of somebody else is removed, not followed.
   TRY(files.remove(made->temporary_));
   made->fd_ = TRY(files.open(made->temporary_, {.write = true, .create = true, .exclusive = true}));
   TRY(lock(files, made->fd_.get(), made->temporary_));
@@ -83,7 +84,8 @@ Result<void> Replacement::flush() { return files_.flush(fd_.get(), temporary_); 
 Result<void> Replacement::take_place(int former) {
   UniqueFd other;
   if (!TRY(files_.is_at(former, path_))) {
-    // Somebody else's file by now, unless none is there. Its lock goes when this function ends.
+    // `path` names no file, or one that is not ours. Another running process may use that one: do
+    // not replace it if it is locked. `other` holds the lock until this function returns.
     if (auto there = files_.open(path_, {})) other = *std::move(there);
     if (other) TRY(lock(files_, other.get(), path_));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Who has a journal's path: the lock on the file, and the file that takes the place of another.
+// Ownership of a journal's path: the lock on the file, and the replacement of the file by another.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -12,40 +12,44 @@
 
 namespace attune {
 
-// The file at `path`, open for reading and writing, and locked for as long as it is open. Errors:
-// another process has it, a symbolic link, what the system says.
-// Another one may end while it is waited for: this blocks for up to `patience`, and asks for the
-// lock every 20 ms. There is no event to wait for: flock() either does not wait or waits without a
-// limit, and nothing that poll() knows tells of its end.
+// Opens the file at `path` for reading and writing, and locks it. Closing the descriptor releases
+// the lock. Errors: another process holds the lock, `path` is a symbolic link or not trusted
+// (os/trust.h), or the system's reason.
+//
+// Blocks for up to `patience` while another process holds the lock, and asks again every 20 ms.
+// Polling is needed: flock() either does not wait or waits without a limit, and poll() cannot
+// report that a lock was released.
 Result<UniqueFd> open_locked(FileSystem& files, const std::string& path, bool create,
                              std::chrono::milliseconds patience = {});
 
-// Bytes of a journal: a part of an open file, and what is known to follow it there. What is in
-// memory is not read from the file: its pages may be gone after a flush that failed.
+// A range of journal bytes: [from, to) of an open file, followed by `memory`. Bytes that are still
+// in memory are never read back from the file: after a failed flush Linux may have dropped their
+// pages.
 struct JournalBytes {
   std::shared_ptr<const UniqueFd> file;
   std::uint64_t from = 0, to = 0;
   std::string memory;
 };
 
-// A file `path`.new on its way to take the place of `path`. Any one thread at a time.
+// Writes `path`.new, which then replaces `path`. One thread at a time.
 class Replacement {
  public:
-  // Made anew, locked; the directory, too, when it is missing. Whatever goes on gives up with an
-  // error when `abandoned` becomes true.
+  // Creates `path`.new and locks it. Removes a leftover of that name; creates missing directories.
+  // As soon as `abandoned` is true, append() returns an error.
   static Result<std::unique_ptr<Replacement>> begin(FileSystem& files, const std::string& path,
                                                     const std::atomic<bool>& abandoned);
-  ~Replacement();  // removes it, unless it has its place
+  ~Replacement();  // removes `path`.new, unless take_place() succeeded
 
   Result<void> append(std::string_view bytes);
   Result<void> append(const JournalBytes& bytes);
   Result<void> flush();
   std::uint64_t size() const { return size_; }
 
-  // It goes to `path`, where `former` was. An error: it did not. What is there by now and locked
-  // by another process stays.
+  // Renames `path`.new to `path`. `former` is the descriptor of the journal that it replaces. If
+  // `path` names another file by now and another process holds its lock, that file stays and this
+  // is an error. After an error nothing has been renamed.
   Result<void> take_place(int former);
-  UniqueFd release() { return std::move(fd_); }  // after that
+  UniqueFd release() { return std::move(fd_); }  // only after take_place()
 
  private:
   Replacement(FileSystem& files, std::string path, const std::atomic<bool>& abandoned)

@@ -10,9 +10,10 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kWindow = 1 << 20;
+constexpr std::size_t kWindow = 1 << 20;  // bytes
 
-// Calls `each` with kind and payload of every record, reading the file in pieces.
+// Calls `each` with kind and payload of every record. Reads the file in pieces of kWindow (more for
+// a larger record), so that a long journal never is in memory as a whole.
 template <class Each>
 Result<void> for_each_record(FileSystem& files, const std::string& path, const JournalBytes& from,
                              Each each) {

@@ -1,6 +1,6 @@
 #pragma once
-// The beginning of a journal that replaces a longer one: header, snapshot, and what is kept of the
-// longer one.
+// Writes the beginning of a journal that replaces a longer one: the header, the snapshot, and the
+// records that are kept of the longer one.
 #include <memory>
 #include <string>
 
@@ -12,11 +12,12 @@ namespace attune {
 
 struct SnapshotContent {
   json header, state;
-  std::unique_ptr<KeptRecords> kept;  // null: nothing is, and the former journal is not read
+  std::unique_ptr<KeptRecords> kept;  // null: no record is kept; the old journal is not read
 };
 
-// `former`: the records that the snapshot stands for. Errors: what the system says, a former
-// journal that is damaged, a snapshot that is larger than a record can be.
+// Appends that beginning to `to`. `former` holds the records that the snapshot replaces. `path` is
+// for messages. Errors: the system's reason, damage in the old journal, or a snapshot larger than
+// kMostRecordBytes. Runs on the helper thread that writes files.
 Result<void> write_snapshot_part(FileSystem& files, const std::string& path,
                                  const SnapshotContent& content, const JournalBytes& former,
                                  Replacement& to);

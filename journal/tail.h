@@ -1,9 +1,12 @@
 #pragma once
-// What was appended to a journal and is not known to be on the disk: in memory until it is, for the
-// operating system may forget what it has taken.
+// Keeps in memory the appended bytes that may not be on the disk yet. They stay after write(2),
+// because Linux may drop written pages whose flush fails.
 //
-// Positions count appended bytes, whatever file they are in; `shift` is what to add for the place
-// in the present one.
+// A position counts appended bytes over all files that the journal has had. `shift_` converts it
+// into an offset in the present file, which is shorter after a snapshot.
+//
+//   begin_           written()             appended()
+//     |  kept in memory  |  not yet in the file  |
 #include <algorithm>
 #include <string>
 
@@ -32,20 +35,22 @@ class JournalTail {
   std::uint64_t offset() const { return place(written_); }  // in the file, of what is unwritten
   void wrote(std::size_t bytes) { written_ += bytes; }
 
-  // Need not be in memory any more before `position`, which is written.
+  // Drops the bytes before `position` from memory. They must have been written.
   void forget(std::uint64_t position) {
     if (position <= begin_) return;
     memory_.erase(0, position - begin_);
     begin_ = position;
   }
 
-  // What is written before `to`: from the beginning of the file, or from a position on.
+  // The written bytes before position `to`: from the beginning of the file, or from position
+  // `from`.
   JournalBytes until(std::uint64_t to) const { return bytes(0, begin_, to); }
   JournalBytes between(std::uint64_t from, std::uint64_t to) const {
     return bytes(place(from), from, to);
   }
 
-  // Another file has all that is written, at the same places or with `position` at `offset`.
+  // Continues in another file that holds all written bytes: at the same offsets, or (after a
+  // snapshot) with the byte of `position` at `offset`.
   void move(std::shared_ptr<const UniqueFd> file) { file_ = std::move(file); }
   void move(std::shared_ptr<const UniqueFd> file, std::uint64_t position, std::uint64_t offset) {
     file_ = std::move(file);
@@ -67,7 +72,7 @@ class JournalTail {
   std::shared_ptr<const UniqueFd> file_;
   std::int64_t shift_ = 0;
   std::uint64_t appended_, written_;
-  std::uint64_t begin_;  // of the memory
+  std::uint64_t begin_;  // position of the first byte in memory_
   std::string memory_;
 };
 
