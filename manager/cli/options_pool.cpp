@@ -14,7 +14,7 @@ void connection_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
       ->type_name("HOST:PORT");
   coordinator
       ->add_option("--advertise", c.advertise,
-                   "Address that others dial, if it differs from --listen; needed with 0.0.0.0")
+                   "Address that others dial, if it is another one; needed with 0.0.0.0")
       ->type_name("HOST:PORT");
   coordinator
       ->add_option(

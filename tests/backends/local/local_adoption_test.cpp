@@ -365,7 +365,7 @@ TEST_CASE("local adoption: GPUs stay with the trials that have them") {
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
   REQUIRE(f.try_start(start(1)).has_value());
   REQUIRE(f.run_to_end());
-  CHECK(read_text(f.trial(1) / "stdout") == next);
+  CHECK(read_text(folder.path / "experiment/trials/t1/stdout") == next);
 }
 
 }  // namespace attune::local_adoption_test

@@ -295,8 +295,8 @@ TEST_CASE("options: the scripts of the other shells name every command and optio
   }
   CHECK(contains(parse({"completion", "fish"}).error().text,
                  "'__fish_seen_subcommand_from export' -l output -s o -r -F"));
-  CHECK(
-      contains(parse({"completion", "zsh"}).error().text, "'--format[Default\\: csv]:value:(csv"));
+  CHECK(contains(parse({"completion", "zsh"}).error().text,
+                 "'--format[Format (default\\: csv)]:value:(csv"));
 }
 
 }  // namespace attune::options_test

@@ -197,8 +197,8 @@ TEST_CASE("daemon decider: the result of a trial of the user's own is imported w
   f.decider->on_add("t0", own);
   f.decider->on_result("t0", metric("t0", 1, "PERIODICAL", "null"));
   // The value is what was decoded before, and the text goes on as it is: nobody reads it here.
-  f.decider->on_final("t0", "no metric", 2);
-  const std::string text = "{ }  no metric ";
+  f.decider->on_final("t0", metric("t0", 7, "FINAL", "null"), 2);
+  const std::string text = metric("t0", 8, "FINAL", "null");
   f.decider->on_final("t0", text, 3);  // only the first one counts
   SECTION("well") {
     f.decider->on_complete("t0");
