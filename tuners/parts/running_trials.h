@@ -17,7 +17,7 @@
 namespace attune {
 
 // A model whose proposals cost the more, the more running trials it knows, knows so many of them:
-// with all of them n proposals at once cost n^2, and 10^5 take hours. docs/tuners.md tells what
+// with all of them n proposals at once cost n^2, and 10^5 take hours. docs/algorithms.md tells what
 // that changes. With fewer running nothing is left out.
 inline constexpr std::size_t kMostModelled = 512;
 
