@@ -36,6 +36,10 @@ std::optional<double> seconds_left(const Tally& tally, double elapsed,
 
 }  // namespace
 
+std::string trials_text(std::int64_t count) {
+  return fmt::format("{} trial{}", count, count == 1 ? "" : "s");
+}
+
 std::string duration_text(double seconds) {
   const auto s = static_cast<std::int64_t>(std::min(seconds, 1e15));  // a limit may be more
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);

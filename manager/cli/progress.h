@@ -24,6 +24,7 @@ struct ProgressOptions {
 
 // 4.2 s, 42 s, 3 min 05 s, 2 h 10 min, 3 d 04 h
 std::string duration_text(double seconds);
+std::string trials_text(std::int64_t count);  // "1 trial", "12 trials"
 
 // [13/40] 2 running, 5 stopped early, 1 failed, best 0.9801 (t0007), 25 s, about 50 s left
 // `best` is a best_text(), commands/best_text.h.

@@ -29,9 +29,9 @@ std::string_view to_text(ExperimentEnd::Kind kind) {
   return "";
 }
 
-std::string trials_text(const Tally& tally, double seconds) {
+std::string ended_text(const Tally& tally, double seconds) {
   return fmt::format(
-      "{} trials in {}: {} succeeded, {} stopped early, {} failed{}\n", tally.finished(),
+      "{} in {}: {} succeeded, {} stopped early, {} failed{}\n", trials_text(tally.finished()),
       duration_text(seconds), tally.succeeded, tally.early_stopped, tally.failed,
       tally.user_canceled > 0 ? fmt::format(", {} cancelled", tally.user_canceled) : "");
 }
@@ -117,10 +117,10 @@ json Reporter::summary() const {
 }
 
 std::string Reporter::summary_text() const {
-  std::string text = trials_text(ended_now(), seconds_);
+  std::string text = ended_text(ended_now(), seconds_);
   if (earlier_)
     text = "since the resume: " + text +
-           "whole experiment: " + trials_text(tally_, earlier_->seconds + seconds_);
+           "whole experiment: " + ended_text(tally_, earlier_->seconds + seconds_);
   if (tally_.pending + tally_.paused > 0) {
     text += fmt::format("{} trials have not ended: attune resume {} goes on with them\n",
                         tally_.pending + tally_.paused,

@@ -22,8 +22,8 @@ Result<json> ControlHandler::handle(const json& request) {
 }
 
 Result<json> ControlHandler::carry_out(const StopRequest& request) {
-  if (!runner_.interrupted()) runner_.interrupt("attune stop");
-  if (request.kill) runner_.interrupt("attune stop --kill");
+  if (!runner_.interrupted()) runner_.interrupt("stopped by attune stop");
+  if (request.kill) runner_.interrupt("killed by attune stop --kill");
   return json{{"running", runner_.tally().running}};
 }
 

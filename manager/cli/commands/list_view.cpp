@@ -130,9 +130,8 @@ std::string status_text(const StoredExperiment& experiment, const Details& detai
   } else {
     const Tally& tally = summary.tally;
     text += fmt::format(
-        "{} trials in {}: {} succeeded, {} stopped early, {} failed, {} cancelled, "
-        "{} not ended\n",
-        tally.added(), duration_text(seconds_of(experiment, now)), tally.succeeded,
+        "{} in {}: {} succeeded, {} stopped early, {} failed, {} cancelled, {} not ended\n",
+        trials_text(tally.added()), duration_text(seconds_of(experiment, now)), tally.succeeded,
         tally.early_stopped, tally.failed, tally.user_canceled, tally.added() - tally.finished());
     if (!best.empty()) text += best + "\n";
   }

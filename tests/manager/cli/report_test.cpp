@@ -102,6 +102,8 @@ TEST_CASE("progress: durations and the status line") {
   CHECK(duration_text(185) == "3 min 05 s");
   CHECK(duration_text(7800) == "2 h 10 min");
   CHECK(duration_text(360000) == "4 d 04 h");
+  CHECK(trials_text(1) == "1 trial");
+  CHECK(trials_text(0) == "0 trials");
   ProgressOptions options;
   Tally tally;
   tally.running = 2;
