@@ -36,11 +36,15 @@ endif()
 # attune_room(NAME LINK other_room fmt::fmt): a static library attune_NAME of all sources in this
 # folder and its FOLDERS, EXCEPT those of programs. What stands in BUILD_INTERFACE is nothing to those
 # who link an installed one.
+# COLD: what runs once for a command, a file or a job. It compiles at -O1, in two thirds of the time.
 function(attune_room name)
-  cmake_parse_arguments(ROOM "" "" "EXCEPT;FOLDERS;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD" "" "EXCEPT;FOLDERS;LINK" ${ARGN})
   list(TRANSFORM ROOM_FOLDERS APPEND /*.cpp)
   file(GLOB sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.cpp ${ROOM_FOLDERS})
   list(REMOVE_ITEM sources ${ROOM_EXCEPT})
   add_library(attune_${name} STATIC ${sources})
   target_link_libraries(attune_${name} PUBLIC $<BUILD_INTERFACE:attune_options> ${ROOM_LINK})
+  if(ROOM_COLD)
+    target_compile_options(attune_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
 endfunction()
