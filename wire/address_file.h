@@ -1,8 +1,9 @@
 #pragma once
-// Where a coordinator listens, for those who share a directory with it and have one role there:
-// {"address": "HOST:PORT", "role": "worker", "secret": "<64 hexadecimal digits>"}. Whoever knows
-// the secret may do what the role may, and may say to others of that role what the coordinator
-// says: the file belongs to one user, and nobody else may open it.
+// The file that tells processes of one role where a coordinator listens, and their secret:
+// {"address": "HOST:PORT", "role": "worker", "secret": "<64 hexadecimal digits>"}. docs/wire.md.
+//
+// Whoever knows the secret can act in that role, and can pretend to other processes of the role to
+// be the coordinator. So the file belongs to one user, and nobody else may open it.
 #include <string>
 
 #include "base/result.h"
@@ -18,15 +19,15 @@ struct WireAddress {
   bool operator==(const WireAddress&) const = default;
 };
 
-// Whole or not at all, mode 0600.
+// Atomic: readers see the old file or the new one. Mode 0600.
 Result<void> write_address_file(const std::string& path, const WireAddress& address);
-// Errors name the path, and say what is wrong with it: missing, not ours, open to others, not what
-// is expected.
+// Errors name the path and the reason: the file is missing, belongs to somebody else, can be opened
+// by others, or has other content.
 Result<WireAddress> read_address_file(const std::string& path);
-// Of a file with a secret: the whole text. Errors as above.
+// Reads the whole text of a file that holds a secret. Errors as above.
 Result<std::string> read_secret_text(const std::string& path);
-// The secret of a role, of a file as above or one that holds nothing but the 64 digits. Errors as
-// above, also when the file is of another role.
+// Reads the secret of `role` from an address file, or from a file that holds only the 64 digits.
+// Errors as above, and if the address file is for another role.
 Result<Secret> read_secret_file(const std::string& path, const std::string& role);
 
 }  // namespace attune

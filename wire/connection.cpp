@@ -30,12 +30,13 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t kReadSize = std::size_t{16} << 10;
-// What the system has taken cannot be overtaken: it takes no more than this before it can send it.
+// Bytes. Urgent frames cannot overtake what the operating system has accepted. So it accepts no
+// more than this before it can send it.
 constexpr int kMostUnsent = 128 << 10;
 
 template <class Value>
 void set_option(int socket, int level, int name, Value value) {
-  // Without it everything works, more slowly.
+  // Errors are ignored: without the option everything works, but more slowly.
   std::ignore = ::setsockopt(socket, level, name, &value, sizeof value);
 }
 
@@ -53,7 +54,8 @@ bool is_word(const json& message, std::string_view word) {
 
 }  // namespace
 
-// Shared with the operations under way, and with what was posted.
+// Shared by the Connection and by all pending operations and posted calls, so that none of them
+// finds it destroyed.
 class Connection::Impl : public std::enable_shared_from_this<Impl> {
  public:
   Impl(asio::io_context& io, const ConnectionOptions& options)
@@ -69,7 +71,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void open(UniqueFd socket) {
     configure(socket.get());
     error_code error;
-    std::ignore = socket_.assign(tcp::v4(), socket.get(), error);  // v4: looked at by open() alone
+    // v4 also for IPv6 sockets: Asio looks at the protocol in open() only.
+    std::ignore = socket_.assign(tcp::v4(), socket.get(), error);
     if (error) return end("no socket: " + error.message());
     std::ignore = socket.release();
     const tcp::endpoint there = socket_.remote_endpoint(error);
@@ -135,7 +138,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
       if (!error) self->end("");
     });
     post(&Impl::write);
-    // Unread bytes in a socket that is closed would take our last words back.
+    // Keep reading while closing. If a socket is closed with unread bytes, TCP sends a reset, and
+    // the other side may lose our last message.
     read();
   }
 
@@ -215,11 +219,11 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     decoder_.feed(tls_->take_plaintext());
     if (!fed) lost_ = fed.error().message;
     raw_ += tls_->take_ciphertext();
-    // What waited for the handshake may leave now.
+    // The TLS handshake may be complete now: send the messages that waited for it.
     if (!writing_ && !(raw_.empty() && queue_.empty())) write();
   }
 
-  // What is there, as long as it is wanted; then reads on.
+  // Gives received messages to the owner until it pauses or closes; then reads on.
   void deliver() {
     while (state_ == State::open && !paused_) {
       auto next = decoder_.next();
@@ -237,7 +241,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void take(json message) {
     if (is_word(message, "pong")) return;
     if (is_word(message, "ping")) {
-      // One answers all: who asks without reading gets no memory of ours.
+      // One waiting pong answers all pings. So a peer that sends pings and reads nothing cannot use
+      // up our memory.
       if (!queue_.waits_urgent()) std::ignore = send({{"type", "pong"}}, Lane::urgent);
       return;
     }
@@ -265,8 +270,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     });
   }
 
-  // What is written next, and stays until it is. Encrypted only now: until then what is urgent may
-  // overtake it.
+  // Takes what is written next, and keeps its memory until it is written. Encryption happens only
+  // here, because encrypted bytes have a fixed order: an urgent frame could not overtake them.
   std::vector<asio::const_buffer> take_buffers() {
     sending_ = std::exchange(raw_, {});
     std::vector<asio::const_buffer> buffers;
@@ -283,9 +288,9 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   void encrypt_batch() {
     const auto& batch = queue_.take_batch();
     if (batch.size() == 1) {
-      std::ignore = tls_->write(batch.front());  // large ones are not copied
+      std::ignore = tls_->write(batch.front());  // avoids copying a large frame
     } else {
-      std::string text;  // fewer records than frames
+      std::string text;  // joined, so that small frames share TLS records
       for (const std::string& frame : batch) text += frame;
       std::ignore = tls_->write(text);
     }
@@ -305,7 +310,8 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     if (state_ == State::open && handlers && handlers->on_room) handlers->on_room();
   }
 
-  // The other side is gone. Its last words may still wait, and then reading finds the end.
+  // The other side is gone. Its last messages may still be unread, so do not end here: reading
+  // gives them to the owner and then finds the end.
   void cannot_write() {
     if (state_ == State::closing) return end("");
     mute_ = true;
@@ -326,7 +332,7 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
     if (verdict == LifeSigns::Verdict::silent)
       return end(
           fmt::format("silent for {:g} s", static_cast<double>(life_.silence().count()) / 1e3));
-    // What waits is as good as a ping, once it gets there.
+    // A waiting frame does the work of a ping when it arrives.
     if (verdict == LifeSigns::Verdict::ping && queue_.empty())
       std::ignore = send({{"type", "ping"}}, Lane::urgent);
     wait_tick();
@@ -343,23 +349,23 @@ class Connection::Impl : public std::enable_shared_from_this<Impl> {
   tcp::socket socket_;
   asio::steady_timer tick_, farewell_;
   std::string peer_ = "nobody";
-  std::shared_ptr<const Handlers> handlers_;  // none: not started, told of the end, or released
+  std::shared_ptr<const Handlers> handlers_;  // null: not started, end reported, or released
   State state_ = State::open;
-  std::string reason_;  // since it is not open
+  std::string reason_;  // why state_ is not open
 
   JsonFrameDecoder decoder_;
   LifeSigns life_;
   std::string chunk_;
-  std::string lost_;  // why nothing more will come; what came is to be given first
+  std::string lost_;  // why nothing more will come; reported after the received messages
   bool reading_ = false, paused_ = true;
 
   SendQueue queue_;
   std::optional<TlsSession> tls_;
-  std::string raw_;        // leaves before anything of the queue, as it is
-  std::string sending_;    // that the system may be reading
-  bool end_said_ = false;  // by the encryption
+  std::string raw_;        // bytes that leave before the queue, without further encryption
+  std::string sending_;    // bytes being written: the system may read them
+  bool end_said_ = false;  // TLS close_notify was queued
   bool writing_ = false, write_posted_ = false;
-  bool mute_ = false;     // what is sent would reach nobody
+  bool mute_ = false;     // writing failed: further bytes would reach nobody
   bool crowded_ = false;  // was congested since the last on_room
 };
 

@@ -1,10 +1,10 @@
 #pragma once
-// One TCP connection that carries JSON objects both ways. Of what they mean it knows four: `ping`,
-// which it answers, and `pong`, which neither reach the owner; `error`, with which it refuses;
-// `type` is where the word stands. After secure() all of it is encrypted.
+// One TCP connection that carries JSON objects in both directions. The member `type` names a
+// message. The connection itself handles three types: it answers `ping`, drops `pong` (neither
+// reaches the owner), and sends `error` when it refuses. After secure() everything is encrypted.
 //
-// Io thread only. Callbacks come from the event loop, never out of a call into the connection, and
-// may do anything with it, destroy it too. The io_context must outlive it.
+// Io thread only. Callbacks come from the event loop, never from within a call of the owner. They
+// may call or destroy the connection. The io_context must outlive it.
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -25,17 +25,19 @@ class io_context;
 namespace attune {
 
 struct ConnectionOptions {
-  JsonFrameLimits frames = {};  // of what comes; `bytes` also of what goes
-  // Bytes that wait for the other side to take them: from here on the connection is congested,
+  JsonFrameLimits frames = {};  // of received frames; `bytes` also limits sent ones
+  // With so many bytes waiting to be sent, the connection is congested: the owner should pause.
   std::size_t congested_bytes = std::size_t{4} << 20;
-  // and from here on it is closed.
+  // With so many, the connection is closed, so that a peer that does not read cannot use up our
+  // memory.
   std::size_t most_outgoing_bytes = std::size_t{64} << 20;
-  // A ping after this time without a byte in one of the directions.
+  // Sends a ping after so long without a byte in either one of the directions.
   std::chrono::milliseconds ping{10'000};
-  // Closed when nothing came for this time, up to a quarter of the shorter interval more. Only
-  // time in which the event loop turns counts: a process that was stopped cuts nobody off.
+  // Closes after so long without a received byte, or up to a quarter of the shorter of `ping` and
+  // `silence` later. Only time in which the event loop runs counts: after this process was stopped
+  // for a while, peers must not be cut off for a silence that we caused.
   std::chrono::milliseconds silence{30'000};
-  // After close(): for the last words to leave, and for the other side to take them.
+  // After close(): how long it may take until the other side has taken the remaining bytes.
   std::chrono::milliseconds farewell{2'000};
 };
 
@@ -43,55 +45,56 @@ class Connection {
  public:
   struct Handlers {
     std::function<void(json message)> on_message;
-    // Once, and nothing comes after it. What came before the other side closed has been given. The
-    // reason tells an end that the other side has said from a connection that was cut.
+    // Called once, as the last callback, after all messages that came before the end. The reason
+    // tells whether the other side closed in order or the connection was cut.
     std::function<void(const std::string& reason)> on_closed;
-    std::function<void()> on_room;  // was congested, and half of that is left; may be empty
+    // The connection was congested, and has sent down to half of `congested_bytes`. May be empty.
+    std::function<void()> on_room;
   };
-  // Urgent ones overtake data that has not been given to the system, whole frames; each lane keeps
-  // its order.
+  // Urgent frames overtake data frames that the operating system has not accepted yet. Each lane
+  // keeps its order, and frames are never interleaved.
   enum class Lane { urgent, data };
 
-  // Of a connected TCP socket.
+  // `socket` is a connected TCP socket.
   Connection(boost::asio::io_context& io, UniqueFd socket, const ConnectionOptions& options);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  // No callback comes any more. What close() has begun is brought to its end.
+  // No callback comes after it. A close() that has begun is completed in the background.
   ~Connection();
 
-  // Begins to read. Again: somebody else takes over, also when reading was paused, and hears of
-  // everything that the former handlers have not been told of.
+  // Begins to read. A second call hands the connection to other handlers, also while reading is
+  // paused: they get everything that the former ones have not been given.
   void start(Handlers handlers);
 
-  // Encrypts everything from here on: what was sent before leaves as it is, and what came behind
-  // the message that is being given is not read as a frame. Once, out of on_message. What is sent
-  // waits until the other side has shown that it has the key. If it has not, or what comes was
-  // changed on the way, the connection ends; only messages of the other side are ever given.
+  // Encrypts everything from here on. Call it once, from on_message: bytes behind that message are
+  // ciphertext, not a frame. Messages sent before leave in clear; later ones wait until the other
+  // side has shown that it has the key. If it has not, or bytes were changed on the way, the
+  // connection ends: the owner only ever gets messages of a side that has the key.
   void secure(TlsSession session);
 
-  // An object; the error is that it is too large for a frame. Without effect on a connection that
-  // is closing or closed. Nothing is sent at once: who sends more than is taken is disconnected.
+  // Queues an object. Error: it is too large for a frame. Without effect when the connection is
+  // closing or closed. Never blocks; beyond `most_outgoing_bytes` the connection is closed.
   Result<void> send(const json& message, Lane lane = Lane::data);
   bool congested() const;
   std::size_t outgoing_bytes() const;
 
-  // While paused nothing is read, so that the other side is slowed down in its turn; neither
-  // its silence nor its end is noticed. Two sides that each wait for the other one to read would
-  // wait for ever: do not pause because this same connection is congested.
+  // While paused nothing is read, which slows the other side down. Its silence and its end are not
+  // noticed meanwhile. Never pause because this same connection is congested: two sides that do so
+  // would each wait for the other one to read, for ever.
   void pause_reading();
   void resume_reading();
 
-  void close(const std::string& reason);  // after what was sent; on_closed comes then
-  // The same after {type: error, message, final, code}. Final: another try would end in the same
-  // way. `code`: why, for programs; may be empty.
+  void close(const std::string& reason);  // sends what is queued, then calls on_closed
+  // Sends {type: error, message, final, code}, then closes. `final`: another attempt would end in
+  // the same way. `code`: the reason, for programs; may be empty.
   void refuse(const std::string& message, bool final = false, std::string_view code = {});
-  void drop(const std::string& reason);  // at once, without a word
+  void drop(const std::string& reason);  // closes at once; queued messages are lost
 
-  // By now one knows better what the other side does, and what it may be trusted with.
+  // For the moment when the owner knows who the other side is: other intervals, larger frames.
   void set_intervals(std::chrono::milliseconds ping, std::chrono::milliseconds silence);
   void set_frame_limits(const JsonFrameLimits& frames);
 
-  const std::string& peer() const;  // 127.0.0.1:4711, for messages
+  const std::string& peer() const;  // address of the other side as 127.0.0.1:4711, for messages
 
  private:
   class Impl;

@@ -23,7 +23,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::milliseconds;
 
-// A day: longer ones are a mistake, and would overflow.
+// Seconds: a day. Longer intervals in a welcome are a mistake, and would overflow milliseconds.
 constexpr double kLongestInterval = 86'400;
 constexpr std::chrono::hours kLongHandshake{24};
 
@@ -61,7 +61,7 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
       const double seconds = static_cast<double>(limit.count()) / 1000;
       self->failed(fmt::format("no answer from {} within {:g} s", self->address_, seconds));
     });
-    // Later: nothing comes out of the constructor.
+    // Posted, because `done` must not be called from within the constructor.
     asio::post(io_, [self = shared_from_this()] { self->resolve(); });
   }
 
@@ -91,7 +91,7 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
     if (!where) return failed(where.error().message);
     if (where->port == 0) return failed(address_ + ": the port is 0");
     error_code error;
-    // The resolver has a thread, which cannot be told to hurry; numbers need none.
+    // Numeric addresses bypass the resolver, whose thread cannot be interrupted.
     const auto number = asio::ip::make_address(where->host, error);
     if (!error) {
       candidates_.emplace_back(number, where->port);
@@ -105,7 +105,7 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
         });
   }
 
-  // To the next candidate; the error is that of the former.
+  // Connects to the next candidate. `error` is why the last one failed.
   void connect(error_code error) {
     if (!done_) return;
     if (candidates_.empty()) {
@@ -130,10 +130,10 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
     if (error) return connect(error);
     ConnectionOptions careful = options_;
     careful.frames = kHandshakeLimits;
-    // Between the frames of the handshake there is nothing. There is a limit for all of it.
+    // No pings between the frames of the handshake: `limit` bounds the whole attempt.
     careful.ping = careful.silence = kLongHandshake;
     connection_ = std::make_unique<Connection>(io_, std::move(socket), careful);
-    // Weak: the connection is ours.
+    // Weak pointers, because we own the connection: shared ones would be a cycle.
     connection_->start({
         .on_message =
             [weak = weak_from_this()](json message) {
@@ -195,7 +195,7 @@ class DialAttempt::Impl : public std::enable_shared_from_this<Impl> {
   ClientHandshake handshake_;
   const json hello_;
   const ConnectionOptions options_;
-  Done done_;  // none: told, or ended
+  Done done_;  // empty: the outcome was reported, or the attempt was ended
   tcp::resolver resolver_;
   std::deque<tcp::endpoint> candidates_;
   tcp::socket socket_;

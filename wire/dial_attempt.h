@@ -1,6 +1,6 @@
 #pragma once
-// One try of a dialer: look-up, connection, handshake, hello, welcome; whatever becomes of it is
-// told once.
+// One attempt of a dialer: looks the host up, connects, runs the handshake, sends hello, and waits
+// for the welcome. Reports its outcome once. Io thread only.
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,21 +14,21 @@ namespace attune {
 class DialAttempt {
  public:
   struct Outcome {
-    std::unique_ptr<Connection> connection;  // not read; none: it failed
-    json welcome;
-    std::string reason;  // why it failed
-    bool final = false;  // another try would end in the same way
+    std::unique_ptr<Connection> connection;  // not started yet; null: the attempt failed
+    json welcome;                            // the welcome message of the other side
+    std::string reason;                      // why it failed
+    bool final = false;                      // another attempt would end in the same way
   };
   using Done = std::function<void(Outcome)>;
 
-  // `hello` is what is said when the other side has shown that it knows the secret, not before.
-  // `done` comes from the event loop, at the latest after `limit`.
+  // `hello` is sent encrypted, only after the other side has proven that it knows the secret. The
+  // event loop calls `done`, at the latest after `limit`.
   DialAttempt(boost::asio::io_context& io, const std::string& address, Identity self,
               const Secret& secret, json hello, const ConnectionOptions& options,
               std::chrono::milliseconds limit, Done done);
   DialAttempt(const DialAttempt&) = delete;
   DialAttempt& operator=(const DialAttempt&) = delete;
-  ~DialAttempt();  // ends it; `done` does not come any more. Also out of `done`
+  ~DialAttempt();  // ends the attempt without calling `done`. Allowed from within `done`
 
  private:
   class Impl;

@@ -54,13 +54,14 @@ class Dialer::State : public std::enable_shared_from_this<State> {
       if (!cancelled && self->goes_on(life)) self->attempt();
     });
   }
-  // Nobody has stopped it since, nor dialled again.
+  // False if somebody has called stop() or dial() since `life` was noted.
   bool goes_on(std::uint64_t life) const { return dialling_ && life == life_; }
 
   void attempt() {
     const auto target = find_target();
     if (!target) return failed(target.error().message, DialState::waiting);
-    // The same would refuse again; the file may name another one any time.
+    // The same coordinator would refuse again. But the file may name another one at any time, so it
+    // is read again after the usual pause.
     if (refused_ == *target && refused_rest_.count() > 0) return wait(backoff_.next());
     target_ = *target;
     const auto life = life_;
@@ -123,9 +124,9 @@ class Dialer::State : public std::enable_shared_from_this<State> {
   const Handlers handlers_;
   asio::steady_timer pause_timer_;
   std::unique_ptr<DialAttempt> attempt_;
-  std::optional<WireAddress> target_;   // of the attempt
-  std::optional<WireAddress> refused_;  // who will not have us
-  milliseconds refused_rest_{0};        // of its pause
+  std::optional<WireAddress> target_;   // of the present attempt
+  std::optional<WireAddress> refused_;  // address and secret of the last final refusal
+  milliseconds refused_rest_{0};        // what is left of `refused_pause`
   bool dialling_ = false, dialled_ = false;
   std::uint64_t life_ = 0;  // counts the waits and stops
 };

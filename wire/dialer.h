@@ -1,8 +1,8 @@
 #pragma once
-// The side that dials: connects, makes sure that it has reached whom it means (handshake.h), says
-// hello, waits for the welcome, and tries again until it has a connection or is stopped.
+// The side that dials: connects, checks that the other side knows the secret (handshake.h), sends
+// hello, and waits for the welcome. Tries again until it has a connection or is stopped.
 //
-// Io thread only. Callbacks come from the event loop and may do anything, also destroy the dialer.
+// Io thread only. Callbacks come from the event loop. They may call or destroy the dialer.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -17,19 +17,19 @@
 namespace attune {
 
 struct DialerOptions {
-  // Either a file that has both (address_file.h), and is read before each try: who comes back may
-  // listen somewhere else, and has another secret. Or an address, with a secret or a file that has
-  // it (read_secret_file) and is read before each try.
+  // Either an address file (address_file.h), or an address with a secret or with a file that holds
+  // it (read_secret_file). Files are read before each attempt: a coordinator that was restarted has
+  // another secret, and may listen elsewhere.
   std::string file = {};
   std::string address = {};  // HOST:PORT
   std::optional<Secret> secret = {};
   std::string secret_file = {};
-  ConnectionOptions connection = {};  // its intervals are replaced by those of the welcome
+  ConnectionOptions connection = {};  // the welcome replaces `ping` and `silence`
 
-  std::chrono::milliseconds try_for{10'000};  // from the first step to the welcome
-  // Of a Backoff, between two tries.
+  std::chrono::milliseconds try_for{10'000};  // limit of one attempt, including the welcome
+  // Between two attempts: the pause doubles each time, and a part of it is random (Backoff).
   std::chrono::milliseconds first_pause{100}, longest_pause{5'000};
-  // After a refusal that is final, as long as address and secret are the same.
+  // Between two attempts after a final refusal, while address and secret stay the same.
   std::chrono::milliseconds refused_pause{60'000};
 };
 
@@ -38,26 +38,26 @@ enum class DialState { connecting, connected, waiting, refused };
 class Dialer {
  public:
   struct Handlers {
-    // What `hello` has beside its type. Asked at each try, and said in encrypted form only.
+    // Returns the fields of `hello` except its type. Called at each attempt; sent encrypted only.
     std::function<json()> hello;
-    // The connection is not read until somebody starts it.
+    // Gives a connection that is not started yet: nothing is read before Connection::start().
     std::function<void(std::unique_ptr<Connection> connection, json welcome)> on_connected;
-    // Before each try and after it, with a sentence for humans. Refused: final, as far as the other
-    // side can say; tried again after a longer pause. May be empty.
+    // Called before and after each attempt, with a sentence for users. `refused`: the other side
+    // called its refusal final; the dialer tries again after `refused_pause`. May be empty.
     std::function<void(DialState state, const std::string& reason)> on_state;
   };
 
-  // `self`: what this side is. A file that is for another role is refused.
+  // `self`: role and name of this side. An address file for another role is not used.
   Dialer(boost::asio::io_context& io, DialerOptions options, Identity self, const Rng& rng,
          Handlers handlers);
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
   ~Dialer();  // stops
 
-  // Tries until there is a connection, at once for the first time, else after a pause. Nothing when
-  // it is doing so. To be called again when the connection is lost.
+  // Tries until there is a connection: the first call at once, later ones after a pause. No effect
+  // while it is trying. Call it again when the connection is lost.
   void dial();
-  // No callback comes any more, until dial().
+  // Ends all attempts. No callback comes until the next dial().
   void stop();
 
  private:

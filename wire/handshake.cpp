@@ -10,12 +10,13 @@
 namespace attune {
 namespace {
 
-// Different texts, so that no proof is good for another purpose: not one of the server's for the
-// client's, nor either for the key.
+// The purposes. They differ, so that a proof of the server cannot be used as one of the client, and
+// neither as the key.
 constexpr std::string_view kServerProof = "attune server proof",
                            kClientProof = "attune client proof", kKey = "attune tls key";
 
-// Each text after its length in four bytes: no other texts give the same bytes.
+// Joins texts, each behind its length in four bytes (big endian). The lengths make it unambiguous:
+// no other texts give the same bytes.
 std::string joined(std::initializer_list<std::string_view> texts) {
   std::string all;
   for (const std::string_view text : texts) {
@@ -53,7 +54,7 @@ Result<Bytes32> bytes_at(const json& message, const char* name) {
   return bytes;
 }
 
-// What a version is for people: a number, or what stands there instead.
+// A version for messages: the number, or the type of JSON value that stands there instead.
 std::string version_text(const json& version) {
   return version.is_number() ? dump_json(version) : std::string(json_type_name(version));
 }
@@ -112,7 +113,7 @@ Answer<json> ServerHandshake::hear(const json& message) {
 
 Answer<json> ServerHandshake::challenge(const json& hello) {
   if (member(hello, "type") != "hello") return refuse("the first message must be a hello");
-  // Before anything else: who speaks another version may say all the rest in another way.
+  // The version first: in another version all other fields may have other meanings.
   if (member(hello, "version") != version_)
     return refuse(fmt::format("version {} is spoken here, not {}", version_,
                               version_text(member(hello, "version"))));

@@ -1,18 +1,23 @@
 #pragma once
-// How two sides that share a secret convince each other that they do, without saying it, and agree
-// on a key for the encryption that follows. Frames before the encryption (docs/wire.md):
+// The handshake: two sides prove to each other that they share a secret, without sending it, and
+// agree on a key for the encryption that follows. Frames before the encryption (docs/wire.md):
 //
 //   client: hello {version, role, name, nonce}
 //   server: challenge {version, nonce, proof}       or error {message, final}
 //   client: proof {proof}
 //
-// A proof is the HMAC-SHA256 under the secret of the role, over who proves, and over everything
-// that both have said: version, role, name, both nonces. The server proves itself first: who
-// listens at the place of a coordinator and does not know the secret hears no more than a hello,
-// and gets no proof to pass on. The encryption shows that nobody stands between the two: its key is
-// one more HMAC over the same, which whoever only passes on what they say does not know.
+// A proof is an HMAC-SHA256 under the secret of the role, over its purpose (which side proves), and
+// over version, role, name and both nonces:
 //
-// State machines without I/O. One thread.
+// * Both nonces make it valid for one connection only.
+// * The purpose prevents that it is sent back to the side that made it.
+// * Role, name and version are in it, so that nobody between the two sides can change them.
+//
+// The server proves itself first: a stranger who listens at the address of a stopped coordinator
+// gets only a hello, and no proof to forward. The key of the encryption is one more HMAC over the
+// same data. A stranger who only forwards messages does not know it.
+//
+// State machines without I/O. One thread at a time.
 #include <cstddef>
 #include <expected>
 #include <map>
@@ -36,19 +41,19 @@ struct Identity {
 
   bool operator==(const Identity&) const = default;
 };
-inline constexpr std::size_t kMostNameBytes = 256;  // of a role or name
+inline constexpr std::size_t kMostNameBytes = 256;  // of a role, and of a name
 
-// No frame before the encryption needs more.
+// Frames of a peer that has proven nothing yet cost little memory. No handshake frame needs more.
 inline constexpr JsonFrameLimits kHandshakeLimits = {
     .bytes = std::size_t{4} << 10,
     .json = {.depth = 4, .keys = 32, .values = 64},
 };
 
 struct Refusal {
-  // To the other side a sentence. Of the other side what it does: "does not know the secret ...",
-  // which is to stand behind its name.
+  // From ServerHandshake: a sentence to send to the other side. From ClientHandshake: a predicate
+  // to print behind the other side's address, such as "does not know the secret ...".
   std::string message;
-  bool final = false;  // another try would end in the same way, while both sides stay as they are
+  bool final = false;  // another attempt would end in the same way, unless one side changes
 };
 
 template <class T>
@@ -61,10 +66,10 @@ class ClientHandshake {
                   int version = kWireVersion);
 
   json hello() const;
-  // To what came after hello: the proof that is to be said. Or why nothing more is to be said: the
-  // other side refuses, has another version, does not know the secret. Once.
+  // Takes the frame that came after hello() and returns the proof to send. A Refusal: send nothing
+  // more; the other side refused, has another version, or does not know the secret. Call it once.
   Answer<json> answer(const json& challenge);
-  const Secret& key() const { return *key_; }  // of the encryption; after an answer
+  const Secret& key() const { return *key_; }  // of the encryption; only after a good answer()
 
  private:
   Identity self_;
@@ -77,15 +82,15 @@ class ClientHandshake {
 // The side that listens.
 class ServerHandshake {
  public:
-  // `secrets` lives longer.
+  // `secrets` must outlive it.
   ServerHandshake(const Secrets& secrets, const Bytes32& nonce, int version = kWireVersion);
 
-  // The next frame of the client: the challenge that answers its hello, or an empty object when its
-  // proof is good and it has become peer(). Or how it is to be refused, which is the end.
+  // Takes the next frame of the client. Returns the challenge that answers its hello, or an empty
+  // object if its proof is good: then done(). A Refusal: send it and close.
   Answer<json> hear(const json& message);
   bool done() const { return key_.has_value(); }
-  const Identity& peer() const { return peer_; }
-  const Secret& key() const { return *key_; }  // of the encryption; when done
+  const Identity& peer() const { return peer_; }  // proven only when done()
+  const Secret& key() const { return *key_; }     // of the encryption; only when done()
 
  private:
   Answer<json> challenge(const json& hello);
@@ -95,8 +100,8 @@ class ServerHandshake {
   Bytes32 nonce_;
   int version_;
   Identity peer_;
-  std::optional<Secret> secret_;  // of the peer's role, since its hello
-  std::string said_;              // all that both have said
+  std::optional<Secret> secret_;  // of the role in the peer's hello
+  std::string said_;              // what the proofs are made over
   std::optional<Secret> key_;
 };
 

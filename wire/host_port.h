@@ -16,8 +16,8 @@ struct HostPort {
   bool operator==(const HostPort&) const = default;
 };
 
-// Port 0 is accepted: who listens there gets a free one. Errors show the text and the form that is
-// expected.
+// Accepts port 0: a listener then gets a free port from the system. Errors show the text and the
+// expected form.
 Result<HostPort> parse_host_port(std::string_view text);
 
 }  // namespace attune

@@ -8,7 +8,8 @@ namespace attune {
 namespace {
 
 constexpr std::size_t kHeader = 4;
-// One large frame must not cost its memory for the rest of the stream.
+// Bytes of buffer that are kept when it is empty. So one large frame does not hold its memory for
+// the rest of the stream.
 constexpr std::size_t kKept = std::size_t{64} << 10;
 
 std::uint32_t length_of(std::string_view header) {
@@ -31,7 +32,8 @@ std::string printable(std::string_view bytes) {
 
 void JsonFrameDecoder::feed(std::string_view bytes) {
   if (error_) return;
-  // Only when half is stale, so that many small frames in one piece are not moved once each.
+  // Used bytes are cut off only when they are half of the buffer, so that many small frames in one
+  // piece do not cost a move each.
   if (begin_ > buffer_.size() / 2) {
     buffer_.erase(0, begin_);
     begin_ = 0;
@@ -52,7 +54,7 @@ Result<std::optional<json>> JsonFrameDecoder::next() {
   if (rest.size() < kHeader) return std::nullopt;
   const std::size_t length = length_of(rest);
   if (length > limits_.bytes) {
-    // Whoever dials the wrong port is recognised by its first letters.
+    // Show the first bytes: they tell which protocol a program speaks that dialled the wrong port.
     return broken(fmt::format("{} bytes are over the limit of {}; it begins with '{}'", length,
                               limits_.bytes, printable(rest.substr(0, 16))));
   }

@@ -1,6 +1,7 @@
 #pragma once
-// Bytes <-> JSON objects: four bytes with the length of the JSON in bytes (big endian), the JSON,
-// nothing behind it. A stream that goes wrong once cannot be synchronised again.
+// Bytes <-> JSON objects. A frame is the length of the JSON in bytes (four bytes, big endian),
+// followed by the JSON. There is no marker between frames, so after one wrong length the reader
+// cannot find the next frame: the connection must end.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,24 +18,25 @@ struct JsonFrameLimits {
   JsonLimits json = {.depth = 64, .values = 2'000'000};
 };
 
-// Takes the stream in pieces of any size. Not thread safe. When next() is called until it has
-// nothing, it holds no more than one frame and one piece; what a frame says of its length costs
-// nothing before the bytes are there.
+// Takes the stream in pieces of any size. Not thread safe. If the caller calls next() until it
+// returns nothing, the decoder holds at most one frame and one piece. It reserves no memory for a
+// length that a peer only claims: memory grows with the bytes that have come.
 class JsonFrameDecoder {
  public:
   explicit JsonFrameDecoder(const JsonFrameLimits& limits = {}) : limits_(limits) {}
 
   void feed(std::string_view bytes);
 
-  // The next object, nothing when more bytes are needed, or why the stream is unusable, with the
-  // number of the frame; after an error only this error follows.
+  // The next object, or nothing when more bytes are needed. An error says why the stream cannot be
+  // read further, with the number of the frame; after it every call returns the same error.
   Result<std::optional<json>> next();
 
-  // For the frames that next() has not looked at yet.
+  // Applies to frames that next() has not examined yet.
   void set_limits(const JsonFrameLimits& limits) { limits_ = limits; }
-  // What next() has not used, which is no frame any more: from here on it is something else.
+  // Removes and returns the bytes that next() has not used: they are no frames, because from here
+  // on the stream is encrypted.
   std::string take_rest();
-  // Bytes are there that next() has not used.
+  // Whether there are bytes that next() has not used.
   bool has_rest() const { return begin_ < buffer_.size(); }
   std::size_t memory() const { return buffer_.capacity(); }  // bytes
 
@@ -44,12 +46,12 @@ class JsonFrameDecoder {
   JsonFrameLimits limits_;
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next frame in buffer_
-  std::uint64_t frames_ = 0;  // that came whole
+  std::uint64_t frames_ = 0;  // complete frames so far, for messages
   std::optional<Error> error_;
 };
 
-// The bytes of a frame. Fails when the JSON has more than `most` bytes; the limits of the other
-// side on depth, keys and values are not looked at.
+// The bytes of a frame. Error: the JSON has more than `most` bytes. The other limits (depth, keys,
+// values) are not checked here; the receiver checks them.
 Result<std::string> encode_json_frame(const json& object,
                                       std::size_t most = JsonFrameLimits{}.bytes);
 

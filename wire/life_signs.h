@@ -1,6 +1,9 @@
 #pragma once
-// When to ping, and when to believe that nobody is there any more. Counts ticks of a timer, of
-// which one is late when the process stood still: then the other side is not blamed. No clock.
+// Decides when to send a ping, and when the other side counts as gone.
+//
+// It counts ticks of a timer instead of reading a clock. If this process was stopped for a minute,
+// only one late tick comes, so the other side is not blamed for a silence that we did not listen
+// to.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -15,7 +18,7 @@ class LifeSigns {
   void set_intervals(milliseconds ping, milliseconds silence) {
     tick_ = std::max(std::min(ping, silence) / 4, milliseconds(1));
     ping_ticks_ = ping / tick_;
-    // The first tick may follow the last byte at once.
+    // One tick more, because the first tick may come right after the last byte.
     silence_ticks_ = (silence + tick_ - milliseconds(1)) / tick_ + 1;
     silence_ = silence;
     heard_ = spoken_ = pinged_ = 0;
@@ -27,7 +30,7 @@ class LifeSigns {
   void spoken() { spoken_ = 0; }
 
   enum class Verdict { nothing, ping, silent };
-  // `listening`: the other side could have been heard.
+  // Call it at each tick. `listening`: we were reading, so that a byte would have been noticed.
   Verdict count(bool listening) {
     heard_ = listening ? heard_ + 1 : 0;
     ++spoken_;
@@ -41,7 +44,8 @@ class LifeSigns {
  private:
   milliseconds tick_{}, silence_{};
   std::int64_t ping_ticks_ = 0, silence_ticks_ = 0;
-  std::int64_t heard_ = 0, spoken_ = 0, pinged_ = 0;  // ticks since then
+  // Ticks since the last received byte, the last sent byte, and the last ping.
+  std::int64_t heard_ = 0, spoken_ = 0, pinged_ = 0;
 };
 
 }  // namespace attune

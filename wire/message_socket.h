@@ -1,8 +1,7 @@
 #pragma once
-// One TCP connection that carries JSON objects both ways (wire/json_frames.h), for a program
-// without an event loop: it reads and writes only in turn(). It makes sure that it has reached whom
-// it means (handshake.h), and then all is encrypted; until then nothing of what is to be said
-// leaves. What the messages mean is not known here.
+// One TCP connection that carries JSON objects in both directions (wire/json_frames.h), for a
+// program without an event loop: it reads and writes only in turn(). It first checks that the other
+// side knows the secret (handshake.h). Messages wait until then, and leave encrypted only.
 //
 // One thread at a time.
 #include <chrono>
@@ -22,23 +21,24 @@ namespace attune {
 
 class MessageSocket {
  public:
-  // As `name` of the role that `where` is for. Names are looked up by the system, which may take
-  // longer than `limit`. Errors name the address.
+  // Connects to `where`, in its role, under `name`. Blocks for up to `limit`, or longer if the
+  // system takes longer to look the host name up. Errors name the address.
   static Result<MessageSocket> connect(const WireAddress& where, const std::string& name,
                                        std::chrono::milliseconds limit, const Clock& clock);
 
-  // To be said by the turns that come. The error: too large for a frame.
+  // Queues a message for the next turns. Error: it is too large for a frame.
   Result<void> say(const json& message);
   bool has_outgoing() const { return !outgoing_.empty() || !waiting_.empty(); }
 
-  // Writes and reads what can be; waits up to `wait` until anything can. True: something came. An
-  // error: the connection is lost, and why; what came before is still there for next().
+  // Waits up to `wait` until the socket can be read or written, then reads and writes what it can
+  // without blocking. True: bytes came. An error says why the connection is lost; next() still
+  // returns the messages that came before.
   Result<bool> turn(std::chrono::milliseconds wait);
 
-  // The next message that came, or nothing. An error: they cannot be understood any more.
+  // The next received message, or nothing. An error: the stream cannot be read further.
   Result<std::optional<json>> next();
 
-  // The handshake has failed, which turn() has told: another try would end in the same way.
+  // turn() has failed because the handshake was refused: another attempt would end in the same way.
   bool refused() const { return refused_; }
 
  private:
@@ -50,8 +50,8 @@ class MessageSocket {
   Result<void> encrypt();
 
   UniqueFd fd_;
-  std::string waiting_;   // frames that are not encrypted yet
-  std::string outgoing_;  // as it is written
+  std::string waiting_;   // frames to encrypt once the other side has proven itself
+  std::string outgoing_;  // bytes to write as they are
   JsonFrameDecoder decoder_;
   ClientHandshake handshake_;
   std::optional<TlsSession> tls_;  // none: the other side has not proven itself yet

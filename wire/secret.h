@@ -1,7 +1,7 @@
 #pragma once
-// What both sides of a connection know and never say: 32 random bytes. A secret proves itself by
-// MACs (handshake.h); in files it is a text of 64 digits. Nothing prints one by accident: there is
-// no operator<< and no formatter.
+// A secret: 32 random bytes that both sides of a connection know and never send. They prove that
+// they know it by MACs (handshake.h). In files it is 64 hexadecimal digits. There is no operator<<
+// and no formatter, so that no log line can print one by accident.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -16,7 +16,8 @@ using Bytes32 = std::array<std::uint8_t, 32>;
 Bytes32 draw_bytes();                              // from the entropy of the operating system
 std::string to_hex(const Bytes32& bytes);          // 64 lower-case digits
 Result<Bytes32> parse_hex(std::string_view text);  // the error does not repeat the text
-// Takes the same time wherever they differ, so that nobody can guess byte by byte.
+// Constant time: where the two differ does not change how long it takes, so that an attacker cannot
+// guess byte by byte.
 bool equal_bytes(const Bytes32& a, const Bytes32& b);
 
 class Secret {

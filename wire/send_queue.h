@@ -1,5 +1,6 @@
 #pragma once
-// Frames that wait to be written: two lanes, and the batch that is being written. No I/O.
+// Frames that wait to be sent: an urgent lane, a data lane, and the batch that is being written.
+// No I/O. One thread.
 #include <cstddef>
 #include <deque>
 #include <string>
@@ -15,8 +16,9 @@ class SendQueue {
     (urgent ? urgent_ : data_).push_back(std::move(frame));
   }
 
-  // The next frames, at least one if there is any, urgent ones first. A batch is what an urgent
-  // frame may have to wait for, so that it is small, though a large frame goes whole.
+  // Takes the next frames as the batch: at least one if there is any, urgent ones first. An urgent
+  // frame has to wait for the batch that is being written, so a batch is small (64 KiB); only a
+  // single frame may be larger.
   const std::vector<std::string>& take_batch() {
     std::size_t size = 0;
     for (auto* lane : {&urgent_, &data_}) {
@@ -30,14 +32,14 @@ class SendQueue {
     }
     return batch_;
   }
-  // The text of the batch is not needed any more. It still counts.
+  // Frees the memory of the batch, whose bytes still count in bytes() until drop_batch().
   void free_batch() { batch_.clear(); }
-  // The batch is written.
+  // The batch has been written.
   void drop_batch() {
     bytes_ -= std::exchange(batch_bytes_, 0);
     batch_.clear();
   }
-  // All but the batch, as it is to be written.
+  // Removes and returns all frames but the batch, in the order in which they would be sent.
   std::string take_waiting() {
     std::string text;
     for (auto* lane : {&urgent_, &data_}) {
@@ -46,7 +48,7 @@ class SendQueue {
     drop_waiting();
     return text;
   }
-  // All but the batch, which the system may be reading.
+  // Removes all frames but the batch: the operating system may be reading its memory.
   void drop_waiting() {
     for (auto* lane : {&urgent_, &data_}) {
       for (const std::string& frame : *lane) bytes_ -= cost(frame);
@@ -54,13 +56,14 @@ class SendQueue {
     }
   }
 
-  std::size_t bytes() const { return bytes_; }  // of all, the batch too, with what a frame costs
+  std::size_t bytes() const { return bytes_; }  // sum of cost(), the batch included
   bool waits_urgent() const { return !urgent_.empty(); }
   bool empty() const { return bytes_ == 0; }
 
   static std::size_t cost(const std::string& frame) { return frame.size() + kFrameOverhead; }
 
  private:
+  // Added for each frame, so that many tiny frames count with the memory that they take.
   static constexpr std::size_t kFrameOverhead = 64;
   static constexpr std::size_t kMostFrames = 64;  // as many as Asio gives to one call
   static constexpr std::size_t kMostBytes = std::size_t{64} << 10;

@@ -1,10 +1,14 @@
 #pragma once
-// Which strangers a listener lets in: those who have not shown yet that they know a secret. There
-// are places for so many of them, and for fewer from one address. While less than half of either
-// are taken everybody gets in; from there on the chance of whoever comes falls in a straight line,
-// to none when all are taken (random early drop). Nobody is sent away for somebody else: so a flood
-// cannot push out who is in already, and whoever waits for a place to become free is not preferred
-// to who comes by chance. No I/O, no clock.
+// Decides which strangers a listener admits: connections that have not proven yet that they know a
+// secret. There is a number of places for all of them, and a smaller one for each address.
+//
+// While less than half of either number is taken, everybody is admitted. Beyond that the chance of
+// a newcomer falls linearly, to zero when all places are taken (random early drop). No stranger
+// loses a place to a newcomer, so a flood cannot push out a handshake that has begun. And a flood
+// that retries as soon as a place is free has no better chance than anybody else, because
+// admission is random. docs/wire.md, "Strangers", has the chances in a flood.
+//
+// No I/O, no clock. One thread.
 #include <cstddef>
 #include <map>
 #include <string>
@@ -16,18 +20,18 @@ namespace attune {
 class StrangerGate {
  public:
   struct Places {
-    std::size_t all = 0, each = 0;  // 2 or more; of all addresses, and of each
+    std::size_t all = 0, each = 0;  // places in all, and for each address; at least 2
   };
   StrangerGate(const Places& places, const Rng& rng) : places_(places), rng_(rng) {}
 
-  // Somebody comes from there. True: takes a place.
+  // A stranger comes from `address`. True: admitted; it has a place until leave().
   bool admit(const std::string& address);
-  void leave(const std::string& address);  // one of those who were let in
+  void leave(const std::string& address);  // once for each admitted stranger
 
-  // Half of the places are taken, or more: who takes long is to go.
+  // At least half of the places are taken: the listener should drop strangers that take long.
   bool crowded() const { return 2 * taken_ >= places_.all; }
   bool crowded(const std::string& address) const { return 2 * taken(address) >= places_.each; }
-  // That admit() says true.
+  // The probability that admit() returns true, from 0 to 1.
   double chance(const std::string& address) const;
 
  private:

@@ -1,8 +1,10 @@
 #pragma once
-// TLS 1.3 (RFC 8446) between two sides that share a key, as a machine: bytes in, bytes out, no I/O.
-// There are no certificates: a side that does not have the key cannot finish the handshake, nor
-// read or change anything after it, and each session has keys of its own (psk_dhe_ke). No tickets,
-// no early data.
+// TLS 1.3 (RFC 8446) between two sides that share a key. A state machine: bytes in, bytes out, no
+// I/O.
+//
+// The key is an external pre-shared key in the mode psk_dhe_ke; there are no certificates, no
+// tickets and no early data. A side without the key cannot finish the handshake. The session keys
+// are fresh, so somebody who learns the key later cannot read recorded traffic.
 //
 // One thread at a time.
 #include <memory>
@@ -18,29 +20,31 @@ class TlsSession {
  public:
   enum class Side { client, server };
 
-  // `key`: of this one connection (handshake.h).
+  // `key` must be used for this connection only; the handshake makes it (handshake.h).
   TlsSession(Side side, const Secret& key);
   TlsSession(TlsSession&&) noexcept;
   TlsSession& operator=(TlsSession&&) noexcept;
   ~TlsSession();
 
-  // What came over the network, in pieces of any size. An error, which stays: it is no TLS, was
-  // changed on the way, or is of somebody who does not have the key. What was read before it is
-  // still there.
+  // Takes received bytes, in pieces of any size. Error: they are no TLS, were changed on the way,
+  // or come from somebody without the key. Errors are permanent. Plaintext from before an error can
+  // still be taken.
   Result<void> feed(std::string_view ciphertext);
-  // What the other side has written, in its order; the caller takes it.
+  // Removes and returns the decrypted bytes, in order.
   std::string take_plaintext();
 
-  // The handshake is through: the other side has the key. Only then may be written.
+  // The TLS handshake is complete: the other side has the key. write() must wait for this.
   bool established() const;
-  // Encrypts. 22 bytes more for each 16 KiB or part of it.
+  // Encrypts. Adds 22 bytes for each started 16 KiB.
   Result<void> write(std::string_view plaintext);
-  // Nothing is written behind this: the other side can tell an end from a cut connection.
+  // Sends close_notify, so that the other side can tell an orderly end from a cut connection.
+  // Nothing may be written after it.
   void finish();
-  // The other side has said so. What came behind it does not count.
+  // The other side has sent close_notify. Bytes behind it are ignored.
   bool finished() const;
 
-  // What is to go over the network: also of the handshake, and after an error.
+  // Removes and returns the bytes to send. Also during the TLS handshake, and after an error (its
+  // alert).
   std::string take_ciphertext();
 
  private:

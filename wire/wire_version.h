@@ -2,7 +2,8 @@
 
 namespace attune {
 
-// Of the messages on the wire; both sides must have the same.
+// Version of handshake and messages. Both sides must have the same: a hello with another one is
+// refused with an error that names both versions.
 inline constexpr int kWireVersion = 2;
 
 }  // namespace attune
