@@ -145,7 +145,7 @@ class AsNobody(TwoUsers):
         wait_for(pool.tasks, 'the task')
         file, = (self.mine / 'exp/workers').iterdir()
         forged = json.loads(file.read_text())
-        forged['document']['trialCommand'] = f'touch {self.sprung}'
+        forged['program']['command'] = f'touch {self.sprung}'
         self.nobody_writes(self.home / 'forged', json.dumps(forged))
         shutil.move(self.home / 'forged', file)
         os.chown(file, NOBODY, NOBODY)
