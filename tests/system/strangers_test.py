@@ -88,9 +88,11 @@ class Strangers(TwoUsers):
 
     def start_impostor(self):
         forged = self.home / 'forged'
-        self.nobody_writes(forged, json.dumps(
-            {'experiment': 'x', 'directory': str(self.home),
-             'document': json.loads(self.experiment())}))
+        file, = (self.mine / 'exp/workers').iterdir()
+        content = json.loads(file.read_text())
+        content['directory'] = content['program']['code_directory'] = str(self.home)
+        content['program']['command'] = f'touch {self.sprung}'
+        self.nobody_writes(forged, json.dumps(content))
         self.recording = self.home / 'recording'
         script = self.home / 'impostor.py'
         self.nobody_writes(script, IMPOSTOR)
