@@ -13,8 +13,8 @@ namespace attune {
 Result<void> write_environment(const std::filesystem::path& file,
                                const std::vector<std::string>& environment);
 // That of the file, except for what is_of_job() (cluster/batch/slurm_commands.h), which is from
-// `own`: the rest of `own` is the login environment of the node, if anything. `own` alone when `file`
-// is empty.
+// `own`: the rest of `own` is the login environment of the node, if anything. `own` alone when
+// `file` is empty.
 Result<std::vector<std::string>> job_environment(const std::string& file,
                                                  const std::vector<std::string>& own);
 

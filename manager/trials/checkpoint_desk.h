@@ -54,9 +54,8 @@ class CheckpointDesk {
 
   // The trial's next start is from there; empty: from scratch. Nobody deletes it before.
   void start_from(LiveTrial& trial, std::string checkpoint);
-  void release(const std::string& id) {
-    drop(keeper_.dropped(id));
-  }                                                         // the decider needs it no more
+  // The decider needs that checkpoint no more.
+  void release(const std::string& id) { drop(keeper_.dropped(id)); }
   void ended(const std::string& job_id, LiveTrial& trial);  // not started again
   // Deletes what may go. Only once the store has it that they go: a later manager would miss them.
   void delete_dropped();
