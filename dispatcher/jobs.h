@@ -1,6 +1,6 @@
 #pragma once
-// The table trial job id <-> TrialId, and the gate that every decision on a job passes. Owned by
-// the io thread.
+// Two things about the manager's trial jobs: which trial each job runs, and whether a decision
+// (stop, pause, checkpoint) on a job may be sent to the manager. The io thread owns it.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,7 +16,8 @@
 
 namespace attune {
 
-// Ids are JSON integers and doubles too: half of what those hold exactly leaves room to count on.
+// Managers may hold ids as doubles, which are exact up to 2^53. Half of that leaves room to count
+// on from an id that a manager brought.
 inline constexpr TrialId kLargestId = TrialId{1} << 52;
 
 class Jobs {
@@ -25,23 +26,23 @@ class Jobs {
   Jobs(Jobs&&) = default;
   Jobs& operator=(Jobs&&) = default;
 
-  // The ids [first, first + count) now belong to proposals (or recovered trials) of ours.
+  // Takes `count` new ids for proposals or recovered trials, and returns the first.
   TrialId take_ids(std::int64_t count);
   TrialId next_id() const { return next_id_; }
-  // The next id is at least id + 1. Whether this one had never been given out.
+  // Takes every id up to this one. Returns whether this one was still free.
   bool reserve_through(TrialId id);
 
-  // From now on this parameter id means that trial: a paused one that goes on under it.
+  // From now on `parameter_id` means `trial`: a paused trial goes on under a new parameter id.
   void alias(TrialId parameter_id, TrialId trial) { aliases_[parameter_id] = trial; }
-  TrialId trial_of(TrialId parameter_id) const;  // itself, if it is no alias
+  TrialId trial_of(TrialId parameter_id) const;  // the id itself unless it is an alias
 
-  // The trial that a metric of this job speaks of. Our own parameter ids are trial ids, or aliases
-  // of them; any other (null, a text, a number never given out) stands for a trial of the
-  // manager's, which gets one negative id a job. Binds the job to the trial.
+  // Binds the job to the trial of a metric, and returns the trial. A parameter id that we gave out
+  // is a trial id, or an alias of one. Any other (null, a text, a number never given out) stands
+  // for a trial of the manager's own, for which each job gets one negative id.
   struct Bound {
     TrialId trial = 0;
-    bool ended = false;    // the job has: nothing more may come of it
-    bool revived = false;  // TrialEnd of another job had named this trial, and ended it by mistake
+    bool ended = false;    // the job has ended: the metric is too late
+    bool revived = false;  // another job's TrialEnd named this trial by mistake; it runs again
   };
   Bound bind_metric(const std::string& job, const ParameterId& parameter_id);
 
@@ -50,70 +51,73 @@ class Jobs {
   // The trial that a parameter id of ours means.
   std::optional<TrialId> ours(const ParameterId& id) const;
 
-  // The trials of a job that ended. A job that no metric has bound is taken to be the trial that
-  // TrialEnd names, unless a metric has bound that trial to another job: NNI 3.0 can name the wrong
-  // one. When a metric shows such a mistake later, the trial is revived, and the end goes to a
-  // trial that a bound job's TrialEnd names beside its own. Nothing: the job had ended before.
+  // The job ended: its trials. Nothing if it had ended before.
+  //
+  // NNI 3.0 can name the wrong trial in TrialEnd. So a trial that a metric bound to another job
+  // keeps that job, whatever TrialEnd says; a job without any metric is taken at TrialEnd's word.
+  // When a later metric proves that word wrong, its trial is revived. The end is then owed to some
+  // other trial: to the first one that a bound job's TrialEnd names beside its own (`misnamed`).
   using Event = TrialEnd::Event;
   struct Ended {
     std::vector<TrialId> trials;
-    bool paused = false;  // only the job: it was killed in place of a pause, its trials go on
-    std::optional<std::pair<TrialId, Event>> misnamed;  // ends with it, as another job did
+    bool paused = false;  // the job was killed in place of a pause: its trials are not over
+    std::optional<std::pair<TrialId, Event>> misnamed;  // this trial ends too, in this way
   };
   std::optional<Ended> end(const std::string& job, const ParameterId& parameter_id, Event event);
 
-  // Whether an imported result of this job is new; the job counts as ended from now on. `trial`:
-  // the one that the job ran, when it was ours.
+  // A result of this job is imported. The job counts as ended from now on.
   struct Import {
-    bool known = false;  // imported before
-    std::optional<TrialId> trial;
+    bool known = false;            // it was imported before
+    std::optional<TrialId> trial;  // that the job ran, if the trial was ours
   };
   Import import(const std::string& job);
 
-  // The job that a decision on `trial` is to be carried out on, if it may be:
-  //   stop        at most once a job
-  //   pause       not while it is paused, being paused or killed
-  //   checkpoint  nor while one is being saved
-  // and never on one that has ended. While the job is not known the decision waits: bind_metric's
-  // caller asks released(). `by_kill`: the manager cannot pause, so the job is killed instead.
+  // The job on which to carry out the decision; nothing if it must not be, or not yet:
+  //   stop        at most once for each job
+  //   pause       not while the job is paused, being paused or killed
+  //   checkpoint  as a pause, and not while a checkpoint is being saved
+  // No decision reaches a job that has ended. A decision on a trial whose job is still unknown
+  // waits: ask released() after bind_metric(). `by_kill`: the manager cannot pause, so the job is
+  // killed instead.
   std::optional<std::string> pass_gate(const Decision& decision, bool by_kill = false);
 
-  // What waited for this trial's job, once, in order.
+  // Takes out the decisions that waited for this trial's job, in order.
   std::vector<Decision> released(TrialId trial);
 
-  // The manager has paused the job: its trials. Nothing: it has ended.
+  // The manager paused the job: its trials. Nothing if it has ended.
   std::optional<std::vector<TrialId>> paused(const std::string& job,
                                              const ParameterId& parameter_id);
-  // The job runs on: its trials, if it was being paused.
+  // The manager could not pause the job, which runs on: its trials, if it was being paused.
   std::vector<TrialId> pause_failed(const std::string& job);
 
-  // How a trial that is paused can go on; its job, if there is one, counts as running then.
+  // A paused trial is to go on: whether it can, and in which job. That job counts as running again.
   struct Resume {
-    bool possible = false;  // else it has ended, or is about to
-    std::string job;        // empty: a new one
+    bool possible = false;  // false: the trial has ended, or is about to
+    std::string job;        // empty: it needs a new job
   };
   Resume resume(TrialId trial);
-  // Whether the trial is paused without having a job. It no longer counts as paused then.
+  // Returns whether the trial is paused and has no job. Such a trial no longer counts as paused.
   bool give_up(TrialId trial);
 
-  // The answer to a checkpoint decision has come: the trial that it is of.
+  // The manager answered a checkpoint decision on this job: the trial.
   std::optional<TrialId> saved(const std::string& job);
-  // Whether one is on its way, or a job runs that can be asked for one.
+  // `under_way`: a checkpoint of the trial is being saved. `possible`: its job runs, and can be
+  // asked for one.
   enum class Saving { no, possible, under_way };
   Saving saving(TrialId trial) const;
 
   Checkpoints& checkpoints() { return checkpoints_; }
 
-  // After a restart: this job goes on, under this parameter id. Returns the trial that it ran.
+  // After a restart the job goes on under this parameter id. Returns the trial that it ran.
   TrialId adopt(const std::string& job, TrialId parameter_id, bool paused);
 
-  // Exactly: what is loaded goes on as what was saved would have. On an error nothing changes.
+  // A loaded table behaves exactly as the saved one would have. On an error nothing changes.
   json save() const;
   Result<void> load(const json& state);
 
-  // The manager has started anew. No trial is bound to a job that ran: it may run again under
-  // another one, or report under the same. Forgotten is what waited for a job, or was on its way to
-  // one: decisions, pauses, checkpoints, and the offers that start from these.
+  // The manager started anew. Unbinds every trial from its job: the trial may run again in another
+  // job, or report from the same one. Forgets what waited for a job or was on its way to one:
+  // decisions, pauses, checkpoints, and the offers that start from them.
   void restart();
 
  private:
@@ -126,9 +130,9 @@ class Jobs {
     bool imported = false;
     bool saving = false;  // a checkpoint
     Pause pause = Pause::none;
-    std::optional<Event> guess;  // how it ended, on the word of TrialEnd alone; it has one trial
+    std::optional<Event> guess;  // the end of its one trial, if only TrialEnd named that trial
   };
-  using Entry = std::pair<const std::string, Job>;  // its address is stable
+  using Entry = std::pair<const std::string, Job>;  // unordered_map keeps its address
 
   Entry& entry_of(const std::string& job);  // a new one, if there is none
   Entry* job_of(TrialId trial) const;
@@ -140,12 +144,13 @@ class Jobs {
   TrialId next_id_ = 0;
   TrialId next_foreign_ = kImportedTrial - 1;
   std::unordered_map<std::string, Job> jobs_;
-  std::vector<Entry*> in_order_;                      // as they were heard of, for save()
-  std::unordered_map<TrialId, Entry*> job_of_;        // ended ones too: late decisions are dropped
-  std::map<TrialId, TrialId> aliases_;                // of parameter ids; ordered for save()
-  std::map<TrialId, std::vector<Decision>> waiting_;  // for the trial's job; ordered for save()
+  std::vector<Entry*> in_order_;                      // by first mention, for save()
+  std::unordered_map<TrialId, Entry*> job_of_;        // ended jobs too, to drop late decisions
+  std::map<TrialId, TrialId> aliases_;                // parameter id -> trial; ordered for save()
+  std::map<TrialId, std::vector<Decision>> waiting_;  // for a job; ordered for save()
   Checkpoints checkpoints_;
-  std::vector<Event> misnamed_;  // ends that were told of the wrong trial, and are still owed
+  std::vector<Event>
+      misnamed_;  // ends that TrialEnd told of the wrong trial, still owed to another
 };
 
 }  // namespace attune

@@ -1,7 +1,8 @@
 #pragma once
-// What decides which tasks there are. After the commanders of DI-engine, except that a commander is
-// a function of what it was told: the coordinator tells it again when it is restored. So it may
-// keep count of what is live.
+// A commander decides which tasks exist: it asks for new ones and ends those that have nothing left
+// to do. The idea is that of DI-engine's commanders. Ours differs in one point: it depends on
+// nothing but what the coordinator tells it. A restored coordinator tells it everything once more,
+// so a commander may count the live tasks without storing the counts.
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,46 +13,49 @@
 
 namespace attune {
 
-// One thread. `now`: seconds since 1970-01-01 UTC.
+// All calls come from one thread. `now` is in seconds since 1970-01-01 UTC.
 class Commander {
  public:
   virtual ~Commander() = default;
 
-  // The next task that should be there, if there is one; asked again until there is none, after
-  // everything that happens. Says the same when asked twice: the task counts from created() on.
+  // The next task that should exist. The coordinator asks after every event, until the answer is
+  // empty. Asking changes nothing: the commander counts the task once created() was called.
   virtual std::optional<TaskSpec> next(double now) const = 0;
-  // One that is live and has nothing to do any more, and is told to finish; asked like next().
-  // Empty: there is none. Whoever has been told is not named again.
+  // The id of a live task that has nothing left to do, so that the coordinator tells it to finish;
+  // empty when there is none. Asked like next(). No task is named again after told_to_finish().
   virtual std::string superfluous() const = 0;
-  // When next() may say something else without anything happening; infinite: never.
+  // The time at which next() may answer differently although no event happened; infinity when only
+  // an event can change its answer.
   virtual double next_time() const = 0;
 
   virtual void created(const Task& task) = 0;
-  // It has got a worker, or waits for another attempt; of all that are live also when a coordinator
-  // begins.
+  // A worker has the task now, or the task waits for another attempt. A coordinator that begins
+  // calls this for every live task.
   virtual void moved(const Task& task) = 0;
-  // What a running task says: a report ({"event": "report", "type": "PERIODICAL" or "FINAL",
-  // "sequence": 3, "value": what the program reported, ...}).
+  // A running task sent a report: {"event": "report", "type": "PERIODICAL" or "FINAL",
+  // "sequence": 3, "value": what the program reported, ...}.
   virtual void on_info(const Task& task, const json& info) = 0;
-  // Whether it gives its place to a task of the commander that waits and does not yield itself. A
-  // task that ends by nobody's word but the commander's has to, or what is due would wait for ever.
+  // Whether this task gives up its place to a waiting task of the commander that does not yield
+  // itself. A task that only the commander ends must yield: otherwise it would hold its place for
+  // ever, and the waiting task would never start.
   virtual bool yields(const Task& task) const = 0;
-  // Lists of tasks that run at the same time: where there is room for each of a list and never for
-  // all of it, the last one waits for ever. Their names are for people. The same always.
+  // Each list names tasks that must run at the same time. The coordinator warns when the workers
+  // have room for each task of a list but never for all: the last one would wait for ever. The
+  // answer never changes. Its task names appear in messages only.
   virtual std::vector<std::vector<TaskSpec>> together() const { return {}; }
-  // Whether there is to be another attempt; asked only while the limits of the task allow one.
+  // Whether the ended task gets another attempt. Asked only while its limits allow one.
   virtual bool retry(const Task& task, TaskState end, const std::string& cause) const = 0;
-  // It is told to end, by whomever, and no attempt follows.
+  // Somebody told the task to end, and it gets no other attempt.
   virtual void told_to_finish(const Task& task) = 0;
   virtual void ended(const Task& task) = 0;
 
-  // All is done: nothing that happens later changes that.
+  // Whether all work is done. Once true, it stays true.
   virtual bool done() const = 0;
-  // Of what is done: why it has failed. Empty: it has not.
+  // Why the work failed; empty when it did not. Meaningful once done() is true.
   virtual std::string failure() const = 0;
 
   virtual json save() const = 0;
-  virtual Result<void> load(const json& state) = 0;  // all or nothing
+  virtual Result<void> load(const json& state) = 0;  // on an error nothing has changed
 };
 
 }  // namespace attune

@@ -1,9 +1,9 @@
 #pragma once
-// The state machine of the coordinator. Passive: what happens enters through its functions, with
-// the time; what is to be done leaves through Effects. After DI-engine's Coordinator, in the form
-// of docs/coordinator.md.
+// The coordinator leases tasks to workers. This class is its state machine, without sockets, files
+// or clocks: the caller reports each event and its time by a function, and the coordinator says
+// through Effects what is to be done. docs/coordinator.md describes it for users.
 //
-// One thread. Effects are never called back into the coordinator.
+// All calls come from one thread. An Effects function must not call the coordinator.
 #include <deque>
 #include <limits>
 #include <map>
@@ -20,40 +20,43 @@
 
 namespace attune {
 
-// How a task of the commander is told to end when it has done what it was to do.
+// The `how` with which a task of the commander is told to end when its work is done.
 inline constexpr char kFinish[] = "finish";
 
 struct CoordinatorOptions {
-  double lost_after = 15;     // seconds for which the tasks of a worker that cannot be heard wait
-  double start_within = 660;  // seconds without a word before it runs: workers try for 600
-  double end_within = 60;     // seconds that a task may take to end when it was told to
-  double patience = 30;       // seconds that a task waits before a worker is kept free for it
-  double tell_after = 5;      // seconds after which a client hears that no worker may have a task
-  std::string secret = {};    // of a new coordinator (Board::secret); an earlier one's stays
+  // Seconds.
+  double lost_after = 15;     // a silent worker keeps its tasks for so long
+  double start_within = 660;  // a leased task must start within; workers try for 600
+  double end_within = 60;     // a task that was told to end must end within
+  double patience = 30;       // a task waits so long before a worker is kept free for it
+  double tell_after = 5;      // a client hears after so long that no worker can take its task
+
+  std::string secret = {};  // Board::secret of a new coordinator; a restored one keeps its own
 };
 
-// What the coordinator wants to be done. Whoever does it does it in this order, what is said to
-// others only when the records before it are durable.
+// What the coordinator wants done. The implementer keeps the order of the calls. It sends a message
+// only once all records appended before it are durable.
 class Effects {
  public:
   virtual ~Effects() = default;
   virtual void append(const Record& record) = 0;
-  // The board has it; also of a record that is replayed. `task`: nullptr when it is gone.
+  // The board holds the record's change; also called for a replayed record. `task` is null when the
+  // record removed it.
   virtual void applied(const Record& record, const Task* task) = 0;
 
-  // To a worker. `again`: it has been leased this to it before, and may have begun it.
+  // Messages to a worker. `again`: the worker had this lease before, and may have begun the task.
   virtual void lease(const Task& task, bool again) = 0;
   virtual void cancel(const std::string& worker, const HeldLease& lease,
                       const std::string& how) = 0;
   virtual void tell(const Task& task, const json& message) = 0;
-  virtual void say_again(const Task& task) = 0;  // the infos that were not acknowledged
+  virtual void say_again(const Task& task) = 0;  // send the unacknowledged infos once more
   virtual void acknowledge_info(const std::string& worker, const HeldLease& lease,
                                 std::uint64_t seq) = 0;
   virtual void acknowledge_end(const std::string& worker, const HeldLease& lease) = 0;
-  virtual void dismiss(const std::string& worker) = 0;  // it was draining and has nothing left
+  virtual void dismiss(const std::string& worker) = 0;  // it drained, and has no task left
 
-  // To the client of the task.
-  virtual void state_changed(const Task& task) = 0;  // also that it ended
+  // Messages to the client of the task.
+  virtual void state_changed(const Task& task) = 0;  // including its end
   virtual void info(const Task& task, std::uint64_t seq, const json& event) = 0;
 };
 
@@ -62,90 +65,95 @@ class Coordinator {
   Coordinator(CoordinatorOptions options, std::unique_ptr<Commander> commander, Effects& effects);
   ~Coordinator();
 
-  // Once, first: a new coordinator, upon what an earlier one left on the board (restore). Its
-  // workers are lost for now, and have `lost_after` to come back. Without a commander it takes
-  // tasks again, also when the earlier one was told to end.
+  // Starts to work, once, after load() and replay(). Workers that held a lease count as lost, and
+  // have `lost_after` seconds to come back. A coordinator without a commander accepts tasks again
+  // even if the one before it was told to end.
   void begin(double now);
-  // Before begin(): from a snapshot, then the records behind it. All or nothing each.
+  // Before begin(): load() a snapshot, then replay() the records written after it. An error changes
+  // nothing.
   Result<void> load(const json& state);
   Result<void> replay(const Record& record);
   json save() const;
 
   // ---- workers
-  // An error: it is refused, with the reason: its name is bound to another key for as long as that
-  // worker is here, or has tasks and was not given up. Tasks of its own that it does not name are
-  // leased to it again, under the same lease; what it should not run is cancelled.
+  // Compares what the worker says it runs with its leases. A leased task that it does not name is
+  // sent to it again under the same lease; a task that it should not run is cancelled. Error (with
+  // the reason; the worker is refused): another key holds its name. A key holds a name while that
+  // worker is connected, or has tasks and was not given up.
   Result<void> worker_joined(const WorkerHello& hello, double now);
-  void worker_lost(const std::string& worker, double now);  // its connection is gone
+  void worker_lost(const std::string& worker, double now);  // its connection closed
   void worker_drains(const std::string& worker, double now);
   void started(const std::string& worker, const HeldLease& lease, double now);
-  // `seq` is for the acknowledgement. `position` grows within an attempt, and what is not behind
-  // the last one has been heard before; 0: it has none, and may come twice.
+  // A running task sent an event. `seq` identifies it in the acknowledgement. `position` grows
+  // within an attempt: an event at or before the last position is a repetition, and is ignored. An
+  // event without a position has 0, and may arrive twice.
   void info(const std::string& worker, const HeldLease& lease, std::uint64_t seq,
             std::uint64_t position, const json& event, double now);
   // `state`: succeeded, failed, cancelled or lost.
   void finished(const std::string& worker, const HeldLease& lease, TaskState state,
                 const std::string& cause, const std::string& report, double now);
-  // It cannot run tasks of this client; another worker may. That is no attempt, unless the task may
-  // have begun under this lease.
+  // The worker cannot run tasks of this client; another one may. The refusal does not count as an
+  // attempt, unless the task may have begun under this lease.
   void refused(const std::string& worker, const HeldLease& lease, const std::string& why,
                double now);
 
-  // It will not come, or not come back: tasks that wait for exactly this one are lost with that
-  // cause, and so are those that it has, at once instead of after the silence. One that is here
-  // is told to end them, and to go.
+  // The worker will not come, or not come back. Its tasks, and the tasks that wait for this very
+  // worker, are lost at once with this cause instead of after `lost_after`. A connected worker is
+  // told to end its tasks and to leave.
   void worker_unavailable(const std::string& worker, const std::string& cause, double now);
 
-  // Somebody wants its machine: it takes nothing more, and goes when its tasks have ended.
-  // Collectors there, which never end by themselves, are told to finish. An error: it is not here.
+  // The worker gets no new task, and leaves when its tasks have ended. Collectors never end by
+  // themselves, so they are told to finish. Error: no such worker is connected.
   Result<void> drain(const std::string& worker, double now);
 
   // ---- clients
-  // It is here, perhaps again: hears the ends that it has not acknowledged. An error: its name is
-  // bound to another key; the first that comes under a name binds it, for ever.
+  // The client connected, perhaps again. It is told of every end that it has not acknowledged.
+  // Error: another key holds its name. The first key that comes with a client's name holds it for
+  // ever.
   Result<void> client_joined(const std::string& client, const std::string& key, double now);
-  // A task that is known already is left as it is, which is said again; so are the infos that were
-  // not acknowledged: only now is its client sure to listen for them. Ignored when nothing new
-  // begins any more. Error: the task is somebody else's.
+  // Adds a task. A known task stays as it is; its client hears its state and its unacknowledged
+  // infos again, because only now is the client sure to listen for them. After finish_all() new
+  // tasks are ignored. Error: the task belongs to another client.
   Result<void> submit(const TaskSpec& spec, double now);
-  // `how` ("stop", "pause", "kill") is for the worker. Ignored when it has ended. There is no other
-  // attempt, but its manager may make another task of it.
+  // Ends the task; no other attempt follows. `how` ("stop", "pause", "kill") goes to the worker.
+  // Ignored for an ended task. The trial may go on as another task.
   void cancel(const std::string& task, const std::string& how, const std::string& cause,
               double now);
   Result<void> tell(const std::string& task, const json& message);
-  // The client has the infos up to `seq`, and reports up to `position`.
+  // The client has stored the infos up to `seq`, and the reports up to `position`.
   void acknowledge(const std::string& task, std::uint64_t seq, std::uint64_t position);
-  void forget(const std::string& task, double now);  // the client knows the end
-  // No worker can be got for it. Ignored when it does not wait.
+  void forget(const std::string& task, double now);  // the client has stored its end
+  // No worker can be started for the task. Ignored unless the task waits.
   void refuse_waiting(const std::string& task, const std::string& cause, double now);
-  // Tells its client why a task waits. Ignored when it does not wait, or knows that.
+  // Tells the client why the task waits. Ignored unless it waits, or if the client knows already.
   void explain(const std::string& task, const std::string& why);
-  void finish_all(const std::string& cause,
-                  double now);  // nothing new begins; what runs is stopped
+  // Stops the running tasks, and accepts no new ones.
+  void finish_all(const std::string& cause, double now);
 
   // ---- time
-  // What is due is done; call it at next_time(), and whenever it suits.
+  // Does what is due. Call it at next_time(); an earlier call does no harm.
   void tick(double now);
   std::optional<double> next_time() const;
 
   const Board& board() const { return board_; }
   const WorkerTable& workers() const { return workers_; }
   const TaskQueue& queue() const { return queue_; }
-  std::size_t pausing() const { return pauses_.size(); }  // queued, but not in the queue yet
-  // Nothing new begins, and nothing is left that runs or waits.
+  std::size_t pausing() const { return pauses_.size(); }  // tasks between two attempts
+  // No task runs or waits, and none will begin.
   bool finished() const;
-  // That, of what a commander has decided: no other coordinator can go on with it either.
+  // The commander's work is finished: a later coordinator has nothing to continue.
   bool over() const { return commander_ && finished(); }
-  std::uint64_t fenced() const { return fenced_; }  // words under leases that are over
-  // Why a waiting task waits, for people. Empty: it does not wait.
+  // Messages that were ignored because they came under a lease that had ended.
+  std::uint64_t fenced() const { return fenced_; }
+  // Why the task waits, as text for people; empty when it does not wait.
   std::string why_waiting(const Task& task) const;
 
  private:
   void append(const Record& record);
   void told(const Record& record, const Task* task);
-  std::vector<Task*> in_order();  // of their creation
+  std::vector<Task*> in_order();  // by time of creation
   Task* leased_to(const std::string& worker, const HeldLease& lease);
-  static bool may_be_told(const Task& task, bool again);  // to end, which is an edge
+  static bool may_be_told(const Task& task, bool again);  // to end; `again`: to begin anew
   bool owns(const Task& task) const { return task.spec.client.empty(); }
   void create(const TaskSpec& spec, double now);
   void enqueue(Task& task, double now);
@@ -161,7 +169,7 @@ class Coordinator {
                     const std::string& report, double now);
   void end_orphans(const WorkerHello& hello, const std::string& worker_key);
   void abandon(Worker& worker, const std::string& cause, double now);
-  // When to look again.
+  // Both return the time of the next look at the waiting tasks.
   double keep_room(double now);
   double tell_obstacles(double now);
   std::string why_nobody(const TaskSpec& spec) const;
@@ -180,17 +188,17 @@ class Coordinator {
   void overdue(Task& task, double now);
 
   const CoordinatorOptions options_;
-  const std::unique_ptr<Commander> commander_;  // may be null: there are only clients
+  const std::unique_ptr<Commander> commander_;  // null: only clients submit tasks
   Effects& effects_;
   Board board_;
   WorkerTable workers_;
   TaskQueue queue_;
   Alarms task_alarms_, worker_alarms_;
-  Alarms pauses_;  // tasks that wait until their next attempt may begin
+  Alarms pauses_;  // of tasks whose next attempt may not begin yet
   double begun_ = 0;
-  std::deque<Task> orphans_;  // as they were when their workers were given up; may run still
-  std::map<std::string, std::string> kept_;  // task -> the worker that is kept free for it
-  double look_at_ = std::numeric_limits<double>::infinity();  // when to look at what waits
+  std::deque<Task> orphans_;  // copies of tasks whose workers were given up, and may still run them
+  std::map<std::string, std::string> kept_;                   // task -> the worker kept free for it
+  double look_at_ = std::numeric_limits<double>::infinity();  // next look at the waiting tasks
   std::uint64_t fenced_ = 0;
 };
 
