@@ -115,9 +115,10 @@ class Jobs {
   json save() const;
   Result<void> load(const json& state);
 
-  // The manager started anew. Unbinds every trial from its job: the trial may run again in another
-  // job, or report from the same one. Forgets what waited for a job or was on its way to one:
-  // decisions, pauses, checkpoints, and the offers that start from them.
+  // The manager started anew. Unbinds the trials of jobs that had not ended: such a trial may run
+  // again in another job, or report from the same one. Forgets what waited for a job or was on its
+  // way to one: decisions, pauses, checkpoints, and the offers that start from them. A paused job
+  // stays paused.
   void restart();
 
  private:
@@ -149,8 +150,7 @@ class Jobs {
   std::map<TrialId, TrialId> aliases_;                // parameter id -> trial; ordered for save()
   std::map<TrialId, std::vector<Decision>> waiting_;  // for a job; ordered for save()
   Checkpoints checkpoints_;
-  std::vector<Event>
-      misnamed_;  // ends that TrialEnd told of the wrong trial, still owed to another
+  std::vector<Event> misnamed_;  // ends told of the wrong trial, and owed to another
 };
 
 }  // namespace attune

@@ -1,8 +1,8 @@
 #pragma once
 // A commander decides which tasks exist: it asks for new ones and ends those that have nothing left
-// to do. The idea is that of DI-engine's commanders. Ours differs in one point: it depends on
-// nothing but what the coordinator tells it. A restored coordinator tells it everything once more,
-// so a commander may count the live tasks without storing the counts.
+// to do. The idea is that of DI-engine's commanders. Ours differs in one point: its state
+// depends on nothing but the coordinator's calls. A restored coordinator loads the state of its
+// snapshot and repeats the calls that followed, which leads to the same state.
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,9 +39,9 @@ class Commander {
   // itself. A task that only the commander ends must yield: otherwise it would hold its place for
   // ever, and the waiting task would never start.
   virtual bool yields(const Task& task) const = 0;
-  // Each list names tasks that must run at the same time. The coordinator warns when the workers
-  // have room for each task of a list but never for all: the last one would wait for ever. The
-  // answer never changes. Its task names appear in messages only.
+  // Each list names tasks that must run at the same time. `attune coordinator` refuses to start if
+  // its workers have room for each task of a list but never for all: the last one would wait for
+  // ever. The answer never changes. Its task names appear in messages only.
   virtual std::vector<std::vector<TaskSpec>> together() const { return {}; }
   // Whether the ended task gets another attempt. Asked only while its limits allow one.
   virtual bool retry(const Task& task, TaskState end, const std::string& cause) const = 0;

@@ -25,9 +25,9 @@ inline constexpr char kFinish[] = "finish";
 
 struct CoordinatorOptions {
   // Seconds.
-  double lost_after = 15;     // a silent worker keeps its tasks for so long
-  double start_within = 660;  // a leased task must start within; workers try for 600
-  double end_within = 60;     // a task that was told to end must end within
+  double lost_after = 15;     // a disconnected worker keeps its tasks for so long
+  double start_within = 660;  // a leased task may be silent for so long; workers try for 600
+  double end_within = 60;     // a task that was told to end may take so long
   double patience = 30;       // a task waits so long before a worker is kept free for it
   double tell_after = 5;      // a client hears after so long that no worker can take its task
 
@@ -69,24 +69,26 @@ class Coordinator {
   // have `lost_after` seconds to come back. A coordinator without a commander accepts tasks again
   // even if the one before it was told to end.
   void begin(double now);
-  // Before begin(): load() a snapshot, then replay() the records written after it. An error changes
-  // nothing.
+  // Before begin(): load() a snapshot, then replay() the records written after it. After an error
+  // the coordinator may hold a part of them, and must not be used.
   Result<void> load(const json& state);
   Result<void> replay(const Record& record);
   json save() const;
 
   // ---- workers
   // Compares what the worker says it runs with its leases. A leased task that it does not name is
-  // sent to it again under the same lease; a task that it should not run is cancelled. Error (with
-  // the reason; the worker is refused): another key holds its name. A key holds a name while that
-  // worker is connected, or has tasks and was not given up.
+  // sent to it again under the same lease; a task that it should not run is cancelled. Error:
+  // another worker holds the name, and this one is refused. A key holds a name while its worker is
+  // connected, or has tasks and was not given up. While it is connected no other process may come
+  // under the name, not even with the key.
   Result<void> worker_joined(const WorkerHello& hello, double now);
   void worker_lost(const std::string& worker, double now);  // its connection closed
   void worker_drains(const std::string& worker, double now);
   void started(const std::string& worker, const HeldLease& lease, double now);
   // A running task sent an event. `seq` identifies it in the acknowledgement. `position` grows
-  // within an attempt: an event at or before the last position is a repetition, and is ignored. An
-  // event without a position has 0, and may arrive twice.
+  // within an attempt: an event at or before the last position is a repetition. The commander does
+  // not hear repetitions; clients do, and drop them. An event without a position has 0, and may be
+  // heard twice.
   void info(const std::string& worker, const HeldLease& lease, std::uint64_t seq,
             std::uint64_t position, const json& event, double now);
   // `state`: succeeded, failed, cancelled or lost.
@@ -97,13 +99,15 @@ class Coordinator {
   void refused(const std::string& worker, const HeldLease& lease, const std::string& why,
                double now);
 
-  // The worker will not come, or not come back. Its tasks, and the tasks that wait for this very
-  // worker, are lost at once with this cause instead of after `lost_after`. A connected worker is
-  // told to end its tasks and to leave.
+  // The worker will not come, or not come back. Tasks that wait for this very worker end as lost,
+  // with this cause. The attempts that it runs are lost at once instead of after `lost_after`; the
+  // limits of their tasks may allow another attempt. A connected worker is told to end its tasks
+  // and to leave.
   void worker_unavailable(const std::string& worker, const std::string& cause, double now);
 
-  // The worker gets no new task, and leaves when its tasks have ended. Collectors never end by
-  // themselves, so they are told to finish. Error: no such worker is connected.
+  // The worker gets no new task, and leaves when its tasks have ended. Tasks that yield
+  // (Commander::yields) never end by themselves, so they are told to finish. Error: no such worker
+  // is connected.
   Result<void> drain(const std::string& worker, double now);
 
   // ---- clients
@@ -127,7 +131,7 @@ class Coordinator {
   void refuse_waiting(const std::string& task, const std::string& cause, double now);
   // Tells the client why the task waits. Ignored unless it waits, or if the client knows already.
   void explain(const std::string& task, const std::string& why);
-  // Stops the running tasks, and accepts no new ones.
+  // Accepts no new task, cancels those that wait, and tells the others to stop.
   void finish_all(const std::string& cause, double now);
 
   // ---- time
@@ -143,7 +147,7 @@ class Coordinator {
   bool finished() const;
   // The commander's work is finished: a later coordinator has nothing to continue.
   bool over() const { return commander_ && finished(); }
-  // Messages that were ignored because they came under a lease that had ended.
+  // How often a worker spoke of a lease that does not count, or no longer does.
   std::uint64_t fenced() const { return fenced_; }
   // Why the task waits, as text for people; empty when it does not wait.
   std::string why_waiting(const Task& task) const;
@@ -153,7 +157,8 @@ class Coordinator {
   void told(const Record& record, const Task* task);
   std::vector<Task*> in_order();  // by time of creation
   Task* leased_to(const std::string& worker, const HeldLease& lease);
-  static bool may_be_told(const Task& task, bool again);  // to end; `again`: to begin anew
+  // Whether telling the task to end changes anything. `again`: another attempt may follow.
+  static bool may_be_told(const Task& task, bool again);
   bool owns(const Task& task) const { return task.spec.client.empty(); }
   void create(const TaskSpec& spec, double now);
   void enqueue(Task& task, double now);
@@ -196,7 +201,7 @@ class Coordinator {
   Alarms task_alarms_, worker_alarms_;
   Alarms pauses_;  // of tasks whose next attempt may not begin yet
   double begun_ = 0;
-  std::deque<Task> orphans_;  // copies of tasks whose workers were given up, and may still run them
+  std::deque<Task> orphans_;  // copies of tasks that workers which were given up may still run
   std::map<std::string, std::string> kept_;                   // task -> the worker kept free for it
   double look_at_ = std::numeric_limits<double>::infinity();  // next look at the waiting tasks
   std::uint64_t fenced_ = 0;
