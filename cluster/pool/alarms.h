@@ -1,6 +1,6 @@
 #pragma once
-// When to look at what. One time for each key; a handful of bytes for each, however often it is
-// set.
+// Alarm times, at most one for each key. Setting a key again replaces its time, so the memory
+// depends on the number of keys only.
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -31,7 +31,7 @@ class Alarms {
   std::optional<double> next() const {
     return order_.empty() ? std::nullopt : std::optional(order_.begin()->first);
   }
-  // One that is due, which is cleared.
+  // If the earliest alarm is due (its time is `now` or earlier), clears it and returns its key.
   std::optional<std::string> take(double now) {
     if (order_.empty() || order_.begin()->first > now) return std::nullopt;
     std::string key = order_.begin()->second;

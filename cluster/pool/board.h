@@ -1,6 +1,7 @@
 #pragma once
-// What the coordinator must not forget: the tasks. Changed by records only, so that the journal is
-// all of it. One thread.
+// What a coordinator must remember across restarts: the tasks, and which key owns which client's
+// name. Every change that must last is a record (record.h), so replaying the journal rebuilds it.
+// All calls come from one thread.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,47 +17,48 @@ namespace attune {
 struct Task {
   TaskSpec spec;
   TaskState state = TaskState::queued;
-  std::uint64_t order = 0;  // of its creation, from 1
+  std::uint64_t order = 0;  // rank by creation, from 1
   int attempt = 0;
-  LeaseId lease = 0;           // the present one, or the last
-  std::string worker;          // that has it, or had it last
-  std::string worker_key;      // the digest of its key; empty: it is not known
-  double since = 0;            // when it came into its state; seconds since 1970-01-01 UTC
-  double leased = 0;           // when the present attempt was
-  std::string how;             // closing: "stop", "pause", "kill"
-  std::string cause;           // of closing, of the newest attempt's end, of the end
-  bool again = false;          // closing: the next attempt follows
-  std::uint64_t position = 0;  // in what this attempt reports: what comes before it was taken
-  std::string report;          // ended: JSON text of its worker; may be empty
+  LeaseId lease = 0;           // the present lease, or the last one
+  std::string worker;          // that has the task, or had it last; empty: none so far
+  std::string worker_key;      // digest of the worker's key; empty: unknown
+  double since = 0;            // when `state` began; seconds since 1970-01-01 UTC
+  double leased = 0;           // when the present attempt was leased
+  std::string how;             // closing: "stop", "pause", "kill" or kFinish (coordinator.h)
+  std::string cause;           // closing: why; queued: why the last attempt ended; ended: why
+  bool again = false;          // closing: another attempt follows
+  std::uint64_t position = 0;  // behind the newest report of this attempt that was taken
+  std::string report;          // ended: JSON text from its worker; may be empty
 
   // Not in the journal.
-  double heard = 0;         // when its worker last said something of it
-  std::string waits_for;    // queued: why it waits, as the operator says; may be empty
-  std::string obstacle;     // queued: why no worker may have it, as its client knows; may be empty
-  bool said_again = false;  // leased: its worker heard the lease again, and may have begun it
+  double heard = 0;       // time of the worker's last message about it
+  std::string waits_for;  // queued: why it waits, from the operator; may be empty
+  std::string obstacle;   // queued: why no worker can take it, as its client was told; may be empty
+  bool said_again = false;  // leased: sent to the worker again, which may have begun the task
 };
 
 class Board {
  public:
-  // Does what the record says. An error, and nothing changed, when it does not follow from what is
-  // there: an edge that the state machine does not have, a task that is unknown or known already.
+  // Makes the record's change. Error, and nothing has changed: the record does not follow from the
+  // present state. For example, the state machine has no such transition, or the task is unknown,
+  // or a created one exists already.
   Result<void> apply(const Record& record);
 
   Task* find(const std::string& id);
   const std::unordered_map<std::string, Task>& tasks() const { return tasks_; }
-  std::uint64_t epoch() const { return epoch_; }  // coordinators so far
+  std::uint64_t epoch() const { return epoch_; }  // coordinators that have begun so far
   bool latched() const { return latched_; }
-  // Larger than all before, of this and of all earlier coordinators.
+  // Larger than every lease number before it, of this and of all earlier coordinators.
   LeaseId next_lease() const { return lease_ + 1; }
-  // The digest of the key that a client's name is bound to; empty: nobody has it. A name stays for
-  // ever: a manager may come back after years, and whoever had its name by then would be given the
-  // ends of its tasks. It costs some hundred bytes an experiment.
+  // The digest of the key that owns the client's name; empty: nobody owns it. A name is owned for
+  // ever: a manager may come back after years, and another owner of its name would by then be told
+  // of the ends of its tasks. This costs some hundred bytes for each experiment.
   std::string client_key(const std::string& client) const;
-  // Of which the keys of programs are made (name_key.h); of the first coordinator.
+  // The keys of programs are derived from it (name_key.h). Drawn by the first coordinator.
   const std::string& secret() const { return secret_; }
 
   json save() const;
-  Result<void> load(const json& state);  // all or nothing
+  Result<void> load(const json& state);  // on an error nothing has changed
 
  private:
   std::unordered_map<std::string, Task> tasks_;

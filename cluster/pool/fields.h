@@ -1,6 +1,6 @@
 #pragma once
-// Members of messages, records and states, beside those of base/saved_numbers.h; errors name the
-// key.
+// Reads members of messages, records and saved states; adds to base/saved_numbers.h. Errors name
+// the key.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,10 +15,10 @@ namespace attune {
 Result<std::uint64_t> count_at(const json& object, std::string_view key);
 Result<bool> flag_at(const json& object, std::string_view key);
 Result<std::vector<std::string>> texts_at(const json& object, std::string_view key);
-// By the rule of base/names.h.
+// Names must follow the rule of base/names.h.
 Result<std::string> name_at(const json& object, std::string_view key);
 Result<std::vector<std::string>> names_at(const json& object, std::string_view key);
-// `task` and `lease`, which is positive.
+// Reads `task` and `lease`; `lease` must be positive.
 Result<HeldLease> held_at(const json& message);
 
 }  // namespace attune

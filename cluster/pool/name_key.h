@@ -1,6 +1,6 @@
 #pragma once
-// The key that a name is bound to. Whoever has a name says its key too, inside of the encryption;
-// the coordinator remembers what cannot be turned back into the key.
+// Keys prove who owns a name. The owner of a name sends its key over the encrypted connection; the
+// coordinator stores a digest only, from which nobody can compute the key.
 #include <string>
 #include <string_view>
 
@@ -9,14 +9,14 @@
 
 namespace attune {
 
-// Of a key, 64 hexadecimal digits: as many of its HMAC-SHA256 over a text that is always the same.
-// The error names the rule, not the key.
+// The HMAC-SHA256 of a fixed text under `key`, as 64 hexadecimal digits. `key` must be 64
+// hexadecimal digits; the error says so and does not quote the key.
 Result<std::string> digest_of_key(std::string_view key);
 
-// The key of one attempt's program: it follows from a secret of the coordinator, 64 hexadecimal
-// digits, and the lease, whose numbers are given out once. Empty without a secret.
+// The key of the program of one attempt: derived from the coordinator's secret (64 hexadecimal
+// digits) and the lease, whose number is never used twice. Empty if `secret` is empty.
 std::string program_key(const std::string& secret, const std::string& task, LeaseId lease);
-// Takes the same time wherever they differ. An empty one is equal to nothing.
+// The time does not depend on where the two differ. False if one of them is empty.
 bool same_key(std::string_view key, std::string_view given);
 
 }  // namespace attune

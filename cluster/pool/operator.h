@@ -1,12 +1,12 @@
 #pragma once
-// What gets more workers or lets some go. Event driven: the coordinator's server says how things
-// stand after a change, and the operator answers through its port. Passive as the coordinator
-// is: time is an argument, in seconds since 1970-01-01 UTC, and the server calls tick().
+// An operator starts workers and lets them go. After each change the coordinator's server shows it
+// the state (look), and the operator answers through its port. It gets the time as an argument, in
+// seconds since 1970-01-01 UTC; the server calls tick() when next_time() has come, or earlier.
 //
-// What an operator is shown is durable: a worker that was asked for on behalf of a task, under a
-// name made of the task's id, is known to the next coordinator, whatever happens to this one.
+// An operator sees durable state only. So when it has requested a worker for a task, under a name
+// made of the task's id, the next coordinator still knows that task after a crash.
 //
-// One thread.
+// All calls come from one thread.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace attune {
 
-// Tasks that wait and want the same.
+// Waiting tasks with the same requirements.
 struct WaitingLine {
   std::string task;  // the first of them
   std::string kind;
@@ -38,13 +38,13 @@ struct SeenWorker {
 };
 struct OperatorView {
   std::uint64_t epoch = 0;           // of the coordinator
-  bool ending = false;               // nothing new begins
+  bool ending = false;               // no new task begins
   std::vector<WaitingLine> waiting;  // in the order of their first tasks' ids
   std::map<std::string, SeenWorker> workers;
 };
 OperatorView view_of(const Coordinator& coordinator);
 
-// Never called back into the operator from within.
+// What an operator may ask of the coordinator. No function calls the operator back.
 class OperatorPort {
  public:
   virtual ~OperatorPort() = default;
@@ -52,11 +52,11 @@ class OperatorPort {
   virtual std::string address() const = 0;  // that workers dial, for people
   // A worker of this name will not come, or not come back: Coordinator::worker_unavailable.
   virtual void worker_unavailable(const std::string& worker, const std::string& cause) = 0;
-  // A waiting task that no worker can be got for: it has failed.
+  // No worker can be started for the waiting task, so it fails.
   virtual void refuse(const std::string& task, const std::string& cause) = 0;
-  // To the client of a waiting task.
+  // Tells the client of a waiting task why it waits.
   virtual void explain(const std::string& task, const std::string& why) = 0;
-  virtual void changed() = 0;  // next_time() or busy() may say something else
+  virtual void changed() = 0;  // next_time() or busy() may have changed
 };
 
 class Operator {
@@ -65,7 +65,8 @@ class Operator {
   virtual void look(const OperatorView& view, double now) = 0;
   virtual void tick(double now) = 0;
   virtual std::optional<double> next_time() const = 0;
-  // It has something to do that must not be cut off, such as cancelling what nobody needs.
+  // Whether it has work that must not be cut off, such as cancelling jobs that nobody needs. The
+  // server delays its own end for that, within limits.
   virtual bool busy() const = 0;
 };
 using MakeOperator = std::function<std::unique_ptr<Operator>(OperatorPort& port)>;

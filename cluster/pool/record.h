@@ -1,5 +1,6 @@
 #pragma once
-// The edges of the state machines, as the journal has them: replaying them gives the same Board.
+// The transitions of the state machines as the journal stores them. Replaying all records rebuilds
+// the Board.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,35 +12,37 @@
 namespace attune {
 
 enum class Edge {
-  began,     // a coordinator starts: its number; again: it takes tasks, although it was latched
-  created,   // a task, queued: spec
-  leased,    // worker, lease
+  began,     // a coordinator begins: number; again: it accepts tasks again after `latched`
+  created,   // a task is queued: spec
+  leased,    // worker, number (of the lease), key
   running,   // its worker has started it
-  closing,   // told to end: text is how, cause is why, again: the next attempt follows
+  closing,   // told to end: text is how, cause is why; again: another attempt follows
   requeued,  // queued again: attempt, cause
   ended,     // state, cause, text is the report of the worker
-  gone,      // its client knows the end: forgotten
-  info,      // of a task of the commander: text is JSON, the position behind it
-  latched,   // all is done: nothing new begins
-  named,     // a client, which has a name from now on: client, key
+  gone,      // the board drops the ended task, whose client has stored the end
+  info,      // from a commander's task: text is the event (JSON), number the position behind it
+  latched,   // everything is told to end: no new task begins
+  named,     // a client's name gets its owner: client, key
 };
 
-// Which fields count depends on the edge. All have initialisers, so that one may name only those.
+// Which fields are used depends on the edge. All have initialisers, so that code may name the used
+// ones only.
 struct Record {
   Edge edge = Edge::began;
   double at = 0;          // seconds since 1970-01-01 UTC
   std::string task = {};  // its id
   std::optional<TaskSpec> spec = {};
   std::string worker = {};
-  std::uint64_t number = 0;  // of a lease, a coordinator; a position
+  std::uint64_t number = 0;  // of a lease or a coordinator, or a position
   int attempt = 0;
   TaskState state = TaskState::queued;
   std::string cause = {};  // a sentence
   std::string text = {};
   bool again = false;
   std::string client = {};
-  // 64 hexadecimal digits, in no journal of an earlier version. Of a client or, leased, a worker:
-  // the digest of its key. Began, the first: the secret of which the keys of programs are made.
+  // 64 hexadecimal digits; journals of earlier versions have none. named: digest of the client's
+  // key. leased: digest of the worker's key. The first began: the secret from which the keys of
+  // programs are derived.
   std::string key = {};
 
   bool operator==(const Record&) const = default;

@@ -4,8 +4,8 @@
 
 namespace attune {
 
-// Tasks of these needs that fit at a time, a whole number; 0: not even one. 10^9 of those that need
-// nothing.
+// How many tasks with these needs fit at the same time: a whole number from 0 to 10^9. Tasks that
+// need nothing: 10^9.
 double slots(const Resources& capacity, const Resources& needs);
 
 }  // namespace attune

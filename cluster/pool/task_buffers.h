@@ -1,8 +1,8 @@
 #pragma once
-// The buffers of the tasks as the server sees them: it hands on what happens to tasks and what
-// programs say, writes their records into its journal, and replays those.
+// The buffers of the tasks, as the server sees them. The server passes on what happens to tasks and
+// what programs say, writes buffer records into its journal, and replays those after a restart.
 //
-// One thread. The functions that they are given are not to call them back.
+// All calls come from one thread. The functions in BufferOutlets must not call TaskBuffers back.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace attune {
 
-using BufferSession = std::uint64_t;  // of a program's connection
+using BufferSession = std::uint64_t;  // identifies a program's connection
 
 struct BufferOutlets {
   std::function<void(const json& record)> append;  // {"buffer": id, ...}
@@ -25,25 +25,26 @@ class TaskBuffers {
  public:
   virtual ~TaskBuffers() = default;
 
-  // Whether a task may own the buffers that it asks for. The error names the setting, or whose a
-  // buffer is.
+  // Whether the task may own the buffers that it names. The error names the wrong setting, or the
+  // task that owns the buffer already.
   virtual Result<void> check(const TaskSpec& task) const = 0;
 
-  // An edge of a task, behind Board::apply; live and in a replay. `task`: nullptr when it is gone.
+  // A record was applied to the board, live or in a replay. `task` is null when the record removed
+  // it.
   virtual void hear(const Record& record, const Task* task) = 0;
   virtual Result<void> replay(const json& record) = 0;
 
-  // What the program of a task says (docs/wire.md), which runs attempt `task.attempt`. An
-  // error: it may not say that, and is to be cut off.
+  // A message (docs/wire.md) from the program of a task, which runs attempt `task.attempt`. An
+  // error: the program may not say that, and is to be cut off.
   virtual Result<void> hear(BufferSession session, const Task& task, const json& message) = 0;
-  virtual void gone(BufferSession session) = 0;  // nobody waits for its answers any more
+  virtual void gone(BufferSession session) = 0;  // it has closed: drop its waiting requests
 
   virtual json status() const = 0;
   virtual json save() const = 0;
-  virtual Result<void> load(const json& state) = 0;  // all or nothing
+  virtual Result<void> load(const json& state) = 0;  // on an error nothing has changed
 };
 
-// `seed`: of all draws, together with the id of a buffer.
+// `seed`, together with the id of a buffer, determines all draws from that buffer.
 using MakeTaskBuffers =
     std::function<std::unique_ptr<TaskBuffers>(std::uint64_t seed, BufferOutlets outlets)>;
 

@@ -1,7 +1,8 @@
 #pragma once
-// The tasks that wait for a worker. Those that want the same (kind, needs, labels, worker, client)
-// wait in one line, so that one that fits nowhere holds up only its like, and finding the next for
-// a worker costs as much as there are lines. One thread.
+// The tasks that wait for a worker. Tasks with the same requirements (kind, needs, labels, worker,
+// client) wait in one line. So a task that fits nowhere holds up only its own line, and the time to
+// find the next task for a worker grows with the number of lines, not of tasks. All calls come from
+// one thread.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,20 +15,22 @@ namespace attune {
 
 class TaskQueue {
  public:
-  // `order`: ties of the priority. True: it is the first of its line, and may fit somewhere; the
-  // others wait behind one that does not.
+  // `task` must live until it is removed. `order` decides between equal priorities. Returns true if
+  // the task is now the first of its line, and so may fit somewhere. Otherwise it waits behind a
+  // task with the same requirements that fits nowhere.
   bool add(const TaskSpec& task, std::uint64_t order);
   void remove(const TaskSpec& task, std::uint64_t order);
-  // The first of those that the worker may have now; nullptr: none. Valid until it is removed.
+  // The first task, by priority and order, that fits the worker now; null: none. Valid until it is
+  // removed.
   const TaskSpec* next_for(const Worker& worker) const;
   std::size_t size() const { return size_; }
 
-  // One line: its first task, and how many wait.
+  // Visits each line, in no particular order: its first task, and how many wait in it.
   template <class Visit>
   void for_each_line(Visit visit) const {
     for (const auto& [shape, line] : lines_) visit(*line.begin()->second, line.size());
   }
-  // Each in the line of `task`, which waits.
+  // Visits each task in the line of `task`, which must be waiting.
   template <class Visit>
   void for_each_like(const TaskSpec& task, Visit visit) const {
     for (const auto& [key, each] : line_of(task)) visit(*each);

@@ -1,5 +1,5 @@
 #pragma once
-// What happens to a trial on a worker, as JSON for the wire: the `event` of an info.
+// Events of a trial on a worker, as JSON for the wire: the member `event` of an info message.
 #include "backends/trial_backend.h"
 #include "base/json.h"
 #include "base/result.h"
@@ -7,17 +7,17 @@
 
 namespace attune {
 
-// Without the job id: the task says which trial it is. Numbers that are no JSON are in the text of
-// a report only.
+// Leaves out the job id: the task determines the trial. Only the text of a report may contain
+// numbers that JSON does not allow, such as NaN.
 json to_json(const TrialEvent& event);
 // Errors name the field.
 Result<TrialEvent> parse_trial_event(const std::string& job_id, const json& object);
 
-// A report for those who want to know what was reported: {"event": "report", "type": "PERIODICAL",
-// "FINAL" or "REQUEST_PARAMETER", "sequence", "value"}; any other event as it is.
+// A report in the form that commanders read: {"event": "report", "type": "PERIODICAL", "FINAL" or
+// "REQUEST_PARAMETER", "sequence", "value"}. Any other event is returned as it is.
 json with_value(const json& event);
 
-// The end of the attempt as that of its task.
+// The state in which an attempt that ends like this leaves its task.
 TaskState state_of(Ending ending);
 
 }  // namespace attune
