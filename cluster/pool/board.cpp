@@ -14,8 +14,8 @@
 namespace attune {
 namespace {
 
-// Leases of different coordinators differ in the upper half, also when the disk has forgotten the
-// last leases of the former one.
+// The upper half of a lease number is the coordinator's epoch. So leases of different coordinators
+// differ, even if the last leases of the former one never reached the disk.
 constexpr int kLeaseBits = 32;
 constexpr std::uint64_t kMostEpochs = std::uint64_t{1}
                                       << 31;  // so that leases are positive in JSON
@@ -55,7 +55,7 @@ Result<void> check(const Task& task, const Record& record) {
       if (record.worker.empty() || record.number == 0) return wrong("leased to nobody");
       break;
     case Edge::closing:
-      // For good, instead of for another attempt.
+      // A task that closes for another attempt may be told to end for good.
       if (task.state == TaskState::closing && task.again && !record.again) return {};
       break;
     default:

@@ -18,14 +18,15 @@ Coordinator::~Coordinator() = default;
 
 // ---- the board
 
-// Live, an edge that the board refuses is a bug of ours.
+// A replayed record may be damaged, so that the board refuses it. If it refuses a live one, that is
+// a bug of ours.
 void Coordinator::append(const Record& record) {
   effects_.append(record);
   ATTUNE_CHECK(board_.apply(record).has_value());
   told(record, board_.find(record.task));
 }
 
-// The commander hears the same whether it happens or is replayed.
+// The commander gets the same calls whether records are live or replayed.
 void Coordinator::told(const Record& record, const Task* task) {
   effects_.applied(record, task);
   if (!commander_ || task == nullptr || !owns(*task)) return;
@@ -47,8 +48,8 @@ void Coordinator::enqueue(Task& task, double now) {
   wait_in_line(task, now);
 }
 
-// The second attempt begins at once, those after it later and later: a program that cannot run does
-// not keep everybody busy.
+// The second attempt begins at once, further ones after 1, 2, 4, ... up to 60 s: a program that
+// cannot run must not keep the workers busy.
 double Coordinator::pause_before(int attempt) {
   constexpr double kLongest = 60;
   return attempt < 2 ? 0 : std::min(std::ldexp(1.0, std::min(attempt, 10) - 2), kLongest);
@@ -78,7 +79,7 @@ void Coordinator::lease(Task& task, Worker& worker, double now) {
   give_room_back(task.spec.id, now);
 }
 
-// Everything that waits and fits, the most important first.
+// Leases to the worker all waiting tasks that fit, those of the highest priority first.
 void Coordinator::fill(const std::string& id, double now) {
   Worker* worker = workers_.find(id);
   if (worker == nullptr) return;
@@ -87,12 +88,14 @@ void Coordinator::fill(const std::string& id, double now) {
   if (worker->state == WorkerState::draining && worker->tasks.empty()) effects_.dismiss(id);
 }
 
-// What the commander wants now.
+// Does what the commander wants now: ends superfluous tasks, creates new ones, makes places for
+// them.
 void Coordinator::go_on(double now) {
   if (!commander_ || board_.latched()) return;
   const auto end = [&](const std::string& cause) { finish_all(cause, now); };
   for (std::string id = commander_->superfluous(); !id.empty(); id = commander_->superfluous()) {
-    // A state that was loaded may not be of these tasks.
+    // The commander's loaded state may not belong to these tasks. Without this check it would name
+    // the same id for ever.
     Task* task = board_.find(id);
     if (task == nullptr || !owns(*task) || !may_be_told(*task, false))
       return end(fmt::format("the commander does not know that task {} has ended", id));
@@ -108,7 +111,7 @@ void Coordinator::go_on(double now) {
   make_places(now);
 }
 
-// A task that is to end for another attempt may still be told to end for good.
+// A task that is closing for another attempt can still be told to end for good.
 bool Coordinator::may_be_told(const Task& task, bool again) {
   if (task.state == TaskState::closing) return task.again && !again;
   return !is_end(task.state);
@@ -162,7 +165,7 @@ bool Coordinator::may_try_again(const Task& task, TaskState state, const std::st
          (!owns(task) || !commander_ || commander_->retry(task, state, cause));
 }
 
-// Nothing of it runs any more, or whatever does is fenced off.
+// The attempt has ended, or has lost its lease: whatever the worker still says of it is ignored.
 void Coordinator::attempt_over(Task& task, TaskState state, const std::string& cause,
                                const std::string& report, double now) {
   const std::string worker_id = task.worker;
@@ -221,7 +224,7 @@ json Coordinator::save() const {
 }
 
 void Coordinator::begin(double now) {
-  // Commanders are done for ever; clients may come again.
+  // The work of a commander, once done, stays done; clients may bring new tasks.
   const bool open_again = board_.latched() && !commander_;
   append({.edge = Edge::began,
           .at = now,
@@ -244,15 +247,16 @@ void Coordinator::begin(double now) {
       append({.edge = Edge::gone, .at = now, .task = std::string(task->spec.id)});
     }
   }
-  // The former one may have been killed before it had told all of them.
+  // The former coordinator may have been killed before it had told all tasks to end.
   if (board_.latched()) finish_all("the run is over", now);
   go_on(now);
 }
 
 // ---- time
 
-// While the coordinator is away nobody can take a task, or say how one has ended; while a worker
-// cannot be heard its tasks cannot either.
+// While there is no coordinator no worker can get a task or report an end. So a task that was
+// `queued` or `closing` before begin() has at least `lost_after` seconds after it. The tasks of a
+// disconnected worker cannot be heard, so their silence does not count.
 double Coordinator::deadline_of(const Task& task) const {
   const TaskLimits& limits = task.spec.limits;
   const double back = task.since < begun_ ? begun_ + options_.lost_after : 0;
@@ -277,7 +281,8 @@ double Coordinator::deadline_of(const Task& task) const {
   }
 }
 
-// What it says only moves its deadline away: the alarm that is set may stay, and is looked at then.
+// A message of a running task only moves its deadline later. So an alarm that is set too early may
+// stay: overdue() looks at the deadline again.
 void Coordinator::watch(const Task& task) {
   const double deadline = deadline_of(task);
   const auto set = task_alarms_.at(task.spec.id);

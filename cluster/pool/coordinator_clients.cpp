@@ -34,7 +34,7 @@ Result<void> Coordinator::submit(const TaskSpec& spec, double now) {
     if (known->state != TaskState::queued && !is_end(known->state)) effects_.say_again(*known);
     return {};
   }
-  if (board_.latched()) return {};  // its client says it again, to the next coordinator
+  if (board_.latched()) return {};  // its client submits it again, to the next coordinator
   create(spec, now);
   return {};
 }

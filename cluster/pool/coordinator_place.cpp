@@ -1,6 +1,7 @@
-// Places for what is due. The collectors of a commander never end by themselves, and fill the
-// workers: an evaluation, or a learner that lost its worker, would wait for ever. They give places
-// back, as few as will do, one worker at a time, and that worker is kept for the task meanwhile.
+// The collectors of a commander never end by themselves, and fill the workers. An evaluation, or a
+// learner that has lost its worker, would wait for ever. So collectors give up places: as few as
+// suffice, on one worker at a time, which is kept free for the waiting task until the places are
+// free.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,11 +20,11 @@ void Coordinator::make_places(double now) {
   for (const Task* task : due) make_place(task->spec, now);
 }
 
-// On the worker where the fewest have to end. It stays the same one while they do: those that have
-// been told cost nothing.
+// Chooses the worker where the fewest tasks have to end. Tasks that were told to end already do not
+// count, so the choice stays the same while they end.
 void Coordinator::make_place(const TaskSpec& waits, double now) {
   const Task& task = *board_.find(waits.id);
-  if (task.state != TaskState::queued) return;  // it was like one that has just got its place
+  if (task.state != TaskState::queued) return;  // an earlier call got it a place
   Worker* best = nullptr;
   std::vector<Task*> fewest;
   for (const auto& [id, worker] : workers_.workers()) {
@@ -44,8 +45,9 @@ void Coordinator::make_place(const TaskSpec& waits, double now) {
   fill(best->hello.id, now);
 }
 
-// The collectors of the worker, the newest first, without which the task has room there, when what
-// was told to end has ended. Absent: not even without all of them, or it is kept for another one.
+// Returns the tasks that must end (newest first) so that `waits` has room on the worker, given that
+// closing tasks end anyway. Absent: even if all that yield end there is no room, or the worker is
+// kept free for another task that does not yield.
 std::optional<std::vector<Task*>> Coordinator::to_give_back(const Worker& worker,
                                                             const TaskSpec& waits) {
   if (worker.state != WorkerState::ready || !may_have(worker, waits)) return std::nullopt;
@@ -71,7 +73,8 @@ std::optional<std::vector<Task*>> Coordinator::to_give_back(const Worker& worker
     given.push_back(each);
   }
   if (!fits(left, waits)) return std::nullopt;
-  // Some may have nothing of what it lacks.
+  // Spares those whose resources the waiting task does not need: a collector without a GPU frees
+  // none.
   std::erase_if(given, [&](const Task* each) {
     Worker with = left;
     add_task(with, each->spec);

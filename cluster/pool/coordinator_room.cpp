@@ -1,34 +1,34 @@
-// Room for large tasks.
+// Reserves workers for large tasks.
 #include <algorithm>
 
 #include "cluster/pool/coordinator.h"
 
 namespace attune {
 
-// Where many small tasks come and go, what is free on a worker is never enough for a large one. So
-// the first of a line that has waited long gets a worker to itself, as soon as that has let go of
-// what it has: the one with the least to do. Only what is more important gets room there before.
-// As in backfilling with reservations: Mu'alem and Feitelson, IEEE TPDS 12 (2001), section 2, but
-// without estimates of how long tasks run.
+// Where many small tasks come and go, no worker ever has enough free for a large one. So the first
+// task of a line that has waited for `patience` seconds gets a worker reserved: the one with the
+// least to do. That worker then takes only tasks with the same requirements or with higher
+// priority. This is backfilling with reservations (Mu'alem and Feitelson, IEEE TPDS 12 (2001),
+// section 2), without estimates of run times.
 double Coordinator::keep_room(double now) {
   std::vector<std::string> freed;
   std::erase_if(kept_, [&](const auto& each) {
     Worker* worker = workers_.find(each.second);
     if (worker == nullptr || !worker->kept_for || worker->kept_for->id != each.first) return true;
     if (may_have(*worker, *worker->kept_for)) return false;
-    worker->kept_for.reset();  // it has refused it since
+    worker->kept_for.reset();  // the worker has refused the task's client since
     freed.push_back(each.second);
     return true;
   });
   double next = std::numeric_limits<double>::infinity();
   queue_.for_each_line([&](const TaskSpec& spec, std::size_t) {
-    if (!spec.worker.empty()) return;  // that one is for it alone
+    if (!spec.worker.empty()) return;  // that worker is for this task alone
     const double due = board_.find(spec.id)->since + options_.patience;
     if (due > now) {
       next = std::min(next, due);
       return;
     }
-    next = std::min(next, now + options_.patience);  // those that may have it may come later
+    next = std::min(next, now + options_.patience);  // a worker that may have it may come later
     if (kept_.contains(spec.id)) return;
     if (Worker* worker = workers_.to_keep_for(spec)) {
       worker->kept_for = spec;
@@ -39,7 +39,7 @@ double Coordinator::keep_room(double now) {
   return next;
 }
 
-// It does not wait any more.
+// The task does not wait any more, so its reserved worker is free for others.
 void Coordinator::give_room_back(const std::string& task, double now) {
   const auto found = kept_.find(task);
   if (found == kept_.end()) return;

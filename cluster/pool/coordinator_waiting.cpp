@@ -1,4 +1,4 @@
-// Why tasks wait, for people.
+// Explains to people why tasks wait.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace attune {
 
-// Of those that are here. Empty: one may have it, now or later, perhaps when it can be heard again.
+// Why no connected worker may have the task. Empty: one may have it, now or later, or a lost worker
+// may when it comes back. Draining workers do not count.
 std::string Coordinator::why_nobody(const TaskSpec& spec) const {
   constexpr std::size_t kNamed = 3;
   std::vector<std::string> obstacles;
@@ -25,9 +26,9 @@ std::string Coordinator::why_nobody(const TaskSpec& spec) const {
   return fmt::format("no worker may have it: {}", fmt::join(obstacles, ", "));
 }
 
-// Nobody ends for what is due where only such tasks run as are due themselves: with a learner that
-// alone fills all workers an evaluation waits for as long as that lives. Empty: there will be a
-// place, or a worker cannot be heard that may have one.
+// Places are made by ending tasks that yield. Where only other tasks run nothing is ended: with a
+// learner that fills all workers alone, an evaluation waits as long as the learner lives. This
+// function says so. Empty: there will be a place, or a lost worker may offer one.
 std::string Coordinator::why_no_place(const Task& task) const {
   if (!owns(task) || yields(task)) return "";
   std::vector<std::string> full;
@@ -63,10 +64,10 @@ std::string Coordinator::why_waiting(const Task& task) const {
   return task.cause.empty() ? nobody : fmt::format("{}; {}", nobody, task.cause);
 }
 
-// Whoever waits longer than it takes workers to come hears that none of them will do, or that
-// nobody there gives way. Of a task
-// that waits for its own worker, or of which the operator has said why it waits, that one knows
-// more.
+// After `tell_after` seconds (after `patience` if there is no worker at all) tells clients why
+// their tasks wait: no worker may have them, or the workers run only tasks that yield to nobody.
+// Says nothing of tasks that wait for a worker of their own, or of which the operator has said why
+// they wait: the operator knows more.
 double Coordinator::tell_obstacles(double now) {
   double next = std::numeric_limits<double>::infinity();
   queue_.for_each_line([&](const TaskSpec& first, std::size_t) {

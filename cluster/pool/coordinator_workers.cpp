@@ -1,4 +1,4 @@
-// What workers say.
+// What workers say, and how the coordinator treats lost workers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 namespace attune {
 namespace {
 
-// Of jobs of a batch system none ever comes back.
+// Workers in batch jobs never come back under their names, so without a bound their orphans would
+// pile up.
 constexpr std::size_t kMostOrphans = 1000;
 
 bool names(const WorkerHello& hello, const Task& task) {
@@ -24,7 +25,7 @@ bool names(const WorkerHello& hello, const Task& task) {
 Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
   const std::string key = hello.key.empty() ? "" : TRY(digest_of_key(hello.key));
   Worker& worker = workers_.at(hello.id);
-  // Also while it cannot be heard: its tasks are nobody else's.
+  // Also while the worker is lost: its tasks wait for nobody else.
   if (!worker.key.empty() && worker.key != key)
     return fail(
         fmt::format("the name {} is that of another worker, which has another key: give this one "
@@ -61,9 +62,9 @@ Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
   return {};
 }
 
-// Under a worker that was killed its trials run on. The next attempt waits until this one has
-// ended, wherever it is; whoever comes under the name of that worker is told to find it, and to end
-// it.
+// When a worker is killed its trials run on. The next attempt of such a trial, on whatever machine,
+// waits until the old attempt has ended. So a worker that comes under the old name gets the old
+// lease, in order to find the attempt, and a cancel, in order to end it.
 void Coordinator::end_orphans(const WorkerHello& hello, const std::string& worker_key) {
   std::erase_if(orphans_, [&](const Task& orphan) {
     const bool same = orphan.worker_key.empty() || orphan.worker_key == worker_key;
@@ -101,22 +102,24 @@ Result<void> Coordinator::drain(const std::string& id, double now) {
   if (worker == nullptr || worker->state == WorkerState::lost)
     return fail(fmt::format("there is no worker {} here", id));
   workers_.set_state(*worker, WorkerState::draining, now);
-  effects_.dismiss(id);  // it goes when it has nothing left
+  effects_.dismiss(id);  // it leaves when it has no task left
   const std::set<std::string> tasks = worker->tasks;
   for (const std::string& each : tasks) {
     Task& task = *board_.find(each);
     if (yields(task)) close(task, kFinish, fmt::format("worker {} is drained", id), false, now);
   }
-  look_at_ = now;  // it may be kept for somebody
+  look_at_ = now;  // it may be reserved for a task, which then needs another worker
   go_on(now);
   return {};
 }
 
-// What it had is lost: another worker may have it, and whatever runs there still is fenced off.
+// The worker's tasks are lost, and other workers may get them. Messages under the old leases are
+// ignored from now on.
 void Coordinator::abandon(Worker& worker, const std::string& cause, double now) {
   const std::string id = worker.hello.id;
   const bool here = worker.state != WorkerState::lost;
-  workers_.set_state(worker, WorkerState::lost, now);  // gets nothing of what is free now
+  // Lost: it gets none of the tasks that become free below.
+  workers_.set_state(worker, WorkerState::lost, now);
   const std::set<std::string> tasks = worker.tasks;
   for (const std::string& each : tasks) {
     Task& task = *board_.find(each);
@@ -125,7 +128,8 @@ void Coordinator::abandon(Worker& worker, const std::string& cause, double now) 
     } else {
       if (orphans_.size() == kMostOrphans) orphans_.pop_front();
       orphans_.push_back(task);
-      orphans_.back().state = TaskState::running;  // what is not there is not begun
+      // Running: a worker that does not find it must not start it.
+      orphans_.back().state = TaskState::running;
     }
     attempt_over(task, TaskState::lost, cause, "", now);
   }
@@ -143,7 +147,7 @@ void Coordinator::worker_unavailable(const std::string& id, const std::string& c
   go_on(now);
 }
 
-// The task, if that is the lease that counts.
+// The task, if it runs under this very lease. Otherwise counts a fenced message and returns null.
 Task* Coordinator::leased_to(const std::string& worker, const HeldLease& lease) {
   Task* task = board_.find(lease.task);
   const bool good = task != nullptr && task->worker == worker && task->lease == lease.lease &&
@@ -167,7 +171,7 @@ void Coordinator::info(const std::string& worker, const HeldLease& lease, std::u
   Task* task = leased_to(worker, lease);
   if (task == nullptr) {
     effects_.cancel(worker, lease, "kill");
-    return effects_.acknowledge_info(worker, lease, seq);  // nobody else will
+    return effects_.acknowledge_info(worker, lease, seq);  // no client hears it, so none will
   }
   task->heard = now;
   if (!owns(*task)) return effects_.info(*task, seq, event);
@@ -188,7 +192,7 @@ void Coordinator::finished(const std::string& worker, const HeldLease& lease, Ta
   Task* known = board_.find(lease.task);
   const bool again = known != nullptr && known->lease == lease.lease && is_end(known->state);
   Task* task = again ? nullptr : leased_to(worker, lease);
-  // The worker keeps it until it hears this.
+  // Even an end that does not count is acknowledged: the worker repeats it until then.
   if (task == nullptr) return effects_.acknowledge_end(worker, lease);
   attempt_over(*task, state, cause, report, now);
   effects_.acknowledge_end(worker, lease);
@@ -200,7 +204,7 @@ void Coordinator::refused(const std::string& worker, const HeldLease& lease, con
   if (task == nullptr) return;
   Worker& here = *workers_.find(worker);
   here.refused.insert(task->spec.client);
-  look_at_ = now;  // it may be kept for another one of that client
+  look_at_ = now;  // it may be reserved for another task of that client
   const std::string cause = fmt::format("worker {} cannot run it: {}", worker, why);
   if (task->state != TaskState::leased || task->said_again)
     return attempt_over(*task, TaskState::lost, cause, "", now);

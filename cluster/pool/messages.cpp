@@ -13,7 +13,8 @@
 namespace attune {
 namespace {
 
-// What is kept, and told to others in a message that has room for more than this.
+// Reads a text that the coordinator stores and passes on. The limit is far below that of a message,
+// so that a message that carries the text has room for more.
 Result<std::string> short_text_at(const json& message, std::string_view key) {
   constexpr std::size_t kMost = std::size_t{1} << 20;
   std::string text = TRY(text_at(message, key));
@@ -30,7 +31,7 @@ json about(std::string_view type, const Task& task) {
   return about(type, {task.spec.id, task.lease});
 }
 
-// What a journal says may lie ahead, of a life whose clock did.
+// `time` may come from a journal and lie ahead of `now`, if the clock of that time was fast.
 double seconds_since(double time, double now) { return std::max(now - time, 0.0); }
 
 json worker_status(const Worker& worker) {
@@ -52,7 +53,7 @@ json task_status(const Coordinator& coordinator, const Task& task, double now) {
   return status;
 }
 
-// A client speaks of its own tasks only.
+// A client may speak of its own tasks only.
 Result<void> check_owner(const Coordinator& coordinator, const std::string& client,
                          const std::string& id) {
   const auto& tasks = coordinator.board().tasks();
@@ -62,7 +63,7 @@ Result<void> check_owner(const Coordinator& coordinator, const std::string& clie
   return {};
 }
 
-// Of any client, or of the commander.
+// Ends a task of any client or of the commander, for `attune pool cancel`.
 Result<json> end_task(Coordinator& coordinator, const json& message, double now) {
   const std::string id = TRY(name_at(message, "task"));
   const std::string cause = TRY(short_text_at(message, "cause"));
@@ -146,7 +147,7 @@ json status_message(const Coordinator& coordinator, double now) {
     workers.push_back(worker_status(worker));
   std::vector<const Task*> ordered;
   for (const auto& [id, task] : coordinator.board().tasks()) ordered.push_back(&task);
-  // Those that have ended, and wait for their clients, last.
+  // Ended tasks, which wait for their clients, come last.
   std::ranges::sort(ordered, {},
                     [](const Task* task) { return std::pair(is_end(task->state), task->order); });
   const std::size_t count = ordered.size();

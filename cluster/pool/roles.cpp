@@ -13,7 +13,8 @@ std::filesystem::path role_file(const std::filesystem::path& folder, std::string
 }
 
 std::filesystem::path role_file_of(const std::filesystem::path& said, std::string_view role) {
-  // One file for all roles, of former versions: experiments that are resumed may name it.
+  // Earlier versions had one file for all roles. Experiments of theirs may still name it when they
+  // are resumed.
   if (said.filename() == "coordinator.json") return role_file(said.parent_path(), role);
   std::error_code none;
   const bool file = std::filesystem::exists(said, none) ? !std::filesystem::is_directory(said, none)

@@ -24,7 +24,7 @@ constexpr std::array kNames = {std::pair{queued, "queued"},       std::pair{leas
 Result<double> amount_at(const json& object, const std::string& key, double fallback) {
   if (!object.contains(key)) return fallback;
   const double amount = TRY(number_at(object, key));
-  // Nothing infinite: JSON cannot say it, and what is journalled is to be read back.
+  // Infinity is refused: JSON has no text for it, and the journal must be readable.
   constexpr double kMost = 1e18;
   if (!(amount >= 0 && amount <= kMost))
     return fail(fmt::format("{}: 0 to {} is wanted, not {}", key, kMost, amount));

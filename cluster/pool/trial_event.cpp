@@ -25,7 +25,7 @@ bool flag_at(const json& object, const char* key) {
   return found != object.end() && *found == true;
 }
 
-// Null: unknown.
+// Seconds; null or missing: unknown.
 Result<std::optional<double>> ran_at(const json& object) {
   const auto found = object.find("ran");
   if (found == object.end() || found->is_null()) return std::nullopt;
@@ -37,7 +37,7 @@ Result<std::optional<double>> ran_at(const json& object) {
 json to_json(const std::optional<double>& ran) { return ran ? json(*ran) : json(); }
 
 Result<ReportMetricData> parse_metric(const std::string& job_id, const std::string& text) {
-  // In this process for the first time: a worker sends what the trial has written.
+  // The worker sends what the trial has written, so this process must check it itself.
   Command command = TRY(decode(Frame{"ME", text}));
   auto* metric = std::get_if<ReportMetricData>(&command);
   if (metric == nullptr || metric->trial_job_id != job_id)

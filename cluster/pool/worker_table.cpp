@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-// Sums of fractions, such as ten times 0.1.
+// Tolerance for sums of fractions: ten times 0.1 must fit into 1.
 constexpr double kSlack = 1e-9;
 
 bool enough(double wanted, double used, double capacity) {
@@ -112,7 +112,7 @@ void add_task(Worker& worker, const TaskSpec& task) {
 
 void remove_task(Worker& worker, const TaskSpec& task) {
   if (worker.tasks.erase(task.id) > 0) add(worker.used, task.needs, -1);
-  if (worker.tasks.empty()) worker.used = {};  // no rest of sums of fractions
+  if (worker.tasks.empty()) worker.used = {};  // sums of fractions leave a rest
 }
 
 Worker* WorkerTable::find(const std::string& id) {

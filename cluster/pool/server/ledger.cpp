@@ -10,8 +10,9 @@
 namespace attune {
 namespace {
 
-// More than this is not held back for the disk: who wants to say more has to wait.
+// If more bytes than this wait for the disk, the server stops reading what its peers say.
 constexpr std::size_t kMostBacklog = std::size_t{64} << 20;
+// A restart: the former coordinator may need a moment to end.
 constexpr std::chrono::milliseconds kLockPatience{5000};
 constexpr JsonLimits kLimits{.depth = 200, .keys = 10'000'000};
 
@@ -88,7 +89,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(FileSystem& files, const Options& o
     file = TRY(JournalFile::open(files, file_options, *std::move(former.file), place->good,
                                  place->after_snapshot, std::move(ready), log));
   } else {
-    former.file.reset();  // an empty one, which is about to be locked again
+    former.file.reset();  // closes an empty file, because create() locks it again
     file = TRY(JournalFile::create(files, file_options, std::move(ready), log));
     file->append({RecordKind::header, dump_json(header(seed))});
   }
@@ -100,6 +101,8 @@ void Ledger::append(std::string record) { file_->append({RecordKind::edge, std::
 
 bool Ledger::full() const { return file_->full(kMostBacklog); }
 
+// A snapshot must be worth its bytes: the records since the last one are at least twice as large as
+// that. `tried_` keeps a snapshot that failed from being tried again at each call.
 void Ledger::snapshot_if_due(const std::function<json()>& save) {
   if (file_->writing_snapshot() || !file_->trouble().empty()) return;
   const std::uint64_t most = std::max<std::uint64_t>(snapshot_bytes_, 2 * file_->snapshot_bytes());

@@ -1,6 +1,6 @@
 #pragma once
-// The journal of the coordinator: opens it, gives what is in it, appends, and decides when a
-// snapshot is due. Io thread only.
+// The journal of the coordinator: opens it, hands over what it holds, appends records, and decides
+// when a snapshot is due. Io thread only.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -24,24 +24,28 @@ class Ledger {
   struct Options {
     std::string path;
     Durability durability = Durability::each_second;
-    std::size_t snapshot_bytes = std::size_t{4} << 20;  // of records, before there is another one
+    // Of records before the next snapshot, at least.
+    std::size_t snapshot_bytes = std::size_t{4} << 20;
   };
-  // A journal that nobody else can open, from before it is read.
+  // The journal of the former coordinator. It was locked before it was read, so nobody else can
+  // open it.
   struct Former {
     std::optional<JournalFile::Existing> file;
-    std::optional<std::uint64_t> seed;  // of all draws that its records stand for; none: a new one
+    std::optional<std::uint64_t> seed;  // that the former coordinator used; absent: a new journal
   };
-  // An error names the file: it is in use, damaged, of another program or format.
+  // Locks and reads the journal. An error names the file: it is in use, damaged, or of another
+  // program or format.
   static Result<Former> look(FileSystem& files, const Options& options);
 
-  // What the former coordinator has left: the state of its newest snapshot, then each record.
+  // Called by open() with what the former coordinator left: the state of its newest snapshot, then
+  // each record after it.
   struct Readers {
     std::function<Result<void>(const json& state)> load;
     std::function<Result<void>(const json& record)> replay;
   };
-  // `seed` is that of `former`, if it has one; a new journal says it from its first record on.
-  // `ready` as JournalFile::open's. An error names the file: it is damaged or cannot be followed;
-  // nothing was changed then.
+  // `seed` must be that of `former`, if it has one; a new journal stores it in its first record.
+  // `ready` is that of JournalFile::open. An error names the file, which is unchanged: it is
+  // damaged, or a reader refused what it holds.
   static Result<std::unique_ptr<Ledger>> open(FileSystem& files, const Options& options,
                                               Former former, std::uint64_t seed,
                                               const Readers& readers, std::function<void()> ready,
@@ -49,7 +53,7 @@ class Ledger {
 
   bool had_records() const { return had_records_; }
   void append(std::string record);  // JSON text
-  // What was appended before has this position; it is durable when durable() has reached it.
+  // The position behind all appended records. They are durable once durable() has reached it.
   std::uint64_t position() const { return file_->position(); }
   std::uint64_t durable() const { return file_->durable(); }
   const std::string& trouble() const { return file_->trouble(); }
@@ -59,7 +63,7 @@ class Ledger {
   void poll() { file_->poll(); }
   bool needs_tick() const { return file_->needs_tick(); }
   void tick() { file_->tick(); }  // once a second while needs_tick()
-  // When it is time for one, of the state that `save` gives.
+  // Writes a snapshot of the state that `save` returns, if one is due.
   void snapshot_if_due(const std::function<json()>& save);
   Result<void> close() { return file_->close(); }
 
@@ -75,7 +79,8 @@ class Ledger {
   const json header_;
   const std::size_t snapshot_bytes_;
   const bool had_records_;
-  std::uint64_t tried_ = 0;  // bytes since the snapshot when the last one was begun
+  // Bytes_since_snapshot() when the last snapshot was begun; 0 after one succeeded.
+  std::uint64_t tried_ = 0;
 };
 
 }  // namespace attune

@@ -1,7 +1,6 @@
 #pragma once
-// Where an operator sits: shows it how things stand, and does what it asks the coordinator for.
-//
-// One thread.
+// Connects an operator to the coordinator: shows it views of the coordinator's state, and does what
+// it asks for.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,20 +16,21 @@ class OperatorSeat final : public OperatorPort {
  public:
   struct Surroundings {
     std::function<double()> now;
-    std::function<std::string()> address;  // that others dial
-    std::function<void()> changed;         // called after everything that changes the coordinator
-    // Calls it when all that was recorded is durable.
+    std::function<std::string()> address;  // that workers dial
+    std::function<void()> changed;         // called after each change of the coordinator
+    // Calls its argument once everything recorded so far is durable.
     std::function<void(std::function<void()>)> when_durable;
   };
   OperatorSeat(Coordinator& coordinator, Surroundings surroundings, Log log)
       : coordinator_(coordinator), around_(std::move(surroundings)), log_(std::move(log)) {}
 
   void take(std::unique_ptr<Operator> who) { operator_ = std::move(who); }
-  void something_happened() { unseen_ = true; }  // that it should see
-  // One view at a time, for all that has happened. What it sees is durable, and no earlier than
-  // that.
+  void something_happened() { unseen_ = true; }  // which the operator should see
+  // If something has happened, takes a view of the coordinator, and shows it to the operator once
+  // the records before it are durable. At most one view is on its way.
   void show();
-  // It has not seen all, or has something to do that must not be cut off.
+  // The operator has not seen everything yet, or is busy (Operator::busy): the server should not
+  // end now.
   bool needs_time() const { return operator_ && (unseen_ || showing_ || operator_->busy()); }
   void tick() const;
   std::optional<double> next_time() const;

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// So much waits for the disk at most, before nobody is listened to any more.
+// If more messages than this wait for the disk, the server stops reading what its peers say.
 constexpr std::size_t kMostHeldBack = 100'000;
 
 constexpr std::chrono::seconds kTick{1};
@@ -23,10 +23,10 @@ constexpr std::chrono::seconds kFarewell{3};
 
 Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former former,
                                             const MakeOperator& make_operator) {
-  // First: where nobody can listen nothing is begun.
+  // Listens first: a coordinator that cannot listen must not change the journal.
   ListenerOptions listening;
   listening.address = options_.listen;
-  // New ones: whoever knew those of the former coordinator, and should not any more, is out.
+  // New secrets at each start: copies of former ones lose their right.
   for (const RoleFile& each : kRoleFiles) listening.secrets.emplace(each.role, Secret::draw());
   listening.connection.ping = options_.ping;
   listening.connection.silence = options_.silence;
@@ -44,7 +44,7 @@ Result<void> CoordinatorServer::Impl::begin(FileSystem& files, Ledger::Former fo
       [this](const json& record) { return replay(record); }};
   ledger_ = TRY(Ledger::open(
       files, ledger_options(options_), std::move(former), seed_, readers,
-      // From a helper thread, which ends before this does.
+      // Called by a helper thread, which ends before this object does.
       [this, settle = while_alive([this] { this->settle(); })] { boost::asio::post(io_, settle); },
       log_));
   if (coordinator_.over())
@@ -72,8 +72,8 @@ Result<void> CoordinatorServer::Impl::write_role_file(const RoleFile& file) cons
                             {address(), role, secrets_.at(role)});
 }
 
-// Where somebody has taken the folder away nobody could come any more. Another one's files stay,
-// who may be at home there now.
+// If a role file was deleted, writes it again, and its folder if need be, so that workers and
+// clients can reconnect. A file that exists stays: it may be another coordinator's by now.
 void CoordinatorServer::Impl::keep_address() {
   look_.expires_after(options_.look);
   look_.async_wait(while_alive([this](const boost::system::error_code& error) {
@@ -105,7 +105,8 @@ json CoordinatorServer::Impl::save() const {
 
 // ---- what is said to them
 
-// As a manager would hear; of tasks that wait for the same once.
+// For tasks of the commander, which have no client: tells the user why a task waits, as a manager
+// would be told. The same reason is told once in a row, of whatever task.
 void CoordinatorServer::Impl::tell_waiting(const Task& task) {
   if (task.state != TaskState::queued || !options_.on_task_event) return;
   const std::string why = task.waits_for.empty() ? task.obstacle : task.waits_for;
@@ -122,9 +123,11 @@ void CoordinatorServer::Impl::say(SessionId id, json message) {
   when_durable([this, id, message = std::move(message)] { sessions_.say(id, message); });
 }
 
-// A client that is behind is not told more, so that what waits for it has a bound, and nobody else
-// is slowed down for it. Workers keep what was not acknowledged, and stop reading what trials
-// report when that is much. In its order: what comes behind something that was missed is, too.
+// Whether this info is withheld from the task's client. A client that is behind gets no infos, so
+// that the messages that wait for it are bounded, and nobody else is slowed down. Nothing is lost:
+// workers keep what is not acknowledged, and stop reading what trials report when that becomes too
+// much. Once an info of a task was withheld, so are all later ones until catch_up(), so that the
+// order stays.
 bool CoordinatorServer::Impl::misses(const Task& task) {
   const std::string& client = task.spec.client;
   const auto known = missed_.find(client);
@@ -156,7 +159,8 @@ void CoordinatorServer::Impl::await_farewell(int more) {
   }));
 }
 
-// Workers that hear it go; those that do not have nothing to do here any more either.
+// Tells the workers to leave, and waits for them and for the operator, with a bound
+// (await_farewell). A worker that does not hear it has nothing left to do here either.
 void CoordinatorServer::Impl::say_goodbye() {
   if (!std::exchange(parting_, true)) {
     sessions_.say_to_all(Role::worker, {{"type", "drain"}});
@@ -166,7 +170,7 @@ void CoordinatorServer::Impl::say_goodbye() {
     boost::asio::post(io_, std::exchange(on_finished_, nullptr));
 }
 
-// After all that one turn of the event loop brings: one write for all.
+// Settles once for all events of one turn of the event loop: their records become one write.
 void CoordinatorServer::Impl::settle_soon() {
   if (std::exchange(settling_, true)) return;
   boost::asio::post(io_, while_alive([this] { settle(); }));
@@ -195,7 +199,7 @@ void CoordinatorServer::Impl::await_deadline() {
   armed_ = next;
   alarm_.cancel();
   if (!next) return;
-  constexpr double kLongest = 86'400;  // limits may be centuries, which are too many nanoseconds
+  constexpr double kLongest = 86'400;  // a limit may be centuries, too many nanoseconds
   alarm_.expires_after(std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(std::clamp(*next - now(), 0.0, kLongest))));
   alarm_.async_wait(while_alive([this](const boost::system::error_code& error) {
@@ -231,7 +235,8 @@ Result<std::unique_ptr<CoordinatorServer>> CoordinatorServer::create(
     const ServerParts& parts, Log log, std::function<void()> on_finished) {
   const Ledger::Options ledger = Impl::ledger_options(options);
   Ledger::Former former = TRY(Ledger::look(files, ledger));
-  // Records are calls: with another seed they would not lead to where the former coordinator was.
+  // Replaying records repeats the former coordinator's calls. With another seed the draws would
+  // differ, and lead to another state.
   const std::uint64_t seed = former.seed.value_or(options.seed.value_or(options.entropy));
   if (options.seed.value_or(seed) != seed)
     return fail(

@@ -1,8 +1,9 @@
 #pragma once
-// The coordinator as a server: connections in, the state machine and the buffers in the middle, the
-// journal below. What is said to others leaves when the records before it are durable.
+// The coordinator as a server: it accepts connections, feeds the state machine and the buffers with
+// what it hears, and keeps the journal. A message leaves only when the records before it are
+// durable.
 //
-// One thread, that of `io`.
+// All calls come from one thread, that of `io`.
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <functional>
@@ -21,39 +22,41 @@
 
 namespace attune {
 
-// What a coordinator keeps in its folder, beside a file for each role (cluster/pool/roles.h).
+// The name of the journal in the coordinator's folder, where the files of the roles are too
+// (cluster/pool/roles.h).
 inline constexpr char kCoordinatorJournal[] = "coordinator.journal";
 
 struct ServerOptions {
-  std::filesystem::path directory;     // made when missing, for its user alone
+  std::filesystem::path directory;     // made when missing, readable by its user only
   std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0: a free one
-  std::string advertise;               // what others dial, when that is another HOST:PORT
-  // Of the commander and of all draws from buffers. It is in the journal: an earlier coordinator's
-  // stays in force, and to ask for another one is an error.
+  std::string advertise;               // the HOST:PORT that others dial; empty: that of `listen`
+  // The seed of the commander and of all draws from buffers. The journal keeps it, and create()
+  // fails if another one is asked for. Absent: the journal's seed, or `entropy` for a new journal.
   std::optional<std::uint64_t> seed;
-  std::uint64_t entropy = 0;  // the seed of a new coordinator for which none is asked for
+  std::uint64_t entropy = 0;  // random; used as the seed of a new journal if `seed` is absent
   Durability durability = Durability::each_second;
   CoordinatorOptions coordinator;
-  // Of the commander's tasks, for people: what an evaluation has found, what has failed. May be
-  // empty. `record` is why.
+  // Hears of the commander's tasks, for people: what an evaluation has found, what has failed, why
+  // a task waits. May be empty. `record` is the cause; it is empty for a task that waits.
   std::function<void(const std::string& text, const Record& record)> on_task_event;
   std::chrono::milliseconds ping{2'000}, silence{10'000};  // of connections
-  std::chrono::milliseconds look{5'000};  // after so long the file of the address is looked for
+  std::chrono::milliseconds look{5'000};  // between looks whether the role files still exist
 };
 
-// `seed`: of all lives of the coordinator. An error: it does not begin.
+// `seed` is the same after each restart. An error: the coordinator does not start.
 using MakeCommander = std::function<Result<std::unique_ptr<Commander>>(std::uint64_t seed)>;
 
 struct ServerParts {
-  MakeTaskBuffers make_buffers;  // always needed
-  MakeCommander make_commander;  // empty: there are only the tasks of clients
+  MakeTaskBuffers make_buffers;  // required
+  MakeCommander make_commander;  // empty: only clients submit tasks
   MakeOperator make_operator;    // empty: workers come by themselves
 };
 
 class CoordinatorServer {
  public:
-  // `on_finished`: nothing new begins, and all has ended; called once, by the event loop. Errors
-  // name the file or the address. `files` and `clock` live longer.
+  // The event loop calls `on_finished` once, when the coordinator was told to finish, or its
+  // commander is done, and all tasks have ended. Errors name the file or the address. `files` and
+  // `clock` must live longer.
   static Result<std::unique_ptr<CoordinatorServer>> create(boost::asio::io_context& io,
                                                            FileSystem& files, const Clock& clock,
                                                            ServerOptions options,
@@ -64,11 +67,11 @@ class CoordinatorServer {
   ~CoordinatorServer();  // cuts all connections; tasks run on
 
   const std::string& address() const;  // HOST:PORT
-  bool went_on() const;                // an earlier one had left a journal
+  bool went_on() const;                // it continues the journal of an earlier coordinator
   const Coordinator& coordinator() const;
-  bool idle() const;                      // no client is here, and no task that has not ended
-  void finish(const std::string& cause);  // nothing new begins, what runs is stopped
-  // All that was said is on the disk. For the end.
+  bool idle() const;                      // no client is connected, and all tasks have ended
+  void finish(const std::string& cause);  // no new task begins; all are told to stop
+  // Before the destructor: closes the journal. Afterwards everything that was said is on the disk.
   Result<void> close();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What a CoordinatorServer is made of. Only for its sources.
+// The implementation of CoordinatorServer. Only for its sources.
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <filesystem>
@@ -53,7 +53,7 @@ class CoordinatorServer::Impl final : public Effects {
         patience_(io),
         look_(io) {}
 
-  // The first coordinator's stays; a later one's is not used.
+  // Only the first coordinator of a folder uses it; its successors find that one in the journal.
   static CoordinatorOptions with_secret(CoordinatorOptions options) {
     options.secret = Secret::draw().hex();
     return options;
@@ -161,7 +161,7 @@ class CoordinatorServer::Impl final : public Effects {
   void say(SessionId id, json message);
   bool misses(const Task& task);
   void catch_up();
-  // `call`, while this is there. For handlers of `io_` and of other threads.
+  // Wraps `call` so that it does nothing once this object is gone. For handlers of `io_`.
   template <class Call>
   auto while_alive(Call call) {
     return [call = std::move(call), alive = std::weak_ptr(alive_)](auto&&... arguments) {
@@ -189,18 +189,18 @@ class CoordinatorServer::Impl final : public Effects {
   OperatorSeat seat_;
   HeldBack held_back_;
   std::unique_ptr<Listener> listener_;
-  Secrets secrets_;  // of the roles, of this life
+  Secrets secrets_;  // of the roles; drawn by begin()
   Sessions sessions_;
   boost::asio::steady_timer alarm_, second_, patience_, look_;
   double began_ = clock_.now(), began_time_ = clock_.wall();  // corrected by begin()
   std::optional<double> armed_;
-  // Clients that were behind, and their tasks of which they have not been told all.
+  // Clients that were behind, and those of their tasks of which an info was withheld.
   std::map<std::string, std::set<std::string>> missed_;
-  std::string told_waiting_;  // the last reason, of any task of the commander
-  bool live_ = false;         // what happens is not replayed
+  std::string told_waiting_;  // the last reason that was told, of any task of the commander
+  bool live_ = false;         // false while records are replayed
   bool settling_ = false, ticking_ = false, parting_ = false;
-  // Whoever is called by the event loop looks whether it is still there: a timer that has expired
-  // cannot be cancelled.
+  // Handlers check whether this object still exists: cancelling a timer does not recall a handler
+  // that is queued already.
   const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

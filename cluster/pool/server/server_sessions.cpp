@@ -1,4 +1,4 @@
-// Who comes, what they say, and who goes.
+// Connections that come and go, and what their messages do.
 #include <fmt/format.h>
 
 #include <array>
@@ -11,10 +11,11 @@
 namespace attune {
 namespace {
 
-// What is passed on stands in another message then.
+// The longest message whose content fits into another message, which has 1 MiB for the rest.
 constexpr std::size_t kMostPassedOn = JsonFrameLimits{}.bytes - (std::size_t{1} << 20);
 
-// Written as we do it may be longer than what has come. No byte becomes more than six.
+// Encoded by us a message may be longer than it came. No byte becomes more than six, so a short one
+// need not be encoded for this check.
 Result<void> check_length(const json& message, const char* what) {
   if (memory_of(message) <= kMostPassedOn / 6) return {};
   const std::size_t bytes = dump_json(message).size();
@@ -23,7 +24,8 @@ Result<void> check_length(const json& message, const char* what) {
                           kMostPassedOn));
 }
 
-// Of those who are no workers and no programs. The parser of messages knows what there is to say.
+// What a viewer, or a client without a key, may not send. Types that nobody knows are left to
+// hear_client().
 Result<void> check_right(const Session& session, const json& type) {
   constexpr std::array<std::string_view, 3> kOfOrders = {"status", "end_task", "drain_worker"};
   if (session.role == Role::view && type != "status")
@@ -48,7 +50,7 @@ void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, cons
   auto session = meet(who, message);
   if (!session) {
     log_.info("{} is refused: {}", connection->peer(), session.error().message);
-    // A worker's name may be free later, a client's is not.
+    // Final for clients only: the name of a worker may become free, that of a client never.
     return connection->refuse(session.error().message, who.role == kClientRole);
   }
   if (session->role == Role::data && task_of(*session) == nullptr)
@@ -89,11 +91,11 @@ Result<Session> CoordinatorServer::Impl::meet(const Identity& who, const json& m
   return session;
 }
 
-// All programs have the secret of their role, and other tasks are easily guessed: each acts for the
-// attempt of which its worker has given it the key.
+// All programs know the secret of their role, and ids of other tasks are easy to guess. So a
+// program must show the key of its attempt, which the worker has given to that attempt only.
 Result<void> CoordinatorServer::Impl::bind(Session& program, const std::string& key) const {
   const Task* task = task_of(program);
-  if (task == nullptr) return {};  // it will be fenced
+  if (task == nullptr) return {};  // hello() or heard() fences it
   if (!same_key(program_key(coordinator_.board().secret(), task->spec.id, task->lease), key))
     return fail(fmt::format("key: it is not the one of attempt {} of task {}", program.attempt,
                             program.name));
@@ -101,7 +103,7 @@ Result<void> CoordinatorServer::Impl::bind(Session& program, const std::string& 
   return {};
 }
 
-// Of a program whose attempt runs; else nullptr.
+// The task of a program, if the program's attempt is the one that runs; else null.
 const Task* CoordinatorServer::Impl::task_of(const Session& program) const {
   const auto& tasks = coordinator_.board().tasks();
   const auto found = tasks.find(program.name);
@@ -112,14 +114,15 @@ const Task* CoordinatorServer::Impl::task_of(const Session& program) const {
   return runs && same && task.attempt == program.attempt ? &task : nullptr;
 }
 
-// It may be the former attempt of a task that was lost, and does not know it.
+// The program may belong to a lost attempt of the task, and not know that.
 void CoordinatorServer::Impl::fence(const Session& program, Connection& connection) {
   connection.refuse(
       fmt::format("attempt {} of task {} does not run", program.attempt, program.name), true,
       "fenced");
 }
 
-// Whoever waits in a former attempt is not to take what is for the next one.
+// Cuts off programs of former attempts: one that waits for a sample must not take what is meant for
+// the next attempt.
 void CoordinatorServer::Impl::fence_former(const std::string& task) {
   sessions_.for_each([&](SessionId id, const Session& session) {
     if (session.role != Role::data || session.name != task || task_of(session) != nullptr) return;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 4096;
 
-// At a reading of Clock::now() it was this time.
+// The coordinator's time was `time` when Clock::now() was `now`.
 struct Mark {
   double now = 0, time = 0;
 };

@@ -1,6 +1,7 @@
 #pragma once
-// The time of a coordinator, over all of its lives. What it remembers has times, and what is due is
-// computed from them, so they must not jump when somebody sets the clock, nor while it is down.
+// The time of a coordinator, which continues over restarts. The coordinator stores times and
+// computes deadlines from them, so its time must not jump when somebody sets the clock or while the
+// coordinator is down.
 #include <filesystem>
 #include <string>
 
@@ -11,15 +12,18 @@ namespace attune {
 
 inline constexpr const char* kTimeFile = "time.json";
 
-// What time it is when a life begins, in seconds since 1970-01-01 UTC or nearly: within one boot of
-// the machine what a former life has begun with, counted on; a boot is named by `boot`. After
-// another boot nobody has counted, and the wall clock is all there is; but never before `newest`,
-// the newest time that is remembered. Writes `directory`/time.json for the next life; what that
-// holds, if it is no such file, counts as another boot.
+// The time at which a coordinator begins, in seconds since 1970-01-01 UTC, approximately. If an
+// earlier coordinator began in the same boot of the machine: its time then plus the seconds since.
+// Otherwise the wall clock, because nothing counts during a reboot. Never before `newest`, the
+// newest time that the coordinator remembers. `boot` identifies the boot (present_boot()); empty:
+// unknown.
+//
+// Writes `directory`/time.json for the next start. A time.json that cannot be read counts as one of
+// another boot.
 Result<double> time_at_begin(const std::filesystem::path& directory, const Clock& clock,
                              const std::string& boot, double newest);
 
-// Of this machine: /proc/sys/kernel/random/boot_id.
+// The id of this machine's present boot, from /proc/sys/kernel/random/boot_id; empty: unknown.
 std::string present_boot();
 
 }  // namespace attune

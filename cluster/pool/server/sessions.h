@@ -1,6 +1,6 @@
 #pragma once
-// Who is connected: workers and clients by their names, and whoever only looks, or gives an order,
-// or is the program of a task. One thread.
+// The open connections: workers and clients, which are found by their names; and those who only
+// look, clients that only give orders, and programs of tasks. All calls come from one thread.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,10 +19,11 @@ enum class Role { worker, client, view, data };
 
 struct Session {
   Role role = Role::worker;
-  std::string name;   // of the worker, the client or the view; the task of a program
-  bool bound = true;  // of a client: the name is its own. Else it has no tasks, and gives orders
+  std::string name;  // of the worker, client or viewer; for a program: its task
+  // Client: it has shown its key. Otherwise it has no tasks, and only gives orders.
+  bool bound = true;
   int attempt = 0;    // of the task
-  LeaseId lease = 0;  // of the attempt, whose key the program has shown
+  LeaseId lease = 0;  // of the program's attempt, once it has shown the key
   std::unique_ptr<Connection> connection;
 };
 
@@ -31,23 +32,24 @@ class Sessions {
   using Id = std::uint64_t;
   explicit Sessions(Log log) : log_(std::move(log)) {}
 
-  // The newest connection of a worker's or client's own name counts: the former one is dropped.
+  // A new connection of a worker, or of a client that has shown its key, replaces the former one of
+  // that name, which is dropped.
   Id add(Session session);
-  void start(Id id, Connection::Handlers handlers);  // to listen to it
-  std::optional<Session> take(Id id);                // whose connection has closed
+  void start(Id id, Connection::Handlers handlers);  // begins to read from it
+  std::optional<Session> take(Id id);                // removes it: its connection has closed
   Session* find(Id id);
   bool none_are(Role role) const { return names(role).empty(); }
   void for_each(const std::function<void(Id id, Session& session)>& visit);
 
-  // Nothing when it is not here. Who cannot be told, because the message is too large for a frame,
-  // is cut off, and knows why.
+  // Does nothing if the session does not exist. If the message is too large for a frame, cuts the
+  // session off and says why.
   void say(Id id, const json& message);
   void say(Role role, const std::string& name, const json& message);
   void say_to_all(Role role, const json& message);
 
-  // Nobody is listened to any more while the disk does not take what was said.
+  // While `disk` is true no connection is read: the disk does not keep up with what was said.
   void slow_down(bool disk);
-  // A client that is here does not take what is for it as quickly as it comes.
+  // The client is connected, and reads more slowly than messages come for it.
   bool is_behind(const std::string& client) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What people want to know of the tasks of a commander, in a line.
+// Events of a commander's tasks that people want to know, a line each.
 #include <string>
 
 #include "cluster/pool/board.h"
@@ -7,7 +7,8 @@
 
 namespace attune {
 
-// Results of evaluations, failures, learners that begin and end. Empty: nothing worth a line.
+// Results of evaluations, failures, further attempts, learners that begin and end. Empty: not worth
+// a line.
 std::string task_event(const Record& record, const Task& task);
 
 }  // namespace attune
