@@ -30,11 +30,11 @@ struct PoolBackend::Attempt {
   std::uint64_t order = 0;
   std::uint64_t position = 0;    // behind the newest report
   std::optional<Ending> wanted;  // stopped or paused
-  std::string how;               // that the coordinator was told
-  std::string cause;             // the newest that was shown
+  std::string how;               // how the coordinator was told to end it; empty: it was not
+  std::string cause;             // the newest cause that people were shown
   std::optional<TrialPlace> place, told_place;
-  double place_known = 0;  // since when, on SystemClock::now(): its `ran` is as of then
-  bool told = false;       // the coordinator may know it
+  double place_known = 0;  // when `place` was set, on SystemClock::now(); its `ran` is as of then
+  bool told = false;       // it was submitted, so the coordinator may know it
   bool ended = false;
 };
 
@@ -85,7 +85,8 @@ void PoolBackend::connected(std::unique_ptr<Connection> connection) {
                       },
                       [this](const std::string& reason) { lost(reason); },
                       {}});
-  // It may have heard of them before, and may have forgotten them: all in their order.
+  // Submits every attempt again, in order: the coordinator may have forgotten it. One that it knows
+  // stays as it is.
   for (const auto& [order, attempt] : attempts_) {
     if (attempt->ended) continue;
     submit(*attempt);
@@ -228,7 +229,8 @@ Result<void> PoolBackend::heard(const json& message) {
   const std::string task = TRY(text_at(message, "task"));
   Attempt* attempt = find(task);
   if (attempt == nullptr) {
-    // It is about to be adopted, or a former manager has had its end and could not say so.
+    // The manager is about to adopt it, or a former manager stored its end but could not send
+    // `forget`. finish() sends that.
     if (type == "finished" && !by_task_.contains(task)) strangers_.insert(task);
     return {};
   }
@@ -244,7 +246,7 @@ Result<void> PoolBackend::heard(const json& message) {
   return {};
 }
 
-// What cannot be understood is acknowledged too: it would be said again for ever.
+// Acknowledges also what it cannot parse: otherwise the worker would repeat that for ever.
 Result<void> PoolBackend::take_info(Attempt& attempt, const json& message) {
   const std::int64_t seq = TRY(integer_at(message, "seq"));
   const json event = TRY(object_at(message, "event"));
@@ -253,7 +255,7 @@ Result<void> PoolBackend::take_info(Attempt& attempt, const json& message) {
     not_understood(attempt, info.error());
     read_spool(attempt, nullptr, false);  // it may have been a report
   } else {
-    // Somebody has acknowledged what this manager does not know.
+    // A gap: reports between the two were acknowledged, but this manager has not seen them.
     if (info->after > attempt.position) read_spool(attempt, nullptr, false);
     position = info->position;
     if (auto* report = std::get_if<TrialReport>(&info->event))
@@ -281,13 +283,13 @@ Result<void> PoolBackend::take_state(Attempt& attempt, const json& message) {
   } else {
     place(attempt, TRY(parse_place(message)));
   }
-  // Such as a worker that cannot run it.
+  // For example, a worker that cannot run the task.
   if (!cause.empty() && !attempt.wanted && cause != std::exchange(attempt.cause, cause))
     add(attempt, TrialProblem{attempt.start.job_id, cause});
   return {};
 }
 
-// Told when it is fetched, which may be after the next change.
+// Only the place at the time of the next fetch is told, not those in between.
 void PoolBackend::place(Attempt& attempt, TrialPlace where) {
   where.job_id = attempt.start.job_id;
   attempt.place = std::move(where);
@@ -296,13 +298,13 @@ void PoolBackend::place(Attempt& attempt, TrialPlace where) {
   wake();
 }
 
-// Without a word of a worker.
+// Ends an attempt of whose end no worker has told anything.
 void PoolBackend::end(Attempt& attempt, Ending how, const std::string& why) {
   attempt.ended = true;
   add(attempt, TrialFinished{.job_id = attempt.start.job_id, .how = how, .detail = why});
 }
 
-// It has ended, whatever is said of it.
+// Ends the attempt even if the message cannot be understood.
 void PoolBackend::take_end(Attempt& attempt, const json& message) {
   attempt.ended = true;
   const std::string said = text_at(message, "report").value_or("");
@@ -314,8 +316,8 @@ void PoolBackend::take_end(Attempt& attempt, const json& message) {
     if (told->position > attempt.position || end.how == Ending::lost)
       read_spool(attempt, &end, true);
   } else {
-    // Of one that no worker has ended there is no report. What cannot be understood is as good as
-    // none: how it ended nobody knows but the spool.
+    // There is no report if no worker has ended the task; one that cannot be parsed is worth as
+    // much. Then only the spool can show how the attempt ended.
     const std::string text = said.empty() ? "" : not_understood(attempt, told.error());
     end.job_id = attempt.start.job_id;
     end.detail = text_at(message, "cause").value_or("");
@@ -324,7 +326,7 @@ void PoolBackend::take_end(Attempt& attempt, const json& message) {
     if (attempt.wanted && state == "cancelled") end.how = *attempt.wanted;
     read_spool(attempt, end.how == Ending::lost ? &end : nullptr, true);
   }
-  if (end.how == Ending::stopped && !attempt.wanted) {  // by the coordinator, of its own accord
+  if (end.how == Ending::stopped && !attempt.wanted) {  // by the coordinator, not by this manager
     end.how = state == to_text(TaskState::failed) ? Ending::failed : Ending::lost;
     end.detail = text_at(message, "cause").value_or("");
     end.with_grace = true;
@@ -346,7 +348,7 @@ void PoolBackend::read_spool(Attempt& attempt, TrialFinished* end, bool ended) {
 
 void PoolBackend::add(Attempt& attempt, TrialEvent event) {
   if (auto* end = std::get_if<TrialFinished>(&event)) {
-    if (end->time == 0) end->time = SystemClock().wall();  // nobody has seen it end
+    if (end->time == 0) end->time = SystemClock().wall();  // nobody saw it end, so it ends now
     by_job_.erase(attempt.start.job_id);
     ended_.push_back(attempt.order);
   }
@@ -363,7 +365,8 @@ void PoolBackend::wake() {
   });
 }
 
-// Who fetches again has stored what it fetched before: only now may the others forget it.
+// The owner stores the events of a fetch before it fetches again. Only now may the worker and the
+// coordinator forget those of the last fetch.
 std::vector<TrialEvent> PoolBackend::fetch_status_results() {
   for (const json& message : std::exchange(fetched_, {})) say(message);
   fetched_ = std::exchange(to_say_, {});

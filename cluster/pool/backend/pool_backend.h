@@ -1,14 +1,14 @@
 #pragma once
-// Trials on the workers of a coordinator, of which this is a client. An attempt of a trial is a
-// task of one attempt: whether a lost one is tried again is the manager's to say.
+// Runs trials on the workers of a coordinator, as one of its clients. Each attempt of a trial is a
+// task with a single attempt: the manager decides whether a lost one is tried again.
 //
-// What the trial has written is in a directory that manager and workers share, at the same path:
-// the connection is the quick way for reports, the spool in that directory the sure one. What was
-// on its way when a worker or the coordinator died is read there when the task has ended. So no
-// report is lost and none comes twice, whoever dies.
+// Manager and workers share a directory, at the same path, in which each trial has a spool with its
+// reports. Reports also come over the connection: that is the fast way, the spool the safe one.
+// When a task has ended, the backend reads from the spool what was in transit when a worker or the
+// coordinator died. So no report is lost and none comes twice, whoever dies.
 //
-// While the coordinator cannot be reached trials run on, and what is asked for waits; only an
-// attempt that it was never told of ends at once when it is to end.
+// While the coordinator cannot be reached trials run on, and requests wait. Only an attempt that
+// the coordinator was never told of ends at once when it is told to end.
 #include <deque>
 #include <filesystem>
 #include <functional>
@@ -32,32 +32,35 @@ namespace attune {
 
 struct PoolBackendOptions {
   DialerOptions dial;
-  std::string experiment_id;              // the name of the client, and the beginning of task ids
-  std::string key;                        // that the name is bound to
-  std::filesystem::path experiment_file;  // what the workers read; in the shared directory
+  std::string experiment_id;              // the client's name, and the prefix of task ids
+  std::string key;                        // proves that the name is ours (cluster/pool/name_key.h)
+  std::filesystem::path experiment_file;  // read by the workers; in the shared directory
   std::string command;                    // for people
   ReportRules report;                     // of the trials
-  Resources capacity;                     // that the manager may count on; infinite: any
-  Resources least;                        // of each trial, where it does not ask for more
+  Resources capacity;                     // that the manager may assume; infinite: any
+  Resources least;                        // each trial gets at least this
   std::vector<std::string> labels;        // that a worker must have
-  bool worker_per_task = false;           // each task is for a worker of its own, named as the task
-  double queue_limit = 0;                 // seconds to wait for a worker; 0: any time
-  std::function<void(const std::string& text)> on_state;  // of the connection, for people
-  // After each try to connect: connected; waiting: in vain; refused: for good, as far as the
+  // Each task has a worker of its own, named after the task.
+  bool worker_per_task = false;
+  double queue_limit = 0;  // seconds that a task waits for a worker; 0: no limit
+  std::function<void(const std::string& text)> on_state;  // news of the connection, for people
+  // Called after each try to connect. waiting: it failed. refused: for good, as far as the
   // coordinator can say.
   std::function<void(DialState state, const std::string& reason)> on_dialled = {};
-  int quiet_failures = 0;  // so many tries in vain are not told: it is only just being started
+  // So many failures in a row are not told: the coordinator may just be starting.
+  int quiet_failures = 0;
 };
 
 class PoolBackend final : public TrialBackend {
  public:
-  // `wake` as in TrialBackend, on `io`, whose thread owns the backend.
+  // `wake` is that of TrialBackend, and is called on `io`, whose thread owns the backend.
   PoolBackend(boost::asio::io_context& io, PoolBackendOptions options, const Rng& rng,
               std::function<void()> wake);
   ~PoolBackend() override;
 
-  // All is over, and stored: the coordinator may forget it, and, when it is only for this
-  // experiment, is to end. When the connection has ended, which it does then, it knows.
+  // The experiment is over and its results are stored: lets the coordinator forget its tasks. If
+  // `shut_down` is set, also tells the coordinator to end: it serves this experiment only. The
+  // connection then closes; once it has, the coordinator knows.
   void finish(bool shut_down);
   bool connected() const { return connection_ != nullptr; }
   // Why it is not connected, a sentence; empty: it is.
@@ -67,9 +70,9 @@ class PoolBackend final : public TrialBackend {
 
   void set_path(const std::filesystem::path& directory) override;
   Resources capacity() const override { return options_.capacity; }
-  // Never fails: what the coordinator refuses has failed later.
+  // Error: the trial runs already. A task that the coordinator refuses fails later, as an event.
   Result<void> start(const TrialStart& trial) override;
-  // Always taken: the coordinator knows it, or begins it now.
+  // Taken, or the error of start(): the coordinator knows the task, or begins it now.
   Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) override;
   void stop(const std::string& job_id) override;
   void pause(const std::string& job_id) override;
@@ -99,7 +102,7 @@ class PoolBackend final : public TrialBackend {
   Result<void> take_info(Attempt& attempt, const json& message);
   Result<void> take_state(Attempt& attempt, const json& message);
   void place(Attempt& attempt, TrialPlace where);
-  std::string not_understood(Attempt& attempt, const Error& error);  // a text of it
+  std::string not_understood(Attempt& attempt, const Error& error);  // returns what it told
   void take_end(Attempt& attempt, const json& message);
   void end(Attempt& attempt, Ending how, const std::string& why);
   void read_spool(Attempt& attempt, TrialFinished* end, bool ended);  // spool_rest.h
@@ -114,9 +117,9 @@ class PoolBackend final : public TrialBackend {
   const PoolBackendOptions options_;
   const std::function<void()> wake_;
   bool wake_posted_ = false;
-  bool over_ = false;                                     // shut_down() was called
+  bool over_ = false;                                     // finish() was called
   int failures_ = 0;                                      // to connect
-  std::string last_failure_;                              // that was told
+  std::string last_failure_;                              // the last one that was told to people
   std::string unreachable_ = "it is being connected to";  // while there is no connection
   std::filesystem::path path_;
   CheckpointFiles checkpoints_;
@@ -126,10 +129,10 @@ class PoolBackend final : public TrialBackend {
   std::uint64_t started_ = 0;
   std::unordered_map<std::string, Attempt*> by_job_, by_task_;
   std::vector<TrialEvent> events_;
-  std::vector<std::uint64_t> moved_;    // attempts, whose place has changed
-  std::vector<std::uint64_t> ended_;    // attempts, whose end is among the events
-  std::set<std::string> strangers_;     // tasks that have ended, of which nobody has asked
-  std::vector<json> to_say_, fetched_;  // of the events; of those that were fetched last
+  std::vector<std::uint64_t> moved_;    // orders of attempts whose place has changed
+  std::vector<std::uint64_t> ended_;    // orders of attempts whose end is in `events_`
+  std::set<std::string> strangers_;     // ended tasks of which no start() or adopt() was called
+  std::vector<json> to_say_, fetched_;  // acknowledgements: of `events_`; of the last fetch
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

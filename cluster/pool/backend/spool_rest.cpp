@@ -30,7 +30,7 @@ std::vector<TrialEvent> read_rest(const KnownAttempt& attempt, const ReportRules
   while (reader.read(buffer, late, events)) continue;
   if (ended) reader.finish(late, events);
   if (end != nullptr) {
-    // What had come to a good end before its worker was lost has nothing to do again.
+    // A trial that succeeded before its worker was lost must not run again.
     auto told = end_of_attempt(reader.facts(), attempt.wanted);
     told.job_id = job;
     if (end->how == Ending::lost && told.how == Ending::succeeded) *end = std::move(told);

@@ -1,6 +1,6 @@
 #pragma once
-// What an attempt has written into the directory that manager and workers share, and what did not
-// come over the connection.
+// Reads from the directory that manager and workers share what an attempt has written and what did
+// not come over the connection.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -14,14 +14,14 @@ namespace attune {
 struct KnownAttempt {
   std::filesystem::path folder;  // of the trial
   const TrialStart& start;
-  std::uint64_t position = 0;    // behind the newest report that is known
-  std::optional<Ending> wanted;  // stopped or paused: what is reported now is late
+  std::uint64_t position = 0;    // behind the newest known report
+  std::optional<Ending> wanted;  // stopped or paused: reports are late from now on
 };
 
-// The reports and problems behind `position`. Nothing where there is no spool.
-// `ended`: nothing more will be written. `end`, of an attempt that came to an end or is lost, may
-// be null: without a final result of its own the attempt gets one as `rules` say, and what is lost
-// and had succeeded before has succeeded.
+// The reports and problems behind `position`; none if there is no spool. `ended`: nothing more will
+// be written. `end` is the end of the attempt, and may be null. If the attempt has reported no
+// final result, one is made as `rules` say. If `end` says lost but the files show that the trial
+// succeeded, `end` becomes succeeded.
 std::vector<TrialEvent> read_rest(const KnownAttempt& attempt, const ReportRules& rules, bool ended,
                                   TrialFinished* end);
 

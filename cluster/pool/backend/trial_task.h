@@ -1,5 +1,5 @@
 #pragma once
-// The task that an attempt of a trial is for the coordinator.
+// Makes the coordinator's task from an attempt of a trial.
 #include <string>
 
 #include "cluster/pool/backend/pool_backend.h"
@@ -9,7 +9,7 @@ namespace attune {
 
 // Unique for ever: EXPERIMENT-TRIAL-ATTEMPT.
 std::string task_id_of(const PoolBackendOptions& options, const TrialStart& start);
-// Of one attempt; its program says how a worker finds the trial.
+// A task with a single attempt. Its program tells a worker how to find the trial.
 TaskSpec task_of(const PoolBackendOptions& options, const TrialStart& start);
 
 }  // namespace attune

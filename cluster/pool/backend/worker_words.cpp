@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-// 0 when it is not there.
+// 0 if `object` has no such member.
 Result<std::uint64_t> position_at(const json& object, const char* key) {
   if (!object.contains(key)) return 0;
   const std::int64_t position = TRY(integer_at(object, key));
@@ -28,7 +28,7 @@ Result<WorkerInfo> parse_worker_info(const std::string& job_id, const json& even
   if (const auto* report = std::get_if<TrialReport>(&info.event)) {
     info.position = report->position;
   } else if (!std::holds_alternative<TrialProblem>(info.event)) {
-    // An end among them would be one too many: it is told by itself.
+    // The end comes in a message of its own; an end here would be a second one.
     return fail("event: a report or a problem is wanted, not " + TRY(text_at(event, "event")));
   }
   return info;

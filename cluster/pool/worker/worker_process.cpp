@@ -16,7 +16,7 @@ WorkerProcess::WorkerProcess(boost::asio::io_context& io, WorkerOptions options,
       log_(std::move(log)),
       handlers_(std::move(handlers)),
       tasks_(io, handlers_.make_backend,
-             rng.fork("infos")() >> 12),  // exact in doubles, as in JSON
+             rng.fork("infos")() >> 12),  // 52 bits, which JSON readers with doubles keep
       dialer_(io, options_.dial, {kWorkerRole, options_.hello.id}, rng,
               {[this] {
                  WorkerHello hello = options_.hello;
@@ -52,13 +52,13 @@ void WorkerProcess::connected(std::unique_ptr<Connection> connection) {
   connection_->start({[this](const json& message) { heard(message); },
                       [this](const std::string& reason) { lost(reason); },
                       {}});
-  // More than the connection takes is not said: what waits for an acknowledgement is bounded.
+  // Sends even if the connection is congested: WorkerTasks bounds what is not acknowledged.
   tasks_.connected([this](const json& message) { send(message); });
   if (draining_) drain();
   await_idleness();
 }
 
-// What is too large for a frame is said to nobody.
+// A message that is too large for a frame is dropped.
 void WorkerProcess::send(const json& message) const {
   if (const auto sent = connection_->send(message); !sent) log_.error("{}", sent.error().message);
 }
@@ -78,7 +78,8 @@ void WorkerProcess::heard(const json& message) {
   await_idleness();
 }
 
-// With a connection the coordinator has the last word: it may have leased something meanwhile.
+// While connected it leaves only when the coordinator dismisses it, which may have leased it
+// something meanwhile.
 void WorkerProcess::leave_if_over() {
   const bool free = connection_ ? dismissed_ : draining_;
   if (done_ || !free || !tasks_.idle()) return;
@@ -98,7 +99,7 @@ std::string WorkerProcess::retry_text() const {
           : fmt::format("for {:g} s, and goes then", static_cast<double>(bound.count()) / 1000));
 }
 
-// Without bound: 0.
+// How long it stays without work or connection; 0: without a bound.
 std::chrono::milliseconds WorkerProcess::patience() const {
   const auto leave = options_.leave_after, unreachable = options_.unreachable_after;
   if (connection_ || unreachable.count() == 0) return leave;
@@ -115,7 +116,7 @@ void WorkerProcess::await_idleness() {
   if (awaits_ != Awaits::nothing) go_if_idle();
 }
 
-// After a while.
+// Leaves if it is still idle after patience().
 void WorkerProcess::go_if_idle() {
   idleness_.expires_after(patience());
   idleness_.async_wait([this, alive = std::weak_ptr(alive_)](const auto& error) {

@@ -1,9 +1,9 @@
 #pragma once
-// A worker: dials the coordinator, again and again, and runs what it is leased. It goes when it was
-// told to drain and has nothing left. When the process dies its trials run on, and a worker that is
-// started under the same name goes on with them.
+// A worker: keeps dialling the coordinator, and runs the tasks that it is leased. It leaves when it
+// was told to drain and has no task left. If the process dies its trials run on, and a worker that
+// is started under the same name continues them.
 //
-// One thread, that of `io`.
+// All calls come from one thread, that of `io`.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -19,13 +19,13 @@ namespace attune {
 
 struct WorkerOptions {
   DialerOptions dial;
-  WorkerHello hello;                   // without what runs
-  std::uint64_t most_tasks = 0;        // takes no more than so many, and goes; 0: any number
+  WorkerHello hello;                   // all but `running` and `draining`
+  std::uint64_t most_tasks = 0;        // drains after so many tasks; 0: no limit
   std::chrono::milliseconds doubt{0};  // WorkerTasks::set_doubt
-  // It goes when it has had nothing to do, or nobody to say it to and nothing that runs, for so
-  // long; 0: stays. The ends of its trials are in their folders for whoever comes after it.
+  // It leaves after so long without a task, or without a connection while no trial runs; 0: never.
+  // The ends of its trials stay in their folders for the next worker of its name.
   std::chrono::milliseconds leave_after{0};
-  std::chrono::milliseconds unreachable_after{0};  // the second of these only
+  std::chrono::milliseconds unreachable_after{0};  // without a connection only
 };
 
 class WorkerProcess {
@@ -33,9 +33,9 @@ class WorkerProcess {
   struct Handlers {
     WorkerTasks::MakeBackend make_backend;
     std::function<void(const std::string& text)> on_state;  // for people: connected, lost, ...
-    std::function<void()> on_done;  // it has nothing left, and gets nothing more
-    // What its name is bound to (name_key.h): asked before each hello, and the same each time.
-    // Empty: that of the options.
+    std::function<void()> on_done;  // it has no task left and gets no more: the process may end
+    // Returns the key that proves that it owns its name (name_key.h), always the same one. Called
+    // before each hello. Empty: the key in the options.
     std::function<std::string()> key = {};
   };
   WorkerProcess(boost::asio::io_context& io, WorkerOptions options, const Rng& rng, Log log,
@@ -45,11 +45,11 @@ class WorkerProcess {
   ~WorkerProcess();
 
   void begin();
-  // Takes nothing more, and goes when its tasks have ended and the coordinator knows it.
+  // Takes no more tasks, and leaves when its tasks have ended and the coordinator knows that.
   void drain();
-  // The machine is about to be taken away, or somebody wants it at once: takes nothing more, and
-  // ends its trials with grace, so that they may save what they have. They are lost, with `why`,
-  // and may go on elsewhere.
+  // For when the machine will be taken away, or somebody wants it at once. Takes no more tasks, and
+  // ends its trials with grace, so that they can save their work. They are lost, with `why` as the
+  // cause, and may continue elsewhere.
   void vacate(const std::string& why);
 
  private:
@@ -72,7 +72,8 @@ class WorkerProcess {
   std::string last_failure_;  // to connect
   bool draining_ = false, dismissed_ = false, done_ = false;
   boost::asio::steady_timer idleness_;
-  enum class Awaits { nothing, task, coordinator } awaits_ = Awaits::nothing;  // until idleness_
+  // Until idleness_ expires.
+  enum class Awaits { nothing, task, coordinator } awaits_ = Awaits::nothing;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -15,15 +15,15 @@
 namespace attune {
 namespace {
 
-// Experiments whose backend is kept although no trial of them runs here.
+// Backends are kept for so many experiments, even if no trial of them runs here.
 constexpr std::size_t kKeptPrograms = 8;
-// What an earlier attempt has left running is killed by the first try; if it can be: on a machine
-// that is cut off it runs on in the same folder, until it ends or that machine is back. As any
-// start that fails it is tried for ten minutes.
+// The first try kills what an earlier attempt left running, if it can. On a machine that is cut off
+// that attempt runs on in the same folder, until it ends or the machine is back. So starting is
+// tried for ten minutes, whatever the error.
 constexpr int kQuickTries = 3, kTries = 600;
 constexpr std::chrono::milliseconds kQuickPause{200}, kPause{1000};
 
-// A number of attempts, of which two can be added.
+// The number of an attempt, small enough to add two of them.
 Result<int> attempt_at(const json& object) {
   constexpr int kMost = 1'000'000'000;
   const std::int64_t attempt = TRY(integer_at(object, "attempt"));
@@ -35,7 +35,8 @@ struct WhatToRun {
   std::string experiment;
   TrialStart start;
 };
-// `attempt`: of the lease, which is added.
+// `attempt` is that of the lease. It is added to the one in the program, which counts what the
+// client tried before.
 Result<WhatToRun> parse_program(const std::string& text, int attempt) {
   const json program = TRY(parse_json(text));
   WhatToRun what{TRY(text_at(program, "experiment")), {}};
@@ -57,8 +58,9 @@ struct WorkerTasks::Program {
   std::string experiment;
   std::unique_ptr<TrialBackend> backend;
   std::map<std::string, Task*> running;  // by job id; the backend has them
-  std::uint64_t used = 0;                // grows; the smallest was not used for the longest time
-  std::size_t unacknowledged = 0;        // bytes that were said
+  // When it was last used, as a count; the smallest was not used for longest.
+  std::uint64_t used = 0;
+  std::size_t unacknowledged = 0;  // bytes that were said
   bool waits_for_room = false;
 };
 
@@ -72,13 +74,13 @@ struct WorkerTasks::Task {
   Program* program = nullptr;
   TrialStart start;
   std::uint64_t position = 0;
-  bool again = false;  // it was leased to this worker before
+  bool again = false;  // this worker had the lease before, and may have begun the task
   bool was_running = false;
   bool begun = false;  // the backend has it
   bool cancelled = false, vacated = false;
-  std::deque<Said> said;                 // not acknowledged
-  std::optional<TrialFinished> doubted;  // it has ended, and nobody was told yet
-  std::optional<json> finished;          // it has ended
+  std::deque<Said> said;                 // sent, not acknowledged
+  std::optional<TrialFinished> doubted;  // it has ended badly, and set_doubt() holds that back
+  std::optional<json> finished;          // the message about its end
   std::unique_ptr<boost::asio::steady_timer> retry;
 };
 
@@ -149,7 +151,8 @@ Result<void> WorkerTasks::lease(const json& message) {
   auto what = parse_program(TRY(text_at(message, "program")), attempt);
   Task& kept = *(tasks_[lease] = std::move(task));
   ++taken_;
-  // It is its client's text, into which the coordinator has not looked: not its mistake.
+  // The program is the client's text, which the coordinator passes on unread. So this is not the
+  // coordinator's mistake, and the connection stays.
   if (!what) {
     refuse(kept, "program: " + what.error().message);
     return {};
@@ -183,7 +186,7 @@ Result<WorkerTasks::Program*> WorkerTasks::program(const std::string& experiment
 }
 
 void WorkerTasks::begin(Task& task) {
-  // An earlier attempt, which lost its lease, is still about to end.
+  // An earlier attempt of this trial, which lost its lease, still runs. finish() begins this one.
   if (!task.program->running.try_emplace(task.start.job_id, &task).second) return;
   if (!task.again) return start(task, 1);
   const auto adopted = task.program->backend->adopt(task.start, task.position);
@@ -241,7 +244,7 @@ Result<void> WorkerTasks::cancel(Task& task, const std::string& how) {
   } else {
     task.program->backend->stop(task.start.job_id);
   }
-  if (task.program->waits_for_room) fetch_soon();  // it may have ended meanwhile
+  if (task.program->waits_for_room) fetch_soon();  // its end may not have been fetched
   return {};
 }
 
@@ -256,14 +259,15 @@ Result<void> WorkerTasks::tell(Task& task, const json& message) {
 
 void WorkerTasks::fetch() {
   for (const auto& [experiment, program] : programs_) {
-    // What is not fetched waits in the spools.
+    // Events that are not fetched wait in the spools.
     program->waits_for_room = program->unacknowledged > most_unacknowledged_ && !all_end(*program);
     if (program->waits_for_room) continue;
     for (TrialEvent& event : program->backend->fetch_status_results()) take(*program, event);
   }
 }
 
-// Their ends are to be heard, whoever is away.
+// Whether all running trials were told to end. Then they are read despite the limit, so that their
+// ends are heard even if nobody acknowledges.
 bool WorkerTasks::all_end(const Program& program) const {
   return std::ranges::all_of(program.running, [](const auto& each) {
     return each.second->cancelled || each.second->vacated;
@@ -277,7 +281,7 @@ void WorkerTasks::take(Program& program, const TrialEvent& event) {
   if (found == program.running.end()) return;
   if (const auto* end = std::get_if<TrialFinished>(&event)) {
     ended(*found->second, *end);
-  } else if (!std::holds_alternative<TrialPlace>(event)) {  // of which the coordinator knows more
+  } else if (!std::holds_alternative<TrialPlace>(event)) {  // the coordinator knows more of places
     info(*found->second, event);
   }
 }
@@ -289,9 +293,10 @@ void WorkerTasks::info(Task& task, const TrialEvent& event) {
                   {"seq", ++seq_},
                   {"event", to_json(event)}};
   if (const auto* report = std::get_if<TrialReport>(&event)) {
-    message["event"]["after"] = task.position;  // nothing was reported between the two
+    message["event"]["after"] = task.position;  // the manager finds gaps by it
     task.position = std::max(task.position, report->position);
-    // It has a place in the spool, which whoever hears of a later position reads.
+    // Too much waits already. The report is in the spool, and a manager that hears of a later
+    // position reads it there.
     if (task.program->unacknowledged > most_unacknowledged_ && all_end(*task.program)) return;
   }
   say(message);
@@ -347,7 +352,7 @@ void WorkerTasks::vacate(const std::string& why) {
 // ---- ending
 
 void WorkerTasks::ended(Task& task, const TrialFinished& end) {
-  // Its shim stops it, too, when it gets the signal.
+  // Also `stopped`: a shim that gets the batch system's signal stops its trial.
   const bool badly =
       end.how == Ending::failed || end.how == Ending::signalled || end.how == Ending::stopped;
   if (!badly || doubt_.count() == 0 || task.vacated || task.cancelled) return finish(task, end);
@@ -368,7 +373,7 @@ void WorkerTasks::finish(Task& task, TrialFinished end) {
     end.with_grace = true;
   }
   json report = to_json(TrialEvent(end));
-  report["position"] = task.position;  // whoever has not heard all of it knows so
+  report["position"] = task.position;  // tells the manager whether it has all reports
   task.finished = json{{"type", "finished"},       {"task", task.held.task},
                        {"lease", task.held.lease}, {"state", to_text(state_of(end.how))},
                        {"cause", end.detail},      {"report", dump_json(report)}};
@@ -377,7 +382,7 @@ void WorkerTasks::finish(Task& task, TrialFinished end) {
   const auto running = program.running.find(task.start.job_id);
   if (running == program.running.end() || running->second != &task) return;
   program.running.erase(running);
-  // Another attempt of it waits for this one to end.
+  // Begins an attempt of the same trial that waited for this end.
   for (const auto& [lease, other] : tasks_) {
     if (other->program == &program && !other->begun && !other->finished &&
         other->start.job_id == task.start.job_id)

@@ -1,10 +1,10 @@
 #pragma once
-// The tasks of a worker: starts and adopts what it is leased, says what happens to it, and keeps
-// what it has said until that was acknowledged. It outlives its connections: after another hello
-// everything that was not acknowledged is said again. Nothing of it needs to outlive the process:
-// trials run under shims, and what they reported is in their spools.
+// The tasks of a worker: starts and adopts those that it is leased, tells the coordinator what
+// happens to them, and keeps each message until it is acknowledged. This object outlives
+// connections: after each hello it repeats everything that was not acknowledged. It need not
+// outlive the process: trials run under shims, and their reports are in their spools.
 //
-// One thread; `io` is its own.
+// All calls come from one thread, that of `io`.
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -24,36 +24,38 @@ namespace attune {
 
 class WorkerTasks {
  public:
-  // What runs the trials of one experiment, or of one role, which the file `experiment` describes.
-  // An error: this machine cannot; it is refused with that text.
+  // Makes the backend that runs the trials of one experiment, or of one role of a workload, which
+  // the file `experiment` describes. An error: this machine cannot run them. The task is then
+  // refused with that text.
   using MakeBackend = std::function<Result<std::unique_ptr<TrialBackend>>(
       const std::string& experiment, std::function<void()> wake)>;
-  // To the coordinator. Not called while there is no connection.
+  // Sends to the coordinator. Called only while there is a connection.
   using Say = std::function<void(const json& message)>;
 
-  // `first_seq`: infos count from there. Drawn at random, so that no number is one of an earlier
-  // process of this worker: what is acknowledged of those is nothing to this one.
+  // `first_seq`: infos are numbered from here. It must be random, so that an acknowledgement for an
+  // earlier process of this worker matches no info of this one.
   WorkerTasks(boost::asio::io_context& io, MakeBackend make_backend, std::uint64_t first_seq);
   ~WorkerTasks();
 
   std::vector<HeldLease> running() const;  // for the hello
   void connected(Say say);                 // after the welcome
   void disconnected() { say_ = nullptr; }
-  // Of the coordinator: lease, cancel, tell, say_again, info_ack, finished_ack. An error says what
-  // is wrong with it.
+  // Takes a message of the coordinator: lease, cancel, tell, say_again, info_ack, finished_ack. An
+  // error says what is wrong with the message.
   Result<void> handle(const json& message);
 
-  // A trial that ends badly is not told for so long: who ends a job sends SIGTERM to all that is in
-  // it, and the trial may die of it before this process has heard of that. See vacate().
+  // The end of a trial that failed is not told for so long. Whoever ends a job sends SIGTERM to all
+  // its processes, and the trial may die of it before this process hears of it. If vacate() is
+  // called meanwhile, the trial counts as lost, not as failed.
   void set_doubt(std::chrono::milliseconds doubt) { doubt_ = doubt; }
-  // More than so many bytes of an experiment that are not acknowledged: its trials are not read any
-  // more until then.
+  // If more bytes of an experiment are not acknowledged, its trials are not read any more until
+  // they are; their reports stay in the spools.
   void set_most_unacknowledged(std::size_t bytes) { most_unacknowledged_ = bytes; }
   bool idle() const { return tasks_.empty(); }
-  bool resting() const;  // nothing runs; ends may wait for somebody who hears them
+  bool resting() const;  // nothing runs; ends may still wait to be acknowledged
   std::uint64_t taken() const { return taken_; }  // leases so far
-  std::size_t doubts() const;                     // ends that were not told yet
-  // All that runs is stopped with grace, and is lost: so is what comes later.
+  std::size_t doubts() const;                     // ends that set_doubt() holds back
+  // Stops all trials with grace. They are lost, and so is every task that is leased later.
   void vacate(const std::string& why);
 
  private:
@@ -74,7 +76,7 @@ class WorkerTasks {
   void info(Task& task, const TrialEvent& event);
   void acknowledge(Task& task, std::uint64_t seq);
   void fetch_soon();
-  bool all_end(const Program& program) const;  // which were told to
+  bool all_end(const Program& program) const;  // all running trials were told to end
   void ended(Task& task, const TrialFinished& end);
   void finish(Task& task, TrialFinished end);
   void forget(Task& task);
@@ -91,7 +93,7 @@ class WorkerTasks {
   const std::uint64_t first_seq_;
   std::uint64_t seq_, uses_ = 0, taken_ = 0;
   std::chrono::milliseconds doubt_{0};
-  std::string vacated_;  // why; empty: it is not
+  std::string vacated_;  // why vacate() was called; empty: it was not
   std::size_t most_unacknowledged_ = std::size_t{16} << 20;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
