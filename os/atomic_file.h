@@ -1,5 +1,5 @@
 #pragma once
-// Files that are there whole or not at all, also after a crash of the program or of the machine.
+// Writes files that exist whole or not at all, also after a crash of the program or of the machine.
 #include <string>
 #include <string_view>
 
@@ -14,10 +14,11 @@ Result<void> write_file_atomically(FileSystem& files, const std::string& path,
                                    std::string_view bytes);
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
-// The whole file, also what is no regular one. Errors name the path. What leads to execution is
-// read by read_trusted_file() (os/trust.h).
+// Reads the whole file, which may also be a pipe or a device; more than `limit` bytes are an error.
+// Errors name the path. Files that decide what is executed are read with read_trusted_file()
+// instead (os/trust.h).
 Result<std::string> read_file(const std::string& path, std::size_t limit = std::size_t{1} << 30);
-// The rest of an open file.
+// Reads the rest of an open file; more than `limit` bytes are an error.
 Result<std::string> read_to_end(int fd, const std::string& path, std::size_t limit);
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 #pragma once
-// What the programs do to files that must survive crashes: one call of the operating system each,
-// behind an interface so that tests can let any of them fail (tests/support/faulty_files.h).
+// The file operations of data that must survive crashes. Each function is one call of the operating
+// system, behind an interface so that tests can let any of them fail
+// (tests/support/faulty_files.h).
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,25 +12,27 @@
 
 namespace attune {
 
-// Errors name the call, the path and the cause. An interrupted call is repeated. The last part of
-// a file's path is never followed as a symbolic link, unless that is asked for; a directory may be
-// one. Neither directories nor pipes are opened. Any thread.
+// Errors name the call, the path and the cause. An interrupted call is repeated. If the last part
+// of a file's path is a symbolic link, opening it fails, unless `follow` is set; directories may be
+// links. Neither directories nor pipes are opened. Any thread may call.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
   struct Opening {
-    bool write = false;   // and for reading; else for reading alone
-    bool create = false;  // when missing
+    bool write = false;   // read and write; otherwise read only
+    bool create = false;  // if the file is missing
     bool truncate = false;
-    bool exclusive = false;  // with create: an error when it exists
-    bool follow = false;     // a symbolic link
-    unsigned mode = 0600;    // of what is created
+    bool exclusive = false;  // with create: it is an error if the file exists
+    bool follow = false;     // follow a symbolic link
+    unsigned mode = 0600;    // of a created file
   };
-  // Close-on-exec. The other functions take the path for their messages.
+  // The descriptor is close-on-exec. Functions with an `fd` use `path` for their messages only,
+  // except is_at().
   virtual Result<UniqueFd> open(const std::string& path, Opening opening) = 0;
 
-  // Bytes that were written or read, perhaps fewer than asked for; reading 0: the end of the file.
+  // Return how many bytes were written or read, which may be fewer than asked for. Reading 0 bytes
+  // means the end of the file.
   virtual Result<std::size_t> write_at(int fd, const std::string& path, std::string_view bytes,
                                        std::uint64_t offset) = 0;
   virtual Result<std::size_t> read_at(int fd, const std::string& path, char* to, std::size_t size,
@@ -40,25 +43,29 @@ class FileSystem {
 
   // Whether `path` still names the open file.
   virtual Result<bool> is_at(int fd, const std::string& path) = 0;
-  // An exclusive lock of the open file, which ends with it; false: another process has one.
+  // Takes an exclusive lock, which is released when the file is closed; false: another process
+  // holds it.
   virtual Result<bool> lock(int fd, const std::string& path) = 0;
 
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
-  virtual Result<void> remove(const std::string& path) = 0;  // nothing there: fine
-  // 0700, and on the disk, each with its name in the one above; there: fine.
+  virtual Result<void> remove(const std::string& path) = 0;  // a missing file is no error
+  // Makes a directory and its missing parents, with mode 0700, and flushes each new name to the
+  // disk. An existing directory is no error.
   virtual Result<void> make_directories(const std::string& path) = 0;
-  virtual Result<void> flush_directory(const std::string& path) = 0;  // the names in it
+  // Makes the names in it durable.
+  virtual Result<void> flush_directory(const std::string& path) = 0;
 };
 
 FileSystem& real_files();  // without state
 
-// "cannot open PATH: No such file or directory", say: what failed, on which path, and what errno
-// says.
+// An error such as "cannot open PATH: No such file or directory": `what`, the path, and what errno
+// means.
 std::unexpected<Error> errno_error(const std::string& what, const std::string& path);
 
 std::string directory_of(const std::string& path);  // "." for a bare name
 
-// In pieces, as many as it takes. A range that the file does not have comes shorter.
+// Write or read everything, in as many calls as it takes. The part of a range that is behind the
+// end of the file is left out.
 Result<void> write_all(FileSystem& files, int fd, const std::string& path, std::string_view bytes,
                        std::uint64_t offset);
 Result<std::string> read_range(FileSystem& files, int fd, const std::string& path,

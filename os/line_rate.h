@@ -1,5 +1,6 @@
 #pragma once
-// How often a line of one kind may be logged: whoever can make us log must not fill the disk so.
+// Limits how many log lines of one kind are written in a second: whoever can make us log must not
+// fill the disk in this way.
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
@@ -11,9 +12,10 @@ class LineRate {
  public:
   explicit LineRate(int most_a_second) : most_(most_a_second) {}
 
-  enum class Verdict { write, write_last, leave_out };  // last: those that follow are left out
-  // `kind` stands for a place in the program; there are not many. `second` is that of a clock,
-  // which may jump.
+  // Write_last: further ones of this second are left out.
+  enum class Verdict { write, write_last, leave_out };
+  // `kind` identifies a place in the program. A count is kept for each for ever, so there must not
+  // be many. `second` is that of a clock, which may jump.
   Verdict ask(const void* kind, std::int64_t second) {
     const std::lock_guard lock(mutex_);
     Count& count = counts_[kind];

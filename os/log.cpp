@@ -70,7 +70,7 @@ class ThreadName : public spdlog::custom_flag_formatter {
   }
 };
 
-// spdlog's own follows symbolic links and takes the mode from the umask.
+// spdlog's own file sink follows symbolic links and takes the mode from the umask.
 class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit FileSink(std::FILE* file) : file_(file) {}
@@ -115,8 +115,8 @@ Result<std::FILE*> open_file(const std::string& path) {
 
 constexpr std::size_t kLongestLine = 4096;
 
-// Ids and texts of others stand in messages: they must neither look like lines of ours nor move the
-// cursor of whoever reads them.
+// Messages contain ids and texts of others. These must neither look like lines of ours nor move the
+// reader's cursor.
 std::string one_line(std::string_view message) {
   std::string line = terminal_line(message.substr(0, kLongestLine));
   if (message.size() > kLongestLine) line += fmt::format("... ({} bytes)", message.size());
@@ -130,7 +130,7 @@ std::shared_ptr<spdlog::logger> make_logger(std::vector<spdlog::sink_ptr> sinks,
   formatter->set_pattern("[%Y-%m-%d %H:%M:%S] %L (%n/%N) %v");
   logger->set_formatter(std::move(formatter));
   logger->set_level(to_spdlog(level));
-  logger->flush_on(spdlog::level::info);  // a killed daemon leaves what a human needs
+  logger->flush_on(spdlog::level::info);  // so a killed daemon leaves what people need
   return logger;
 }
 

@@ -29,18 +29,18 @@ class Log {
   Log() = default;
 
   static Log to_stderr(LogLevel level);
-  // Appends to `path`, making it and its directories, for the owner only; errors also go to stderr
-  // when `echo_errors`. A symbolic link is refused unless it is in /dev: it may lead to a file
-  // that is not for us. What the disk does not take is lost.
+  // Appends to `path`. Creates the file and its directories if they are missing, for their owner
+  // only. With `echo_errors` errors also go to stderr. A symbolic link is refused unless it is in
+  // /dev: it may lead to a file that is not for us. Lines that the disk does not take are lost.
   static Result<Log> to_file(const std::string& path, LogLevel level, bool echo_errors);
 
   Log named(std::string_view room) const;  // same destination, another name in the lines
-  // Same destination; of the lines from one place in the program, debug and trace apart, at most so
-  // many a second are written. The last of them says so.
+  // Same destination, but from each place in the program at most so many lines a second are
+  // written; the last of them says that more are left out. Debug and trace lines are not limited.
   Log limited(int lines_a_second) const;
   bool enabled(LogLevel level) const;
-  // One line, whatever the message is: control characters are escaped, and of a long one the
-  // beginning is written.
+  // Writes one line, whatever the message contains: control characters are escaped, and only the
+  // beginning of a long message is written.
   void write(LogLevel level, std::string_view message) const;
   void flush() const;
 
@@ -71,7 +71,8 @@ class Log {
   template <class... Args>
   void log(LogLevel level, fmt::format_string<Args...> f, Args&&... args) const {
     if (!enabled(level)) return;
-    // The text of the format is its place: no two places need the same.
+    // The address of the format's text identifies the place. Should two places share a text, they
+    // share the limit, which is harmless.
     const char* note = "";
     if (rate_ && level >= LogLevel::info && !admit(fmt::string_view(f).data(), note)) return;
     write(level, fmt::format(f, std::forward<Args>(args)...) + note);

@@ -15,7 +15,7 @@ Result<void> make_directories(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path, error)) return {};
   const auto parent = path.parent_path();
   if (!parent.empty() && parent != path) TRY(make_directories(parent));
-  // "a/" is a, and its parent has made it.
+  // "a/" has no last name, and its parent "a" is made already.
   if (path.has_filename() && ::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
     return fail(fmt::format("cannot make {}: {}", path.string(), strerror(errno)));
   if (!std::filesystem::is_directory(path, error))

@@ -1,5 +1,6 @@
 #pragma once
-// The few things that the runner does with files. What it makes is for its user alone.
+// Makes and opens files and folders that are for their user alone, and reads the ends of text
+// files.
 #include <filesystem>
 #include <string>
 
@@ -8,11 +9,11 @@
 
 namespace attune {
 
-// Makes the folder, and those above it that are missing: 0700.
+// Makes the folder and its missing parents, with mode 0700.
 Result<void> make_directories(const std::filesystem::path& path);
 
-// open(2), close-on-exec, mode 0600 when it is made. A symbolic link, a FIFO, or whatever else is
-// no regular file in its place is refused: somebody else may have put it there.
+// open(2) with `flags`, close-on-exec, and mode 0600 for a new file. Refuses a symbolic link, a
+// FIFO and everything else that is no regular file: somebody else may have put it there.
 Result<UniqueFd> open_private(const std::filesystem::path& path, int flags);
 
 // The last bytes of an open regular file, at most 4 KiB; empty when it cannot be read.

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 extern "C" {
-#include <sys/pidfd.h>  // glibc 2.36 forgets to say so itself
+#include <sys/pidfd.h>  // glibc 2.36 has no extern "C" in it
 }
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<char*> c_strings(const std::vector<std::string>& texts) {
   return result;
 }
 
-// The list of what happens in the child between fork and exec.
+// What the child does between fork and exec.
 class FileActions {
  public:
   FileActions() { note(posix_spawn_file_actions_init(&actions_)); }
@@ -45,7 +45,8 @@ class FileActions {
     }
     for (const auto& [target, source] : spec.descriptors) {
       last = std::max(last, target);
-      // Above all targets, so that no dup2 overwrites the source of a later one.
+      // Copies have numbers from 20, above all targets, so that no dup2 overwrites the source of a
+      // later one.
       copies_.emplace_back(::fcntl(source, F_DUPFD_CLOEXEC, 20));
       if (!copies_.back())
         return fail(fmt::format("cannot copy a descriptor: {}", strerror(errno)));
@@ -62,7 +63,8 @@ class FileActions {
   }
 
  private:
-  // One that is missing would have the child run elsewhere, or with our descriptors.
+  // Keeps the first error. Without one of the actions the child would run in another directory, or
+  // with descriptors of ours.
   void note(int error) {
     if (error_ == 0) error_ = error;
   }
@@ -174,7 +176,7 @@ void ChildProcess::reap() {
     wait_for_exit();
     return;
   }
-  // The zombie still holds the number of the group, so this cannot hit a stranger.
+  // Not reaped yet, the zombie still holds the number of the group, so this cannot hit a stranger.
   ::kill(-pid_, SIGKILL);
   ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED);
   running_ = false;
@@ -199,7 +201,7 @@ void ChildProcess::kill() {
   if (running_) ::kill(-pid_, SIGKILL);
 }
 
-// Not reaped as long as it runs: the number is still its own.
+// A running child has not been reaped, so the number is still its own.
 void ChildProcess::ask_to_end() {
   if (running_) ::kill(pid_, SIGTERM);
 }

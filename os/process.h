@@ -1,6 +1,6 @@
 #pragma once
-// Child processes: started by posix_spawn in a process group of their own, their end noticed
-// through a pidfd (no SIGCHLD handler), killed as a group.
+// Child processes: posix_spawn starts each in a process group of its own, a pidfd shows its end
+// (there is no SIGCHLD handler), and it is killed as a group.
 #include <sys/types.h>
 
 #include <chrono>
@@ -32,8 +32,8 @@ struct ProcessSpec {
   std::vector<std::string> arguments;    // [0] is the path of the program
   std::vector<std::string> environment;  // "NAME=value", all of it
   std::filesystem::path directory;
-  // {number in the child, our descriptor}. 0, 1 and 2 are /dev/null unless named; every other
-  // descriptor of ours is closed in the child.
+  // {number in the child, our descriptor}; the number must be below 20. 0, 1 and 2 are /dev/null
+  // unless named; every other descriptor of ours is closed in the child.
   std::vector<std::pair<int, int>> descriptors;
   // In a session of its own, away from our terminal, with all signals blocked until it unblocks
   // them. Otherwise it leads a process group in our session, and no signal is blocked.
@@ -44,7 +44,7 @@ struct SpawnedProcess {
   pid_t pid = 0;
   UniqueFd pidfd;
 };
-// Whoever calls it reaps it.
+// The caller must reap the child.
 Result<SpawnedProcess> spawn_process(const ProcessSpec& spec);
 
 // `inherited` without the variables whose names start with "NNI_" or "ATTUNE_", plus `added`, which
@@ -75,7 +75,7 @@ class ChildProcess {
   // SIGTERM to the group now, SIGKILL after `grace`. A second call changes nothing.
   void terminate(std::chrono::milliseconds grace);
   void kill();        // SIGKILL to the group
-  void ask_to_end();  // SIGTERM to the child alone, once each time
+  void ask_to_end();  // SIGTERM to the child alone, at each call
   // It runs on when this object is gone; its end is not reported.
   void leave() { running_ = false; }
 

@@ -14,7 +14,7 @@ int finish_output(int code, const char* program) {
   int error = flushed ? 0 : errno;
   if (flushed && !failed_before) return code;
   if (error == 0) {
-    // The stream forgets why; the next write most likely fails for the same reason.
+    // The stream does not keep the reason; the next write most likely fails for the same one.
     std::clearerr(stdout);
     if (std::fputc('\n', stdout) == EOF || std::fflush(stdout) != 0) error = errno;
   }

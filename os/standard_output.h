@@ -4,13 +4,13 @@
 
 namespace attune {
 
-// The end of a program: whether all that it printed has arrived. If not that is said on standard
-// error, in the name of `program`, and 1 takes the place of a `code` of 0. A reader that has gone
-// (head) knows, and is no reason for words.
+// For the end of a program: checks that everything it printed was written to standard output. If
+// not, says so on standard error, in the name of `program`, and returns 1 instead of a `code` of 0.
+// If the reader has gone (head), returns the same but says nothing.
 int finish_output(int code, const char* program);
 
-// Unlike fmt::print() it does not throw: what is said about the work is no reason to end it when
-// it cannot be written (a full disk, a terminal that has gone).
+// Writes `text`, and ignores errors. fmt::print() would throw: a full disk, or a terminal that has
+// gone, must not end the work.
 void put_text(std::FILE* stream, std::string_view text);
 
 }  // namespace attune

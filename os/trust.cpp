@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kVariable[] = "ATTUNE_TRUST";
-constexpr int kMostLinks = 40;  // as the kernel
+constexpr int kMostLinks = 40;  // as in the kernel
 constexpr std::size_t kEntryBytes = 64 << 10;
 
 std::string_view variable(const char* name) {
@@ -56,8 +56,8 @@ std::vector<std::string> names_of(const std::vector<uid_t>& users) {
   return names;
 }
 
-// By the convention of user-private groups: it has the number or the name of its user, and lists
-// nobody else as a member.
+// Whether the group is a user-private one: it has the number or the name of a trusted user, and
+// lists nobody else as a member.
 bool is_private(gid_t group, const Trust& trust) {
   const bool same_number = has<uid_t>(trust.users, group);
   std::vector<char> bytes(kEntryBytes);
@@ -72,7 +72,8 @@ bool is_private(gid_t group, const Trust& trust) {
   return true;
 }
 
-// The bits of the group are then a mask for users that the list names.
+// With an access list the group bits of the mode are a mask for everybody whom the list names, so
+// they do not tell who may write.
 bool has_access_list(int fd) {
   const std::string path = fmt::format("/proc/self/fd/{}", fd);  // fd may be an O_PATH
   return ::getxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) >= 0;
@@ -103,8 +104,8 @@ Result<void> check(int fd, const std::string& path, const Trust& trust, PathPart
   return judge(path, why_untrusted(status, trust, alone, part));
 }
 
-// Walks a path from part to part, each of them opened in the folder before it and looked at then:
-// what was looked at is what is used.
+// Walks a path part by part. Opens each part in the folder before it, then checks the open part, so
+// nobody can exchange it between the check and the use.
 class Walk {
  public:
   Walk(const fs::path& path, int flags, const Trust& trust)
@@ -128,7 +129,8 @@ class Walk {
     return check(here_.get(), "/", trust_, PathPart::way);
   }
 
-  // The last part of the path stands first.
+  // Puts the parts of `path` before what is left to walk. `rest_` is reversed, so the next part is
+  // its last element.
   void put_first(const fs::path& path) {
     std::vector<std::string> parts;
     for (const fs::path& part : path.relative_path()) {
@@ -151,6 +153,7 @@ class Walk {
                       "the file itself there",
                       asked_));
     if (++links_ > kMostLinks) return failed("open", asked_, ELOOP);
+    // The text of a link in /proc need not be a path ("pipe:[4711]"), so the kernel must follow it.
     struct statfs system{};
     if (::fstatfs(here_.get(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) {
       next = UniqueFd(::openat(here_.get(), name.c_str(), O_PATH | O_CLOEXEC));
@@ -174,7 +177,7 @@ class Walk {
     return {};
   }
 
-  // By its descriptor, so that it is the very file that was looked at.
+  // Opens the checked file itself, by its descriptor: its path may lead elsewhere by now.
   Result<UniqueFd> reopen() {
     if ((flags_ & O_PATH) != 0) {
       struct stat status{};
@@ -194,7 +197,7 @@ class Walk {
   const Trust& trust_;
   UniqueFd here_;
   std::string shown_;              // the path of here_
-  std::vector<std::string> rest_;  // to come; the next is the last
+  std::vector<std::string> rest_;  // parts to come; the next one is the last element
   int links_ = 0;
 };
 
@@ -233,7 +236,7 @@ Result<Trust> Trust::of_process() {
 
 Distrust why_untrusted(const struct stat& status, const Trust& trust, bool private_group,
                        PathPart part) {
-  // Whoever can make a device is root.
+  // Only root can make a device.
   if (trust.everybody || S_ISCHR(status.st_mode)) return {};
   if (!has(trust.users, status.st_uid))
     return {fmt::format("belongs to another user ({})", status.st_uid),

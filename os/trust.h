@@ -1,18 +1,21 @@
 #pragma once
-// Whose files may decide what we execute. Everything that leads to execution (experiment files,
-// journals, stores, address files, secrets) is opened by way of this header.
+// Checks whose files may decide what we execute. Everything that leads to execution (experiment
+// files, journals, stores, address files, secrets) must be opened by the functions of this header.
 //
 // A file is trusted when it, and each folder that leads to it, belongs to us or to root, and nobody
-// else can write there. A folder that only leads somewhere may be open to all if it is sticky, as
+// else can write there. A folder that only leads to the file may be open to all if it is sticky, as
 // /tmp is: nobody can replace what belongs to another user there. Symbolic links are followed; they
-// and the folders that they lead through follow the same rules. What a descriptor of ours leads to
-// (/dev/stdin, <(command)) is looked at itself, not the way to it.
+// and the folders that they lead through must obey the same rules. Of a link in /proc, such as
+// those behind /dev/stdin and <(command), only the file behind it is checked, because no path leads
+// there.
 //
-// "Us" is the effective user; for root under sudo, also the user who called sudo, who could do all
-// of it anyway. A group may write that has one member, us (umask 002 on Debian). The variable
-// ATTUNE_TRUST names others: "user:1000,group:2000", or "all" where nobody else uses the machine.
+// "Us" is the effective user. For root under sudo it is also the user who called sudo, who could do
+// all of it anyway. A group may write if it is private to us (Debian gives each user such a group).
+// The variable ATTUNE_TRUST names others: "user:1000,group:2000", or "all" where nobody else uses
+// the machine.
 //
-// Any thread. The functions ask the system for users and groups only when a group may write.
+// Any thread may call. The functions ask the system for users and groups only when a group may
+// write.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -30,11 +33,12 @@ struct Trust {
   std::vector<gid_t> groups;
   bool everybody = false;
 
-  // Of this process and its environment. An error says what of ATTUNE_TRUST is not understood.
+  // The trust of this process, from its user and its environment. An error says what in
+  // ATTUNE_TRUST is wrong.
   static Result<Trust> of_process();
 };
 
-// Adds what the value of ATTUNE_TRUST says; empty: nothing.
+// Adds what `text`, a value of ATTUNE_TRUST, says; empty: nothing.
 Result<void> add_trust(std::string_view text, Trust& trust);
 
 enum class PathPart {
@@ -42,29 +46,30 @@ enum class PathPart {
   way   // a folder that only leads to it
 };
 
-// Why a file of this state is not trusted, with the part of ATTUNE_TRUST that would cure it; both
-// empty: it is. `private_group`: nobody but trusted users is a member of the file's group.
+// Why a file with this `status` is not trusted, and the part of ATTUNE_TRUST that would allow it;
+// both are empty if it is trusted. `private_group`: nobody but trusted users is a member of the
+// file's group.
 struct Distrust {
   std::string why, cure;
 };
 Distrust why_untrusted(const struct stat& status, const Trust& trust, bool private_group,
                        PathPart part = PathPart::end);
 
-// Of an open file or folder alone, where the way to it is known to be trusted. Errors of all
-// functions name the path that is not trusted, and the cure.
+// Checks an open file or folder alone: the caller knows that the way to it is trusted. Errors of
+// all functions name the path that is not trusted, and the cure.
 Result<void> check_trusted(int fd, const std::string& path);
 
-// That it belongs to a trusted user, whoever else may write there: of what a trial keeps in its own
-// folder, and may have opened to others.
+// Checks only that a trusted user owns the file; others may be able to write it. For what a trial
+// keeps in its own folder, and may have opened to others.
 Result<void> check_owner(int fd, const std::string& path);
 
-// Opens a file or folder that is there: open(2) with `flags`, close-on-exec. With O_NOFOLLOW a
-// symbolic link in its place is an error. Nothing is opened, no FIFO waited for, that is not
-// trusted.
+// Opens an existing file or folder: open(2) with `flags`, close-on-exec. With O_NOFOLLOW it is an
+// error if the last part is a symbolic link. Everything is checked before it is opened, so no FIFO
+// is waited for that is not trusted.
 Result<UniqueFd> open_trusted(const std::filesystem::path& path, int flags);
 Result<void> check_trusted(const std::filesystem::path& path);
 
-// The whole file, as read_file() (os/atomic_file.h).
+// Reads the whole file, like read_file() (os/atomic_file.h).
 Result<std::string> read_trusted_file(const std::filesystem::path& path,
                                       std::size_t limit = std::size_t{1} << 30);
 
