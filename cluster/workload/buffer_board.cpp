@@ -59,15 +59,15 @@ void BufferBoard::hear(const Record& record, const Task* task) {
   } else if (record.edge == Edge::requeued) {
     forget_attempt(*task, task->attempt - 1);
   } else if (record.edge == Edge::ended) {
-    // First: whoever waits in them behind this attempt gets nothing more, of which a record behind
-    // this one would speak.
+    // Closes the buffers first: forget_attempt() could let waiting requests go on. Their records
+    // would follow this one in the journal, and a replay would not find the buffer.
     for (const OwnedBuffer& each : task->spec.owns) close(each.id, task->spec.id);
     forget_attempt(*task, task->attempt);
   }
 }
 
 void BufferBoard::open(const OwnedBuffer& owned, const std::string& owner) {
-  // Those of others and wrong settings: check() comes before there is such a task of a client.
+  // check() has refused a client's task that names another task's buffer, or has wrong settings.
   if (buffers_.contains(owned.id)) return;
   const auto policy = policy_of(owned.settings);
   if (!policy) return;
@@ -83,7 +83,7 @@ void BufferBoard::close(const std::string& id, const std::string& owner) {
   buffers_.erase(found);
 }
 
-// Its number will not be used again.
+// For an attempt that is over: its number is not used again.
 void BufferBoard::forget_attempt(const Task& task, int attempt) {
   const std::string who = name_of(task.spec.id, attempt);
   const auto forget = [&](const std::string& id) {

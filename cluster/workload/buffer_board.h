@@ -1,6 +1,6 @@
 #pragma once
-// The buffers of the tasks: each lives as long as its owner, from when that is queued on: who
-// writes to it may run before the owner does.
+// The buffers of the tasks. A buffer exists from the creation of its owner until the owner ends.
+// Collectors can fill it before the owner has a worker.
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -13,12 +13,12 @@
 
 namespace attune {
 
-// What make_commander takes.
+// The names that make_commander() takes.
 std::vector<std::string> commander_names();
 
-// `trials` is no commander, a null pointer, which the Coordinator allows: all tasks come from
-// clients. The others decide by `settings` and `seed` only, so that the same course of events gives
-// the same tasks. Errors name the key and what is accepted; the place of one is "solo" or the key
+// `trials` gives a null pointer: there is no commander, and all tasks come from clients. The other
+// commanders decide by `settings`, `seed` and what they are told, so the same events lead to the
+// same tasks. An error says what is accepted; its place is the commander's name ("solo") or the key
 // below it.
 Result<std::unique_ptr<Commander>> make_commander(std::string_view name, const json& settings,
                                                   std::uint64_t seed);

@@ -15,7 +15,7 @@ namespace {
 
 using enum Argument::Type;
 
-// In what order a library's pow rounds is its own affair.
+// Not std::pow: its rounding depends on the library, and draws must be the same everywhere.
 double power_of(double x, int power) {
   double product = 1;
   for (int i = 0; i < power; ++i) product *= x;
@@ -148,7 +148,8 @@ bool League::beats_hardest() const {
 }
 
 const Player* League::draw(Rng rng) const {
-  constexpr double kNothing = 1e-10;  // all are beaten always: all alike, as in the paper's code
+  // Sum of the weights if all are always beaten; then all alike, as in the paper's code.
+  constexpr double kNothing = 1e-10;
   if (players_.empty() || rng.uniform() < settings_.self_play) return nullptr;
   double sum = 0;
   std::vector<double> sums;
@@ -157,7 +158,7 @@ const Player* League::draw(Rng rng) const {
   if (sum < kNothing) return &players_[rng.index(players_.size())];
   const double at = rng.uniform() * sum;
   const auto drawn = std::ranges::upper_bound(sums, at) - sums.begin();
-  // Rounding may lead to the sum itself.
+  // Rounding may make `at` equal to the sum.
   return &players_[std::min(static_cast<std::size_t>(drawn), players_.size() - 1)];
 }
 

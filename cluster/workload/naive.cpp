@@ -1,6 +1,6 @@
-// The commander `naive`: so many learners, each with a buffer of its own, and so many collectors,
-// until enough learners have succeeded. After DI-engine's NaiveCommander, whose learners share one
-// buffer.
+// The commander `naive`: keeps a number of learners, each with a buffer of its own, and a number of
+// collectors, until enough learners have succeeded. After DI-engine's NaiveCommander, whose
+// learners share one buffer.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -20,7 +20,7 @@ class NaiveCommander final : public TaskCommander {
 
   std::optional<TaskSpec> next(double /*now*/) const override {
     if (tasks_.decided()) return std::nullopt;
-    // No more than can still be of use.
+    // No more learners than successes that are still wanted.
     if (tasks_.count(TaskKind::learn) < std::min(learners_, wanted_ - succeeded_))
       return learner_task();
     const std::vector<const LiveTask*> learners = tasks_.learners();

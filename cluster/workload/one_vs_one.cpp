@@ -18,7 +18,7 @@ class OneVsOneCommander final : public SoloCommander {
         league_(std::move(league)) {}
 
  private:
-  // No evaluation before there is somebody to be measured by.
+  // There is no evaluation before there is a player to measure against.
   json more_parameters(TaskKind kind) const override {
     if (kind == TaskKind::evaluate) {
       const Player* hardest = league_.hardest();
@@ -34,7 +34,7 @@ class OneVsOneCommander final : public SoloCommander {
     return {{"opponent", {{"player", player.name}, {"policy", player.policy}}}};
   }
 
-  // Games against itself tell nothing: the active player is not in the table.
+  // League::add() ignores games of the active player against itself: it is not in the table.
   void reported(const LiveTask& task, const json& value) override {
     if (task.kind == TaskKind::learn) {
       const auto policy = text_at(value, "snapshot");

@@ -1,5 +1,5 @@
 #pragma once
-// What a commander reads in the infos of its tasks. Programs may report anything: what does not fit
+// Parses what programs report to a commander. Programs may report anything: what has another form
 // is no report, no metric, no games.
 #include <optional>
 #include <string>
@@ -14,7 +14,8 @@ struct TaskReport {
 };
 std::optional<TaskReport> report_of(const json& info);
 
-// A finite number: the value itself, or its member `metric`, or else its member "default".
+// A finite number: the value itself, or its member `metric`, or, if that is missing, its member
+// "default".
 std::optional<double> metric_of(const json& value, const std::string& metric);
 
 struct Games {
@@ -22,9 +23,9 @@ struct Games {
 
   bool operator==(const Games&) const = default;
 };
-// {"wins": 3, "draws": 1, "losses": 2}, none of them negative, those that are missing 0; or
-// {"outcome": "win"}; or {"outcome": ["win", "draw", "loss", ...]}, one per episode. Absent: none
-// was played.
+// {"wins": 3, "draws": 1, "losses": 2}, none of them negative, missing ones 0; or {"outcome":
+// "win"}; or {"outcome": ["win", "draw", "loss", ...]}, one for each episode. Absent: no game was
+// played, or the value has another form.
 std::optional<Games> games_of(const json& value);
 
 }  // namespace attune

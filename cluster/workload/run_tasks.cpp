@@ -52,8 +52,8 @@ Result<LiveTask> load_live(const json& state) {
 
 std::string_view to_text(TaskKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
-// From the task, not from what was decided: on replay the record counts, whatever would be decided
-// today.
+// Takes everything from the task itself. In a replay the recorded task counts, even if the present
+// settings would lead to another one.
 void RunTasks::created(const Task& task) {
   const auto kind = parse_kind(task.spec.kind);
   if (!kind) return;

@@ -1,6 +1,6 @@
 #pragma once
-// The tasks of a commander: which are live, how many there were, and what became of the run. A
-// value; what counts is computed from the live tasks, so that no count can get out of step.
+// The tasks of a commander: which are live, how many there were, and how the run ended. A value.
+// The numbers of live tasks are computed from the list of them, so they cannot get out of step.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -19,37 +19,37 @@ std::string_view to_text(TaskKind kind);
 struct LiveTask {
   std::string id;
   TaskKind kind = TaskKind::learn;
-  std::string learner;    // whose policy it plays; a learner: its own id
+  std::string learner;    // the learner whose policy it plays; for a learner its own id
   std::string opponent;   // the name of a player; empty: none
-  bool told = false;      // to end, for good
-  bool reported = false;  // its first FINAL report counts, others do not
-  bool waits = true;      // for a worker; as the board has it, and not saved
+  bool told = false;      // it was told to end, for good
+  bool reported = false;  // its first FINAL report has come; further ones do not count
+  bool waits = true;      // waits for a worker; follows the board, and is not saved
 
   bool operator==(const LiveTask&) const = default;
 };
 
 class RunTasks {
  public:
-  // Of a kind that is none of these: ignored.
+  // Ignores a task of any other kind.
   void created(const Task& task);
-  void moved(const Task& task);  // has got a worker, or waits again
+  void moved(const Task& task);  // it has a worker now, or waits again
   void told(const std::string& id);
-  // Counts what failed in a row. Lost and cancelled tasks say nothing of the program, and do not
-  // count.
+  // Counts the failures in a row of each kind. Lost and cancelled tasks do not count: they say
+  // nothing about the program.
   void ended(const Task& task);
-  // Once. Empty: it has not failed.
+  // Called once, when the run is decided. `failure` says why it has failed; empty: it has not.
   void decide(const std::string& failure);
 
   LiveTask* find(const std::string& id);
   const std::vector<LiveTask>& live() const { return live_; }  // in order of their creation
   int count(TaskKind kind) const;
-  int waiting(TaskKind kind) const;               // of these, for a worker
+  int waiting(TaskKind kind) const;               // live ones that wait for a worker
   std::vector<const LiveTask*> learners() const;  // live, and not told to end
-  // Whose result nobody waits for: all is decided, or its learner has ended.
+  // Whether nobody needs its result: the run is decided, or its learner has ended.
   bool is_superfluous(const LiveTask& task) const;
   std::uint64_t number(TaskKind kind) const {
     return created_[index(kind)] + 1;
-  }  // of the next one
+  }  // of the next task, from 1
   int failures(TaskKind kind) const { return failures_[index(kind)]; }  // in a row
   bool decided() const { return decided_; }
   const std::string& failure() const { return failure_; }

@@ -17,7 +17,7 @@ namespace {
 
 using enum Argument::Type;
 
-// What tasks are given, of one kind or another.
+// The parameters that a commander gives to tasks of some kind. Users cannot use these names.
 constexpr std::array<std::string_view, 8> kOwnParameters = {
     "task", "learner", "buffer", "policy", "seed", "coordinator", "evaluate", "opponent"};
 
@@ -37,7 +37,7 @@ std::vector<Argument> common_arguments() {
            .high = 1'000'000}};
 }
 
-// With the place of the key itself, where a file has its line.
+// The error has the place of the key itself, so that the message can name its line in the file.
 Result<void> check_keys(const std::string& place, const std::vector<std::string>& known,
                         const json& given) {
   for (const auto& [key, value] : given.items()) {
@@ -61,11 +61,11 @@ double number_or(const json& value, double fallback) {
   return value.is_null() ? fallback : value.get<double>();
 }
 
-// What a task takes; absent is null.
+// A resource or a time limit; null if absent.
 Argument amount(const std::string& name) { return {.name = name, .low = 0, .high = 1e18}; }
 
-// Stricter than parse_task_spec(): a key that a task ignores, since a newer version may send it,
-// is one that the user has misspelt.
+// Stricter than parse_task_spec(). That ignores unknown keys, because a newer version may send
+// them; here an unknown key is a spelling mistake of the user.
 Result<Resources> parse_needs(const std::string& place, const json& given) {
   const json needs = TRY(resolve_open(
       place, {amount("cpu"), amount("gpu"), amount("memory"), {.name = "custom", .type = object}},
@@ -111,7 +111,8 @@ Result<std::vector<std::string>> parse_labels(const std::string& place, const js
   return labels;
 }
 
-// A number, or {min, max}. Without "max" collectors that ask for nothing would be without end.
+// A number, or {min, max}. "max" is required: collectors that need nothing fit everywhere, so their
+// number would have no end.
 Result<Collectors> parse_collectors(const std::string& commander, const json& given) {
   const auto count = [](const std::string& name, json fallback) {
     return Argument{.name = name,
@@ -152,7 +153,7 @@ Result<json> resolve_open(const std::string& place, std::vector<Argument> declar
   std::vector<std::pair<std::string, json>> held;
   for (Argument& argument : declared) {
     if (argument.type != object) continue;
-    // It passes as a null that is allowed to stay null.
+    // Shown to resolve_arguments() as a text that is null, which it leaves alone.
     argument.type = text;
     if (!given.contains(argument.name)) continue;
     held.emplace_back(argument.name, given[argument.name]);
@@ -206,7 +207,7 @@ TaskSpec task_of(const TaskRole& role, const std::string& id, std::string_view k
   json program = role.program;
   json all = role.parameters;
   all.update(parameters);
-  // As a manager gives parameters to a trial.
+  // The form in which a manager gives parameters to a trial.
   program["parameters"] = dump_json({{"parameter_id", 0}, {"parameters", std::move(all)}});
   program["job"] = id;
   spec.program = dump_json(program);
@@ -251,7 +252,8 @@ Result<CommonSettings> common_settings(const std::string& name, const json& reso
   settings.buffer = dump_json(buffer);
   settings.learner = TRY(parse_role(name + ".learner", resolved["learner"]));
   settings.collector = TRY(parse_role(name + ".collector", resolved["collector"]));
-  // Else the collectors that come next would take the place that one has given back for it.
+  // At least the collectors' priority. Otherwise new collectors would take the place that one of
+  // them gave up for the learner.
   std::int64_t& learns = settings.learner.common.priority;
   learns = std::max(learns, settings.collector.common.priority);
   settings.collectors = TRY(parse_collectors(name, resolved["collectors"]));

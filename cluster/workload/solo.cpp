@@ -42,7 +42,7 @@ Result<std::optional<EvaluationSettings>> evaluation_settings(const json& resolv
   settings.role = common.collector;
   if (!evaluation["task"].is_null())
     settings.role = TRY(parse_role(name + ".evaluation.task", evaluation["task"]));
-  // As the learner's (common_settings).
+  // At least the collectors' priority, like the learner's (common_settings).
   settings.role.common.priority =
       std::max(settings.role.common.priority, common.collector.common.priority);
   if (!resolved["stop_value"].is_null()) settings.stop_value = resolved["stop_value"].get<double>();
@@ -54,8 +54,8 @@ SoloCommander::SoloCommander(CommonSettings settings, std::optional<EvaluationSe
                              std::uint64_t seed)
     : TaskCommander(std::move(settings), seed), evaluation_(std::move(evaluation)) {}
 
-// An evaluation goes before collectors, which would take its place otherwise. With the end of the
-// learner its id is of no use any more, however it came.
+// There is one learner; when it has ended nothing follows. Evaluations come before collectors,
+// which would take their place.
 std::optional<TaskSpec> SoloCommander::next(double now) const {
   if (tasks_.decided()) return std::nullopt;
   if (tasks_.number(TaskKind::learn) == 1) return learner_task();
@@ -79,7 +79,7 @@ double SoloCommander::evaluation_time() const {
                     : -std::numeric_limits<double>::infinity();
 }
 
-// What is due at once has been asked for already.
+// An evaluation that is due at once is no future event: next() has been asked for it.
 double SoloCommander::next_time() const {
   const double time = evaluation_time();
   return std::isfinite(time) ? time : std::numeric_limits<double>::infinity();

@@ -1,7 +1,7 @@
 #pragma once
-// The commander `solo`: one learner with one buffer, collectors for it, and now and then an
-// evaluation, which tells when all is done. After DI-engine's SoloCommander. one_vs_one is one that
-// also says against whom is played.
+// The commander `solo`: one learner with one buffer, collectors for it, and evaluations at
+// intervals, whose results may end the run. After DI-engine's SoloCommander. The commander
+// one_vs_one derives from it and adds opponents.
 #include <optional>
 #include <string>
 
@@ -11,14 +11,15 @@ namespace attune {
 
 struct EvaluationSettings {
   TaskRole role;
-  double interval = 0;  // in seconds, from the creation of one to that of the next
+  double interval = 0;  // seconds from the creation of one to that of the next, at least
   std::optional<double> stop_value;
   std::string metric;
 };
 
-// What the arguments of these are called.
+// The arguments that evaluation_settings() reads.
 std::vector<Argument> evaluation_arguments();
-// Of what resolve_settings gave with them. Absent: there are no evaluations.
+// `resolved` is the result of resolve_settings() with these arguments. Absent: there are no
+// evaluations.
 Result<std::optional<EvaluationSettings>> evaluation_settings(const json& resolved,
                                                               const CommonSettings& common);
 
@@ -35,19 +36,19 @@ class SoloCommander : public TaskCommander {
   void created(const Task& task) final;
 
  protected:
-  // More parameters of the next task of that kind; null: there is to be none now. Which it is may
-  // change with what is reported only.
+  // Further parameters of the next task of that kind; null: there must be no such evaluation now.
+  // Only a report may change whether it is null.
   virtual json more_parameters(TaskKind kind) const;
   void reported(const LiveTask& task, const json& value) override;
   json save_own() const override;
   Result<void> load_own(const json& state) override;
 
-  // Whether an evaluation that has reported this may end the run.
+  // Whether an evaluation that reports `value` reaches the stop value.
   bool reaches_stop_value(const json& value) const;
 
  private:
-  // When the next evaluation is due, not before the last has ended. Infinite: it waits for
-  // something to happen.
+  // When the next evaluation is due, which is never while one is live. Infinite: only an event can
+  // make one due.
   double evaluation_time() const;
   void learner_ended(const Task& task) final;
 

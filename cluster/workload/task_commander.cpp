@@ -13,7 +13,7 @@ namespace {
 
 std::string buffer_of(const std::string& learner) { return learner + "-buffer"; }
 
-// Programs hand it to generators that take 31 bits.
+// 31 bits: some generators of programs take no more.
 std::int64_t seed_from(Rng rng) { return static_cast<std::int64_t>(rng() >> 33); }
 
 }  // namespace
@@ -90,7 +90,8 @@ bool TaskCommander::wants_collector() const {
 
 // ---- what it is told
 
-// Workers that go leave collectors that wait: one of them is enough.
+// When workers leave, several collectors may wait. One of them is enough to ask for room, so the
+// newest others are superfluous.
 std::string TaskCommander::superfluous() const {
   for (const LiveTask& each : tasks_.live()) {
     if (!each.told && tasks_.is_superfluous(each)) return each.id;
