@@ -113,7 +113,7 @@ Pushed Buffer::take(std::string_view producer, std::int64_t first,
   for (const BufferItem& item : items) {
     if (first + static_cast<std::int64_t>(pushed.taken) > known) {
       if (is_stale(item.collect_iter)) {
-        ++counts_.stale;  // needs no room, and is nothing that could be sampled: it never waits
+        ++counts_.stale;  // never waits: it needs no room, and cannot be sampled
       } else {
         pushed.answer = push_answer();
         if (pushed.answer != BufferAnswer::ok) break;

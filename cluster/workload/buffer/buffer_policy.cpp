@@ -21,7 +21,7 @@ std::unexpected<Error> wrong(std::string_view key, std::string_view wanted) {
   return fail_at(std::string(key), fmt::format("{} is wanted", wanted));
 }
 
-// Takes settings out of an object one after another; what is left over nobody knows.
+// Takes settings out of an object one after another; those that are left over are unknown.
 class Settings {
  public:
   explicit Settings(json object) : object_(std::move(object)) {}
@@ -84,7 +84,7 @@ Result<BufferKind> parse_kind(Settings& settings) {
   return wrong("policy", "fifo, uniform or prioritised");
 }
 
-// What waits for ever is refused; buffer_policy.h.
+// Refuses settings with which somebody would wait for ever (buffer_policy.h).
 Result<void> check_together(const BufferPolicy& policy) {
   const auto need = [&](const char* key, std::size_t items) -> Result<void> {
     if (items <= policy.capacity) return {};
@@ -97,7 +97,7 @@ Result<void> check_together(const BufferPolicy& policy) {
   const RateLimits& rate = policy.rate_limit;
   if (policy.kind == fifo && std::isfinite(rate.max))
     return fail_at("rate_limit", "max is of no use with fifo, which gives out each item once");
-  // Twice: the decayed count of pushes comes near to the window only after many of them.
+  // Twice the batch: the decayed count of pushes comes near to the window only after many of them.
   if (2 * static_cast<double>(policy.batch) > rate.max * rate.window)
     return fail_at("rate_limit",
                    fmt::format("a batch of {} needs a window of at least {} pushes", policy.batch,

@@ -1,10 +1,11 @@
 #pragma once
 // The settings of a buffer. docs/workloads.md, "Buffers", explains them to users.
 //
-// Two parties wait for each other at a buffer, so settings under which both could wait for ever are
-// refused here: a batch that could never be there (more than the capacity), or never be allowed
-// (more than a window's worth), and an upper rate limit on `fifo`, whose full buffer waits for the
-// consumer. What is left is free of deadlocks by the rule in buffer.h, "Waiting".
+// Producers and consumers wait for each other at a buffer, so this file refuses settings with which
+// both could wait for ever: a batch that could never be there (above the capacity) or would never
+// be allowed (more than the window permits), and an upper rate limit with `fifo`, where a full
+// buffer waits for the consumer. With the others the rule in buffer.h, "Waiting", prevents
+// deadlocks.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,20 +25,21 @@ struct BufferPolicy {
   std::size_t capacity = 10'000;  // items, 1 to 10^7
   std::size_t batch = 256;        // the largest batch that may be sampled, 1 to capacity
   bool replace = false;           // uniform: whether a batch may have an item more than once
-  // A batch of n is given out when there are min_items and min_ratio * n items.
+  // A batch of n is given out once there are min_items, and min_ratio * n, items.
   std::size_t min_items = 1;
   double min_ratio = 1;
-  std::optional<std::int64_t> max_use;        // an item leaves when given out so often; 1 to 10^9
+  // An item leaves once it was given out so often; 1 to 10^9.
+  std::optional<std::int64_t> max_use;
   std::optional<std::int64_t> max_staleness;  // in iterations, at least 0
   RateLimits rate_limit;
   // Of prioritised ones; Schaul et al. 2016, sections 3.3 and 3.4.
   double alpha = 0.6;             // 0 (uniform) to 1
   double beta = 0.4;              // of the first batch, 0 to 1
-  std::int64_t anneal = 100'000;  // batches until it is 1, at least 1
+  std::int64_t anneal = 100'000;  // batches until beta is 1, at least 1
 
   // Whether one batch may have an item more than once.
   bool repeats() const { return kind == BufferKind::prioritised || replace; }
-  // How often an item is given out at most.
+  // How often an item can be given out at most.
   std::int64_t uses() const { return kind == BufferKind::fifo ? 1 : max_use.value_or(INT64_MAX); }
   // How many items must be there for a batch of n.
   std::size_t needed(std::size_t n) const;
@@ -45,11 +47,11 @@ struct BufferPolicy {
   bool operator==(const BufferPolicy&) const = default;
 };
 
-// {"policy": "uniform", ...}. The error names the setting and says what would be right; unknown
-// settings, and those that the policy has no use for, are errors. `batch`, when it is not set, is
-// the largest up to 256 that the capacity allows.
+// Reads {"policy": "uniform", ...}. The error names the setting and says what would be right.
+// Unknown settings, and those that the policy does not use, are errors. A missing `batch` becomes
+// the largest one up to 256 that `capacity` and `min_ratio` allow.
 Result<BufferPolicy> parse_buffer_policy(const json& settings);
-// Is read back as the same.
+// parse_buffer_policy() reads it back as the same policy.
 json to_json(const BufferPolicy& policy);
 
 }  // namespace attune

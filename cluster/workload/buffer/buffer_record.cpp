@@ -53,7 +53,8 @@ json sample_record(std::string_view consumer, std::int64_t number, std::size_t n
 
 json update_record(std::span<const ItemId> ids, std::span<const double> priorities) {
   std::vector<double> numbers;
-  // An id that a double cannot hold was never given out, no more than 0.
+  // Ids from 2^53 on, which a double cannot hold, were never given out, and neither was 0: a replay
+  // skips both.
   for (const ItemId id : ids) numbers.push_back(id < kMostWhole ? static_cast<double>(id) : 0);
   return {
       {"call", "update"}, {"ids", save_numbers(numbers)}, {"priorities", save_numbers(priorities)}};

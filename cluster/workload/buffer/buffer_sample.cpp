@@ -1,4 +1,4 @@
-// How a Buffer draws batches.
+// How a Buffer draws batches (buffer.h, sample()).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,8 @@ void Buffer::draw_oldest(std::size_t n, std::vector<Drawn>& batch) {
 }
 
 // R. Floyd's algorithm F2 (Bentley & Floyd, "Programming Pearls: A Sample of Brilliance", CACM 30,
-// 1987): n numbers for n draws, whatever the size.
+// 1987): n random numbers for n draws, whatever the size. Places that hold the number of this draw
+// (`draws_`) in `drawn_in_` are taken, so nothing must be cleared before the next one.
 void Buffer::draw_different(std::size_t n, std::vector<Drawn>& batch) {
   const std::size_t size = items_.size();
   drawn_in_.resize(size, 0);

@@ -1,4 +1,4 @@
-// Saving a Buffer, and loading what may come from a damaged file.
+// Saves a Buffer, and loads a state that may come from a damaged file.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 constexpr double kNoIteration = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMost = static_cast<double>(kMostWhole);
 
-// Where the counts of a state are; their order is that of what is saved.
+// The saved counts, in the order of the state's array.
 constexpr std::int64_t BufferStats::* kCounts[] = {
     &BufferStats::pushed, &BufferStats::sampled,  &BufferStats::batches,  &BufferStats::used_up,
     &BufferStats::stale,  &BufferStats::replaced, &BufferStats::discarded};

@@ -1,9 +1,7 @@
 #pragma once
-// What each consumer of a buffer was given last: kept until it wants the next batch, so that one
-// that was lost on its way can be given again. Items of `fifo`, and those that are used up, are
-// nowhere else by then.
-//
-// A value; not thread safe.
+// The last batch of each consumer of a buffer. It is kept until the consumer wants the next one, so
+// that it can be given again if it was lost on the way. Its items may exist nowhere else: those of
+// `fifo`, and those that are used up, have left the buffer.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,22 +24,23 @@ struct Drawn {
 };
 
 struct GivenBatch {
-  std::int64_t number = 0;  // from 1 on, of its consumer
+  std::int64_t number = 0;  // counted from 1 by its consumer
   std::vector<Drawn> items;
 };
 
 class LastBatches {
  public:
-  const GivenBatch* find(std::string_view consumer) const;  // nullptr: none
-  // In place of the one before.
+  const GivenBatch* find(std::string_view consumer) const;  // null: none
+  // Replaces the consumer's former batch.
   void keep(std::string_view consumer, GivenBatch batch);
   void forget(std::string_view consumer);
   void clear() { batches_.clear(); }
   bool empty() const { return batches_.empty(); }
 
   json save() const;
-  // An error for what no buffer of this policy can have given: ids are below `next_id`, and of all
-  // batches and items that were ever given these are some.
+  // An error for what no buffer of this policy can have given. All ids must be below `next_id`.
+  // `batches` and `sampled` are how many batches and items were ever given: there cannot be more
+  // here.
   static Result<LastBatches> load(const json& state, const BufferPolicy& policy, ItemId next_id,
                                   std::int64_t batches, std::int64_t sampled);
 

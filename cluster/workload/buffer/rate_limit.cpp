@@ -9,7 +9,7 @@ bool RateLimit::may_push() const {
 }
 
 bool RateLimit::may_sample(std::size_t items) const {
-  // An infinite limit times no pushes is no number.
+  // Without a limit and without pushes the product is infinity * 0, which is not a number.
   return counts_.sampled + static_cast<double>(items) <= limits_.max * counts_.pushed ||
          limits_.max == std::numeric_limits<double>::infinity();
 }

@@ -62,7 +62,7 @@ Result<void> ServedBuffer::push(BufferSession session, const std::string& who,
   if (items.empty()) return fail("push: items are wanted");
   if (const auto good = check_push(first, items); !good)
     return fail("push: " + good.error().message);
-  // Its former connection was cut, which has not been noticed here.
+  // The producer has a new connection before the end of its former one was noticed.
   if (before != pushes_.end()) pushes_.erase(before);
   pushes_.push_back({session, who, first, std::move(items)});
   const bool any = go_on(pushes_.back());
@@ -85,7 +85,7 @@ Result<void> ServedBuffer::sample(BufferSession session, const std::string& who,
     const bool same = before->number == number && std::cmp_equal(before->size, size);
     if (before->session == session || !same)
       return fail("sample: the one before has not been answered");
-    before->session = session;  // its former connection was cut
+    before->session = session;  // the same request on a new connection
     return {};
   }
   const GivenBatch* last = buffer_.given(who);
@@ -104,7 +104,7 @@ Result<void> ServedBuffer::sample(BufferSession session, const std::string& who,
   return {};
 }
 
-// Lets nobody go on: it changes what is drawn, not whether.
+// After an update no request can go on: it changes which items are drawn, not how many there are.
 Result<void> ServedBuffer::update(const json& message) {
   const auto ids = TRY(numbers_of<ItemId>(message, "ids"));
   const auto priorities = TRY(numbers_of<double>(message, "priorities"));
@@ -125,7 +125,7 @@ Result<void> ServedBuffer::advance(const json& message) {
 
 // ---- who waits
 
-// Whether anything of it was taken.
+// Takes what can be taken of a waiting push. Returns whether that is anything.
 bool ServedBuffer::go_on(WaitingPush& push) {
   const auto rest = std::span(push.items).subspan(push.taken);
   const std::int64_t first = push.first + static_cast<std::int64_t>(push.taken);
@@ -144,20 +144,22 @@ bool ServedBuffer::push_waiting() {
   for (auto each = pushes_.begin(); each != pushes_.end();) {
     any = go_on(*each) || any;
     const bool all = each->taken == each->items.size();
-    // Whatever stops one stops all, except that stale items need no room.
+    // What stops one push stops all others, too. Only stale items need no room, so with
+    // max_staleness the others are tried.
     if (!all && !buffer_.policy().max_staleness) break;
     each = all ? pushes_.erase(each) : std::next(each);
   }
   return any;
 }
 
-// Nobody overtakes the first: small ones, which can be done with fewer items, would take them away.
+// No sample overtakes the first one: small samples need fewer items, and would take them away from
+// it.
 bool ServedBuffer::sample_waiting() {
   bool any = false;
   while (!samples_.empty()) {
     const WaitingSample& first = samples_.front();
     const auto answer = buffer_.give(first.who, first.number, first.size);
-    ATTUNE_CHECK(answer.has_value());  // size and number were checked, and it has no other request
+    ATTUNE_CHECK(answer.has_value());  // sample() checked it; `who` has no other request
     if (*answer != BufferAnswer::ok) break;
     any = true;
     append(sample_record(first.who, first.number, first.size));
@@ -167,7 +169,8 @@ bool ServedBuffer::sample_waiting() {
   return any;
 }
 
-// As long as one lets another one go on.
+// Items have come (pushed), or room has (has_room): serves samples and pushes in turn, until
+// neither lets the other one go on.
 void ServedBuffer::pushed() {
   while (sample_waiting() && push_waiting()) continue;
 }
@@ -195,7 +198,7 @@ void ServedBuffer::answer_batch(BufferSession session, const GivenBatch& batch,
 void ServedBuffer::gone(BufferSession session) {
   std::erase_if(pushes_, [&](const auto& each) { return each.session == session; });
   if (std::erase_if(samples_, [&](const auto& each) { return each.session == session; }) > 0)
-    pushed();  // the next one may want less
+    pushed();  // the next sample may want fewer items
 }
 
 void ServedBuffer::forget(const std::string& who) {

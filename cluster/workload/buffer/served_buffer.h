@@ -1,14 +1,14 @@
 #pragma once
-// A buffer of the coordinator and the programs that wait at it. Pushes and samples are answered
-// when they can be done, those that have to wait when something has changed (buffer.h). What
-// changes the buffer is a record.
+// A buffer of the coordinator, with the requests of programs that wait at it. Pushes and samples
+// are answered when they can be done; waiting ones are tried again when something has changed
+// (buffer.h). Every change of the buffer becomes a record.
 //
-// Who wants a batch says its number, and is given the last one again as often as it asks for that:
-// what a consumer has not heard, because it or the coordinator was cut off, is not lost. A batch
-// may be larger than a frame: an answer has the items from `from` on, as many as fit, and the
-// consumer asks on.
+// A consumer names the number of the batch that it wants, and gets its last batch again whenever it
+// asks for that. So a batch is not lost if the consumer did not receive it because it or the
+// coordinator was cut off. A batch may be larger than a frame: an answer has as many items as fit,
+// starting with number `from`, and the consumer asks for the rest.
 //
-// One thread. The functions that it is given are not to call it back.
+// All calls come from one thread. The functions in `outlets` must not call this object back.
 #include <cstdint>
 #include <deque>
 #include <list>
@@ -22,22 +22,23 @@
 
 namespace attune {
 
-// Of one answer: some 7 MiB as JSON where each byte of `meta` takes six there.
+// The limits of one answer. It has up to some 7 MiB of JSON, in which a byte of `meta` may take
+// six.
 inline constexpr std::size_t kMostPartItems = 10'000, kMostPartBytes = std::size_t{1} << 20;
 
 class ServedBuffer {
  public:
-  // `owner`: the id of a task. `outlets` live longer.
+  // `owner` is the id of a task. `outlets` must live longer.
   ServedBuffer(std::string id, std::string owner, std::string settings, Buffer buffer,
                const BufferOutlets& outlets);
 
   const std::string& owner() const { return owner_; }
 
-  // `who`: an attempt of a task. An error: it may not say that, and is to be cut off.
+  // `who` is an attempt of a task. An error: it may not say that, and is to be cut off.
   Result<void> hear(BufferSession session, const std::string& who, const json& message);
-  void gone(BufferSession session);     // nobody waits for its answers any more
+  void gone(BufferSession session);     // its connection has closed: drops its requests
   void forget(const std::string& who);  // the attempt has ended
-  void close();                         // who waits is told so
+  void close();                         // tells so to those who wait
 
   Result<void> replay(const json& record);
   json status() const;
@@ -51,7 +52,7 @@ class ServedBuffer {
     std::string who;
     std::int64_t first;
     std::vector<BufferItem> items;
-    std::size_t taken = 0;  // of them
+    std::size_t taken = 0;  // how many of them were taken
   };
   struct WaitingSample {
     BufferSession session;
@@ -75,7 +76,7 @@ class ServedBuffer {
   std::string id_, owner_, settings_;
   Buffer buffer_;
   const BufferOutlets* outlets_;
-  // In the order in which they came, of each attempt at most one.
+  // In the order of arrival; at most one for each attempt.
   std::list<WaitingPush> pushes_;
   std::deque<WaitingSample> samples_;
 };

@@ -30,7 +30,7 @@ void SumTree::set(std::size_t leaf, double weight) {
     node /= 2;
     const Node before = nodes_[node];
     make_of_children(node);
-    if (nodes_[node] == before) return;  // nor does anything above it change
+    if (nodes_[node] == before) return;  // then nothing above it changes either
   }
 }
 
