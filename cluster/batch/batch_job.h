@@ -1,6 +1,6 @@
 #pragma once
-// Jobs of a batch system (Slurm, PBS, Grid Engine, ...), as values. docs/slurm.md says what becomes
-// of them there.
+// Jobs of a batch system (Slurm, PBS, Grid Engine, ...), as values. docs/slurm.md says what Slurm
+// makes of them.
 #include <expected>
 #include <filesystem>
 #include <limits>
@@ -13,16 +13,18 @@
 namespace attune {
 
 struct BatchJob {
-  // Unique for ever, the idempotency key: ids of jobs are given out again by a controller that has
-  // lost its memory, names are ours. 1 to 200 letters, digits, '-', '_' and '.'.
+  // Unique for ever, so that submitting it twice makes one job. An id could not serve for that: a
+  // controller that has lost its memory gives out ids again. 1 to 200 letters, digits, '-', '_' and
+  // '.'.
   std::string name;
-  std::string script;            // text of at most 1 MiB; its first line is #! and an interpreter
-  std::filesystem::path output;  // what it prints; in a folder that exists. Empty: thrown away
+  std::string script;  // text of at most 1 MiB; its first line is #! and an interpreter
+  // File for what it prints, in an existing folder; empty: thrown away.
+  std::filesystem::path output;
   std::filesystem::path directory;  // where it runs, on the node
   Resources needs;                  // cores, devices and custom kinds are rounded up to whole ones
-  std::string devices;  // in the batch system's own words, instead of `needs.gpu` and custom kinds
+  std::string devices;  // in the batch system's own words; replaces `needs.gpu` and custom kinds
   double time_limit = std::numeric_limits<double>::infinity();  // seconds; infinite: the site's
-  double warning = 0;  // seconds before the limit at which the script is sent SIGUSR1; 0: never
+  double warning = 0;  // the script gets SIGUSR1 so many seconds before the limit; 0: never
   std::string partition, account, qos, comment;  // empty: the site's default
   std::vector<std::string> arguments;  // for the batch system, each as --name or --name=value
 
@@ -53,25 +55,28 @@ struct BatchState {
   std::string reason;  // the batch system's own word
   // For the user: why it will not start until somebody does something. Empty: it may.
   std::string stuck;
-  // With `stuck`: not by anybody's wish. A node could not start it, and it is held for good.
+  // With `stuck`: nobody wanted that. A node could not start the job, and the batch system holds it
+  // for good.
   bool failed_to_start = false;
 
   bool operator==(const BatchState&) const = default;
 };
-// By name of the job. Of several with one name: one that has not ended, then the one with the
-// latest id.
+// By the name of the job. If several jobs have one name, one that has not ended counts, and of
+// several such the one with the latest id.
 using BatchStates = std::map<std::string, BatchState>;
 
 struct BatchAccepted {
   std::string id;
-  bool found = false;  // it was there before, by an earlier submission
+  bool found = false;  // an earlier submission had succeeded already
 };
 
 struct BatchRefusal {
-  bool permanent = false;  // it would be refused again; otherwise submit it again, some time later
-  std::string about;       // what of the job to change, as in the experiment file; empty: not known
-  std::string message;     // one line for the user, with the cure
-  bool tells_about = false;  // the cure in the message names `about`
+  // True: it would be refused again; false: submit it again some time later.
+  bool permanent = false;
+  // What of the job to change, as the experiment file names it; empty: unknown.
+  std::string about;
+  std::string message;       // one line for the user, with the cure
+  bool tells_about = false;  // `message` names `about` already
 
   bool operator==(const BatchRefusal&) const = default;
 };

@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-// A job that the batch system forgets so often is not worth more tries.
+// A job that the batch system has forgotten so often is not submitted again.
 constexpr int kMostSubmissions = 5;
 
 std::string what_happened(BatchCause cause) {
@@ -90,7 +90,7 @@ void BatchJobs::cancel(const std::string& name) {
   const auto found = jobs_.find(name);
   if (found == jobs_.end()) return;
   Job& job = found->second;
-  // Of one that is on its way the answer comes first.
+  // While its submission is under way the answer must come first: answered() cancels it.
   if (job.stage == Stage::waiting && job.submissions == 0) {
     jobs_.erase(found);
   } else if (job.stage != Stage::submitting) {
@@ -162,13 +162,13 @@ void BatchJobs::answered(const std::string& name, const BatchSubmission& answer)
   job.answered = ++clock_;
   job.absent_since = -1;
   if (job.stage == Stage::leaving) {
-    // Also after an answer that was lost on its way: it may be there.
+    // Cancels it also after a failure that passes: the job may exist, and only the answer be lost.
     if (answer || !answer.error().permanent) return run_cancel({name});
     jobs_.erase(found);
   } else if (answer) {
     job.stage = Stage::submitted;
     log_.info("job {} is submitted as {}{}", name, answer->id, answer->found ? ", again" : "");
-    // It may have ended long ago, which the list says.
+    // It may have ended long ago; a list will tell.
     if (answer->found) look_now();
   } else if (answer.error().permanent) {
     const BatchRefusal& refusal = answer.error();
@@ -177,7 +177,9 @@ void BatchJobs::answered(const std::string& name, const BatchSubmission& answer)
     handlers_.on_refused(name, refusal);
   } else {
     job.stage = Stage::waiting;
-    job.submissions = std::max(1, job.submissions - 1);  // that one does not count
+    // A failed try does not count as a submission, but 0 would mean that the job cannot exist, see
+    // cancel().
+    job.submissions = std::max(1, job.submissions - 1);
     job.pause = std::clamp(2 * job.pause, options_.first_pause, options_.longest_pause);
     job.next_try = handlers_.now() + job.pause;
     log_.warning("job {} is submitted again in {} s: {}", name, job.pause, answer.error().message);
@@ -219,7 +221,7 @@ void BatchJobs::heard(const Result<BatchStates>& states, std::uint64_t begun) {
     if (known && job.answered < begun) names.push_back(name);
   }
   for (const std::string& name : names) {
-    if (!jobs_.contains(name)) continue;  // a handler has let it go
+    if (!jobs_.contains(name)) continue;  // a handler has removed it
     const auto state = states->find(name);
     state == states->end() ? absent(name, now) : found(name, state->second, now);
   }
@@ -232,7 +234,7 @@ void BatchJobs::found(const std::string& name, const BatchState& state, double n
   job.state = state;
   job.absent_since = -1;
   if (state.phase == BatchPhase::ended) {
-    // The batch system has lost sight of it, and its worker lives: that one says more.
+    // The batch system has given the job up, but its worker is connected: the worker knows better.
     if (job.here) return;
     const bool leaving = job.stage == Stage::leaving;
     jobs_.erase(name);
@@ -240,13 +242,14 @@ void BatchJobs::found(const std::string& name, const BatchState& state, double n
     return;
   }
   const bool runs = state.phase == BatchPhase::running || state.phase == BatchPhase::suspended;
-  if (!runs) job.running_since = -1;  // it was put back
+  if (!runs) job.running_since = -1;  // it was requeued
   if (runs && job.running_since < 0) job.running_since = now;
   if (job.stage == Stage::leaving) return see_off(name, job, now);
   handlers_.on_seen(name, state, runs ? now - job.running_since : 0);
 }
 
-// It was let go, and should end. One that was put back would begin once more.
+// The job was let go or cancelled, and should end. If it was requeued, cancels it, or it would
+// begin once more. If it does not end in time, cancels it, too.
 void BatchJobs::see_off(const std::string& name, Job& job, double now) {
   if (job.state->phase == BatchPhase::pending) return run_cancel({name});
   if (job.here || job.leaving_since < 0) job.leaving_since = now;
@@ -263,7 +266,7 @@ void BatchJobs::absent(const std::string& name, double now) {
     return;
   }
   if (job.here) return;
-  // Nothing of it has run as far as anybody knows: a controller that died has forgotten it.
+  // As far as anybody knows the job has not run: a controller that died has forgotten it.
   if (job.job && job.running_since < 0 && !job.was_here && job.submissions < kMostSubmissions) {
     log_.warning("job {} was forgotten by the batch system, and is submitted again", name);
     job.stage = Stage::waiting;
@@ -307,7 +310,7 @@ void BatchJobs::tick(double now) {
 std::optional<double> BatchJobs::next_time() const {
   double next = listing_ ? std::numeric_limits<double>::infinity() : next_list_;
   for (const auto& [name, job] : jobs_) {
-    // One that is due and not submitted waits for room, not for a time.
+    // A job that is due but not submitted waits for room (`most`), not for a time.
     if (job.stage == Stage::waiting && job.next_try > tried_) next = std::min(next, job.next_try);
   }
   return std::isfinite(next) ? std::optional(next) : std::nullopt;

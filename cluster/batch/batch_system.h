@@ -20,20 +20,20 @@ class BatchSystem {
   using OnListed = std::function<void(Result<BatchStates>)>;
   using OnDone = std::function<void(Result<void>)>;
 
-  // Looks for the name, and submits only what is not there: an answer may get lost after the job
-  // was accepted, and so it is always safe to submit again. After a refusal that is not permanent
-  // wait some seconds first: what was on its way then has arrived. A name whose answer is still to
-  // come is refused, not permanently.
+  // Looks for the name, and submits the job only if no job has it. So it is always safe to submit
+  // again, as an answer may get lost after the job was accepted. After a refusal that is not
+  // permanent the caller should wait some seconds, until what was on its way has arrived. While the
+  // answer for a name is still to come, the name is refused, not permanently.
   virtual void submit(BatchJob job, OnSubmitted done) = 0;
 
-  // All jobs of this user that are there. A batch system forgets ended jobs after some minutes, and
-  // a controller that crashes forgets those of its last seconds: a job that is absent for longer
-  // than a minute is lost.
+  // All jobs of this user that the batch system knows. It forgets ended jobs after some minutes,
+  // and a controller that crashes forgets those of its last seconds. So a job that is absent for
+  // longer than a minute is lost.
   virtual void list(OnListed done) = 0;
 
   // Ends the jobs of these names: pending ones at once, running ones by SIGTERM and, some seconds
-  // later, SIGKILL. Names that are not there, or have ended, are no error. A name whose submission
-  // is not answered yet may still come after it.
+  // later, SIGKILL. Names without a job, or of ended jobs, are no error. A job whose submission is
+  // not answered yet may still appear afterwards.
   virtual void cancel(std::vector<std::string> names, OnDone done) = 0;
 };
 

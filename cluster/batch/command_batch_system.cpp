@@ -12,15 +12,16 @@ namespace {
 
 // How many of a kind run at once: a controller answers its requests one by one anyway.
 constexpr int kAtOnce = 2;
-// So many names are looked for by one command: its arguments must not become too long.
+// The most names in one command: its arguments must not become too long.
 constexpr std::size_t kLook = 100;
 
+// A job whose output folder does not exist would fail without a message.
 std::optional<BatchRefusal> check_folder(const BatchJob& job) {
   if (job.output.empty()) return std::nullopt;
   std::error_code error;
   const std::filesystem::path folder = job.output.parent_path();
   if (job.output.is_absolute()) {
-    std::filesystem::create_directories(folder, error);  // somebody may have taken it away
+    std::filesystem::create_directories(folder, error);  // it may have been deleted
     if (std::filesystem::is_directory(folder, error)) return std::nullopt;
   }
   return BatchRefusal{
@@ -60,7 +61,8 @@ void CommandBatchSystem::refuse(OnSubmitted done, BatchRefusal refusal) {
       });
 }
 
-// What comes while one look is under way shares the next one.
+// Looks for the names of the waiting submissions, by one command at a time. Submissions that come
+// meanwhile share the next one.
 void CommandBatchSystem::look() {
   if (looking_ || waiting_.empty()) return;
   looking_ = true;
@@ -106,7 +108,7 @@ void CommandBatchSystem::list(OnListed done) {
   });
 }
 
-// The first error is the answer, when all have ended.
+// Answers when all commands have ended, with the first error if there was one.
 void CommandBatchSystem::cancel(std::vector<std::string> names, OnDone done) {
   std::vector<CommandLine> commands = commands_->cancel(names);
   struct Sum {

@@ -7,10 +7,10 @@
 
 namespace attune {
 
-// The batch system behind a table of commands.
+// A batch system that is used through programs, which a table of commands names.
 class CommandBatchSystem final : public BatchSystem {
  public:
-  // The programs get `environment`, those that submit `submitting`.
+  // The programs get `environment`; those that submit jobs get `submitting`.
   CommandBatchSystem(boost::asio::io_context& io, std::unique_ptr<BatchCommands> commands,
                      const std::vector<std::string>& environment,
                      const std::vector<std::string>& submitting);
@@ -33,11 +33,11 @@ class CommandBatchSystem final : public BatchSystem {
 
   boost::asio::io_context& io_;
   std::unique_ptr<BatchCommands> commands_;
-  std::vector<Waiting> waiting_;     // for the next look
-  std::set<std::string> answering_;  // names whose answer is still to come
+  std::vector<Waiting> waiting_;     // submissions for the next look
+  std::set<std::string> answering_;  // names whose submission is not answered yet
   bool looking_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
-  // A list must not wait for a row of submissions.
+  // Two runners, because a list must not wait for a row of submissions.
   CommandRunner submissions_, others_;
 };
 

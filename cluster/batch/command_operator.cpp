@@ -20,8 +20,8 @@ bool may_have(const SeenWorker& worker, const WaitingLine& line) {
                              [&](const auto& label) { return has(worker.labels, label); });
 }
 
-// Tasks of the line that one more worker has room for: workers are taken to be as the best for it
-// that there is; none: as one task needs.
+// How many tasks of the line one more worker has room for. It is taken to be as large as the best
+// connected worker for the line, or large enough for one task.
 double room(const OperatorView& view, const WaitingLine& line) {
   double most = 1;
   for (const auto& [name, worker] : view.workers) {
@@ -55,11 +55,13 @@ CommandOperator::Situation CommandOperator::situation(const OperatorView& view) 
   return result;
 }
 
-// A former coordinator may have asked for any number: while nothing waits this one is taken to be
-// less.
+// Whether fewer workers are wanted than were asked for. As long as this coordinator has not asked,
+// nobody knows what a former one asked for: the number then counts as smaller while no task waits,
+// so that it is asked for only after `shrink_after`.
 bool CommandOperator::fewer() const { return told_ ? now_.wanted < *told_ : now_.waiting == 0; }
 
-// That none are wanted any more is said again, if need be, but not for ever.
+// At the end the command must hear that no workers are wanted. It is tried again if it fails, but
+// not for ever.
 bool CommandOperator::farewell_is_due() const {
   return ending_ && told_ != now_.wanted && pause_ < 4 * options_.first_pause;
 }
@@ -67,7 +69,7 @@ bool CommandOperator::farewell_is_due() const {
 void CommandOperator::look(const OperatorView& view, double now) {
   now_ = situation(view);
   ending_ = view.ending;
-  // Between two trials fewer are busy for a moment.
+  // Between two tasks a worker is idle for a moment, so a smaller number must last.
   if (!fewer()) {
     shrink_at_.reset();
   } else if (ending_ || !shrink_at_) {
@@ -110,7 +112,7 @@ void CommandOperator::run() {
                  wanted, end.trouble.empty() ? to_text(end.status) : end.trouble, pause_,
                  end.errors);
     }
-    // What has changed since it was started.
+    // The situation may have changed during the run.
     if (fewer()) shrink_at_ = shrink_time(port_.now());
     tick(port_.now());
     port_.changed();

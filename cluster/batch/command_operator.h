@@ -1,10 +1,7 @@
 #pragma once
-// A command of the user's that is run whenever another number of workers is wanted: it starts
-// machines, or changes the size of a group of them. One run at a time, and what happens meanwhile
-// leads to one more. A run that fails is tried again, later and later.
-//
-// In the environment of the command: ATTUNE_WORKERS_WANTED, ATTUNE_WORKERS_READY,
-// ATTUNE_TASKS_WAITING, ATTUNE_COORDINATOR (the address file).
+// Runs a command of the user's whenever another number of workers is wanted. The command starts
+// machines, for example, or changes the size of a group of them. One run at a time; whatever
+// changes during a run leads to one more. A run that fails is tried again after growing pauses.
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -23,11 +20,12 @@ namespace attune {
 struct CommandOperatorOptions {
   std::string command;  // for /bin/sh -c
   std::filesystem::path address_file;
-  std::vector<std::string> environment;                        // that it inherits
-  int most = 16;                                               // workers
-  std::chrono::milliseconds limit = std::chrono::minutes(10);  // of one run
-  double shrink_after = 30;                    // seconds for which fewer must be enough
-  double first_pause = 1, longest_pause = 60;  // seconds between failed runs, doubled
+  std::vector<std::string> environment;  // inherited by the command
+  // The largest number of workers to ask for.
+  int most = 16;
+  std::chrono::milliseconds limit = std::chrono::minutes(10);  // time limit of one run
+  double shrink_after = 30;                    // seconds for which a smaller number must suffice
+  double first_pause = 1, longest_pause = 60;  // seconds between failed runs; doubled each time
 };
 
 class CommandOperator final : public Operator {
@@ -55,7 +53,8 @@ class CommandOperator final : public Operator {
   OperatorPort& port_;
   const Log log_;
   Situation now_;
-  std::optional<int> told_;  // the number that the last good run of this life has heard
+  // The number that the last successful run was given; empty: there was none in this life.
+  std::optional<int> told_;
   bool running_ = false, ending_ = false;
   double pause_ = 0, next_try_ = 0, tried_ = 0;
   std::optional<double> shrink_at_;

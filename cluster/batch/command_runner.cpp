@@ -15,7 +15,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A file needs nobody to write into it while the program runs, as a pipe does.
+// The input as a file in memory. A pipe would need somebody to write into it while the program
+// runs.
 Result<UniqueFd> file_with(const std::string& text) {
   UniqueFd file(::memfd_create("input", MFD_CLOEXEC));
   if (!file) return fail(fmt::format("cannot make a file in memory: {}", strerror(errno)));
@@ -30,7 +31,7 @@ Result<UniqueFd> file_with(const std::string& text) {
 
 }  // namespace
 
-// One program. Handlers that Asio has queued share it, and look whether it still has an owner.
+// One program. Handlers that Asio has queued share it, and check whether it still has an owner.
 class CommandRunner::Running : public std::enable_shared_from_this<Running> {
  public:
   Running(CommandRunner& owner, OnEnd done)
@@ -123,7 +124,7 @@ class CommandRunner::Running : public std::enable_shared_from_this<Running> {
     }
   }
 
-  // Its end is told at once; its place is taken until it is really gone.
+  // Reports the end at once. The program's place stays taken until it has really ended.
   void kill(std::string trouble) {
     trouble_ = std::move(trouble);
     for (Stream* stream : {&output_, &errors_}) close(*stream);

@@ -1,6 +1,6 @@
 #pragma once
-// Programs that are run for what they say: a few at a time, each for a limited time, with a limited
-// output. No shell.
+// Runs programs for their output: a few at a time, each with a limited time and a limited output.
+// No shell.
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -25,7 +25,7 @@ struct CommandLine {
 struct CommandEnd {
   ExitStatus status;
   std::string output, errors;  // what it wrote, up to the bound
-  // It could not be started, was killed for its time or for its output: a sentence. Otherwise
+  // Why it could not be started, or was killed (for its time or its output): a sentence. Otherwise
   // empty.
   std::string trouble;
 
@@ -37,15 +37,16 @@ class CommandRunner {
  public:
   using OnEnd = std::function<void(CommandEnd)>;
 
-  // They have nothing but `environment`, and run in /.
+  // The programs have no variables but `environment`, and run in /. At most `at_once` run at a
+  // time. One that writes more than `output_bound` bytes to stdout, or to stderr, is killed.
   CommandRunner(boost::asio::io_context& io, std::vector<std::string> environment, int at_once,
                 std::size_t output_bound = 16 << 20);
-  ~CommandRunner();  // kills what runs; nothing is called any more
+  ~CommandRunner();  // kills what runs; no `done` is called any more
   CommandRunner(const CommandRunner&) = delete;
   CommandRunner& operator=(const CommandRunner&) = delete;
 
-  // In the order of the calls, `at_once` at a time. `done` is called once, never from within run();
-  // it must not destroy the runner.
+  // Programs start in the order of the calls. `done` is called once, never from within run(); it
+  // must not destroy the runner.
   void run(CommandLine command, OnEnd done);
 
  private:

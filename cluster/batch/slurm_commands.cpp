@@ -42,7 +42,7 @@ std::string own_name() {
   return found ? found->pw_name : fmt::to_string(::geteuid());
 }
 
-// "12" or "12;cluster", after whatever a site's wrapper says.
+// The id in the last line, "12" or "12;cluster". A site's wrapper may print other lines before.
 std::string last_id(std::string_view output) {
   while (!output.empty() && output.back() == '\n') output.remove_suffix(1);
   const std::size_t line = output.rfind('\n');
@@ -90,7 +90,7 @@ Texts slurm_environment(const Texts& inherited) {
   std::ranges::copy_if(inherited, std::back_inserter(kept), [&](const std::string& each) {
     return begins_with_one(each, kPlaces) || !begins_with_one(each, kDefaults);
   });
-  kept.emplace_back("LC_ALL=C");  // its words are looked at
+  kept.emplace_back("LC_ALL=C");  // their messages are parsed
   return kept;
 }
 
@@ -145,7 +145,8 @@ Result<BatchStates> SlurmCommands::listed(const CommandEnd& end) const {
   return parse_slurm_states(end.output);
 }
 
-// One for each: scancel takes one name. --user, because root would cancel everybody's.
+// One command for each name, because scancel takes one name. --user, because root would cancel
+// everybody's jobs.
 std::vector<CommandLine> SlurmCommands::cancel(const Texts& names) const {
   std::vector<CommandLine> commands;
   for (const std::string& name : names) {

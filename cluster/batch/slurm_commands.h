@@ -15,24 +15,25 @@ struct SlurmPrograms {
   std::filesystem::path sbatch, squeue, scancel;
   std::string user;  // whose jobs are cancelled
 };
-// Looks in PATH of `environment`. Where SLURM_CONF of it names no file that is said here: the
-// programs would try for a minute each time.
+// Finds the programs in the PATH of `environment`. It is an error, too, if SLURM_CONF there names
+// no file: each program would then try for a minute before it gives up.
 Result<SlurmPrograms> find_slurm(const std::vector<std::string>& environment);
 
-// What of `inherited` the programs may see: not the user's defaults for the programs (SQUEUE_STATES
-// would hide jobs from us), except for where jobs go (SBATCH_PARTITION, _ACCOUNT, _QOS,
-// _RESERVATION).
+// The environment of the programs, made from `inherited`. It lacks the user's defaults for the
+// programs (SQUEUE_STATES would hide jobs from us), except those that say where jobs go
+// (SBATCH_PARTITION, _ACCOUNT, _QOS, _RESERVATION).
 std::vector<std::string> slurm_environment(const std::vector<std::string>& inherited);
 
-// Whether `variable`, "NAME=value", belongs to one job on one machine: what Slurm and PMI say of
-// it, its devices, TMPDIR, HOSTNAME. No other job may inherit it.
+// Whether `variable`, "NAME=value", describes one job on one machine: the variables of Slurm and
+// PMI, devices, TMPDIR, HOSTNAME. No other job may inherit it.
 bool is_of_job(std::string_view variable);
 
-// What of that sbatch may see, which hands it all to the job: nothing of a job that submits it, but
-// how the programs find Slurm.
+// The environment of sbatch, made from that of the programs. sbatch passes it on to the job, so it
+// lacks what describes a submitting job, but keeps how the programs find Slurm.
 std::vector<std::string> sbatch_environment(const std::vector<std::string>& programs);
 
-// How long a program may take. A client tries for 100 s itself when a controller answers nothing.
+// How long a program may take. A client of Slurm itself tries for 100 s if a controller does not
+// answer.
 struct SlurmLimits {
   std::chrono::milliseconds submit = std::chrono::seconds(60);
   std::chrono::milliseconds other = std::chrono::seconds(30);

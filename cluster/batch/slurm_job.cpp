@@ -27,8 +27,8 @@ bool is_word(std::string_view text, std::string_view also) {
 
 bool is_amount(double amount, double most) { return amount >= 0 && amount <= most; }
 
-// With these the job would have no name of its own, or sbatch would not answer at once or not with
-// an id, or nothing would be run. Slurm takes abbreviations.
+// Options that users cannot give. With them the job would have no name of its own, or sbatch would
+// not answer at once or not with an id, or nothing would be run. Slurm takes abbreviations, too.
 bool is_ours(std::string_view argument) {
   constexpr std::array kLong = {"--array", "--clusters", "--help", "--quiet", "--test-only",
                                 "--usage", "--version",  "--wait", "--wrap"};
@@ -55,7 +55,7 @@ std::optional<JobFlaw> check_arguments(const BatchJob& job) {
 
 std::int64_t whole(double amount) { return static_cast<std::int64_t>(std::ceil(amount)); }
 
-// sbatch replaces %j and the like.
+// Escapes %, because sbatch replaces %j and the like.
 std::string literal(const std::filesystem::path& path) {
   std::string text;
   for (const char c : path.string()) text += c == '%' ? "%%" : std::string(1, c);
@@ -82,7 +82,7 @@ std::optional<JobFlaw> slurm_flaw(const BatchJob& job) {
   }
   if (!job.script.starts_with("#!") || job.script.size() > kMostScript)
     return JobFlaw{"script", "a text of at most 1 MiB that begins with #! is wanted"};
-  // A backslash switches off what % means, for all of the path.
+  // A backslash anywhere in a path switches off the meaning of % in all of it.
   if (job.output.string().find('\\') != std::string::npos)
     return JobFlaw{"output", "Slurm takes no path with a backslash"};
   if (!is_amount(job.needs.cpu, kMost)) return JobFlaw{"resources.cpu", "not so many"};
@@ -112,8 +112,8 @@ std::expected<Texts, BatchRefusal> slurm_options(const BatchJob& job) {
   };
   options.emplace_back("--parsable");
   add("job-name", job.name);
-  // With anything else, NIL too, slurmd runs the user's login shell for each job, which takes long,
-  // and the launch fails when it takes too long.
+  // With any other value, even NIL, slurmd runs the user's login shell for each job. That takes
+  // long, and the launch fails if it takes too long.
   add("export", "ALL");
   options.emplace_back("--no-requeue");
   add("output", job.output.empty() ? "/dev/null" : literal(job.output));

@@ -14,12 +14,11 @@ struct JobFlaw {
   std::string why;
 };
 
-// What Slurm cannot have, or what would take the job out of our sight; nothing: it may be
-// submitted.
+// What Slurm cannot have, or what would hide the job from us; nothing: the job may be submitted.
 std::optional<JobFlaw> slurm_flaw(const BatchJob& job);
 
-// The options of sbatch. Time is in whole minutes and memory in MiB, both rounded up: those are
-// Slurm's units, and 0 of either means "all there is" to it. A job with a flaw is refused.
+// The options of sbatch. Time is in whole minutes and memory in MiB, which are Slurm's units. Both
+// are rounded up, because 0 of either means "all there is" to Slurm. A job with a flaw is refused.
 std::expected<std::vector<std::string>, BatchRefusal> slurm_options(const BatchJob& job);
 
 }  // namespace attune

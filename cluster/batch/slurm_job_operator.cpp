@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-// A worker that never gets its task goes after so many seconds.
+// A worker that does not get its task leaves after so many seconds.
 constexpr int kPatience = 300;
 
 }  // namespace
@@ -53,7 +53,7 @@ void SlurmJobOperator::look(const OperatorView& view, double now) {
     if (!is_ours(name)) continue;
     if (!worker.tasks.empty()) {
       live.insert(name);
-      jobs_.watch(name);  // of an earlier coordinator
+      jobs_.watch(name);  // an earlier coordinator may have submitted it
       came_.insert(name);
     }
     if (worker.here()) came_.insert(name);
@@ -64,7 +64,8 @@ void SlurmJobOperator::look(const OperatorView& view, double now) {
     const bool here = worker != view.workers.end() && worker->second.here();
     gone |= jobs_.set_here(name, here) && live.contains(name);
     if (live.contains(name)) continue;
-    // Its worker, if there was one, goes by itself, unless it was given up.
+    // Nobody needs the job any more. If its worker has come, it leaves by itself, unless it was
+    // given up because it was silent.
     if (silent_.contains(name))
       log_.warning("worker {} cannot be heard: its job is cancelled", name);
     came_.erase(name) > 0 && !silent_.contains(name) ? jobs_.let_go(name) : jobs_.cancel(name);
@@ -88,7 +89,7 @@ void SlurmJobOperator::seen(const std::string& name, const BatchState& state, do
     jobs_.cancel(name);
     return over(name, {state.id, lost});
   }
-  std::string why;  // empty: what was said before is over
+  std::string why;  // empty: withdraws what was said before
   if (!state.stuck.empty()) {
     why = fmt::format("job {}: {}", state.id, state.stuck);
   } else if (running >= options_.connect_within && !came_.contains(name)) {

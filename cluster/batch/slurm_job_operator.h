@@ -1,5 +1,5 @@
 #pragma once
-// One job for each task that is for a worker of its own. slurm_operator.h
+// Gets one job for each task that names a worker of its own (slurm_operator.h, mode jobs).
 #include "cluster/batch/slurm_operator.h"
 
 namespace attune {
@@ -25,9 +25,9 @@ class SlurmJobOperator final : public Operator {
   const SlurmOperatorOptions options_;
   const Log log_;
   OperatorPort& port_;
-  std::map<std::string, std::string> waiting_;  // worker that does not come yet -> its task
-  std::set<std::string> came_;                  // workers that have been here
-  std::set<std::string> silent_;                // that could not be heard at the last look
+  std::map<std::string, std::string> waiting_;  // worker -> its task, which waits
+  std::set<std::string> came_;                  // workers that have been connected
+  std::set<std::string> silent_;                // workers that were not connected at the last look
   BatchJobs jobs_;
 };
 

@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-// A word of the shell.
+// `text` as one word of the shell.
 std::string quoted(const std::string& text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
@@ -26,7 +26,7 @@ BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name
   const SlurmSettings& settings = options.settings;
   BatchJob job;
   job.name = name;
-  // exec: the worker is the process that Slurm sends the warning.
+  // exec: Slurm must send its warning to the worker itself, not to a shell.
   job.script = fmt::format(
       "#!/bin/sh\nexec {} worker --join {} --name {} --job --cpu {} --gpu {} --memory {}",
       quoted(options.program.string()), quoted(options.address_file.string()), quoted(name),
@@ -106,7 +106,7 @@ std::string refusal_text(const BatchRefusal& refusal) {
 std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running) {
   if (running >= options.settings.start_within)
     return fmt::format("is cancelled after {} s", options.settings.start_within);
-  // Other holds are somebody's wish, or that of the site.
+  // Other jobs that are held are so because somebody, or the site, wants it.
   if (state.failed_to_start)
     return fmt::format("is cancelled: a node could not start it ({})", state.reason);
   return "";

@@ -1,17 +1,17 @@
 #pragma once
-// Workers that are jobs of Slurm, or of another batch system: docs/slurm.md.
+// Workers that are jobs of Slurm, or of another batch system; docs/slurm.md is for users.
 //
-// jobs: a task that is for one worker only (TaskSpec::worker, which is the task's own id) gets a
-// job of that name. The record of the task, with the name in it, is durable before the operator
-// sees the task; so there is never a job that nobody knows, and whoever comes after a crash finds
-// it by its name, or submits it then. No other record is needed.
+// Mode jobs, for tasks that name a worker (TaskSpec::worker, which is the task's own id): each gets
+// a job of that name. The operator sees a task only when its record, with the name in it, is
+// durable. So there is never a job that nobody knows: after a crash the next coordinator finds the
+// job by its name, or submits it. No other record is needed.
 //
-// jobs, for tasks that name no worker, such as learners and collectors: a job for each that waits,
-// whose worker takes one task and goes. They are pilots in all else.
+// Mode jobs, for tasks that name no worker, such as learners and collectors: a job for each waiting
+// task, whose worker takes one task and leaves. In all else these jobs are pilots.
 //
-// pilots: jobs that run plain workers, as many as there is demand for. Their names have the number
-// of the coordinator in them, so that none is given twice; those of an earlier coordinator are
-// found by the beginning of their names.
+// Mode pilots: jobs that run plain workers, as many as the waiting tasks need. Their names contain
+// the number of the coordinator, so that no name is given twice. Those of an earlier coordinator
+// are recognised by the prefix of their names.
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -28,48 +28,53 @@ namespace attune {
 
 struct SlurmOperatorOptions {
   SlurmSettings settings;
-  std::filesystem::path program;       // attune, at the same path on all nodes
-  std::filesystem::path address_file;  // shared
-  std::filesystem::path folder;        // for what jobs print; shared, exists
-  std::filesystem::path environment;   // file of what trials inherit; empty: that of the job
-  // Mode jobs: the tasks are for workers of their own, as those of a manager with backend: slurm.
+  std::filesystem::path program;       // the program attune, at the same path on all nodes
+  std::filesystem::path address_file;  // on a shared file system
+  std::filesystem::path folder;        // for what jobs print; must exist, on a shared file system
+  // File with the environment of trials; empty: that of the job.
+  std::filesystem::path environment;
+  // Mode jobs: whether each task names a worker of its own, as those of a manager with backend:
+  // slurm do.
   bool tasks_name_workers = true;
   double absent_after = 60;  // see BatchJobsOptions
   double orphan_after = 60;
-  double connect_within = 30;  // seconds from the start of a job until its missing worker is told
-  double surplus_after = 5;    // seconds after which a pending pilot that nobody needs is cancelled
+  // A job runs for so many seconds before its missing worker is reported.
+  double connect_within = 30;
+  // A pending pilot that nobody needs is cancelled after so many seconds.
+  double surplus_after = 5;
 };
 
 std::unique_ptr<Operator> make_slurm_operator(const SlurmOperatorOptions& options,
                                               std::unique_ptr<BatchSystem> system,
                                               OperatorPort& port, const Log& log);
 
-// Why Slurm could never have the jobs of trials with these needs, as far as can be told without
-// asking it; nothing: it may. `about` is a key of `slurm`, or "resources.KIND".
+// Why Slurm can never run trials with these needs, as far as can be told without asking it;
+// nothing: it may. `about` is a key of `slurm`, or "resources.KIND".
 std::optional<JobFlaw> impossible(const SlurmSettings& settings, const Resources& needs);
 
 // ---- what the two modes share
 
-// Of a pilot for trials with these needs.
+// The size of a pilot for trials with these needs.
 Resources pilot_shape(const SlurmSettings& settings, const Resources& needs);
 
-// The job of the worker `name`. `more`: further arguments of attune worker.
+// The job that runs the worker `name`. `more`: further arguments of attune worker.
 BatchJob worker_job(const SlurmOperatorOptions& options, const std::string& name,
                     const Resources& capacity, const std::string& more);
 BatchJobsOptions batch_jobs_options(const SlurmOperatorOptions& options);
-// For the client of a task: `job`, such as "its job 17", runs without its worker being here.
-// `output`: the file that may say why.
+// A text for the client of a task: `job`, such as "its job 17", runs, but its worker is not
+// connected. `output` is the file that may say why.
 std::string unreached(const std::string& job, const std::string& address,
                       const std::filesystem::path& output);
-// `cause`, of the end of a job whose worker has never come.
+// A text about a job that has ended before its worker came: `cause`, and that `output` may say
+// more.
 std::string never_came(const std::string& cause, const std::filesystem::path& output);
-// Its message and what to change, where it does not tell that itself.
+// The message of the refusal, and what to change unless the message says so.
 std::string refusal_text(const BatchRefusal& refusal);
-// What becomes of a job that has not ended and whose worker has never come, as BatchEnd::how, when
-// nobody waits for it any longer. `running`: seconds since the job was first seen to run. Empty: it
-// may come.
+// Why nobody waits any longer for the worker of a job, which has not ended and whose worker has
+// never come; as BatchEnd::how. Empty: the worker may come. `running`: seconds since the job was
+// first seen to run.
 std::string hopeless(const SlurmOperatorOptions& options, const BatchState& state, double running);
-// Those whose names begin so that cannot be heard; their tasks wait for them.
+// The workers with this prefix that are not connected; their tasks wait for them.
 std::set<std::string> silent_workers(const OperatorView& view, const std::string& prefix);
 
 }  // namespace attune

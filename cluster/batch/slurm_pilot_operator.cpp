@@ -39,7 +39,7 @@ SlurmPilotOperator::SlurmPilotOperator(SlurmOperatorOptions options,
                  },
              .on_unknown =
                  [this](const std::string& name, const BatchState&) {
-                   // Of an earlier coordinator.
+                   // An earlier coordinator submitted it.
                    if (name.starts_with(prefix_)) jobs_.watch(name);
                    return name.starts_with(prefix_);
                  },
@@ -87,7 +87,7 @@ void SlurmPilotOperator::look(const OperatorView& view, double now) {
   tell();
 }
 
-// True: one was here, and is no more.
+// Returns whether a worker was connected before and is not any more.
 bool SlurmPilotOperator::follow_workers() {
   for (const auto& [name, worker] : view_.workers) {
     if (!name.starts_with(prefix_)) continue;
@@ -107,7 +107,7 @@ bool SlurmPilotOperator::follow_workers() {
       log_.warning("pilot {} cannot be heard: its job is cancelled", name);
       drop(name);
     } else {
-      jobs_.let_go(name);  // it had nothing left, and has left
+      jobs_.let_go(name);  // it had no task left, and has gone
       pilots_.erase(name);
     }
   }
@@ -133,7 +133,8 @@ std::vector<SlurmPilotOperator::Demand> SlurmPilotOperator::demand() const {
 
 std::vector<SlurmPilotOperator::Demand> SlurmPilotOperator::missing(Names& coming) const {
   std::vector<Demand> left = demand();
-  // Of those whose shape is not known any will do for what the others leave.
+  // First each pilot of a known shape serves the demand for that shape; then pilots of unknown
+  // shape serve whatever is left.
   for (const bool known : {true, false}) {
     for (Demand& each : left) {
       std::erase_if(coming, [&](const std::string& name) {
@@ -150,12 +151,12 @@ std::vector<SlurmPilotOperator::Demand> SlurmPilotOperator::missing(Names& comin
 void SlurmPilotOperator::decide(double now) {
   decided_ = now;
   decided_upon_list_ = jobs_.listed();
-  if (!decided_upon_list_) return;  // there may be some
+  if (!decided_upon_list_) return;  // an earlier coordinator may have some
   Names coming;
   for (const std::string& name : jobs_.wanted()) {
     if (!pilots_[name].came) coming.push_back(name);
   }
-  // Those that run are the first to be needed.
+  // Running pilots first, so that pending ones are left over and can be cancelled.
   std::ranges::stable_partition(coming, [&](const auto& name) { return !jobs_.pending(name); });
   const std::vector<Demand> more = missing(coming);
   grow(more, now);
@@ -181,7 +182,7 @@ void SlurmPilotOperator::grow(const std::vector<Demand>& missing, double now) {
 void SlurmPilotOperator::shrink(Names surplus, double now) {
   if (!view_.ending)
     std::erase_if(surplus, [this](const std::string& name) { return !jobs_.pending(name); });
-  // Between two trials nothing waits for a moment.
+  // Between two tasks nothing waits for a moment, so a surplus must last.
   if (surplus.empty()) {
     surplus_at_.reset();
   } else if (!surplus_at_ && !view_.ending) {
@@ -226,7 +227,7 @@ void SlurmPilotOperator::seen(const std::string& name, const BatchState& state, 
   tell();
 }
 
-// Pilots that end before they have come are no reason for more of them at once.
+// After a pilot that ended before its worker came, the next one waits: 2 s, 4 s, up to 60 s.
 void SlurmPilotOperator::over(const std::string& name, const BatchEnd& end) {
   const auto known = pilots_.find(name);
   const bool came = known != pilots_.end() && known->second.came;
@@ -254,7 +255,8 @@ void SlurmPilotOperator::refuse_waiting() {
   }
 }
 
-// One text for all pilots, the same as long as nothing changes: each other text is a warning.
+// The same text for all waiting tasks, and no other one while nothing changes: each other text is
+// shown as a warning.
 void SlurmPilotOperator::tell() {
   std::set<std::string> reasons;
   for (const auto& [name, pilot] : pilots_) {

@@ -1,7 +1,7 @@
 #pragma once
-// Jobs that run plain workers, as many as waiting tasks need, up to a maximum: each is a job of its
-// own, so that they begin as nodes become free and die one by one. In mode jobs each of them is for
-// one task. slurm_operator.h
+// Gets jobs that run plain workers, as many as the waiting tasks need, up to a maximum
+// (slurm_operator.h). Each pilot is a job of its own, so that pilots begin one by one as nodes
+// become free, and end one by one. In mode jobs each pilot is for one task.
 #include <map>
 #include <utility>
 #include <vector>
@@ -23,9 +23,9 @@ class SlurmPilotOperator final : public Operator {
  private:
   using Names = std::vector<std::string>;
   struct Pilot {
-    std::optional<Resources> shape;  // of an earlier coordinator's it is not known
-    bool came = false;               // its worker has been here
-    std::string why;                 // that does not come; without its name
+    std::optional<Resources> shape;  // unknown for one of an earlier coordinator
+    bool came = false;               // its worker has been connected
+    std::string why;                 // why it does not come, without its name; empty: unknown
   };
   struct Demand {
     Resources shape;
@@ -39,9 +39,9 @@ class SlurmPilotOperator final : public Operator {
   bool follow_workers();
   void drop(const std::string& name);
 
-  // Pilots for what waits: how many of which shape, beyond those that have come.
+  // How many pilots of which shape the waiting tasks need, beside those that have come.
   std::vector<Demand> demand() const;
-  // Takes those that will do from `coming`. What is left of the demand.
+  // Removes from `coming` the pilots that serve the demand. Returns the demand that is left.
   std::vector<Demand> missing(Names& coming) const;
   void decide(double now);
   void grow(const std::vector<Demand>& missing, double now);
@@ -56,20 +56,20 @@ class SlurmPilotOperator final : public Operator {
   const SlurmOperatorOptions options_;
   const Log log_;
   OperatorPort& port_;
-  const bool one_task_;                 // each takes one, and goes
+  const bool one_task_;                 // each takes one task and leaves
   const std::string prefix_;            // of pilots
-  const std::filesystem::path output_;  // of all of them, for people
+  const std::filesystem::path output_;  // the output of all pilots as one pattern, for people
   OperatorView view_;
   std::map<std::string, Pilot> pilots_;  // wanted ones
-  std::set<std::string> silent_;         // could not be heard at the last look
+  std::set<std::string> silent_;         // not connected at the last look
   std::uint64_t next_ = 1;
-  // Why there can be none of these shapes, as long as a task waits that would need one.
+  // The shapes that Slurm refuses, and why; each as long as a task waits that would need one.
   std::vector<std::pair<Resources, std::string>> refused_;
-  int fruitless_ = 0;                    // pilots in a row that have ended without having come
-  std::string failure_;                  // why, of the last of them
-  double not_before_ = 0, decided_ = 0;  // the next one; the last decide()
-  bool decided_upon_list_ = false;       // that was not before it was known which there are
-  std::optional<double> surplus_at_;     // when pending pilots are cancelled
+  int fruitless_ = 0;                    // pilots in a row that ended before they had come
+  std::string failure_;                  // why the last of them ended
+  double not_before_ = 0, decided_ = 0;  // no new pilot earlier; time of the last decide()
+  bool decided_upon_list_ = false;       // the last decide() knew which jobs there are
+  std::optional<double> surplus_at_;     // when surplus pending pilots are cancelled
   BatchJobs jobs_;
 };
 

@@ -8,7 +8,7 @@ namespace attune {
 namespace {
 
 struct Known {
-  std::string_view text;  // in what sbatch says
+  std::string_view text;  // part of sbatch's message
   bool permanent;
   std::string_view about;
   std::string_view cure;
@@ -18,10 +18,10 @@ constexpr std::string_view kPartitions = "`sinfo -s` lists the partitions";
 constexpr std::string_view kSize = "`sinfo -o '%P %c %m %G %l'` shows what the nodes have";
 constexpr std::string_view kTooMany = "as many jobs are submitted as the site permits";
 
-// Slurm's programs have one exit code for all that is wrong: only what they say tells it apart.
-// The first that matches counts: what passes comes before the general sentence that sbatch ends
-// with, and what is precise before what is general. All but those of QOS and associations (which
-// need slurmdbd) and of munge were seen with 22.05.
+// Slurm's programs have one exit code for all errors, so only their messages tell them apart. The
+// first match counts: errors that pass come before the general sentence that sbatch ends with, and
+// precise texts before general ones. All were seen with 22.05, except those of QOS and associations
+// (which need slurmdbd) and of munge.
 constexpr std::array kKnown = {
     Known{"Unable to contact slurm controller", false, "", ""},
     Known{"Socket timed out", false, "", ""},
@@ -116,7 +116,7 @@ BatchRefusal slurm_refusal(const CommandEnd& end) {
   const std::string complaint = slurm_complaint(end);
   BatchRefusal refusal;
   std::string_view cure;
-  // It was killed, by us or by somebody else: the job may be in, or not.
+  // If sbatch was killed, by us or by somebody else, the job may exist or not.
   refusal.permanent = end.trouble.empty() && end.status.signal == 0;
   if (refusal.permanent) {
     for (const Known& each : kKnown) {

@@ -1,5 +1,5 @@
 #pragma once
-// Why Slurm does not take a job.
+// Explains why Slurm does not take a job.
 #include <string>
 #include <string_view>
 
@@ -8,12 +8,12 @@
 
 namespace attune {
 
-// Of an sbatch that did not succeed. Permanent are those that name something of the job, and those
-// that are not known (a site's own rules, in its own words); a controller that cannot be reached,
-// or a limit of how many jobs there may be, passes.
+// For an sbatch that did not succeed. Permanent are refusals that name something of the job, and
+// unknown ones (a site's own rules, in its own words). A controller that cannot be reached, or a
+// limit on the number of jobs, passes.
 BatchRefusal slurm_refusal(const CommandEnd& end);
 
-// What a client said on stderr, or what became of it, as one line.
+// What a program of Slurm wrote to stderr, or what became of the program, as one line.
 std::string slurm_complaint(const CommandEnd& end);
 
 }  // namespace attune

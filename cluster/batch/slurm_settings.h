@@ -1,6 +1,6 @@
 #pragma once
-// What the operators for Slurm are told: the key `slurm` of an experiment file, and what belongs
-// to it. Travels from the manager to its coordinator as a file.
+// The settings of the operators for Slurm: the key `slurm` of an experiment file, and the prefix of
+// the jobs. The manager passes them to its coordinator in a file.
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -15,26 +15,27 @@ namespace attune {
 
 struct SlurmSettings {
   enum class Mode {
-    jobs,   // one job per trial: tasks are for one worker each, named as the task
+    jobs,   // one job for each trial: each task names a worker of its own
     pilots  // jobs of plain workers, which take one trial after the other
   };
   struct Pilot {
-    Resources capacity;  // of each; what is 0: as one trial needs
-    double idle = 60;    // seconds without a trial after which one goes
+    Resources capacity;  // of each pilot; 0: what one trial needs
+    double idle = 60;    // a pilot without a trial ends after so many seconds
   };
   Mode mode = Mode::jobs;
   std::string partition, account, qos;                          // empty: the site's default
-  double time_limit = std::numeric_limits<double>::infinity();  // seconds of each job
-  std::string gres;                    // instead of what the trial's resources say
-  std::vector<std::string> arguments;  // of sbatch, further ones
-  double signal_before = 120;          // seconds before the time limit
-  double start_within = 300;           // seconds that a job may run before its worker comes
-  double poll = 5;                     // seconds
-  int most_jobs = 1000;                // submitted and not ended
+  double time_limit = std::numeric_limits<double>::infinity();  // of each job, in seconds
+  // Replaces the generic resources that follow from the trial's needs.
+  std::string gres;
+  std::vector<std::string> arguments;  // further ones of sbatch
+  double signal_before = 120;          // a job is warned so many seconds before its time limit
+  double start_within = 300;           // a job may run for so many seconds before its worker comes
+  double poll = 5;                     // seconds between lists of jobs
+  int most_jobs = 1000;                // jobs that are submitted and have not ended, at most
   Pilot pilot;
 
-  // Of the experiment.
-  std::string prefix;  // of the names of all its jobs
+  // Not a key of the experiment file.
+  std::string prefix;  // of the names of all jobs of the experiment
 };
 std::string_view to_text(SlurmSettings::Mode mode);
 

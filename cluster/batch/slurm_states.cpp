@@ -59,8 +59,9 @@ struct Reason {
 
 constexpr std::string_view kTooBig = "it asks for more than the partition, account or qos permits";
 
-// By the beginning of the reason. AssocGrp... and QOSGrp... are shared limits, which pass; those of
-// one job do not.
+// Matched by the beginning of the reason. AssocGrp... and QOSGrp... are not here, because these
+// limits are shared with other jobs and pass. For limits of one job, which do not pass, see
+// slurm_stuck().
 constexpr std::array kStuck = {
     Reason{"DependencyNeverSatisfied",
            "it waits for a job that cannot succeed any more; cancel it"},

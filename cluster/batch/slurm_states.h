@@ -1,5 +1,5 @@
 #pragma once
-// What squeue says.
+// Parses the output of squeue.
 #include <string>
 #include <string_view>
 
@@ -10,12 +10,12 @@ namespace attune {
 // The format that squeue is asked for: name, id, state, reason.
 inline constexpr std::string_view kSlurmFormat = "%j|%i|%T|%r";
 
-// Lines in kSlurmFormat. What is no such line (a site's greeting, a job with a strange name) is
-// passed over.
+// Parses lines in kSlurmFormat. Other lines (a site's greeting, a job with a strange name) are
+// skipped.
 BatchStates parse_slurm_states(std::string_view text);
 
-// Phase and cause for a word such as "NODE_FAIL". Words of a later Slurm are running ones: a job is
-// not given up because of a word.
+// The phase and the cause for a state such as "NODE_FAIL". Unknown words, of a later Slurm, count
+// as running: a job is not given up because of a word.
 BatchState slurm_state(std::string_view word);
 
 // Why a pending job will not start by itself, and the cure; empty for a reason that passes, such as

@@ -90,13 +90,13 @@ class Buffer {
 
   // A batch of exactly n items, or the answer why there is none now. An error unless 1 <= n <=
   // policy.batch. fifo: the oldest items, which leave. uniform: n different items, each set equally
-  // likely; their order within the batch means nothing. With `replace`: n independent draws.
-  // prioritised: item i is drawn with probability P(i) = p_i^alpha / sum p^alpha (equation 1 of
-  // Schaul et al. 2016), once in each of n equal intervals of the sum (appendix B.2.1). Its weight
-  // is (1/N 1/P(i))^beta, divided by the largest such weight in the buffer (section 3.4); beta
-  // grows linearly from policy.beta to 1 over policy.anneal batches. An item that was used for the
-  // last time leaves at once, so the later draws of the batch do not see it; their intervals are
-  // those of the remaining items.
+  // likely; their order within the batch means nothing. With `replace`: n draws. prioritised: item
+  // i is drawn with probability P(i) = p_i^alpha / sum p^alpha (equation 1 of Schaul et al. 2016),
+  // by one draw in each of n equal intervals of the sum (appendix B.2.1). Its weight is (1/N
+  // 1/P(i))^beta, divided by the largest such weight in the buffer (section 3.4); beta grows
+  // linearly from policy.beta to 1 over policy.anneal batches. An item that was used for the last
+  // time leaves at once, so the later draws of the batch do not see it; their intervals are those
+  // of the remaining items.
   Result<Sampled> sample(std::size_t n);
   // The same as batch `number` of `consumer`, which numbers its batches in rising order from 1. The
   // batch is kept until the consumer's next one: given() returns it, if the consumer has not
