@@ -7,8 +7,9 @@ namespace attune {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Seconds since an arbitrary start, never goes back. Of the system: since the boot, the time in
-  // which it slept included, so that processes of one boot can compare them.
+  // Seconds since an arbitrary start; never goes back. For the system's clock the start is the
+  // boot, and time in which the machine sleeps counts; so processes of one boot can compare their
+  // times.
   virtual double now() const = 0;
   virtual double wall() const = 0;  // seconds since 1970-01-01 UTC; for records, not for intervals
 };
@@ -25,7 +26,7 @@ class ManualClock final : public Clock {
  public:
   explicit ManualClock(double wall = 1.7e9) : wall_(wall) {}
   void advance(double seconds) { passed_ += seconds; }
-  // Exactly to now() == `time`, which sums of differences would miss; it never goes back.
+  // Moves to exactly now() == `time`; a sum of differences would be inexact. Does not go back.
   void advance_to(double time) { passed_ = time > passed_ ? time : passed_; }
   double now() const override { return passed_; }
   double wall() const override { return wall_ + passed_; }

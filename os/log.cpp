@@ -43,6 +43,7 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::off;
 }
 
+// The names of levels in Python's logging, as in NNI's lines.
 class PythonLevel : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,
@@ -61,6 +62,7 @@ class ThreadName : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg&, const std::tm&, spdlog::memory_buf_t& out) override {
     std::array<char, 16> name{};
+    // The main thread would have the name of the program.
     if (gettid() != getpid()) pthread_getname_np(pthread_self(), name.data(), name.size());
     const std::string_view shown = name[0] == 0 ? "MainThread" : std::string_view(name.data());
     out.append(shown.data(), shown.data() + shown.size());

@@ -23,7 +23,7 @@ enum class LogLevel { trace, debug, info, warning, error, off };
 // trace, debug, info, warning (warn), error, fatal (critical), off; nothing for any other text.
 Result<LogLevel> parse_log_level(std::string_view name);
 
-// A handle: cheap to copy, safe to use from several threads. A default-made Log discards.
+// A handle: cheap to copy, safe to use from several threads. A default-made Log discards all lines.
 class Log {
  public:
   Log() = default;

@@ -134,6 +134,7 @@ Result<SpawnedProcess> spawn_process(const ProcessSpec& spec) {
     return fail(fmt::format("cannot start {} in {}: {}", spec.arguments[0], spec.directory.string(),
                             strerror(error)));
   }
+  // The child is not reaped yet, so the number is its own even if it has ended already.
   const int pidfd = ::pidfd_open(pid, 0);
   if (pidfd < 0) {
     const std::string reason = strerror(errno);

@@ -206,6 +206,8 @@ void BatchJobs::look_now() {
   });
 }
 
+// A list counts only for jobs whose last answer came before the list was begun: an older one may
+// lack the job.
 void BatchJobs::heard(const Result<BatchStates>& states, std::uint64_t begun) {
   if (!states) {
     if (std::exchange(trouble_, states.error().message) != trouble_)

@@ -132,6 +132,8 @@ class CommandRunner::Running : public std::enable_shared_from_this<Running> {
     step();
   }
 
+  // Reports the end once the program has ended and both of its outputs are read, or at once if it
+  // was killed.
   void step() {
     if (!owner_) return;
     const auto self = shared_from_this();

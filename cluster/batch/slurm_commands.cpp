@@ -134,6 +134,7 @@ BatchSubmission SlurmCommands::submitted(const CommandEnd& end) const {
 }
 
 CommandLine SlurmCommands::list(const Texts& names) const {
+  // --states=all: ended jobs, too, because their state says why they ended.
   Texts arguments = {programs_.squeue, "--noheader", "--array",
                      "--states=all",   "--me",       fmt::format("--format={}", kSlurmFormat)};
   if (!names.empty()) arguments.push_back(fmt::format("--name={}", fmt::join(names, ",")));

@@ -14,7 +14,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr double kMost = 1e9;  // of anything countable, and minutes: Slurm has 32 bits
+constexpr double kMost = 1e9;  // of countable things, and of minutes: Slurm has 32 bits for each
 constexpr double kMostBytes = 1e18;
 constexpr double kMostWarning = 65535;  // seconds
 constexpr std::size_t kMostScript = 1 << 20;

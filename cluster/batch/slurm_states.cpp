@@ -108,6 +108,7 @@ bool is_id(std::string_view id) {
   return !id.empty() && std::isdigit(static_cast<unsigned char>(id[0])) != 0;
 }
 
+// Ids are numbers, so the longer one is larger.
 bool later_id(const std::string& a, const std::string& b) {
   return a.size() != b.size() ? a.size() > b.size() : a > b;
 }
@@ -149,6 +150,8 @@ BatchState slurm_state(std::string_view word) {
 std::string slurm_stuck(std::string_view reason) {
   if (const Reason* known = known_reason(reason)) return fmt::format("{} ({})", known->why, reason);
   const bool of_one_job = reason.starts_with("QOSMax") || reason.starts_with("AssocMax");
+  // Limits of a user or an account, and on the number of jobs, are shared with other jobs: they
+  // pass.
   const bool passes = reason.find("PerUser") != std::string_view::npos ||
                       reason.find("PerAccount") != std::string_view::npos ||
                       reason.find("JobsLimit") != std::string_view::npos;

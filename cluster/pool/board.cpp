@@ -176,6 +176,7 @@ Result<void> Board::apply(const Record& record) {
   Task* task = find(record.task);
   if (task == nullptr) return fail(fmt::format("there is no task {}", record.task));
   TRY(check(*task, record));
+  // A new lease must belong to the present epoch, and be larger than all before.
   if (record.edge == Edge::leased &&
       (record.number <= lease_ || record.number >> kLeaseBits != epoch_))
     return fail(

@@ -157,6 +157,7 @@ void Coordinator::end(Task& task, TaskState state, const std::string& cause,
   task_alarms_.clear(task.spec.id);
   effects_.state_changed(task);
   give_room_back(task.spec.id, now);
+  // No client acknowledges the end of a commander's task.
   if (owns(task)) append({.edge = Edge::gone, .at = now, .task = std::string(task.spec.id)});
 }
 
@@ -173,6 +174,8 @@ void Coordinator::attempt_over(Task& task, TaskState state, const std::string& c
   const bool closing = task.state == TaskState::closing;
   const std::string why = closing ? task.cause : cause;
   if (closing && !task.again) {
+    // A task that was told to finish has done its work, however it reports its end; only a lost one
+    // may not have.
     const bool finished = task.how == kFinish && state != TaskState::lost;
     end(task, finished ? TaskState::succeeded : TaskState::cancelled, why, report, now);
   } else if (state == TaskState::succeeded) {
@@ -180,6 +183,8 @@ void Coordinator::attempt_over(Task& task, TaskState state, const std::string& c
   } else if (may_try_again(task, state, why)) {
     try_again(task, task.attempt + 1, why, now);
   } else {
+    // An attempt that was ended for a limit reports that it was cancelled; without another attempt
+    // the task has failed.
     end(task, closing ? TaskState::failed : state, why, report, now);
   }
   fill(worker_id, now);

@@ -1,4 +1,4 @@
-// What clients say.
+// What clients say, and what the operator says of waiting tasks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +20,7 @@ Result<void> Coordinator::client_joined(const std::string& client, const std::st
                     "keeps its own in its folder",
                     client));
   }
+  // An ended task is on the board until its client has acknowledged the end.
   for (const Task* task : in_order()) {
     if (task->spec.client == client && is_end(task->state)) effects_.state_changed(*task);
   }

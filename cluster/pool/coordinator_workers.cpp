@@ -31,6 +31,7 @@ Result<void> Coordinator::worker_joined(const WorkerHello& hello, double now) {
         fmt::format("the name {} is that of another worker, which has another key: give this one "
                     "another name, or wait until that one is gone or given up",
                     hello.id));
+  // The same process may come again before the loss of its former connection was noticed.
   if (worker.state != WorkerState::lost && worker.hello.incarnation != hello.incarnation)
     return fail(
         fmt::format("a worker {} is here already, on {} (process {}): give this one another "

@@ -37,7 +37,7 @@ struct TaskLimits {
 // A buffer that exists from the creation of its task until the end, over all attempts.
 struct OwnedBuffer {
   std::string id;        // unique for ever
-  std::string settings;  // JSON text; buffer/
+  std::string settings;  // JSON text, which TaskBuffers::check() accepts
 
   bool operator==(const OwnedBuffer&) const = default;
 };

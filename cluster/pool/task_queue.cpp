@@ -6,6 +6,7 @@
 namespace attune {
 namespace {
 
+// The key of a line. It must contain the fields that want_the_same() compares.
 std::string shape_of(const TaskSpec& task) {
   const json shape = {task.kind, task.client, task.worker, task.labels, to_json(task.needs)};
   return shape.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -148,6 +148,7 @@ Result<TrialEvent> parse_trial_event(const std::string& job_id, const json& obje
 }
 
 json with_value(const json& event) {
+  // In the order of ReportMetricData::Type.
   constexpr std::array kTypes = {"PERIODICAL", "FINAL", "REQUEST_PARAMETER"};
   const auto text = text_at(event, "text");
   if (!text || event.value("event", json()) != "report") return event;

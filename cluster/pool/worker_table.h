@@ -34,7 +34,7 @@ struct WorkerHello {
 
 enum class WorkerState {
   ready,
-  draining,  // gets nothing new, and goes when it has nothing left
+  draining,  // gets no new task, and leaves when it has none left
   lost,      // not connected; its tasks wait for it for a while
 };
 std::string_view to_text(WorkerState state);
@@ -96,7 +96,9 @@ class WorkerTable {
   void enter_order(const Worker& worker);
 
   std::map<std::string, Worker> workers_;
-  // The ready ones: tasks for each processor, then the name.
+  // The ready workers: tasks for each processor, then the name. An entry's key depends on the
+  // worker's tasks and capacity, so a worker leaves the set before these change and enters it
+  // afterwards.
   std::set<std::pair<double, std::string>> order_;
 };
 

@@ -36,7 +36,7 @@ class BufferBoard final : public TaskBuffers {
 
   const std::uint64_t seed_;
   const BufferOutlets outlets_;
-  std::map<std::string, std::unique_ptr<ServedBuffer>> buffers_;  // closed ones go
+  std::map<std::string, std::unique_ptr<ServedBuffer>> buffers_;  // closed ones are removed
 };
 
 std::unique_ptr<TaskBuffers> make_buffer_board(std::uint64_t seed, BufferOutlets outlets);

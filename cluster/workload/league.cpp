@@ -54,7 +54,7 @@ Result<std::uint64_t> small_count_at(const json& state, std::string_view key) {
 
 Result<double> games_at(const json& state, std::string_view key) {
   const double games = TRY(number_at(state, key));
-  // Beyond what all reports of a run could add up to.
+  // The limit is beyond what all reports of a run can add up to.
   if (!(games >= 0 && games <= 1e18)) return fail(fmt::format("{}: 0 or more is wanted", key));
   return games;
 }

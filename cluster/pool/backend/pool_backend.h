@@ -105,7 +105,8 @@ class PoolBackend final : public TrialBackend {
   std::string not_understood(Attempt& attempt, const Error& error);  // returns what it told
   void take_end(Attempt& attempt, const json& message);
   void end(Attempt& attempt, Ending how, const std::string& why);
-  void read_spool(Attempt& attempt, TrialFinished* end, bool ended);  // spool_rest.h
+  // See read_rest() in spool_rest.h.
+  void read_spool(Attempt& attempt, TrialFinished* end, bool ended);
   void add(Attempt& attempt, TrialEvent event);
   void wake();
   Attempt* find(const std::string& task);
@@ -117,8 +118,9 @@ class PoolBackend final : public TrialBackend {
   const PoolBackendOptions options_;
   const std::function<void()> wake_;
   bool wake_posted_ = false;
-  bool over_ = false;                                     // finish() was called
-  int failures_ = 0;                                      // to connect
+  bool over_ = false;  // finish() was called
+  // Failed tries to connect; see quiet_failures.
+  int failures_ = 0;
   std::string last_failure_;                              // the last one that was told to people
   std::string unreachable_ = "it is being connected to";  // while there is no connection
   std::filesystem::path path_;

@@ -62,7 +62,8 @@ void CoordinatorServer::Impl::hello(std::unique_ptr<Connection> connection, cons
   settle_soon();
 }
 
-// What it causes waits behind the welcome.
+// Checks a hello, and tells the coordinator which worker or client has come. The messages that this
+// causes are held back (when_durable), so the welcome goes out first.
 Result<Session> CoordinatorServer::Impl::meet(const Identity& who, const json& message) {
   Session session;
   session.name = who.name;

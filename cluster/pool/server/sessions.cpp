@@ -21,6 +21,7 @@ Sessions::Id Sessions::add(Session session) {
 void Sessions::start(Id id, Connection::Handlers handlers) {
   const Session& session = sessions_.at(id);
   session.connection->start(std::move(handlers));
+  // A new connection must wait for the disk, too, like those that slow_down() has paused.
   if (disk_) session.connection->pause_reading();
 }
 

@@ -57,7 +57,8 @@ Result<WhatToRun> parse_program(const std::string& text, int attempt) {
 struct WorkerTasks::Program {
   std::string experiment;
   std::unique_ptr<TrialBackend> backend;
-  std::map<std::string, Task*> running;  // by job id; the backend has them
+  // By job id; those that are under way in the backend, or about to be.
+  std::map<std::string, Task*> running;
   // When it was last used, as a count; the smallest was not used for longest.
   std::uint64_t used = 0;
   std::size_t unacknowledged = 0;  // bytes that were said
@@ -142,7 +143,7 @@ Result<void> WorkerTasks::lease(const json& message) {
   auto task = std::make_unique<Task>();
   task->held = TRY(held_at(message));
   const LeaseId lease = task->held.lease;
-  if (tasks_.contains(lease)) return {};  // said twice
+  if (tasks_.contains(lease)) return {};  // the coordinator has sent it twice
   const int attempt = TRY(attempt_at(message));
   task->position = TRY(count_at(message, "position"));
   std::string key = message.contains("key") ? TRY(name_at(message, "key")) : "";

@@ -58,6 +58,8 @@ BufferAnswer Buffer::push_answer() const {
   if (closed_) return BufferAnswer::closed;
   if (policy_.kind == BufferKind::fifo && items_.size() == policy_.capacity)
     return BufferAnswer::full;
+  // The rate limit holds a push back only while a whole batch could be sampled (buffer.h,
+  // "Waiting").
   const bool waits = !rate_.may_push() && sample_answer(policy_.batch) == BufferAnswer::ok;
   return waits ? BufferAnswer::rate : BufferAnswer::ok;
 }
@@ -113,7 +115,9 @@ Pushed Buffer::take(std::string_view producer, std::int64_t first,
   for (const BufferItem& item : items) {
     if (first + static_cast<std::int64_t>(pushed.taken) > known) {
       if (is_stale(item.collect_iter)) {
-        ++counts_.stale;  // never waits: it needs no room, and cannot be sampled
+        // Needs no room and cannot be sampled, so it never waits, and does not count for the rate
+        // limit.
+        ++counts_.stale;
       } else {
         pushed.answer = push_answer();
         if (pushed.answer != BufferAnswer::ok) break;

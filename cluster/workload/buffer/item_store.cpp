@@ -18,6 +18,7 @@ std::optional<std::size_t> ItemStore::first_before(std::int64_t iteration) const
   return find(iterations_.begin()->second);
 }
 
+// Puts `place` between two neighbours in the list of ages; kNone: it has none on that side.
 void ItemStore::link(Place place, Place older, Place newer) {
   (older == kNone ? oldest_ : items_[older].newer) = place;
   (newer == kNone ? newest_ : items_[newer].older) = place;
@@ -45,6 +46,7 @@ void ItemStore::erase(std::size_t place) {
   places_.erase(leaving.item.id);
   (leaving.older == kNone ? oldest_ : items_[leaving.older].newer) = leaving.newer;
   (leaving.newer == kNone ? newest_ : items_[leaving.newer].older) = leaving.older;
+  // The last item moves into the hole: its neighbours and its index must lead there.
   if (place + 1 != items_.size()) {
     items_[place] = std::move(items_.back());
     link(static_cast<Place>(place), items_[place].older, items_[place].newer);
