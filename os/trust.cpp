@@ -241,6 +241,7 @@ Distrust why_untrusted(const struct stat& status, const Trust& trust, bool priva
   if (!has(trust.users, status.st_uid))
     return {fmt::format("belongs to another user ({})", status.st_uid),
             fmt::format("user:{}", status.st_uid)};
+  // The mode of a symbolic link means nothing: it is always 0777.
   if (S_ISLNK(status.st_mode)) return {};
   const bool sticky_way =
       part == PathPart::way && S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;

@@ -190,6 +190,7 @@ void BatchJobs::answered(const std::string& name, const BatchSubmission& answer)
 // ---- looking
 
 void BatchJobs::look_now() {
+  // A list that is under way may be older than what the caller knows, so another one follows it.
   again_ = listing_;
   if (listing_) return;
   listing_ = true;

@@ -127,6 +127,7 @@ std::vector<SlurmPilotOperator::Demand> SlurmPilotOperator::demand() const {
     if (same == all.end()) same = all.insert(same, Demand{shape, 0});
     same->pilots += static_cast<double>(line.count) / tasks_in(shape, line.needs);
   }
+  // Sums of fractions, such as three thirds, must not give a pilot too many.
   for (Demand& each : all) each.pilots = std::ceil(each.pilots - 1e-9);
   return all;
 }
@@ -199,6 +200,7 @@ void SlurmPilotOperator::tick(double now) {
 }
 
 std::optional<double> SlurmPilotOperator::next_time() const {
+  // The first list has come, for which decide() was waiting.
   if (jobs_.listed() && !decided_upon_list_) return port_.now();
   auto next = jobs_.next_time();
   if (surplus_at_) next = std::min(next.value_or(*surplus_at_), *surplus_at_);

@@ -121,8 +121,8 @@ json finished_ack_message(const HeldLease& lease) { return about("finished_ack",
 json state_message(const Task& task, double now) {
   const std::string& waits = task.waits_for.empty() ? task.obstacle : task.waits_for;
   const bool queued = task.state == TaskState::queued;
-  // `since` of a closing task is the time at which it was told to end; the user wants to know how
-  // long it has run.
+  // `since` of a closing task is the time at which it was told to end; its client needs how long it
+  // has run.
   const double began = task.state == TaskState::closing ? task.leased : task.since;
   json message = {{"type", is_end(task.state) ? "finished" : "state"},
                   {"task", task.spec.id},

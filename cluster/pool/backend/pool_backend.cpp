@@ -30,8 +30,9 @@ struct PoolBackend::Attempt {
   std::uint64_t order = 0;
   std::uint64_t position = 0;    // behind the newest report
   std::optional<Ending> wanted;  // stopped or paused
-  std::string how;               // how the coordinator was told to end it; empty: it was not
-  std::string cause;             // the newest cause that people were shown
+  // "stop", "pause" or "kill", as the coordinator was told; empty: it was not.
+  std::string how;
+  std::string cause;  // the newest cause that people were shown
   std::optional<TrialPlace> place, told_place;
   double place_known = 0;  // when `place` was set, on SystemClock::now(); its `ran` is as of then
   bool told = false;       // it was submitted, so the coordinator may know it
@@ -72,6 +73,7 @@ void PoolBackend::set_path(const std::filesystem::path& directory) {
 
 void PoolBackend::connected(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
+  // From now on each failure is told.
   failures_ = options_.quiet_failures;
   last_failure_.clear();
   for (const auto& [order, attempt] : attempts_) {

@@ -47,7 +47,7 @@ struct PoolBackendOptions {
   // Called after each try to connect. waiting: it failed. refused: for good, as far as the
   // coordinator can say.
   std::function<void(DialState state, const std::string& reason)> on_dialled = {};
-  // So many failures in a row are not told: the coordinator may just be starting.
+  // So many failures at the beginning are not told: the coordinator may just be starting.
   int quiet_failures = 0;
 };
 

@@ -101,8 +101,9 @@ void Ledger::append(std::string record) { file_->append({RecordKind::edge, std::
 
 bool Ledger::full() const { return file_->full(kMostBacklog); }
 
-// A snapshot must be worth its bytes: the records since the last one are at least twice as large as
-// that. `tried_` keeps a snapshot that failed from being tried again at each call.
+// A snapshot is due when the records since the last one have `snapshot_bytes_`, and at least twice
+// the size of that snapshot, so that most of what is written are records. `tried_` keeps a snapshot
+// that failed from being tried again at each call.
 void Ledger::snapshot_if_due(const std::function<json()>& save) {
   if (file_->writing_snapshot() || !file_->trouble().empty()) return;
   const std::uint64_t most = std::max<std::uint64_t>(snapshot_bytes_, 2 * file_->snapshot_bytes());

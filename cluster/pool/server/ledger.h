@@ -79,7 +79,7 @@ class Ledger {
   const json header_;
   const std::size_t snapshot_bytes_;
   const bool had_records_;
-  // Bytes_since_snapshot() when the last snapshot was begun; 0 after one succeeded.
+  // The value of bytes_since_snapshot() when the last snapshot was begun; 0 after one succeeded.
   std::uint64_t tried_ = 0;
 };
 

@@ -69,7 +69,8 @@ class CoordinatorServer {
   const std::string& address() const;  // HOST:PORT
   bool went_on() const;                // it continues the journal of an earlier coordinator
   const Coordinator& coordinator() const;
-  bool idle() const;                      // no client is connected, and all tasks have ended
+  // No client that may have tasks is connected, and all tasks have ended.
+  bool idle() const;
   void finish(const std::string& cause);  // no new task begins; all are told to stop
   // Before the destructor: closes the journal. Afterwards everything that was said is on the disk.
   Result<void> close();

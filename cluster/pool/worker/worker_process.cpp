@@ -106,6 +106,7 @@ std::chrono::milliseconds WorkerProcess::patience() const {
   return leave.count() == 0 ? unreachable : std::min(leave, unreachable);
 }
 
+// Starts the timer anew when what the idle worker waits for changes: a task, or the coordinator.
 void WorkerProcess::await_idleness() {
   const bool idle = !connection_ || tasks_.idle();
   const Awaits awaits = patience().count() == 0 || done_ || !idle ? Awaits::nothing

@@ -61,7 +61,7 @@ struct WorkerTasks::Program {
   std::map<std::string, Task*> running;
   // When it was last used, as a count; the smallest was not used for longest.
   std::uint64_t used = 0;
-  std::size_t unacknowledged = 0;  // bytes that were said
+  std::size_t unacknowledged = 0;  // bytes of messages that are not acknowledged
   bool waits_for_room = false;
 };
 

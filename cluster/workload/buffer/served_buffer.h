@@ -1,7 +1,7 @@
 #pragma once
 // A buffer of the coordinator, with the requests of programs that wait at it. Pushes and samples
 // are answered when they can be done; waiting ones are tried again when something has changed
-// (buffer.h). Every change of the buffer becomes a record.
+// (buffer.h). Calls that change the buffer are appended as records (buffer_record.h).
 //
 // A consumer names the number of the batch that it wants, and gets its last batch again whenever it
 // asks for that. So a batch is not lost if the consumer did not receive it because it or the
