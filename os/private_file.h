@@ -1,6 +1,6 @@
 #pragma once
-// Makes and opens files and folders that are for their user alone, and reads the ends of text
-// files.
+// Makes folders and files for their user alone, opens regular files only, and reads the ends of
+// text files.
 #include <filesystem>
 #include <string>
 

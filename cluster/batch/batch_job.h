@@ -73,7 +73,7 @@ struct BatchAccepted {
 struct BatchRefusal {
   // True: it would be refused again; false: submit it again some time later.
   bool permanent = false;
-  // What of the job to change, as the experiment file names it; empty: unknown.
+  // Which setting of the job to change, named as in the experiment file; empty: unknown.
   std::string about;
   std::string message;       // one line for the user, with the cure
   bool tells_about = false;  // `message` names `about` already

@@ -4,7 +4,7 @@
 // The operators, which use this class, decide which jobs are wanted.
 //
 // Passive: time is an argument, in seconds. Handlers are called when the batch system answers;
-// `now` and `on_change` also at other times. They may call everything here.
+// `now` and `on_change` also at other times. Handlers may call all functions of this class.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -31,7 +31,7 @@ struct BatchJobsOptions {
   double poll = 5;     // seconds between two lists, while jobs are expected
   // Seconds: a job that may have run is lost when it is not listed for so long.
   double absent_after = 60;
-  // Seconds until a job of ours is cancelled that nobody knows, or that should end.
+  // A job of ours that nobody knows, or that should have ended, is cancelled after so many seconds.
   double orphan_after = 60;
   std::size_t most = SIZE_MAX;  // jobs that are submitted and have not ended, at most
   // Seconds between tries to submit; doubled each time.

@@ -20,10 +20,11 @@ class BatchSystem {
   using OnListed = std::function<void(Result<BatchStates>)>;
   using OnDone = std::function<void(Result<void>)>;
 
-  // Looks for the name, and submits the job only if no job has it. So it is always safe to submit
-  // again, as an answer may get lost after the job was accepted. After a refusal that is not
-  // permanent the caller should wait some seconds, until what was on its way has arrived. While the
-  // answer for a name is still to come, the name is refused, not permanently.
+  // Looks for the name first, and submits the job only if no job has it. An answer may get lost
+  // after the job was accepted; because of the look it is always safe to submit again. After a
+  // refusal that is not permanent the caller should wait some seconds, until what was on its way
+  // has arrived. While the answer for a name is still to come, the name is refused, not
+  // permanently.
   virtual void submit(BatchJob job, OnSubmitted done) = 0;
 
   // All jobs of this user that the batch system knows. It forgets ended jobs after some minutes,

@@ -19,7 +19,7 @@ enum class Edge {
   closing,   // told to end: text is how, cause is why; again: another attempt follows
   requeued,  // queued again: attempt, cause
   ended,     // state, cause, text is the report of the worker
-  gone,      // the board drops the ended task, whose client has stored the end
+  gone,      // the board drops the ended task: its client has stored the end, or it has none
   info,      // from a commander's task: text is the event (JSON), number the position behind it
   latched,   // everything is told to end: no new task begins
   named,     // a client's name gets its owner: client, key

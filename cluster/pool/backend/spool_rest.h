@@ -19,9 +19,9 @@ struct KnownAttempt {
 };
 
 // The reports and problems behind `position`; none if there is no spool. `ended`: nothing more will
-// be written. `end` is the end of the attempt, and may be null. If the attempt has reported no
-// final result, one is made as `rules` say. If `end` says lost but the files show that the trial
-// succeeded, `end` becomes succeeded.
+// be written. `end` is the end of the attempt, and may be null. If it is given, and the attempt has
+// reported no final result, one is made as `rules` say; and if it says lost but the files show that
+// the trial succeeded, it becomes succeeded.
 std::vector<TrialEvent> read_rest(const KnownAttempt& attempt, const ReportRules& rules, bool ended,
                                   TrialFinished* end);
 

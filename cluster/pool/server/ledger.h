@@ -24,7 +24,7 @@ class Ledger {
   struct Options {
     std::string path;
     Durability durability = Durability::each_second;
-    // Of records before the next snapshot, at least.
+    // At least so many bytes of records come before the next snapshot.
     std::size_t snapshot_bytes = std::size_t{4} << 20;
   };
   // The journal of the former coordinator. It was locked before it was read, so nobody else can

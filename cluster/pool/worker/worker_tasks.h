@@ -44,9 +44,9 @@ class WorkerTasks {
   // error says what is wrong with the message.
   Result<void> handle(const json& message);
 
-  // The end of a trial that failed is not told for so long. Whoever ends a job sends SIGTERM to all
-  // its processes, and the trial may die of it before this process hears of it. If vacate() is
-  // called meanwhile, the trial counts as lost, not as failed.
+  // The end of a trial that ended badly (failed, killed by a signal, stopped unasked) is not told
+  // for so long. Whoever ends a job sends SIGTERM to all its processes, and the trial may die of it
+  // before this process hears of it. If vacate() is called meanwhile, the trial counts as lost.
   void set_doubt(std::chrono::milliseconds doubt) { doubt_ = doubt; }
   // If more bytes of an experiment are not acknowledged, its trials are not read any more until
   // they are; their reports stay in the spools.

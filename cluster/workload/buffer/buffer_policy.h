@@ -3,9 +3,9 @@
 //
 // Producers and consumers wait for each other at a buffer, so this file refuses settings with which
 // both could wait for ever: a batch that could never be there (above the capacity) or would never
-// be allowed (more than the window permits), and an upper rate limit with `fifo`, where a full
-// buffer waits for the consumer. With the others the rule in buffer.h, "Waiting", prevents
-// deadlocks.
+// be allowed (more than the window permits), a lower rate limit above the uses of an item, and an
+// upper one with `fifo`, where a full buffer waits for the consumer. With all other settings the
+// rule in buffer.h, "Waiting", prevents deadlocks.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
