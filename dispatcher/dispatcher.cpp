@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// What a queued message costs beside its payload.
+// Bytes that a queued message counts beside its payload.
 constexpr std::size_t kMessageOverhead = 256;
 constexpr std::size_t kWarnLength = 20;
 
@@ -43,7 +43,7 @@ bool Dispatcher::accept(Frame frame) {
   text_bytes_ = frame.payload.size();
   journal_->append({RecordKind::command, frame_payload(frame)});
   if (!command) {
-    // Without a space there is nothing to do, and the manager waits for the answer to this one.
+    // Without a space the daemon can do nothing, and the manager waits for the answer to this one.
     if (!initialized_ && frame.code == code_of(Initialize{})) {
       answer(Failed{kExitConfiguration, command.error().message});
     } else {
@@ -125,7 +125,7 @@ void Dispatcher::route(ReportMetricData& c) {
   }
   if (!admit_job(c.trial_job_id, c.parameter_id)) return;
   if (c.trial_job_id.empty() && !jobs_.ours(c.parameter_id)) {
-    // Nothing could be said of it, and nothing would ever end it.
+    // Without a job no decision on it could be sent, and no TrialEnd would ever end it.
     log_.warning("metric ignored: it has neither a job nor a parameter id of ours");
     return;
   }
@@ -242,7 +242,7 @@ void Dispatcher::route(TrialEnd& c) {
   for (const TrialId trial : ended->trials) release_offers(trial);
 }
 
-// An end that no TrialEnd of its own has brought.
+// Ends trials that no TrialEnd of their own has ended.
 void Dispatcher::end_trials(const TrialsEnded& ended) {
   for (const TrialId trial : ended.trials) quotas_.ended(trial);
   push_own(AssessMessage(ended));
@@ -266,7 +266,8 @@ void Dispatcher::route(const Other& c) {
   log_.error("command {} ignored: {} is not for the daemon", commands_, name_of(code_of(c)));
 }
 
-// What follows must not overtake what is held back: it does not in a replay, whose workers keep up.
+// Called before any message of our own is queued: that must not overtake a command that is held
+// back. In a replay nothing is held back, so the order would be another one.
 void Dispatcher::release() {
   if (parked_tune_) queues_.push_over_limit(*std::exchange(parked_tune_, {}), bytes_);
   if (parked_assess_) queues_.push_over_limit(*std::exchange(parked_assess_, {}), bytes_);
@@ -285,7 +286,8 @@ void Dispatcher::push_own(AssessMessage message) {
 // ---- what the workers say
 
 void Dispatcher::on_worker(WorkerName from, WorkerMessage message) {
-  // The others shape nothing. A failure is none of the state: whoever goes on from it tries again.
+  // The other kinds do not change the state. A failure is not recorded either: a daemon that
+  // resumes from the journal tries again.
   const bool counts = !std::holds_alternative<TunerState>(message) &&
                       !std::holds_alternative<AssessorState>(message) &&
                       !std::holds_alternative<Failed>(message) &&
@@ -321,7 +323,8 @@ void Dispatcher::answer(Decided& m) {
   carry_out(m.decision);
 }
 
-// On the tuner's queue before the kill that it comes with leaves.
+// Queues the final result before the kill is sent, so that the tuner hears it before the end that
+// the kill causes.
 void Dispatcher::end_early(const Decided& m) {
   if (m.decision.action != Action::stop || !options_.include_intermediate ||
       m.last_value.is_null()) {

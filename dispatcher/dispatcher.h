@@ -1,10 +1,12 @@
 #pragma once
-// The io thread's part: every command enters here, is numbered and journalled, has its ids
-// resolved, and is put on the default or the assessor queue; every answer leaves here. Knows
-// neither threads nor descriptors: the queues, the sink and the journal are its ports.
+// The io thread's part of the dispatcher. accept() takes each command of the manager: it counts the
+// command, appends it to the journal, resolves its ids, and puts messages on the tuner's or the
+// assessor's queue. on_worker() takes each message of a worker, and sends the answer that follows
+// from it. The class uses neither threads nor descriptors: it reaches them through Queues, Sink and
+// Journal.
 //
-// What it does is a function of what accept() and on_worker() are given, in their order, which is
-// that of the journal.
+// What it does is a function of the calls of accept() and on_worker(), in their order, which is the
+// order of the records in the journal. replay.h relies on this.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -21,8 +23,9 @@
 
 namespace attune {
 
-// The two queues as the io thread sees them. Refused messages stay untouched; whoever gives the
-// dispatcher commands wakes the workers afterwards.
+// The two queues as the io thread sees them. try_push() returns false, and leaves the message as it
+// is, if the queue is full. It does not wake the worker: whoever calls accept() or resume() does so
+// afterwards, once for many messages.
 class Queues {
  public:
   virtual ~Queues() = default;
@@ -30,7 +33,7 @@ class Queues {
   virtual bool try_push(AssessMessage& message, std::size_t bytes) = 0;
   virtual void push_over_limit(TuneMessage message, std::size_t bytes) = 0;
   virtual void push_over_limit(AssessMessage message, std::size_t bytes) = 0;
-  // Before all that waits, which `each` sees in its order.
+  // Puts the message in front of all that wait, and shows those to `each`, in their order.
   template <class Message>
   using Each = std::function<void(const Message&, std::size_t bytes)>;
   virtual void push_first(TuneMessage message, std::size_t bytes,
@@ -43,55 +46,62 @@ class Queues {
 
 struct DispatcherOptions {
   Capabilities capabilities;
-  bool wants_reports = false;  // intermediate results go to the tuner
+  bool wants_reports = false;  // the tuner judges intermediate results, not the assessor
   bool has_assessor = false;
-  bool include_intermediate = false;  // the last one of a stopped trial counts as its final result
+  bool include_intermediate = false;  // a stopped trial's last intermediate result is its final one
   Limits limits = {};
 };
 
 class Dispatcher {
  public:
   Dispatcher(DispatcherOptions options, Queues& queues, Log log);
-  // Where answers and records go from now on. Before anything else.
+  // Sets where answers and records go from now on. Must be called before anything else.
   void attach(Sink& sink, Journal& journal);
 
-  // Takes one command. A bad one is logged and changes nothing. False: a queue is full and holds
-  // the command back; give no other one until resume() returns true.
+  // Takes one command of the manager. A command that cannot be decoded is counted, journalled and
+  // logged, and has no other effect; only a bad first Initialize is fatal. False: a queue is full,
+  // and the command's message is held back here. Then accept() must not be called until resume()
+  // has returned true.
   bool accept(Frame frame);
-  bool resume();
-  // Passes on what is held back, beyond the limit of its queue.
+  bool resume();  // tries again to queue what is held back; whether nothing is held back any more
+  // Queues what is held back, beyond the limit of its queue.
   void release();
   bool blocked() const { return parked_tune_ || parked_assess_; }
 
-  // The next message of this worker; all of a worker's in the order in which it said them.
+  // Takes a worker's next message. The messages of one worker must come in the order in which it
+  // produced them.
   void on_worker(WorkerName from, WorkerMessage message);
 
-  // Begins a snapshot of the journal: asks the workers for their state as soon as they have done
-  // what they have in hand; once both have answered, the sink gets it with ours, and with what had
-  // been queued by now and was not handled. One at a time. What a full queue held back is passed
-  // on.
+  // Begins a snapshot: asks both workers for their states, which they answer as soon as they have
+  // handled the message (or the piece of a request) in hand. When both have answered, Sink::save()
+  // gets their states, the state of the dispatcher at this call, the messages that waited in the
+  // queues at this call, and what the workers had said before they saved their states. Queues what
+  // is held back. Must not be called while saving().
   void save();
   bool saving() const { return saving_.has_value(); }
 
-  // Goes on exactly from what a sink was given, which the workers load too; what had been queued is
-  // in the queues again. What the workers had said and io had not yet handled is to be given to
-  // on_worker() before anything that they say next. Before any command; on an error neither can be
-  // used any further.
+  // Restores what Sink::save() was given, and fills the queues again; the workers load their parts
+  // of the same state. Afterwards everything continues exactly as it would have. Returns the
+  // messages that the workers had said and io had not handled: the caller must give them to
+  // on_worker() before anything that the workers say next. Must be called before any command. After
+  // an error neither the dispatcher nor its queues can be used any further.
   struct InFlight {
     std::deque<WorkerMessage> tune, assess;
   };
   Result<InFlight> load(const json& state);
 
-  // The manager starts anew: what it has asked is forgotten, and counts begin again. What a worker
-  // has said and nobody will hear any more is to be given to put_aside() before. Configurations
-  // among it are in doubt, as all that run, and offered again.
+  // For a manager that starts anew. First put_aside() gets each message of a worker that will not
+  // be answered any more; it keeps only what concerns a final result (include_intermediate). Then
+  // restart() forgets what the manager has asked for, and both counts begin again. Configurations
+  // among the messages are in doubt, like those of all running trials, and are offered again
+  // (Session::restart).
   void put_aside(const WorkerMessage& message);
   void restart();
 
   // As docs/protocol.md, "Exactly once", counts them.
   std::uint64_t commands() const { return commands_; }
   std::uint64_t answers() const { return answers_; }
-  // Answers that need not be kept any longer.
+  // The number of answers that need not be kept any longer. Without the capability `sync`: all.
   std::uint64_t acknowledged() const;
 
   const DispatcherOptions& options() const { return options_; }
@@ -109,7 +119,7 @@ class Dispatcher {
   void route(const CheckpointSaved& c);
   void route(const Received& c);
   template <class Other>
-  void route(const Other& c);  // not for the daemon
+  void route(const Other& c);  // a command that only the daemon sends: logged and ignored
 
   void to_tuner(TuneMessage message);
   void to_assessor(AssessMessage message);
@@ -150,7 +160,7 @@ class Dispatcher {
   bool initialized_ = false;  // a search space has come
   std::uint64_t commands_ = 0, answers_ = 0;
   std::uint64_t acknowledged_ = 0;  // answers that the manager will not forget
-  std::size_t bytes_ = 0;           // of the command in hand, in memory
+  std::size_t bytes_ = 0;           // of memory that the command in hand takes
   std::size_t text_bytes_ = 0;      // of its payload
   std::optional<TuneMessage> parked_tune_;
   std::optional<AssessMessage> parked_assess_;
@@ -162,12 +172,12 @@ class Dispatcher {
   std::uint64_t barriers_ = 0;
   struct Saving {
     json state;
-    std::optional<json> tuner = {}, assessor = {};                // what they answered
-    json tune_said = json::array(), assess_said = json::array();  // before that
+    std::optional<json> tuner = {}, assessor = {};                // the workers' states, once known
+    json tune_said = json::array(), assess_said = json::array();  // what they said before these
   };
   void note_in_flight(WorkerName from, const WorkerMessage& message);
   void finish_save();
-  // A message of our own accord, behind what is held back.
+  // Queues a message behind what is held back, and beyond the limit of the queue.
   static constexpr std::size_t kOwnBytes = 256;
   void push_own(TuneMessage message, std::size_t bytes = kOwnBytes);
   void push_own(AssessMessage message);

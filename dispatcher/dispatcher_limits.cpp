@@ -1,12 +1,14 @@
-// What the dispatcher does when a manager wants more than the limits allow: that command comes to
-// nothing, or to less, and says so.
+// Limits on what a manager can make the daemon remember. A command beyond a limit is ignored, or
+// carried out in part; the log says so, and for GE a NO does, too.
 #include "dispatcher/dispatcher.h"
 
 #include "dispatcher/trial_name.h"
 
 namespace attune {
 
-// As a request of its own, so that each gets one NO at most, in its turn.
+// Treats the refused part as a request with an id of its own, because a request gets one NO at
+// most, and the tuner may have to answer NO to the granted part. The refusal goes through the
+// tuner's queue, so that it comes in its turn.
 void Dispatcher::refuse_trials(std::int64_t asked, std::int64_t refused) {
   const std::string reason = fmt::format(
       "{} of {} trials are refused: at most {} of one request (--max-request) and {} that have not "
@@ -16,7 +18,7 @@ void Dispatcher::refuse_trials(std::int64_t asked, std::int64_t refused) {
   to_tuner(Refuse{NoMore{jobs_.take_ids(1), reason}});
 }
 
-// Whether there is room to remember this job, if it is a new one.
+// Returns whether the job is known already, or there is room to remember it. Else logs an error.
 bool Dispatcher::admit_job(const std::string& job, const ParameterId& parameter_id) {
   if (job.empty() || jobs_.knows(job) || quotas_.take_job(jobs_.ours(parameter_id))) return true;
   log_.error("job {} ignored: {} jobs beside those of our trials are known already (--max-jobs)",
@@ -24,7 +26,7 @@ bool Dispatcher::admit_job(const std::string& job, const ParameterId& parameter_
   return false;
 }
 
-// Likewise a trial that was not asked for.
+// The same for a trial that the manager adds.
 bool Dispatcher::admit_trial(TrialId trial) {
   if (quotas_.add(trial)) return true;
   log_.error("added trial ignored: {} trials have not ended (--max-outstanding)",

@@ -1,5 +1,5 @@
-// What decisions on trials come to under this manager: kills, pauses and checkpoints, as far as it
-// is able to, and how paused trials go on.
+// Carries out decisions on trials (kills, pauses, checkpoints), as far as the manager's
+// capabilities allow, and continues paused trials.
 #include <utility>
 
 #include "dispatcher/dispatcher.h"
@@ -47,7 +47,8 @@ void Dispatcher::answer(Offer& m) {
   if (resumed) {
     const auto resume = jobs_.resume(m.trial);
     if (!resume.possible) {
-      // Its end is on the way to the tuner, which then has something else for this id.
+      // The trial has ended, or will: it was killed. The tuner has not heard of it yet, so it is
+      // asked again for this id.
       log_.debug("trial {} does not go on: it has ended", m.trial);
       quotas_.asked(m.asked, 1);
       push_own(AskTrials{m.asked, m.asked, 1});
@@ -72,8 +73,9 @@ void Dispatcher::answer(Offer& m) {
   send(job);
 }
 
-// What is being saved is waited for, as the tuner knows that state of the trial and not an older
-// one. A trial that runs and has saved nothing yet is asked to.
+// Returns whether the offer has to wait for a checkpoint. One that is being saved must be waited
+// for, because the tuner knows that state of the trial and not an older one. If the trial runs and
+// has no checkpoint at all, this asks it for one.
 bool Dispatcher::waits_for_checkpoint(Offer& m) {
   if (!m.checkpoint_from || !options_.capabilities.checkpoint) return false;
   const TrialId from = *m.checkpoint_from;
@@ -108,13 +110,15 @@ void Dispatcher::route(const CheckpointSaved& c) {
     log_.warning("no checkpoint of {} could be saved", trial_name(*trial));
   }
   for (Offer& offer : jobs_.checkpoints().released(*trial)) {
-    // Where there is none, asking again would bring the same answer.
+    // The trial saved nothing, so the offer starts from scratch: asking again would bring the same
+    // answer.
     if (jobs_.checkpoints().newest(*trial).empty()) offer.checkpoint_from.reset();
     answer(offer);
   }
 }
 
-// The trial has not ended: neither tuner nor assessor is told so.
+// PAUSED and PAUSE_FAILED are not ends: the assessor keeps the history and hears nothing, and the
+// session does not tell the tuner.
 void Dispatcher::on_pause(const TrialEnd& c) {
   const bool failed = c.event == TrialEnd::Event::pause_failed;
   const auto trials = failed ? std::optional(jobs_.pause_failed(c.trial_job_id))

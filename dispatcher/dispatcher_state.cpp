@@ -1,4 +1,4 @@
-// Snapshots of the dispatcher, and how it goes on from one or starts anew.
+// Saves and loads the dispatcher's part of a snapshot, and restarts for a manager that starts anew.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ Result<std::uint64_t> count_at(const json& state, const char* name) {
   return static_cast<std::uint64_t>(value);
 }
 
-// Format 1 knew of none.
+// Journals of format 1 have no queues in their snapshots.
 template <class Message>
 Result<void> load_queue(const json& state, const char* name, const Limits& limits, Queues& queues) {
   if (!state.contains(name)) return {};
@@ -44,7 +44,7 @@ void Dispatcher::save() {
   for (const auto& [number, echo] : echoes_) {
     echoes.push_back({{"number", number}, {"token", echo.token}, {"missing", echo.missing}});
   }
-  json state;  // member by member: an initialiser list would copy
+  json state;  // member by member: an initialiser list would copy the jobs
   state["commands"] = commands_;
   state["answers"] = answers_;
   state["acknowledged"] = acknowledged_;
@@ -68,7 +68,8 @@ void Dispatcher::save() {
   journal_->begin_snapshot();
 }
 
-// The worker said it before it saved its state, and ours does not know of it.
+// Keeps a message that is in no state: ours was saved before the message came, and the worker's
+// after the worker had sent it.
 void Dispatcher::note_in_flight(WorkerName from, const WorkerMessage& message) {
   if (from == WorkerName::tune && !saving_->tuner) {
     saving_->tune_said.push_back(save_message(message));

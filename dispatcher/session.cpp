@@ -11,8 +11,8 @@
 namespace attune {
 namespace {
 
-// Requests that a trial which completed without a result is waited for. The first may come with the
-// end itself.
+// A trial that completed without a result is told at this request after its end. The first request
+// would be too early: the manager may send it together with the end.
 constexpr std::uint64_t kPatience = 2;
 
 }  // namespace
@@ -34,7 +34,7 @@ Result<Effects> Session::set_space(Space space) {
     };
     std::vector<Outcome> kept;
     for (Outcome& outcome : history_) {
-      // One without a result may turn out to run.
+      // A trial without a result may be revived, and needs a whole point then.
       if (auto point = moved(outcome.point, outcome.loss ? Missing::open : Missing::drawn)) {
         outcome.point = *std::move(point);
         kept.push_back(std::move(outcome));
@@ -90,6 +90,9 @@ Replies Session::answer(std::vector<Ask> asks) {
   asks = resume_held(offer_again(std::move(asks), replies), replies);
   std::vector<Ask> waiting;
   std::string reason = draw(std::move(asks), waiting, replies);
+  // No trial runs, so no event would ever make the tuner answer. Perhaps it waits for the trials
+  // that completed without a result: it is told of them now. If it still waits, the asks get
+  // NoMore.
   if (!waiting.empty() && idle() && !finished_.empty()) {
     append(replies, tell_finished(requests_));
     reason = draw(std::exchange(waiting, {}), waiting, replies);
@@ -103,7 +106,8 @@ Replies Session::answer(std::vector<Ask> asks) {
   return replies;
 }
 
-// Asks the tuner until all its proposals can be carried out. Why `waiting` would have to wait.
+// Asks the tuner until all its proposals can be carried out, or too many could not. Asks without an
+// answer go to `waiting`; returns the reason for their NoMore if nothing else runs.
 std::string Session::draw(std::vector<Ask> asks, std::vector<Ask>& waiting, Replies& replies) {
   for (std::size_t draws = 1; !asks.empty(); ++draws) {
     asks = ask_tuner(asks, waiting, replies);
@@ -173,7 +177,8 @@ void Session::announce_no_more(const Ask& ask, const std::string& reason, Replie
   if (announced_.insert(ask.request).second) replies.emplace_back(NoMore{ask.request, reason});
 }
 
-// A trial that something is heard of; nothing when it has ended, or is not ours.
+// Finds a live trial of which something was just heard: it is no longer in doubt. Null: it has
+// ended, or is not ours.
 Session::Trial* Session::live(TrialId id) {
   const auto found = trials_.find(id);
   if (found == trials_.end()) return nullptr;
@@ -236,7 +241,8 @@ Replies Session::trial_end(TrialId id, End end) {
   return replies;
 }
 
-// Those whose end was followed by no request beyond that number.
+// Tells the tuner the completed trials without a result whose end came when requests_ was `until`
+// or less.
 Replies Session::tell_finished(std::uint64_t until) {
   std::vector<TrialId> due;
   for (const auto& [id, at] : finished_) {
@@ -256,7 +262,7 @@ Replies Session::tell_finished(std::uint64_t until) {
   return replies;
 }
 
-// As history_ has them.
+// Finds the trials of resultless_ in history_.
 void Session::find_resultless() {
   resultless_.clear();
   for (const Outcome& outcome : history_) {

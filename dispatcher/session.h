@@ -1,7 +1,8 @@
 #pragma once
 // The thread-free core of the dispatcher: one tuner, the table of live trials, the sign of the
-// objective, the asks that the tuner could not answer yet, and the trials that are paused. The tune
-// worker wraps it with a queue; an embedding program may use it as it is. One owner at a time.
+// objective, the asks that the tuner has not answered yet, and the paused trials. TuneWorker puts
+// it behind a queue; a program that embeds a study uses it directly (study/core.h). One owner at a
+// time.
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,7 +23,7 @@ namespace attune {
 // What the session answers to asks, at once or later.
 struct Offer {
   TrialId asked = 0;  // the id that was asked for
-  TrialId trial = 0;  // the same, unless a paused trial goes on, or one is offered again
+  TrialId trial = 0;  // the same, unless a paused trial continues or a lost one is offered again
   json parameters;    // as the trial reads them; with TRIAL_BUDGET when the tuner set a budget
   std::optional<TrialId> checkpoint_from = {};
 };
@@ -34,8 +35,8 @@ using Reply = std::variant<Offer, NoMore>;
 using Replies = std::vector<Reply>;
 void append(Replies& all, Replies more);
 
-// What follows from an event, besides answers: decisions of the tuner, and of the session where
-// what a trial does is no longer what the tuner takes it to do.
+// What an event causes: replies, and decisions. Most decisions are the tuner's. The session adds
+// its own where a trial does something else than the tuner believes.
 struct Effects {
   std::vector<Decision> decisions;
   Replies replies;
@@ -46,48 +47,51 @@ class Session {
   Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log);
   const Objective& objective() const { return objective_; }
 
-  // The first space, or another one later: finished trials are told again and running ones adopted
-  // as far as they map into it; those that are paused go on, as the tuner takes them to run. On an
-  // error everything is as before. Asks that wait are answered.
+  // Sets the first space, or a new one. With a new one it tells the tuner again the results that
+  // can be mapped into that space, and lets it adopt the running trials that can. Paused trials are
+  // to continue, because the tuner now believes that they run; those that have no point in the new
+  // space are stopped. Then it answers the waiting asks. On an error nothing changes.
   Result<Effects> set_space(Space space);
 
-  // Asks for `count` configurations with the ids first, first + 1, ... Answers that the tuner does
-  // not have yet come with a later call, as do all before the first space. A large request may come
-  // in pieces, one after the other, all with the `request` of the first: it gets one NoMore.
+  // Asks for `count` configurations, with the ids first, first + 1, ... Returns the answers that
+  // the tuner has now; later calls return the others (before the first space: all). A large request
+  // may come in pieces, one after the other, all with the `request` of the first piece: the whole
+  // request gets one NoMore at most.
   //
-  // A proposal that breaks a constraint of the space is withdrawn, and the tuner is asked again: at
-  // most 1,000 times for an id, in a finite space up to as often as it has points, at most 100,000.
-  // Then the ask waits like one that the tuner has no answer to yet.
+  // A proposal that breaks a constraint of the space is withdrawn, and the tuner is asked again:
+  // 1,000 times at most, or in a finite space as often as it has points, if these are more, but
+  // 100,000 times at most. Then the ask waits, like one that the tuner has no answer to yet.
   Replies request(TrialId first, std::int64_t count) { return request(first, count, first); }
   Replies request(TrialId first, std::int64_t count, TrialId request);
 
-  // As request(id, 1), for a job that runs: a paused trial is not what it is given.
+  // As request(id, 1), for a job that runs already: it is never given a paused trial, nor one that
+  // is offered again.
   Replies request_for_job(TrialId id);
 
-  // The final result, once a trial: later ones, and those of unknown or ended trials, are logged
-  // and ignored. It may come behind a good end, see trial_end(). A value that is not usable (not a
-  // number, not finite) is told as diverged.
+  // The final result of a trial. Only the first one counts: later ones, and those of unknown or
+  // ended trials, are logged and ignored. It may come after a good end, see trial_end(). A value
+  // that is not usable (not a number, not finite) is told to the tuner as diverged.
   Replies final_result(TrialId trial, const json& value);
 
   // One intermediate result, for tuners that want reports.
   Effects report(const Report& report);
 
-  // The trial has been paused. If the tuner did not decide so, it is to go on with the next
-  // request.
+  // The manager has paused the trial. If the tuner did not decide that, the trial continues with
+  // the next request.
   Effects paused(TrialId trial);
-  // It could not be paused, and runs on.
+  // The manager could not pause the trial, which runs on.
   Replies pause_failed(TrialId trial);
 
-  // The trial is over. Without a final result before it, the tuner is told so with no loss; of a
-  // trial that completed with the second request after its end, or as soon as the tuner waits and
-  // no other trial runs, as a manager may send the result behind the end. One that comes later
-  // still is told, too: the trial is adopted for it.
+  // The trial is over. If it had no final result, the tuner is told of an end without a loss. For a
+  // trial that completed this waits until the second request after the end, or until the tuner
+  // waits and no other trial runs, because a manager may send the result after the end. A result
+  // that comes still later is told, too: the tuner adopts the trial again for it.
   Replies trial_end(TrialId trial, End end);
 
   // Results from elsewhere. A record that does not fit the space or has no usable value is left out
-  // and logged with its index; the others count. What is known already is left out too: the result
-  // of a trial that was told, and without a job an equal configuration with an equal value. The
-  // result of a live trial is taken as that trial's final one.
+  // and logged with its index; the others count. Known results are left out, too: that of a trial
+  // whose result the tuner was told, and, for a record without a job, an equal configuration with
+  // an equal value. The result of a live trial counts as its final result.
   struct Imported {
     json parameters;
     json value;
@@ -97,28 +101,29 @@ class Session {
   };
   Replies import(const std::vector<Imported>& records);
 
-  // A trial that runs without having been proposed here, or after restart() runs again, or is
-  // paused still. Not one that has a result.
+  // Takes a trial that runs without having been proposed here, or that runs again or is still
+  // paused after restart(). An error if it has a result, runs already, or does not fit the space.
   Result<Effects> adopt(TrialId trial, const json& parameters, bool is_paused = false);
 
-  // The trial was ended without a result, and not for good: it runs on. Does nothing for any other
-  // trial.
+  // Undoes the end of a trial that was ended by mistake and has no result: it runs on. Does nothing
+  // for any other trial.
   void revive(TrialId trial);
 
-  // What was proposed after the state was saved is lost: other proposals are to follow.
+  // What was proposed after the state was saved is lost, and may run. The tuner is to make other
+  // proposals.
   void skip_ahead() { tuner_->skip_ahead(); }
 
-  // Everything that shapes later answers: what is loaded answers every call as what was saved would
-  // have. Load before any other call, with the space that the saved one had, if any; on an error
-  // the session cannot be used any further.
+  // save() returns everything that shapes later answers: a session that loads it answers every call
+  // as the saved one would have. load() must come before any other call, with the space that the
+  // saved session had, if any. After an error the session cannot be used any further.
   json save() const;
   Result<void> load(std::optional<Space> space, const json& state);
 
-  // The manager has started anew. Live trials are in doubt: those that are neither imported nor
-  // adopted, and report nothing until the next request, answer that one and the following before
-  // anything new does, under the ids that are asked for. In doubt are paused ones only if the
-  // manager pauses trials, and so knows of them: then they are told as failed. Asks that wait are
-  // forgotten: the manager asks again.
+  // The manager has started anew. The waiting asks are forgotten: the manager asks again. Live
+  // trials are in doubt until they are imported, adopted, or report. Those in doubt at the next
+  // request are offered again, before anything new and under the ids that are asked for. Paused
+  // trials are in doubt only if the manager pauses trials, and so knows which of them are left:
+  // then they are told as failed.
   void restart(bool manager_pauses);
 
  private:
@@ -126,9 +131,9 @@ class Session {
   struct Trial {
     std::optional<Point> point = {};  // nothing: not expressible in the present space
     std::optional<double> budget = {};
-    std::optional<TrialId> checkpoint_from = {};  // that it started from, of another trial
+    std::optional<TrialId> checkpoint_from = {};  // the trial from whose checkpoint it started
     bool told = false;
-    bool in_doubt = false;  // ran before a restart, and nothing was heard of it since
+    bool in_doubt = false;  // was live at a restart, and nothing was heard of it since
     State state = State::running;
   };
   struct Ask {
@@ -136,7 +141,8 @@ class Session {
     TrialId request;  // first id of the whole request
     bool for_job = false;
   };
-  // A paused trial that is to go on: waits for its pause, or, without an ask, for a request.
+  // A paused trial that is to continue. With an ask, it is still being paused, and then answers
+  // that ask. Without one it waits for a request.
   struct Held {
     TrialId trial;
     Proposal proposal;
@@ -187,14 +193,14 @@ class Session {
   std::vector<Ask> pending_;      // answered NotYet, or asked before the first space
   std::set<TrialId> announced_;   // requests that NoMore was said for
   std::vector<Held> held_;
-  std::size_t untold_ = 0;   // trials in the table that the tuner waits for
+  std::size_t untold_ = 0;   // trials in the table whose end the tuner has not been told
   std::size_t paused_ = 0;   // of those
-  bool doubts_ = false;      // trials in the table may be in doubt, and no request has come since
+  bool doubts_ = false;      // no request has come since restart()
   std::set<TrialId> again_;  // in doubt, untold and with a point: to be offered again
   std::uint64_t requests_ = 0;
-  // Completed without a result, which may still come: with requests_ at their end.
+  // Completed without a result, which may still come: trial -> requests_ at its end.
   std::map<TrialId, std::uint64_t> finished_;
-  std::set<TrialId> resultless_;  // in history_: completed, and told so without a result
+  std::set<TrialId> resultless_;  // in history_: told as completed without a result
 };
 
 }  // namespace attune

@@ -36,7 +36,8 @@ Replies Session::import(const std::vector<Imported>& records) {
     log_.error("{} imported results ignored: there is no search space yet", records.size());
     return {};
   }
-  // Only where they are asked for: many imports into a long history shall not cost its length each.
+  // These sets are made only if a record needs them: else each of many imports would cost the
+  // length of the history.
   const bool jobless = !std::ranges::all_of(records, &Imported::has_job);
   const bool ours = std::ranges::any_of(records, [](const auto& r) { return r.trial.has_value(); });
   std::unordered_set<std::string> known_results;  // without a job
@@ -47,9 +48,9 @@ Replies Session::import(const std::vector<Imported>& records) {
     if (jobless) known_results.insert(key_of(outcome.point, *outcome.loss));
     if (ours) known_trials.insert(outcome.trial);
   }
-  // Only a live trial that may have ended unheard of can be the one of a record without a known
-  // job.
-  std::unordered_map<std::string, std::vector<TrialId>> doubtful;  // of equal points the first last
+  // A record without a known job can only be the result of a live trial that is in doubt: it may
+  // have ended while no daemon ran.
+  std::unordered_map<std::string, std::vector<TrialId>> doubtful;  // the oldest trial last
   for (const auto& [id, trial] : std::views::reverse(trials_)) {
     if (trial.in_doubt && !trial.told && trial.point) {
       doubtful[key_of(*trial.point, 0)].push_back(id);
@@ -83,7 +84,7 @@ Replies Session::import(const std::vector<Imported>& records) {
                               : "the metric is not finite");
       continue;
     }
-    // Trials that ran when a parameter came have drawn values for it.
+    // A trial that ran when a parameter was added has a drawn value for it, so compare with one.
     const auto whole = carried_point(*tuner_, *space_, record.parameters, Missing::drawn);
     auto own = record.trial ? trials_.find(*record.trial)
                : whole      ? take_doubtful(*whole)
@@ -91,7 +92,7 @@ Replies Session::import(const std::vector<Imported>& records) {
     if (own != trials_.end() && !own->second.told) {
       const TrialId id = own->first;
       append(replies, final_result(id, record.value));
-      // The manager has no more to say of it.
+      // The manager sends no TrialEnd for an imported trial.
       if (const auto told = trials_.find(id); told != trials_.end()) forget(told);
       ++known;
       continue;
@@ -133,7 +134,8 @@ Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_pause
     if (trial.state == State::pausing) {
       effects.decisions.push_back({id, Action::pause, "decided before the restart"});
     } else if (trial.state == State::paused) {
-      // It was let go on in the last second, of which nothing is known.
+      // The manager runs a trial that was paused as far as we know: the record that it continued
+      // was lost (a power cut costs the last second of a journal).
       set_state(trial, State::running);
       release_held(id);
     }

@@ -1,6 +1,6 @@
-// Trials that are paused and go on. The tuner decides both, and hears of neither: to it such a
-// trial runs until it ends. What happens in between (the manager pauses of its own accord, it
-// cannot pause, the trial ends first) is evened out here.
+// Paused trials, and how they continue. The tuner decides both, and is told of neither: it takes
+// such a trial for running until the trial ends. This file handles what the tuner did not expect:
+// the manager pauses a trial by itself, cannot pause one, or a trial ends first.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +28,7 @@ Effects Session::report(const Report& report) {
     if (decision.action == Action::pause) {
       const auto found = trials_.find(decision.trial);
       if (found == trials_.end() || found->second.told || found->second.state != State::running) {
-        continue;  // it ends, or is being paused
+        continue;  // it has ended, or is paused or being paused already
       }
       set_state(found->second, State::pausing);
     }
@@ -42,7 +42,7 @@ Effects Session::paused(TrialId id) {
   Effects effects;
   Trial* const trial = live(id);
   if (!trial || trial->state == State::paused) return effects;
-  if (trial->told || !trial->point) {  // nobody will ask for it again
+  if (trial->told || !trial->point) {  // the tuner will never continue it
     effects.decisions.push_back(
         {id, Action::stop,
          trial->told ? "it has its final result" : "it does not fit the present search space"});
@@ -70,11 +70,12 @@ Replies Session::pause_failed(TrialId id) {
   return answer_pending();
 }
 
-// To go on as it was.
+// Lets a paused trial continue with the next request, with its point and budget unchanged.
 void Session::hold(TrialId id, const Trial& trial) {
   held_.push_back({id, Proposal{.point = *trial.point, .budget = trial.budget}, std::nullopt});
 }
 
+// The trial no longer waits to continue: the ask that it was to answer goes back to the tuner.
 void Session::release_held(TrialId id) {
   std::erase_if(held_, [&](const Held& held) {
     if (held.trial != id) return false;
@@ -101,6 +102,7 @@ bool Session::carry_out_resume(const Ask& ask, Proposal proposal, Replies& repli
     log_.warning("trial {} keeps its configuration: the new one breaks a constraint", id);
     proposal.point = *trial.point;
   }
+  // A job that runs cannot become another one: the paused trial waits for a request.
   if (ask.for_job) {
     held_.push_back({id, std::move(proposal), std::nullopt});
     return false;
@@ -113,7 +115,7 @@ bool Session::carry_out_resume(const Ask& ask, Proposal proposal, Replies& repli
   return true;
 }
 
-// The first asks are for the trials that only wait for one. Returns the others.
+// Gives the first asks to the paused trials that wait for a request. Returns the other asks.
 std::vector<Session::Ask> Session::resume_held(std::vector<Ask> asks, Replies& replies) {
   auto ready = [this](const Held& held) {
     return !held.ask && trials_.at(held.trial).state == State::paused;
@@ -132,7 +134,8 @@ std::vector<Session::Ask> Session::resume_held(std::vector<Ask> asks, Replies& r
   return asks;
 }
 
-// In another space, where the tuner takes all of them to run: to go on as they were, or no more.
+// After a change of the space the tuner believes that all paused trials run. So each continues with
+// its moved point, or is stopped if it has none.
 std::vector<Decision> Session::move_paused() {
   std::vector<Decision> decisions;
   for (auto& [id, trial] : trials_) {

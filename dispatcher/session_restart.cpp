@@ -1,6 +1,6 @@
-// A manager that starts anew. What it says before its first request tells which of the trials that
-// ran have a result, or run again. The others are offered again: nobody evaluates them, and a
-// search of a finite space would lose their points.
+// For a manager that starts anew. What it sends before its first request tells which of the former
+// trials have a result, and which run again. The others are offered again: nobody evaluates them,
+// and a search of a finite space would lose their points.
 #include <utility>
 
 #include "dispatcher/session.h"
@@ -18,8 +18,8 @@ void Session::restart(bool manager_pauses) {
   doubts_ = true;
 }
 
-// At the first request. Trials stay in doubt until something is heard of them: their results may
-// still be imported.
+// Acts at the first request after a restart. The trials that are offered again stay in doubt until
+// something is heard of them, because their results may still be imported.
 Replies Session::settle_doubts() {
   if (!std::exchange(doubts_, false)) return {};
   Replies replies = tell_finished(requests_);
@@ -46,8 +46,8 @@ Replies Session::settle_doubts() {
   return replies;
 }
 
-// The oldest trials first. Returns the asks that are left. A pause that was decided stays so, and
-// is asked for with the first report.
+// Offers the trials of again_, the oldest first. Returns the asks that are left. If the tuner had
+// decided to pause such a trial, it is still to be paused: report() sends that decision again.
 std::vector<Session::Ask> Session::offer_again(std::vector<Ask> asks, Replies& replies) {
   if (again_.empty()) return asks;
   std::vector<Ask> left;
@@ -65,7 +65,8 @@ std::vector<Session::Ask> Session::offer_again(std::vector<Ask> asks, Replies& r
   return left;
 }
 
-// In another space: nobody runs those that have no point there, so nothing else would end them.
+// After a change of the space: drops the trials of again_ that have no point in it. Nobody runs
+// them, so no TrialEnd will end them.
 void Session::drop_unfit() {
   for (const TrialId id : std::set(again_)) {
     const auto trial = trials_.find(id);

@@ -1,4 +1,4 @@
-// Saving a session and going on from what was saved.
+// Saves a session, and loads it.
 #include <cmath>
 #include <utility>
 
@@ -11,7 +11,8 @@ namespace attune {
 namespace {
 
 constexpr int kEnds = static_cast<int>(End::imported) + 1;
-// A live trial in one number: bits, then its state (2 bits), then bits that came later.
+// One number describes a live trial: three flags, its State in two bits, and then flags that later
+// versions added.
 constexpr int kHasPoint = 1, kTold = 2, kInDoubt = 4, kStateUnit = 8, kAgain = 32, kFlags = 64;
 
 double or_nan(const std::optional<double>& x) { return x.value_or(Point::kInactive); }
@@ -187,7 +188,7 @@ Result<void> Session::load_trials(const json& state) {
         is_whole(ids[i]) && trials_.emplace(static_cast<TrialId>(ids[i]), std::move(trial)).second;
     if (!is_new) return fail("saved state: a trial stands twice");
   }
-  if (!state.contains("checkpoints_from")) return {};  // of an earlier attuned
+  if (!state.contains("checkpoints_from")) return {};  // saved by an earlier attuned
   const auto from = TRY(numbers_at(state, "checkpoints_from"));
   if (from.size() % 2 != 0) return fail("saved state: half of a pair in \"checkpoints_from\"");
   for (std::size_t i = 0; i < from.size(); i += 2) {
@@ -200,7 +201,7 @@ Result<void> Session::load_trials(const json& state) {
   return {};
 }
 
-// An earlier attuned waited for no results.
+// An earlier attuned saved no "finished": it did not wait for results that come after the end.
 Result<void> Session::load_finished(const json& state) {
   if (!state.contains("finished")) return {};
   const auto pairs = TRY(numbers_at(state, "finished"));
@@ -249,7 +250,7 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   const json doubts = TRY(value_at(state, "doubts"));
   if (!doubts.is_boolean()) return fail("saved state: \"doubts\" is neither true nor false");
   doubts_ = doubts.get<bool>();
-  if (state.contains("requests")) {  // of an earlier attuned: it counted none
+  if (state.contains("requests")) {  // an earlier attuned did not count them
     requests_ = static_cast<std::uint64_t>(TRY(integer_at(state, "requests")));
   }
   if (!space) return {};
