@@ -1,7 +1,7 @@
 #pragma once
-// Handles the assessor queue: puts each trial's intermediate results in order and lets the assessor
-// judge them. io sends nothing of a trial after its end. One owner thread, as the tune worker.
-// Works without an assessor too: then it only passes barriers.
+// Handles the assessor's queue: puts each trial's intermediate results in order, and lets the
+// assessor judge them. The io thread sends nothing of a trial after its end. One owner thread, as
+// for TuneWorker. Without an assessor it only answers Barrier and SaveState.
 #include <map>
 #include <memory>
 
@@ -17,20 +17,21 @@ class AssessWorker {
 
   WorkerMessages handle(AssessMessage message);
 
-  // Exactly: goes on from what an AssessorState message carried. Null: nothing to go on from.
-  // Before any other message; on an error the worker cannot be used any further.
+  // Restores the state of an AssessorState message, exactly. Null: there is nothing to restore.
+  // Must be called before any message is handled. After an error the worker cannot be used any
+  // further.
   Result<void> load(const json& state);
 
-  // The manager has started anew. A trial that ran and reports its first step again runs anew: the
-  // assessor is told that it failed before. One that reports a later step has gone on, though it
-  // may have been told to stop.
+  // The manager has started anew. If the next report of a former trial has step 0, the trial runs
+  // anew, and the assessor is told that it failed before. With a later step the trial has continued
+  // with its history; an earlier decision to stop it no longer counts.
   void restart();
 
  private:
   struct History {
     std::vector<Report> reports;           // steps 0, 1, 2, ... without a gap
     std::map<std::int64_t, Report> later;  // beyond a gap
-    bool stopped = false;                  // decided: more reports change nothing
+    bool stopped = false;                  // the assessor stopped it: later reports are ignored
   };
 
   using Histories = std::map<TrialId, History>;  // ordered, for the state
@@ -45,7 +46,7 @@ class AssessWorker {
   Log log_;
   std::string metric_;   // that of the first objective
   Histories histories_;  // of trials that have not ended
-  Histories former_;     // of those before a restart that nothing was heard of since
+  Histories former_;     // of trials from before a restart that have not reported since
 };
 
 }  // namespace attune

@@ -13,7 +13,8 @@ constexpr int kTries = 10;  // draws for a point that meets the constraints
 
 using Names = std::set<std::string>;
 
-// Without those at the top that are not `there`, and what is in their options.
+// Makes gaps of the parameters at the top that `there` does not name, and of everything in their
+// options.
 Point with_gaps(const Space& space, Point point, const Names& there) {
   for (std::size_t i = 0; i < space.params.size(); ++i) {
     const Param& param = space.params[i];
@@ -38,6 +39,7 @@ Result<Point> carried_point(const Tuner& tuner, const Space& space, const json& 
     if (!param.condition) ++(there.contains(param.name) ? known : absent);
   }
   if (absent == 0 || known < absent) return point;
+  // The seed depends on the parameters alone, so that a replay draws the same.
   Rng rng = Rng(0).fork(dump_json(parameters));
   for (int i = 0; i < kTries; ++i) {
     json whole = parameters;
@@ -46,7 +48,7 @@ Result<Point> carried_point(const Tuner& tuner, const Space& space, const json& 
       if (!there.contains(key)) whole.push_back(json::object_t::value_type(key, value));
     }
     auto filled = tuner.point_from(space, whole);
-    if (!filled) return filled;  // of what is there, something does not fit
+    if (!filled) return filled;  // one of the given values does not fit
     if (open) return with_gaps(space, *std::move(filled), there);
     if (space.feasible(*filled)) return filled;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What the io thread and the two workers tell each other. Everything is a value that is moved.
+// The messages between the io thread and the two workers. All are values that are moved.
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -15,7 +15,7 @@ namespace attune {
 
 struct SetSpace {
   json search_space;
-  bool initial = false;  // Initialize: answered by Initialized; a bad space is fatal
+  bool initial = false;  // from Initialize: answered by SpaceSet; a bad space is fatal
 };
 struct AskTrials {      // a large one is handled in pieces: request_pieces.h
   TrialId request = 0;  // first id of the whole request
@@ -57,12 +57,12 @@ struct AdoptTrial {
   TrialId trial = 0;
   json parameters;
   bool paused = false;
-  bool unknown = false;  // an id that was never given out: whoever gave it out was lost
+  bool unknown = false;  // we never gave out this id: the record that we did was lost
 };
-struct ReviveTrial {  // TrialEnd had named it for another one
+struct ReviveTrial {  // it did not end: the TrialEnd that named it meant another trial
   TrialId trial = 0;
 };
-struct Refuse {  // a request beyond the limits: answered in its turn, and nobody is asked
+struct Refuse {  // a request beyond the limits: gets this answer in its turn, without the tuner
   std::variant<NoMore, ParameterForJob> answer;
 };
 // Answered by TunerState or AssessorState. Overtakes what waits in the queue.
@@ -85,7 +85,7 @@ using AssessMessage = std::variant<IntermediateResult, TrialsEnded, SaveState, B
 struct SpaceSet {};  // answers SetSpace{initial}
 struct Decided {
   Decision decision;
-  json last_value;  // of the assessed trial, for NNI_INCLUDE_INTERMEDIATE_RESULTS; else null
+  json last_value;  // the assessed trial's, for NNI_INCLUDE_INTERMEDIATE_RESULTS; else null
 };
 struct TunerState {  // what TuneWorker::load takes
   std::uint64_t number = 0;

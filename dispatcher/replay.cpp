@@ -12,6 +12,8 @@
 namespace attune {
 namespace {
 
+// In the order of BeginHow. The file's word "restart" means late_restart: an earlier attuned wrote
+// it.
 constexpr std::array<std::string_view, 4> kHows = {"fresh", "exact", "restart", "anew"};
 
 }  // namespace
@@ -89,7 +91,8 @@ Result<void> Replay::replay(const Item& item) {
       begun_ = true;
       ++commands_replayed_;
       if (item.payload.size() < 2) return failed(item, "a frame without a code");
-      // To make room, a worker might have to do more than the journal shows.
+      // If a queue is full, its limit is ignored: to make room, a worker would have to handle more
+      // than the journal shows.
       if (!dispatcher_.accept(payload_frame(item.payload))) dispatcher_.release();
       return {};
     case RecordKind::tune:
@@ -122,7 +125,7 @@ Result<void> Replay::load(const Item& item) {
   return {};
 }
 
-// One more message of the worker, if its queue has any.
+// Lets the worker handle one more message. False: its queue is empty, or something went wrong.
 bool Replay::step(WorkerName worker) {
   if (!workers_.step(worker)) return false;
   auto& said = worker == WorkerName::tune ? tune_said_ : assess_said_;
@@ -133,8 +136,8 @@ bool Replay::step(WorkerName worker) {
   return trouble_.empty();
 }
 
-// Whoever judges reports may stop a trial that the manager's next command ends, and a trial that
-// has ended is not killed: so all that was queued is judged before that command comes.
+// Judges all queued reports before the manager's next command comes. That command may end a trial
+// that a report would stop, and a trial that has ended is not killed.
 void Replay::judge() {
   if (dispatcher_.options().wants_reports) return settle();
   while (step(WorkerName::assess)) {
@@ -159,7 +162,8 @@ Result<void> Replay::take_next(WorkerName from) {
   return {};
 }
 
-// The dispatcher does what the journal says that it did, or else.
+// The dispatcher says what it would write. It must be the journal's next record; behind the last
+// record it is new.
 void Replay::append(JournalRecord record) {
   if (!trouble_.empty()) return;
   const bool counted =
@@ -216,7 +220,9 @@ Result<void> Replay::settle_and_restart() {
   return {};
 }
 
-// `number` 0: one from before the snapshot.
+// Keeps an answer. `number` 0: it is from before the snapshot. Those follow the snapshot, and the
+// last of them has the snapshot's count of answers as its number (load() sets first_kept_ to the
+// number after it). So each one moves first_kept_ one back.
 void Replay::keep(std::uint64_t number, std::string_view payload) {
   if (number == 0) {
     kept_.emplace_back(payload);
@@ -225,7 +231,7 @@ void Replay::keep(std::uint64_t number, std::string_view payload) {
   }
   if (kept_.empty()) first_kept_ = number;
   kept_.emplace_back(payload);
-  // What the manager has need not be remembered.
+  // The manager has these already.
   while (!kept_.empty() && first_kept_ <= received_) {
     kept_.pop_front();
     ++first_kept_;

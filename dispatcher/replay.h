@@ -1,6 +1,7 @@
 #pragma once
-// Brings a fresh dispatcher and its workers to where a journal ends, by doing again what it says
-// was done. A journal that checks takes the place of the one that writes.
+// Brings a fresh dispatcher and its workers to the point where a journal ends, by doing again what
+// the journal records. Meanwhile the dispatcher's Journal is one that compares what the dispatcher
+// does with the records, instead of writing.
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -17,9 +18,9 @@ namespace attune {
 // The record `begin`.
 enum class BeginHow {
   fresh,         // the first daemon of the experiment
-  exact,         // goes on as if nothing had happened
-  late_restart,  // as restart, when requests that waited were answered first: in format 1
-  restart,       // goes on under a manager that starts anew: requests that waited are forgotten
+  exact,         // continues as if nothing had happened
+  late_restart,  // as restart, but waiting requests are answered first; from an earlier attuned
+  restart,       // the manager starts anew: waiting requests are forgotten
 };
 struct Begin {
   BeginHow how = BeginHow::fresh;
@@ -28,42 +29,45 @@ struct Begin {
 std::string encode_begin(const Begin& begin);
 Result<Begin> decode_begin(std::string_view payload);
 
-// One thread; the workers have not been started. They do what the journal shows that they did. Then
-// whoever judges reports, the assessor or a tuner that wants them, does what else is queued; any
-// other tuner, which may need long for it, does so when the workers are started.
+// One thread; the workers must not have been started. They handle the messages that the journal
+// shows they handled. After the last record, whoever judges reports (the assessor, or a tuner that
+// wants reports) handles all that is queued. Any other tuner, which may need long for that, does so
+// after WorkerThreads::start().
 class Replay : private Journal, private Sink {
  public:
-  // Attaches itself to `dispatcher`; who goes on attaches what follows. Answers numbered above
-  // `received` are kept for sending them again.
+  // Attaches itself to `dispatcher`; after run() the caller attaches the real sink and journal.
+  // Keeps the answers numbered above `received`, so that they can be sent again.
   Replay(Dispatcher& dispatcher, WorkerThreads& workers, std::uint64_t received);
 
-  // All records behind the header. Errors name the record: one that cannot come where it stands, a
-  // state that cannot be loaded, an answer other than the one that follows. After an error the
-  // dispatcher and the workers cannot be used any further.
+  // Replays all records behind the header. Errors name the record: one that cannot stand in its
+  // place, a state that cannot be loaded, or an answer that the dispatcher does not give. After an
+  // error the dispatcher and the workers cannot be used any further.
   Result<void> run(RecordScanner& records);
 
   // ---- after run()
 
-  // What follows from the last record and is not in the journal.
+  // Records that the journal lacks at its end, although they follow from it: the caller appends
+  // them.
   const std::vector<JournalRecord>& fresh() const { return fresh_; }
-  // What the workers have said and io has not handled.
+  // Messages that the workers have said and the dispatcher has not handled.
   struct Leftover {
     WorkerName from;
     WorkerMessage message;
   };
   std::vector<Leftover> take_leftovers();
 
-  // The manager starts anew; the leftovers and the queues are dealt with. Not in the middle of
-  // run().
+  // For a manager that starts anew: drops queued requests, lets the workers handle the rest, puts
+  // the leftovers aside, and restarts dispatcher and workers. Call it after run().
   Result<void> restart();
 
-  // Answers above `received`, in order. Nothing: some of them are no longer kept, or the journal
-  // has fewer than were received.
+  // The answers above `received`, in order. Nothing: some of them are no longer kept, or the
+  // journal has fewer than `received` answers.
   std::optional<std::vector<Frame>> answers_above() const;
   std::uint64_t after_snapshot() const {
     return after_snapshot_;
-  }  // offset of the first such record
-  // The search space has been in force: Initialized was said, or is part of the snapshot.
+  }  // offset of the first record behind the snapshot and its kept answers; 0: no snapshot
+  // Whether a search space is in force: the answer Initialized was given, or the journal has a
+  // snapshot.
   bool initialized() const { return initialized_; }
   std::size_t commands_replayed() const { return commands_replayed_; }
 
@@ -95,7 +99,7 @@ class Replay : private Journal, private Sink {
   std::deque<WorkerMessage> tune_said_, assess_said_;
   std::vector<JournalRecord> fresh_;
   std::string trouble_;           // what went wrong inside of a call to the dispatcher
-  std::deque<std::string> kept_;  // payloads of the answers up to the last one that was counted
+  std::deque<std::string> kept_;  // payloads of the newest numbered answers, without a gap
   std::uint64_t first_kept_ = 0;  // number of the first of them
   std::uint64_t after_snapshot_ = 0;
   std::size_t commands_replayed_ = 0;

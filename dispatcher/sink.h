@@ -1,5 +1,5 @@
 #pragma once
-// Where the dispatcher's answers go: the daemon implements it over descriptors, tests over a
+// Takes the dispatcher's answers. The daemon's server implements it over descriptors, tests over a
 // vector.
 #include <string>
 
@@ -23,10 +23,10 @@ class Sink {
   virtual void send(Frame frame) = 0;
   // The daemon must stop, orderly, with this code; said at most once.
   virtual void fatal(ExitCode code, const std::string& message) = 0;
-  // Answers Dispatcher::save(): "jobs", "tuner" and "assessor", which load() of a later dispatcher
-  // and of its workers take; null before the first search space.
+  // The result of Dispatcher::save(): the whole state, which a later dispatcher's load() takes. Its
+  // members "tuner" and "assessor" are for the load() of the two workers.
   virtual void save(json state) = 0;
-  // The manager asked for the end.
+  // The manager sent Terminate.
   virtual void terminate() = 0;
 };
 

@@ -35,7 +35,8 @@ bool WorkerThreads::step(WorkerName name) {
   return message && handle(name, assess_, *std::move(message));
 }
 
-// False: the worker cannot go on.
+// Handles one message and queues the answers for take(). False: the worker failed, and must get no
+// more messages.
 template <class Worker, class Message>
 bool WorkerThreads::handle(WorkerName name, Worker& worker, Message message) {
   try {
@@ -49,7 +50,7 @@ bool WorkerThreads::handle(WorkerName name, Worker& worker, Message message) {
     for (WorkerMessage& answer : answers) say(name, std::move(answer));
     return true;
   } catch (const std::exception& error) {
-    // Told at once: an idle experiment would not notice a worker that died.
+    // Reported at once: while nothing else happens, nobody would notice that a worker died.
     say(name, Failed{kExitInternal, std::string("internal error in a worker: ") + error.what()});
     return false;
   }
@@ -65,7 +66,7 @@ void WorkerThreads::run(WorkerName name, Worker& worker, BoundedQueue<Message>& 
 
 void WorkerThreads::say(WorkerName from, WorkerMessage message) {
   const std::size_t bytes = memory_of(message);
-  if (!wake_io_) {  // who would make room is the caller
+  if (!wake_io_) {  // before start(): waiting would never end, as this thread is to call take()
     output_.push_over_limit({from, std::move(message)}, bytes);
   } else if (output_.push({from, std::move(message)}, bytes) && !told_.exchange(true)) {
     wake_io_();

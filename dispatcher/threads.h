@@ -1,10 +1,11 @@
 #pragma once
-// The two workers on threads of their own, behind bounded queues. Before start() the caller's
-// thread plays both of them, step by step: so a journal is replayed.
+// Runs the two workers on threads of their own, behind bounded queues. Before start() the caller's
+// thread runs them, one message at a time: Replay does that.
 //
-// Order at the end: perhaps drop_requests() and drop_reports(), close_assess(), close_tune(),
-// take() until both workers have said Finished, join(). The owner must do so before destruction, or
-// leave by _exit when a worker is stuck.
+// At the end the owner calls, in this order: perhaps drop_requests() and drop_reports();
+// close_assess(); take() until the assess worker has said Finished; close_tune(); take() until the
+// tune worker has; join(). The owner must do so before destruction, or leave by _exit when a worker
+// is stuck.
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -23,22 +24,23 @@ class WorkerThreads : public Queues {
  public:
   struct Limits {
     std::size_t queue_bytes = 8u << 20;   // of each queue
-    std::size_t output_bytes = 8u << 20;  // of what the workers have said
+    std::size_t output_bytes = 8u << 20;  // of the workers' messages that io has not taken
     std::int64_t ask_at_once = kAskAtOnce;
   };
 
-  // `clock` lives longer: it only measures.
+  // `clock` must outlive this object. It only measures: no answer depends on it.
   WorkerThreads(TuneWorker tune, AssessWorker assess, Limits limits, const Clock& clock);
 
   // ---- before start()
 
   TuneWorker& tune() { return tune_; }
   AssessWorker& assess() { return assess_; }
-  // The worker handles its next message, and take() has what it says; false: there is none.
+  // Lets the worker handle its next message; take() then returns what it says. False: its queue is
+  // empty, or it failed.
   bool step(WorkerName worker);
 
-  // `wake` is called from worker threads and must only wake the io thread: take() has something
-  // again, or a refused message fits again.
+  // Starts both threads. They call `wake` when take() has something again, or when a refused
+  // message may fit again. It must only wake the io thread.
   void start(std::function<void()> wake);
 
   // ---- for the io thread
@@ -50,28 +52,29 @@ class WorkerThreads : public Queues {
   void push_first(TuneMessage message, std::size_t bytes, const Each<TuneMessage>& each) override;
   void push_first(AssessMessage message, std::size_t bytes,
                   const Each<AssessMessage>& each) override;
-  void wake();  // once after try_push, for as many messages as there were
+  void wake();  // wakes sleeping workers; needed once after any number of calls of try_push()
   std::size_t tune_size() const override { return tune_queue_.size(); }
   std::size_t assess_size() const override { return assess_queue_.size(); }
 
-  // How long the workers have worked since they last saved their states, which is what doing it
-  // again takes, and how long saving them took. By the wall, not by the processor: asking for the
-  // time of a thread is a call into the kernel, which takes longer than many a message.
+  // How long the workers have worked since they last saved their states, which is about what a
+  // replay would take; and how long the last saving took. Wall-clock time, because asking for a
+  // thread's processor time is a call into the kernel, which takes longer than many a message.
   double unsaved_seconds() const { return tune_spent_.unsaved + assess_spent_.unsaved; }
   double saving_seconds() const { return tune_spent_.saving + assess_spent_.saving; }
 
-  // What a worker said next; workers wait while too much lies here.
+  // The next message of a worker; nothing: there is none now. Workers block while more than
+  // output_bytes wait here.
   struct Output {
     WorkerName from = WorkerName::tune;
     WorkerMessage message;
   };
   std::optional<Output> take();
 
-  // Drops queued requests for trials, or what the assessor's queue has of intermediate results.
+  // Drop what is queued: the requests for trials, or the assessor's intermediate results.
   void drop_requests();
   void drop_reports();
-  // The worker handles what is queued, and finishes. The assessor's first: what it decides last is
-  // still for the tuner.
+  // The worker handles what is queued, says Finished, and ends. Close the assessor's queue first:
+  // its last decisions may put final results on the tuner's queue.
   void close_assess() { assess_queue_.close(); }
   void close_tune() { tune_queue_.close(); }
   void join();
@@ -91,7 +94,7 @@ class WorkerThreads : public Queues {
   AssessWorker assess_;
   const Clock& clock_;
   Spent tune_spent_, assess_spent_;
-  std::function<void()> wake_io_;  // before start(): none
+  std::function<void()> wake_io_;  // empty before start()
   BoundedQueue<TuneMessage> tune_queue_;
   BoundedQueue<AssessMessage> assess_queue_;
   BoundedQueue<Output> output_;

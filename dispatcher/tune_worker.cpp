@@ -53,7 +53,8 @@ Result<Space> TuneWorker::make_space(const json& search_space) const {
 }
 
 WorkerMessages TuneWorker::on(SetSpace& m) {
-  // After a resume the manager initialises us with the space that we have: nothing to tell again.
+  // After a resume the manager sends the space that the tuner has already: there is nothing to tell
+  // it again.
   if (m.initial && m.search_space == search_space_) return {SpaceSet{}};
   auto space = make_space(m.search_space);
   auto effects = space ? session_.set_space(*std::move(space))
@@ -116,7 +117,8 @@ WorkerMessages TuneWorker::on(TrialsPaused& m) {
 WorkerMessages TuneWorker::on(ImportResults& m) { return address(session_.import(m.records)); }
 
 WorkerMessages TuneWorker::on(AdoptTrial& m) {
-  // What was proposed and forgotten must not be proposed again. Once: the list names all of it.
+  // The record of this proposal was lost. The tuner, with the state from before it, must not
+  // propose the same again. One skip is enough: it leads past all lost proposals.
   if (m.unknown && !search_space_.is_null() && !std::exchange(skipped_, true)) {
     log_.warning("trial {} was given out, but is not remembered: other proposals follow", m.trial);
     session_.skip_ahead();

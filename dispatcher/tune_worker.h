@@ -1,6 +1,7 @@
 #pragma once
-// Handles the default queue: everything that concerns the tuner. One owner thread; no queue, no
-// clock: what it answers is a function of the messages handled so far, across a save and load.
+// Handles the tuner's queue (NNI calls it the default queue). One owner thread; no queue and no
+// clock in here: the answers are a function of the messages handled so far, also across a save and
+// load.
 #include <map>
 
 #include "dispatcher/messages.h"
@@ -16,10 +17,12 @@ class TuneWorker {
   // The answers, in the order in which the manager must see them.
   WorkerMessages handle(TuneMessage message);
 
-  // Exactly: goes on from what a TunerState message carried. Before any other message; on an error
-  // the worker cannot be used any further.
+  // Restores the state of a TunerState message: from then on the answers are exactly those of the
+  // saved worker. Must be called before any message is handled. After an error the worker cannot be
+  // used any further.
   Result<void> load(const json& state);
-  // The manager has started anew: as Session::restart, and running jobs ask again.
+  // The manager has started anew: as Session::restart. Unanswered asks of running jobs are
+  // forgotten: the jobs ask again.
   void restart(bool manager_pauses);
 
  private:
@@ -45,7 +48,7 @@ class TuneWorker {
   std::vector<std::string> constraints_;
   json search_space_;                     // as the manager wrote it; null before the first
   std::map<TrialId, AskForJob> for_job_;  // asks of running jobs that are not answered yet
-  bool skipped_ = false;                  // ahead, for trials of which the memory was lost
+  bool skipped_ = false;                  // skip_ahead() was called for this manager
 };
 
 }  // namespace attune
