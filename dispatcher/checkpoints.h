@@ -1,5 +1,6 @@
 #pragma once
-// What trials have saved with the manager, and the offers that wait for it. Owned by the io thread.
+// The newest checkpoint of each trial (the manager stores them), and the offers that wait for one.
+// The io thread owns it.
 #include <map>
 #include <optional>
 #include <string>
@@ -13,18 +14,19 @@ namespace attune {
 
 class Checkpoints {
  public:
-  // The newest checkpoint of a trial; what it takes the place of, nobody can ask for any more.
+  // Sets the trial's newest checkpoint. Returns the one that it replaces, if any: no offer will
+  // name that one any more.
   std::optional<std::string> put(TrialId trial, std::string checkpoint);
   std::string newest(TrialId trial) const;         // empty: none
-  std::optional<std::string> take(TrialId trial);  // it is dropped
+  std::optional<std::string> take(TrialId trial);  // forgets it, and returns it
 
-  // An offer that starts from a checkpoint of `from` which is being saved.
+  // Keeps an offer that starts from a checkpoint of `from` which is being saved.
   void wait(TrialId from, Offer offer) { waiting_[from].push_back(std::move(offer)); }
-  std::vector<Offer> released(TrialId from);  // in order, once
+  std::vector<Offer> released(TrialId from);  // forgets these offers, and returns them in order
 
   json save() const;
   Result<void> load(const json& state);  // exactly; on an error nothing changes
-  // The manager has started anew: it asks again for what was offered.
+  // The manager has started anew, and asks again: the offers that wait are forgotten.
   void restart() { waiting_.clear(); }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// What the journal of attuned holds: frames as payloads, under a header of this format. What the
-// dispatcher does is a function of the sequence of records, so that a later daemon goes on where it
-// ends (replay.h). docs/journal.md.
+// Records in the journal of attuned: their payloads are frames, and its header has this format.
+// What the dispatcher does is a function of the sequence of records, so that a later daemon can
+// continue where the journal ends (replay.h). docs/journal.md.
 #include <string>
 #include <string_view>
 
@@ -10,8 +10,8 @@
 
 namespace attune {
 
-// "format" of the header. Format 1 had snapshots without queues, and pieces of another size
-// (request_pieces.h). Its journals are read, and go on as they began.
+// The member "format" of the header. Journals of format 1 had snapshots without queues, and pieces
+// of another size (request_pieces.h); they can be read, and keep that size.
 inline constexpr int kJournalFormat = 2;
 inline constexpr int kOldestJournalFormat = 1;
 bool is_known_format(const json& format);

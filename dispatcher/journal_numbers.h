@@ -6,8 +6,8 @@
 
 namespace attune {
 
-// A command that is not IN; an answer that is neither ID nor ER nor a NO that is transient; every
-// kept answer.
+// True for commands other than IN; for answers other than ID, ER, and a NO that is transient; and
+// for every kept answer.
 bool is_numbered(RecordKind kind, std::string_view payload);
 
 }  // namespace attune

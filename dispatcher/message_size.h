@@ -1,14 +1,14 @@
 #pragma once
-// What queued messages hold in memory, in bytes: JSON takes many times its text, so that counting
-// frames would not bound it.
+// Estimates the memory of queued messages, in bytes. JSON takes many times the memory of its text,
+// so the sizes of frames would be no bound.
 #include "dispatcher/messages.h"
 
 namespace attune {
 
-// Of a command that is about to become messages, beside its text.
+// The JSON of a command, without the text of its frame.
 std::size_t memory_of(const Command& command);
 
-// Of what a worker says, all of it.
+// All of a worker's message.
 std::size_t memory_of(const WorkerMessage& message);
 
 }  // namespace attune

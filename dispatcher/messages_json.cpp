@@ -7,8 +7,8 @@
 namespace attune {
 namespace {
 
-// What a manager wrote was within its limits, and those cannot be larger. Parameters may have one
-// key more, TRIAL_BUDGET.
+// The largest values of --max-depth and --max-keys: what the manager sent was within them.
+// Parameters may have one key more, TRIAL_BUDGET.
 constexpr JsonLimits kLimits{.depth = 1000, .keys = 1'000'001};
 
 struct MessageSaver {

@@ -1,5 +1,5 @@
 #pragma once
-// What trials report, as numbers.
+// Turns what trials report into numbers.
 #include "base/json.h"
 #include "base/result.h"
 #include "base/trial.h"

@@ -1,5 +1,6 @@
 #pragma once
-// The names of metrics in a saved state: each once, by the order in which they came.
+// Numbers the names of metrics in a saved state, in the order of their first use, so that the state
+// has each name once.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -8,7 +9,7 @@ namespace attune {
 
 class NameTable {
  public:
-  // A double, as saved numbers are.
+  // A double, because save_numbers() takes doubles.
   double number_of(const std::string& name) {
     const auto [at, added] = numbers_.try_emplace(name, static_cast<double>(names_.size()));
     if (added) names_.push_back(name);

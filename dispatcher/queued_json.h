@@ -1,6 +1,6 @@
 #pragma once
-// What io has queued for a worker and the worker has not handled, as part of a saved state.
-// Exactly, as messages_json.h.
+// Saves and loads messages that wait in a worker's queue, as part of a snapshot. Values come back
+// exactly (messages_json.h).
 #include "base/json.h"
 #include "base/result.h"
 #include "dispatcher/messages.h"

@@ -51,7 +51,8 @@ void Quotas::answered_job(TrialId asked) {
 
 void Quotas::revived(TrialId trial) { outstanding_[trial].offered = true; }
 
-// The ids of a request follow each other, and others than those of requests are few between them.
+// The ids of a request are consecutive, and few others lie between them, so this can stop at the
+// first id of another request.
 void Quotas::no_more(TrialId request) {
   for (auto at = outstanding_.lower_bound(request); at != outstanding_.end();) {
     if (at->second.request && *at->second.request != request) break;

@@ -1,6 +1,7 @@
 #pragma once
-// How much the manager has made us remember, against the limits: trials, intermediate results, jobs
-// and imported results. Owned by the io thread, whose answers it shapes: part of the exact state.
+// Counts what the manager has made the daemon remember, against the limits: trials, intermediate
+// results, jobs and imported results. The io thread owns it. Its answers depend on these counts, so
+// snapshots save them.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,28 +22,30 @@ class Quotas {
   // How many of `count` may be asked for now; from 0 to `count`.
   std::int64_t room_for_trials(std::int64_t count) const;
   void asked(TrialId first, std::int64_t count);  // one request
-  // `asked` is answered by this trial: the same, or one that goes on, perhaps as another job.
+  // `asked` was answered: with itself, or with a trial that continues, perhaps in another job.
   void offered(TrialId asked, TrialId trial);
-  void answered_job(TrialId asked);  // unless the job has ended meanwhile
+  void answered_job(TrialId asked);  // a running job got this one, and may have ended meanwhile
   void revived(TrialId trial);       // it was ended by mistake
-  void no_more(TrialId request);     // those of it that were not offered will not be
-  // A trial that is the manager's idea. False: there is no room for it.
+  void no_more(TrialId request);     // its ids that were not offered no longer count
+  // Counts a trial that the manager adds. False: there is no room for it.
   bool add(TrialId trial);
   void ended(TrialId trial);
 
   // ---- intermediate results of trials that have not ended
 
-  enum class Verdict { take, refuse_first, refuse };  // first: of this trial
+  enum class Verdict { take, refuse_first, refuse };  // refuse_first: the trial's first refusal
   Verdict take_report(TrialId trial, std::size_t bytes);
 
   // ---- jobs that nothing is known of yet
 
-  // `trial`: ours, that it is said to run. The first job of each outstanding trial costs nothing.
+  // Counts a new job. `trial`: the trial of ours that it is said to run. The first job of each
+  // outstanding trial costs nothing. False: there is no room for it.
   bool take_job(std::optional<TrialId> trial);
 
-  bool take_import();
+  bool take_import();  // counts an imported result; false: there is no room for it
 
-  // The manager begins anew: it names the trials that run again.
+  // The manager starts anew: trials and their intermediate results are forgotten, because the
+  // manager names the trials that run again. Jobs and imported results still count.
   void restart();
 
   // All of the above. On an error nothing changes.

@@ -104,7 +104,7 @@ class RepeatingTuner final : public Tuner {
   struct Known {
     Point point;
     double loss = 0;   // the mean of its results
-    double count = 0;  // of them
+    double count = 0;  // of its results
   };
 
   void forget() {
@@ -117,7 +117,7 @@ class RepeatingTuner final : public Tuner {
   void learn(const Point& point, double loss, double count) {
     std::vector<double> key = point.values;
     for (double& x : key) {
-      if (x != x) x = std::numeric_limits<double>::infinity();  // a map needs an order
+      if (x != x) x = std::numeric_limits<double>::infinity();  // the key of a map must not be NaN
     }
     const auto [at, is_new] = index_.try_emplace(std::move(key), known_.size());
     if (is_new) known_.push_back({.point = point});
@@ -135,7 +135,7 @@ class RepeatingTuner final : public Tuner {
     return Proposal{.point = point};
   }
 
-  // Points that were imported need not obey the constraints.
+  // Leaves out imported points that break a constraint.
   void begin_round() {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       if (space_.feasible(known_[i].point)) round_.push_back(i);

@@ -1,8 +1,8 @@
 #pragma once
-// Around a tuner that runs out of new points: goes on with those that have a result, once more in
-// each round, the best first. For managers that wait for their number of trials, as NNI's do where
-// NNI's tuner repeats itself. What a repetition brings is told to the tuner as the result of a
-// trial that it did not propose.
+// Wraps a tuner that runs out of new points. Then it proposes the points with results again, each
+// once in a round, the best first. For managers that end only when their number of trials is
+// reached: NNI's do, and some of NNI's tuners repeat themselves. The inner tuner is told the result
+// of a repetition as that of a trial that it did not propose.
 #include <memory>
 
 #include "tuners/tuner.h"
