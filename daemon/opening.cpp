@@ -14,8 +14,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// Most are ready before. A command that is left unread tells NNI's manager of a failure at once
-// (PipeChannel).
+// For so long nothing is read. Most beginnings are ready by then; and if one fails, the manager's
+// first command is still unread, which tells NNI's manager of the failure at once (PipeChannel).
 constexpr milliseconds kUnwatched{10};
 
 }  // namespace
@@ -63,8 +63,8 @@ void Opening::watch_input() {
   });
 }
 
-// What was read is handled as ever if all is ready in time. What is not was not acknowledged: the
-// manager has it still.
+// If the beginning is ready before the deadline, the commands that were read are handled as usual.
+// Otherwise they were not acknowledged, so the manager still has them.
 void Opening::on_end(ReadAhead::End end) {
   end_seen_ = clock_.now();
   if (end.terminate && configuration_.drain) return;
@@ -79,7 +79,7 @@ void Opening::on_end(ReadAhead::End end) {
 void Opening::await_signal() {
   signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (error) return;
-    // One that came with the last step is for those that wait for signals now.
+    // run() is over, so the signal is for whoever waits for signals now: raises it again.
     if (std::exchange(over_, true)) {
       ::raise(signal);
       return;
@@ -94,7 +94,7 @@ void Opening::on_wakeup() {
   if (!done) return;
   if (!*done) beginning_ = std::unexpected(done->error());
   if (std::exchange(over_, true)) {
-    beginning_.reset();  // and the journal goes to whoever waits for it
+    beginning_.reset();  // releases the journal's lock: another daemon may wait for it
   } else {
     io_.stop();
   }
@@ -102,7 +102,7 @@ void Opening::on_wakeup() {
 
 namespace {
 
-// The end of a conversation that has not begun.
+// Ends a conversation before the server has run.
 class Farewell : private ChannelEvents {
  public:
   Farewell(asio::io_context& io, Channel& channel, Parting how)

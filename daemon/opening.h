@@ -1,10 +1,11 @@
 #pragma once
-// How attuned begins, and how it gives up beginning.
+// Prepares what the server needs, and parts from the manager if that fails.
 //
-// A manager of NNI 2.8 or later waits 10 s for the connection and pings it from then on, while a
-// former daemon may hold the journal longer, and a replay may take its time: so the channel
-// connects first, and a helper thread does what may take long. Meanwhile the channel is read, for
-// the manager may end the conversation: then what was begun is given up, and nothing has changed.
+// A manager of NNI 2.8 or later waits 10 s for the connection, and pings it from then on. A former
+// daemon may hold the journal for longer, and a replay takes its time. So the channel connects
+// first, and a helper thread does what may take long. Meanwhile the channel is read, because the
+// manager may end the conversation: then the preparation is given up, and no record has been
+// written.
 #include <utility>  // Boost 1.74's asio/awaitable.hpp forgets it
 
 #include <boost/asio/io_context.hpp>
@@ -21,21 +22,21 @@
 
 namespace attune {
 
-// Lives until the event loop has run for the last time. Io thread only.
+// Must live until the event loop has run for the last time. Io thread only.
 class Opening {
  public:
-  // All but the log live longer. `signals` are those that end the daemon.
+  // All references must outlive this object. `signals` are those that end the daemon.
   Opening(boost::asio::io_context& io, boost::asio::signal_set& signals, ReadAhead& channel,
           const Configuration& configuration, const Algorithms& algorithms, FileSystem& files,
           const Clock& clock, Log log);
 
   // Runs the event loop until all is ready. Errors: those of make_beginning(), a signal, or the
-  // manager has ended the conversation and it is not ready in time (deadlines.h).
+  // manager has ended the conversation and the beginning is not ready in time (deadlines.h).
   Result<Beginning> run();
 
   std::optional<int> signalled() const { return signal_; }
   std::optional<ExitCode> ended() const { return ended_; }
-  // After an error: the helper is still at it, and nobody can end it but _exit().
+  // After an error: the helper still works, and only _exit() can end it.
   bool stuck() const { return helper_.busy(); }
 
  private:
@@ -57,13 +58,13 @@ class Opening {
   std::optional<int> signal_;
   std::optional<ExitCode> ended_;
   std::optional<double> end_seen_;
-  std::optional<Result<Beginning>> beginning_;  // the helper's while it is busy
+  std::optional<Result<Beginning>> beginning_;  // only the helper uses it while it is busy
   Wakeup wakeup_;
   HelperThread helper_;  // last: it uses the above
 };
 
-// The manager has ended the conversation: runs the event loop until it has been taken leave of, or
-// a signal ends that.
+// For a manager that has ended the conversation: closes the channel, and runs the event loop until
+// that is done or a signal comes.
 void leave(boost::asio::io_context& io, boost::asio::signal_set& signals, Channel& channel,
            const Log& log);
 

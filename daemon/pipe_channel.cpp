@@ -11,6 +11,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kReadSize = 64 << 10;
+// A manager that no longer reads has this time to end its input, too.
 constexpr std::chrono::milliseconds kGrace{1000};
 
 }  // namespace
@@ -98,8 +99,9 @@ bool PipeChannel::close(Parting how) {
   return !awaiting_notice_;
 }
 
-// The end of a stream socket with unread bytes is an error to the other side, ECONNRESET; without
-// any it is an end of input, which NNI's manager ignores. The end of input counts as well.
+// If a stream socket is closed while bytes are unread, the other side gets an error, ECONNRESET.
+// Without unread bytes it gets an end of input, which NNI's manager ignores. So this waits for a
+// command and leaves it unread. An end of input from the manager counts as a notice, too.
 void PipeChannel::await_notice() {
   if (std::exchange(awaiting_notice_, true)) return;
   log_.info("waiting up to {} ms for the next command, so that the manager notices the failure",

@@ -15,8 +15,9 @@ namespace attune {
 
 class PipeChannel : public Channel {
  public:
-  // The descriptors are open; the channel owns them from here on. `notice_for`: how long a failed
-  // close() waits for a command that it leaves unread; 0: not at all. Nobody waits for a terminal.
+  // The descriptors must be open; the channel owns them from here on. `notice_for`: how long
+  // close(Parting::failed) waits for a command, which it leaves unread; 0: not at all. It never
+  // waits for a terminal.
   PipeChannel(boost::asio::io_context& io, int in_fd, int out_fd, Framing framing,
               std::chrono::milliseconds notice_for, Log log);
 
@@ -45,7 +46,7 @@ class PipeChannel : public Channel {
   std::string outgoing_, writing_;  // what waits, and what is being written
   bool read_in_flight_ = false, write_in_flight_ = false;
   bool manager_gone_ = false;        // nobody reads what we write
-  boost::asio::steady_timer grace_;  // for the end of input that should follow then
+  boost::asio::steady_timer grace_;  // waits for the end of input after that, or for a notice
   const std::chrono::milliseconds notice_for_;
   bool noticed_, awaiting_notice_ = false;  // close() need not wait; waits
 };

@@ -1,7 +1,7 @@
 #pragma once
-// A channel whose input is read while nobody can handle it yet, up to a limit, so that the end of
-// the conversation is noticed. From attach() on it is like the channel inside; what was read comes
-// first.
+// Wraps a channel, and reads its input while nobody can handle it yet, up to a limit, so that the
+// end of the conversation is noticed. From attach() on it behaves like the channel inside, but
+// first returns what was read.
 #include <utility>  // Boost 1.74's asio/awaitable.hpp forgets it
 
 #include <boost/asio/io_context.hpp>
@@ -15,7 +15,7 @@ namespace attune {
 
 class ReadAhead final : public Channel, private ChannelEvents {
  public:
-  // `channel` lives longer. Reading stops beyond `most` bytes.
+  // `channel` must outlive this object. Reading stops beyond `most` bytes.
   ReadAhead(boost::asio::io_context& io, Channel& channel, std::size_t most)
       : io_(io), channel_(channel), most_(most) {}
 
@@ -56,7 +56,7 @@ class ReadAhead final : public Channel, private ChannelEvents {
   std::size_t bytes_ = 0;
   std::optional<Error> broken_;
   std::optional<ExitCode> end_;
-  bool wanted_ = false;  // receive() has no answer yet, and one of these is it
+  bool wanted_ = false;  // receive() was called, and one of these will answer it
 };
 
 }  // namespace attune

@@ -1,5 +1,5 @@
 #pragma once
-// The journal as the server sees it: a file, or, without a directory, nothing at all. Writes the
+// The server's journal: a file, or nothing at all if there is no checkpoint directory. Writes the
 // header when the experiment begins, and knows when a snapshot is due. Io thread only.
 #include <memory>
 
@@ -15,13 +15,14 @@ class Recorder final : public Journal {
   Recorder(std::unique_ptr<JournalFile> file, json header, bool has_header, SnapshotRule rule)
       : file_(std::move(file)), header_(std::move(header)), has_header_(has_header), rule_(rule) {}
 
-  // Before the first command is passed on: the header holds its search space.
+  // Must be called before the first command is passed on: if `first` is IN, a new header gets its
+  // search space.
   void begin(BeginHow how, const Frame& first);
   void append(JournalRecord record) override;
   void begin_snapshot() override;
 
   JournalFile* file() { return file_.get(); }
-  void release() { file_.reset(); }  // nothing is written any more, and another process may have it
+  void release() { file_.reset(); }  // gives up the file and its lock
   std::uint64_t position() const { return file_ ? file_->position() : 0; }
   bool has(std::uint64_t position) const { return !file_ || file_->durable() >= position; }
   std::string trouble() const { return file_ ? file_->trouble() : std::string(); }
@@ -37,7 +38,7 @@ class Recorder final : public Journal {
   bool has_header_ = false;
   SnapshotRule rule_;
   std::uint64_t mark_ = 0;  // position of the newest snapshot that was begun
-  bool writing_ = false;    // that one, as far as the rule knows
+  bool writing_ = false;    // the rule has not been told yet that it ended
 };
 
 }  // namespace attune

@@ -16,6 +16,7 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
 
+// Messages of workers that are handled before the event loop has its turn.
 constexpr int kAnswersAtOnce = 256;
 constexpr milliseconds kTick{1000};
 
@@ -75,8 +76,8 @@ int Server::run() {
 
 // ---- commands in
 
-// Also called when what a full queue held back may be passed on; reading goes on only when nothing
-// is.
+// Passes commands to the dispatcher. Also called when a command that was held back may be passed
+// on; reads on only when no command is held back.
 void Server::handle_frames() {
   if (stopping_) return;
   const bool all = !dispatcher_->blocked() || dispatcher_->resume();
@@ -84,13 +85,14 @@ void Server::handle_frames() {
   if (!held_) channel_.receive();
   workers_->wake();
   commit();
-  // What the journal held back alone is told of by nobody else.
+  // If only the journal's memory was full, no event tells that commit() has made room.
   const bool room =
       !dispatcher_->blocked() && !output_full() && !recorder_->full(configuration_.limits.queue);
   if (held_ && room && !stopping_) asio::post(io_, [this] { on_wakeup(); });
 }
 
-// False: a queue is full, the manager does not read what it is answered, or this was the end.
+// False: a queue, the unsent answers or the journal's memory is full, the stream is broken, or the
+// daemon is stopping.
 bool Server::pass_on_frames() {
   while (!stopping_) {
     if (recorder_->full(configuration_.limits.queue) || output_full()) return false;
@@ -107,7 +109,8 @@ bool Server::pass_on_frames() {
   return false;
 }
 
-// The first frame. True: it was the IN of a manager that resumes exactly, and is answered.
+// Handles what must come with the first frame: the former daemon's records, answers and leftovers.
+// True: the frame was the IN of a manager that resumes exactly, and has been answered.
 bool Server::greet(const Frame& frame) {
   greeted_ = true;
   for (JournalRecord& record : beginning_.fresh) recorder_->append(std::move(record));
@@ -130,8 +133,8 @@ bool Server::greet(const Frame& frame) {
   return answered;
 }
 
-// For the requests that came since the last time, when nothing can be remembered. They stay: their
-// answers follow when that is over.
+// Answers the requests that came since the last call with a NO, if the journal cannot be written.
+// They stay queued: their answers follow when it can be written again.
 void Server::refuse() {
   const int asked = std::exchange(asked_, 0);
   if (asked == 0 || recorder_->trouble().empty()) return;
@@ -157,7 +160,7 @@ void Server::terminate() {
   }
 }
 
-// A worker has said something, a queue that was full has room, or the journal has got on.
+// A worker has said something, a full queue has room, or a helper thread of the journal is done.
 void Server::on_wakeup() {
   if (auto* file = recorder_->file()) file->poll();
   if (held_) handle_frames();
@@ -171,10 +174,10 @@ bool Server::output_full() const {
 }
 
 void Server::take_output() {
-  // What the workers say follows from what the former daemon left, which comes first.
+  // greet() must first send what the former daemon left: what the workers say follows from that.
   if (!greeted_ && !stopping_) return;
-  // The workers wait when the manager does not read; when it has gone, nothing piles up. At the end
-  // they need not wait: what is queued is all that comes.
+  // If the manager does not read, this takes nothing, and so the workers have to wait. When
+  // stopping it takes all: only what is queued can still come.
   for (int taken = 0; stopping_ || !output_full(); ++taken) {
     if (taken == kAnswersAtOnce) {  // let commands, signals and timers have their turn
       asio::post(io_, [this] { take_output(); });
@@ -183,8 +186,8 @@ void Server::take_output() {
     auto output = workers_->take();
     if (!output) break;
     if (std::holds_alternative<Finished>(output->message)) on_finished(output->from);
-    // With a hole in its queue a worker says what does not follow from the journal. The next daemon
-    // has no hole, and does it again.
+    // After drop_requests() or drop_reports() a worker says what does not follow from the journal.
+    // The next daemon replays the journal, without such a hole, and does this work again.
     if (discarding_ || closed_) continue;
     dispatcher_->on_worker(output->from, std::move(output->message));
   }
@@ -196,13 +199,16 @@ void Server::take_output() {
   }
 }
 
-// The assessor's worker is the first; what it decided last is on the tuner's queue by now.
+// The assess worker finishes first, because stop() closes only its queue. Its last decisions have
+// been handled by now, so no message for the tuner's queue can follow from them.
 void Server::on_finished(WorkerName worker) {
   ++finished_workers_;
   if (worker == WorkerName::assess && stopping_) workers_->close_tune();
 }
 
 void Server::send(Frame frame) {
+  // The dispatcher's ID, which is in the journal, is empty, so that a replay gives the same one.
+  // What this manager needs to know is added here.
   if (frame.code == "ID") {
     ready_ = true;
     frame = encode(
@@ -262,7 +268,7 @@ void Server::await_signal() {
 }
 
 void Server::on_signal(int signal) {
-  if (signalled_) {  // somebody is in a hurry
+  if (signalled_) {  // the second one ends the daemon at once
     log_.flush();
     ::_exit(128 + signal);
   }
@@ -277,7 +283,7 @@ void Server::on_signal(int signal) {
   if (!configuration_.websocket_url.empty()) {
     transmit(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
   }
-  parting_ = Parting::failed;  // to the manager it is one
+  parting_ = Parting::failed;  // the manager did not ask for this end
   stop(Stop::discard, kQuickStop);
 }
 
@@ -286,7 +292,7 @@ void Server::fatal(ExitCode code, const std::string& message) {
   if (exit_code_ == kExitOk) exit_code_ = code;
   if (stopping_) return;
   parting_ = Parting::failed;
-  // What came before a break in the stream was a command like any other.
+  // The commands before a break in the stream are good, so they are handled.
   if (code == kExitProtocol) {
     stop(Stop::drain, kDrainStop);
   } else {
@@ -294,10 +300,10 @@ void Server::fatal(ExitCode code, const std::string& message) {
   }
 }
 
-// For failures of the channel; those of a worker are told to the manager by the dispatcher.
+// For failures of the channel. The dispatcher tells the manager of the failures of workers.
 void Server::break_off(const std::string& message) {
   if (configuration_.capabilities.error && !stopping_) {
-    // Its own failure would change nothing: this is the end.
+    // If this fails, too, nothing changes: the daemon ends anyway.
     if (auto sent = channel_.send(encode(DaemonError{message})); !sent) {
       log_.debug("{}", sent.error().message);
     }
@@ -305,8 +311,9 @@ void Server::break_off(const std::string& message) {
   fatal(kExitProtocol, message);
 }
 
-// Stop reading, close the queues, let each worker post its end, flush, exit: the loop runs on until
-// finish_if_done or the deadline. What is not handled by then is in the journal.
+// Begins the end: stops reading, and closes the assessor's queue; on_finished() then closes the
+// tuner's. The loop runs on until finish_if_done() or the deadline. What is not handled by then is
+// in the journal.
 void Server::stop(Stop how, std::optional<milliseconds> deadline) {
   if (stopping_) return;
   stopping_ = true;
@@ -317,12 +324,12 @@ void Server::stop(Stop how, std::optional<milliseconds> deadline) {
     workers_->drop_reports();
   }
   workers_->close_assess();
-  if (deadline && end_seen_) {  // some of it is over
+  if (deadline && end_seen_) {  // a part of the time passed before the server ran
     const milliseconds since(std::llround(1000 * (clock_.now() - *end_seen_)));
     *deadline -= std::min(*deadline, since);
   }
   if (deadline) set_deadline(*deadline);
-  asio::post(io_, [this] { take_output(); });  // what waited for the manager to read
+  asio::post(io_, [this] { take_output(); });  // takes what waited for the manager to read
 }
 
 void Server::set_deadline(milliseconds time) {
@@ -342,8 +349,8 @@ void Server::on_deadline() {
   finish_if_done();
 }
 
-// Once. What it cannot write is lost with this process. The next daemon may have it from here on,
-// however long this one stays.
+// Closes the journal, once. What it cannot write is lost with this process. Also releases the lock,
+// because this process may stay for long (Channel::close), and the next daemon needs the journal.
 void Server::close_journal() {
   if (closed_) return;
   auto* file = recorder_->file();
@@ -366,7 +373,7 @@ void Server::finish_if_done() {
 
 void Server::leave() {
   log_.flush();
-  // Threads that are still at it cannot be waited for.
+  // A worker that still computes can be neither interrupted nor waited for.
   if (finished_workers_ < 2) ::_exit(exit_code_);
   io_.stop();
 }

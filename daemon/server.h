@@ -1,9 +1,9 @@
 #pragma once
-// attuned's io thread: channel, signals, timers, and the one orderly way to stop.
+// Runs attuned's io thread: the channel, signals, timers, and the one orderly way to stop.
 //
-// Nothing leaves before its record is as durable as the configuration asks: answers wait for the
-// journal. While that cannot be written, what is known stays in memory, requests for trials are
-// answered by a NO that says why, and all goes on when it can be written again.
+// An answer is sent only when its record is as durable as the configuration asks. While the journal
+// cannot be written, records and answers wait in memory, requests for trials are answered by a NO
+// with the reason, and work continues when the journal can be written again.
 #include <utility>  // Boost 1.74's asio/awaitable.hpp forgets it
 
 #include <boost/asio/io_context.hpp>
@@ -23,20 +23,20 @@ namespace attune {
 
 class Server : private Sink, private ChannelEvents {
  public:
-  // Errors: the journal cannot be opened.
-  // `signals` are those that end the daemon; `channel` is open. Those and the clock live longer.
+  // Errors: the journal cannot be opened. `signals` are those that end the daemon; `channel` must
+  // be open. All references must outlive the server.
   static Result<std::unique_ptr<Server>> make(boost::asio::io_context& io,
                                               boost::asio::signal_set& signals, Channel& channel,
                                               const Configuration& configuration, FileSystem& files,
                                               const Clock& clock, Beginning beginning, Log log);
 
-  // Until Terminate, end of input, a signal, or a failure, and, after one of the latter two, until
-  // the manager has noticed (Channel::close). Returns the exit code, with the workers joined;
-  // leaves by _exit when one of them is stuck beyond the deadline.
+  // Runs until Terminate, end of input, a signal, or a failure; after a signal or a failure also
+  // until the manager has noticed (Channel::close). Joins the workers and returns the exit code. If
+  // a worker is stuck beyond the deadline, leaves by _exit instead.
   int run();
 
  private:
-  enum class Stop { drain, discard };
+  enum class Stop { drain, discard };  // handles what is queued; drops queued requests and reports
 
   Server(boost::asio::io_context& io, boost::asio::signal_set& signals, Channel& channel,
          const Configuration& configuration, const Clock& clock, Beginning beginning, Log log);
@@ -80,16 +80,16 @@ class Server : private Sink, private ChannelEvents {
   Log log_;
   boost::asio::steady_timer deadline_, tick_;
   Wakeup wakeup_;
-  bool held_ = false;  // not reading: a queue is full
+  bool held_ = false;  // not reading: a queue, the unsent answers, or the journal's memory is full
   bool ticking_ = false;
   bool greeted_ = false, ready_ = false;  // the first frame has come; a search space is in force
   bool stopping_ = false, signalled_ = false, closed_ = false, discarding_ = false;
-  bool late_ = false;  // the deadline is over: the workers are not waited for
+  bool late_ = false;  // the deadline is over: no longer waits for the workers
   Parting parting_ = Parting::agreed;
   int finished_workers_ = 0;
   int exit_code_ = kExitOk;
   const std::optional<double> end_seen_;  // Beginning::end_seen
-  Beginning beginning_;                   // what the manager has not been told of it yet
+  Beginning beginning_;                   // the parts that the manager has not been told yet
   const std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<Recorder> recorder_;
   struct Unsent {

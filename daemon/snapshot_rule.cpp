@@ -5,14 +5,16 @@
 namespace attune {
 namespace {
 
-// Of replay: with reading the file and loading the snapshot a daemon is back within a second.
+// Seconds of replay: with reading the file and loading the snapshot a daemon is back within a
+// second.
 constexpr double kMostSeconds = 0.25;
-// So much work for each second in which the workers collect their states instead: those are 5 % of
-// it, and building the text of the snapshot, on another thread, takes about as long again.
+// Seconds of work for each second that saving the states took. So saving costs 5 % of the work;
+// building the text of the snapshot, on another thread, takes about as long again.
 constexpr double kWorkForSaving = 20;
-// So long a rest for each second of writing. That is mostly the disk, but on a machine with one
-// core it is in the way.
+// Seconds of rest for each second of writing. Writing mostly waits for the disk, but on a machine
+// with one core it takes time from the workers.
 constexpr double kRestForWriting = 5;
+// Seconds until the next try after a snapshot that could not be written.
 constexpr double kPatience = 1;
 
 }  // namespace

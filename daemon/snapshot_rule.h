@@ -13,23 +13,24 @@ class SnapshotRule {
   struct Since {
     std::uint64_t bytes = 0;           // of records
     std::uint64_t snapshot_bytes = 0;  // of that snapshot; 0: there is none
-    double seconds = 0;                // that the workers have worked: a replay takes as long
-    double saving = 0;                 // that collecting their states took, the last time
+    double seconds = 0;                // of the workers' work: a replay takes about as long
+    double saving = 0;                 // seconds that saving their states took, the last time
   };
 
-  // `clock` lives longer. From `bytes` of records on a snapshot is due, whatever they cost.
+  // `clock` must outlive this object. Once there are `bytes` of records, a snapshot is due whatever
+  // a replay would cost.
   SnapshotRule(const Clock& clock, std::uint64_t bytes) : clock_(clock), bytes_(bytes) {}
 
   bool due(const Since& since) const;
-  void begun();              // one is being written
-  void ended(bool written);  // or could not be
+  void begun();              // a snapshot is being written
+  void ended(bool written);  // false: it could not be written
 
  private:
   const Clock& clock_;
   const std::uint64_t bytes_;
   double begun_at_ = 0;
-  double rests_until_ = 0;    // whatever a replay would cost
-  double patient_until_ = 0;  // after one that could not be written
+  double rests_until_ = 0;    // until then only the bytes count
+  double patient_until_ = 0;  // none before that: the last one could not be written
 };
 
 }  // namespace attune

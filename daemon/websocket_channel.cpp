@@ -34,8 +34,8 @@ class WebSocketChannel final : public Channel {
         manager_(io, std::move(manager)) {}
 
   void open() override {
-    // Its end matters only while there is no connection: the next one would be made to whoever has
-    // come to listen in its place.
+    // The end of the manager's process matters only while there is no connection: the next one
+    // could be made to another process that listens there by then.
     manager_.await_end([this] {
       if (state_ == State::connecting) on_manager_end();
     });
@@ -87,7 +87,8 @@ class WebSocketChannel final : public Channel {
       closing_ = true;
       staying_ = how == Parting::failed && !terminated_ && !bye_;
       if (staying_) log_.info("staying connected until the manager ends or says Terminate");
-      // A manager that has not heard of the failure yet is worth a connection, but no second one.
+      // While the first connection is being made, this goes on connecting, because the manager must
+      // hear of a failure. It does not connect again for that.
       const bool nobody = state_ == State::connecting && (!staying_ || dialect_);
       if (nobody) gone();
       if (!staying_) part();
@@ -233,7 +234,7 @@ class WebSocketChannel final : public Channel {
     keep(*std::move(frame));
   }
 
-  // The one that was initialized would go on where it was.
+  // The manager that initialized this daemon would continue without a second Initialize.
   void on_other_manager() {
     log_.error("another manager listens at {}: it says Initialize to a connection made again",
                url_.text);
@@ -252,7 +253,7 @@ class WebSocketChannel final : public Channel {
     inbox_.push_back(std::move(frame));
   }
 
-  // Gives the server what it waits for.
+  // Sends the event that answers receive(), if there is anything to tell.
   void tell() {
     if (!wanted_) return;
     if (!inbox_.empty()) {
@@ -325,7 +326,7 @@ class WebSocketChannel final : public Channel {
   void end(ExitCode code) {
     if (end_) return;
     end_ = code;
-    // Later, for this may be in the middle of something.
+    // Posted, because no event may come from inside a call into the channel.
     asio::post(io_, [this] { tell(); });
   }
 
@@ -344,7 +345,7 @@ class WebSocketChannel final : public Channel {
     deadline_.cancel();
     outbox_.clear();
     backlog_ = 0;
-    // Later, for this may be in the middle of something.
+    // Posted, because no event may come from inside a call into the channel.
     asio::post(io_, [this] {
       if (events_) events_->on_output();
     });

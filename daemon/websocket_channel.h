@@ -2,12 +2,14 @@
 // Frames over a WebSocket whose server is the manager: NNI 2.8 to 2.10 (Dialect::v2) and 3.0
 // (Dialect::v3), told apart by the first message.
 //
-// Messages are read ahead of the queues, so that pings are answered while the queues are full;
-// beyond max_ahead bytes the manager has to wait like any other. In 3.0 a connection that drops
-// without a good-bye is made again and what waited is sent then, beginning with the message that
-// was being written; before 3.0 a drop is the end of input. It is never made to another manager:
-// none is made when the process of the manager has ended, and one that says Initialize again is let
-// go.
+// Reads messages ahead of the queues, so that pings are answered while the queues are full. Beyond
+// max_ahead bytes it stops reading, and the manager has to wait.
+//
+// If a connection of NNI 3.0 is lost without a good-bye, the channel connects again, and then sends
+// what waited, beginning with the message that was being written. Before 3.0 a lost connection is
+// the end of input. The channel never serves another manager: it does not connect when the
+// manager's process has ended, and it leaves a manager that says Initialize on a connection made
+// again.
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <memory>
@@ -33,18 +35,19 @@ struct WebSocketOptions {
       std::chrono::milliseconds(2000), std::chrono::milliseconds(3000),
       std::chrono::milliseconds(4000)};
   std::chrono::milliseconds try_for{4000};
-  // So long, at most, a lost connection keeps the daemon from noticing that its manager has gone.
+  // The longest time for which reconnecting can keep the daemon from noticing that its manager has
+  // gone.
   std::chrono::milliseconds longest_reconnecting() const {
     std::chrono::milliseconds longest{0};
     for (const std::chrono::milliseconds pause : pauses) longest += pause + try_for;
     return longest;
   }
-  // For the other side's answer to our close.
+  // How long to wait for the other side's answer to our close.
   std::chrono::milliseconds close_for{50};
 };
 
-// on_end(kExitConfiguration) when no connection can be made. `manager`: a pidfd of the manager's
-// process; none: only the connection tells of its end.
+// If no connection can be made, on_end(kExitConfiguration) follows. `manager`: a pidfd of the
+// manager's process; without one only the connection tells of its end.
 std::unique_ptr<Channel> make_websocket_channel(boost::asio::io_context& io, WebSocketUrl url,
                                                 WebSocketOptions options, UniqueFd manager,
                                                 Log log);

@@ -44,7 +44,7 @@ void async_teardown(boost::beast::role_type, Transport& socket, Handler&& handle
 struct WebSocketConnection::Impl {
   Impl(asio::io_context& io, std::size_t max)
       : max_message(max), resolver(io), stream(io), chunk(kReadSize, '\0') {
-    stream.read_message_max(0);  // ours says it better, and leaves the other direction open
+    stream.read_message_max(0);  // none: on_read() has a limit, and leaves the connection open
     stream.auto_fragment(false);
   }
 
