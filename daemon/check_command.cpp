@@ -49,7 +49,7 @@ std::vector<Refusal> check_choice(Part part, const Catalog<Entry>& catalog,
   return refusals;
 }
 
-// By the very worker that will have it.
+// Uses the same worker as the daemon, so that both accept the same spaces.
 Result<void> check_space(const Configuration& configuration, MadeTuner made,
                          const json& search_space) {
   Session session(std::move(made.tuner), Objective{"default", made.maximize}, Log());

@@ -26,7 +26,7 @@ struct AlgorithmChoice {
 // "resume" in the experiment parameters: what the manager remembers of the conversation.
 struct Shared {
   std::uint64_t received = 0;         // answers
-  std::uint64_t acknowledged = 0;     // commands that it has no longer
+  std::uint64_t acknowledged = 0;     // the first so many commands: it no longer keeps them
   std::uint64_t sent = kAnyCommands;  // commands in all
   static constexpr std::uint64_t kAnyCommands = std::numeric_limits<std::uint64_t>::max();
 };
@@ -39,7 +39,7 @@ struct Configuration {
   std::optional<WhenExhausted> when_exhausted;  // nothing: the default
   Capabilities capabilities;
   std::uint64_t fallback_seed = 0;        // for a tuner without a seed of its own
-  std::int64_t ask_at_once = kAskAtOnce;  // a resumed experiment goes on as it began
+  std::int64_t ask_at_once = kAskAtOnce;  // a resumed experiment keeps what it began with
   std::vector<std::string> notes;  // what the user should know of how the parameters were read
 
   Limits limits;
@@ -53,7 +53,7 @@ struct Configuration {
   LogLevel log_level = LogLevel::info;
   bool resume = false;               // NNI_MODE=resume
   std::string checkpoint_directory;  // NNI_CHECKPOINT_DIRECTORY; empty: nothing is remembered
-  std::optional<Shared> shared;      // a resume that is exact
+  std::optional<Shared> shared;      // the manager wants an exact resume
   Durability durability = Durability::each_second;
   std::size_t snapshot_bytes = 1u << 20;  // of the journal, before a snapshot shortens it
   std::string websocket_url;              // instead of the descriptors, unless empty

@@ -1,5 +1,5 @@
 #pragma once
-// What runs inside of the server, made as the configuration asks.
+// Makes what runs inside of the server (the workers and the dispatcher) from the configuration.
 #include <memory>
 
 #include "assessors/registry.h"
@@ -11,7 +11,7 @@
 
 namespace attune {
 
-struct Algorithms {  // there are
+struct Algorithms {  // all that this program has
   TunerRegistry tuners;
   AssessorRegistry assessors;
 };
@@ -19,10 +19,11 @@ struct Algorithms {  // there are
 struct Crew {
   std::unique_ptr<WorkerThreads> workers;  // not started
   std::unique_ptr<Dispatcher> dispatcher;  // not attached
-  json header;  // of the journal: everything that was told and shapes the answers
+  json header;                             // of the journal: all settings that shape the answers
 };
 
-// Errors: the tuner or the assessor cannot be made so. `clock` lives longer.
+// Errors: the tuner or the assessor cannot be made with these arguments. `clock` must outlive the
+// crew.
 Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
                        const Clock& clock, const Log& log);
 

@@ -1,5 +1,5 @@
 #pragma once
-// How long the end may take, from when it is noticed.
+// How long the daemon may take to end, from the moment at which it notices the reason.
 #include <chrono>
 
 namespace attune {

@@ -151,7 +151,7 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
     return fail(fmt::format("experiment parameters: an object expected, not {}",
                             json_type_name(experiment)));
   }
-  // First: what follows may be an error, and they say how the manager can be told.
+  // First, because the capabilities say how the manager can be told of an error below.
   configuration.capabilities = parse_capabilities(experiment);
   const json* tuner = find(experiment, "tuner");
   const json* assessor = find(experiment, "assessor");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kShown = 100;  // bytes of a payload
 
-// Bytes of a good journal: it has a header, or was cut off in it.
+// Reads `bytes` as a journal. They must begin with a header record, which may be cut off.
 Result<JournalReading> read_as_journal(const std::string& path, std::string_view bytes) {
   auto reading = read_journal(bytes);
   if (!reading.records.empty()) return reading;
@@ -124,7 +124,7 @@ Result<int> dump(FileSystem& files, const JournalCommand& command, std::FILE* ou
   const std::string bytes = TRY(read_bytes(files, command.file));
   const JournalReading reading = TRY(read_as_journal(command.file, bytes));
   for (const auto& record : reading.records) {
-    // Whoever reads may have had enough.
+    // The reader of a pipe may have closed it.
     if (std::fputs(line_of(record, command).c_str(), out) < 0) return 1;
   }
   if (!reading.damage.empty()) return fail(command.file + ": " + reading.damage);
@@ -162,7 +162,7 @@ Result<int> repair(FileSystem& files, const JournalCommand& command, std::FILE* 
   const std::string original = path + ".damaged";
   std::error_code error;
   if (std::filesystem::exists(std::filesystem::symlink_status(original, error))) {
-    // Perhaps of a repair that was interrupted.
+    // An interrupted repair may have left it: then it has the same bytes.
     const auto former = read_bytes(files, original);
     if (!former || *former != bytes) {
       return fail(original + " is there already: move it away first");

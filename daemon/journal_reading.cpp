@@ -23,7 +23,7 @@ bool begins_anew(std::string_view payload) {
   return begin && (begin->how == BeginHow::restart || begin->how == BeginHow::late_restart);
 }
 
-// The last of the kept answers has the number of the snapshot.
+// The last kept answer has the snapshot's count of answers as its number.
 void number_kept(std::uint64_t last, JournalReading& reading) {
   std::uint64_t number = last - std::min(last, reading.kept);
   for (auto& record : reading.records) {

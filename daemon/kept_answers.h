@@ -9,13 +9,14 @@
 
 namespace attune {
 
-// Without a word from the manager so many bytes of answers are kept, the last ones.
+// If the manager acknowledges no answers, the last so many bytes of them are kept.
 inline constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 
-// Of the numbered answers those above `acknowledged`, as `kept`, the last `room` bytes of them.
+// Keeps the numbered answers above `acknowledged`, but at most the last `room` bytes, and returns
+// them as records `kept`.
 class KeptAnswers final : public KeptRecords {
  public:
-  // `answers`: how many the journal, and what went before it, had numbered by the snapshot.
+  // `answers`: the number of the last answer before the snapshot.
   KeptAnswers(std::uint64_t answers, std::uint64_t acknowledged, std::size_t room = kKeptBytes)
       : open_(answers - std::min(answers, acknowledged)), room_(room) {}
 

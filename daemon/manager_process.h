@@ -1,5 +1,5 @@
 #pragma once
-// The process of the manager that started this one.
+// Finds and watches the manager's process, which started this one.
 #include <utility>  // Boost 1.74's asio/awaitable.hpp forgets it
 
 #include <boost/asio/io_context.hpp>
@@ -10,17 +10,17 @@
 
 namespace attune {
 
-// A pidfd of it; none when it cannot be told.
+// Returns a pidfd of the manager's process; none if it cannot be found.
 //
-// NNI's managers start attuned by a shell, and a user may put a script between: all of those have
-// --exp_params on their command lines. The nearest ancestor without it is the manager. Where
-// nothing has it, attuned was started by other means, and whoever did so may end before the
-// manager does.
+// NNI's managers start attuned through a shell, and a user may put a script between: all of those
+// have --exp_params on their command lines. The nearest ancestor without it is the manager. If
+// neither attuned nor its parent has it, attuned was started by other means, and whoever started it
+// may end before the manager does: then there is none.
 UniqueFd find_manager();
 
 class ManagerProcess {
  public:
-  // Without a pidfd it never ends.
+  // Without a pidfd the process counts as running for ever.
   ManagerProcess(boost::asio::io_context& io, UniqueFd pidfd);
 
   bool has_ended();  // asks the system: the event may still be on its way

@@ -87,7 +87,7 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
                  "trace, debug, info, warning, error or fatal; default $NNI_LOG_LEVEL or info");
   app.add_flag("--list", arguments.list, "Print every tuner and assessor with its arguments");
   app.add_flag("--json", options.as_json, "With --list: as JSON");
-  // Of this program, at its installation.
+  // Called by the installation.
   app.add_flag("--man", arguments.man, "Print the manual page")->group("");
   app.add_flag("--print-config", arguments.print_config, "Print the effective settings as JSON");
   app.add_flag("--check", arguments.check,
@@ -173,7 +173,7 @@ Result<void> apply(const Arguments& arguments, Configuration& configuration) {
   return apply_objectives(configuration);
 }
 
-// Where errors of everything that follows are logged.
+// Sets where and what to log. Called before apply(), whose errors are logged there.
 Result<void> read_log_settings(const Arguments& arguments,
                                const std::map<std::string, std::string>& environment,
                                Configuration& configuration) {

@@ -24,7 +24,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Of one kind: whatever a manager does, its log grows by no more than some 100 kB a second.
+// Lines of one kind: whatever a manager does, the log grows by no more than some 100 kB a second.
 constexpr int kLogLinesASecond = 1000;
 // NNI 2.7 sends a command, a Ping at the least, every 5 s.
 constexpr milliseconds kNniCommand{7000};
@@ -104,8 +104,8 @@ Result<int> serve(Configuration& configuration, Result<void> read, const Algorit
   // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
   if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
   boost::asio::io_context io(1);
-  // Before any file is touched, and before anything of ours may get the numbers of descriptors that
-  // the manager has not given.
+  // First of all, for two reasons. No file may be touched before. And a descriptor that we open
+  // might get the number of one that the manager should have opened and has not.
   auto opened = open_channel(io, configuration, log);
   if (!opened) return std::unexpected(read ? opened.error() : read.error());
   ReadAhead channel(io, **opened, configuration.limits.queue);

@@ -38,11 +38,11 @@ Result<std::optional<JournalFile::Existing>> take_journal(const Configuration& c
   return JournalFile::lock_and_read(files, path, patience);
 }
 
-// Whether the present daemon is told what the former one was told.
+// Checks that the present settings are those in the journal's header.
 Result<void> compare(const json& header, const json& present) {
   for (const auto& [key, value] : present.items()) {
-    // The version may be another one, whether the answers are the replay will tell; the seed and
-    // how many trials were planned are taken from the header.
+    // These may differ. The replay shows whether another version gives the same answers; the other
+    // settings are taken from the header or are set anew.
     const bool free = key == "attuned" || key == "seed" || key == "max_trials" ||
                       key == "concurrency" || key == "search_space" || key == "limits" ||
                       key == "when_exhausted" || key == "format" || key == "ask_at_once";
@@ -64,7 +64,8 @@ void warn_of_other_limits(const Limits& begun, const Limits& present, const Log&
   }
 }
 
-// What shapes answers is as it was. What is only on the way is as it is now.
+// Takes the settings that shape answers from the header. The limits of payloads and queues shape
+// none, and stay as they are now.
 Result<Configuration> as_begun(Configuration configuration, const json& header, const Log& log) {
   auto count = [&](const char* name) -> std::optional<int> {
     const auto found = header.find(name);
@@ -78,7 +79,7 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
   configuration.limits.payload = present.payload;
   configuration.limits.queue = present.queue;
   warn_of_other_limits(configuration.limits, present, log);
-  // An earlier attuned knew of no repetitions.
+  // The header of an earlier attuned has no such member: it never repeated points.
   const json when = header.value("when_exhausted", json("stop"));
   configuration.when_exhausted =
       when.is_string() ? parse_when_exhausted(when.get<std::string>()) : std::nullopt;
@@ -119,7 +120,7 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   beginning.crew =
       TRY(make_crew(TRY(as_begun(configuration, header, log)), algorithms, clock, log));
   TRY(compare(header, beginning.crew.header));
-  // That of the next snapshot, which is in the present format.
+  // The header for the next snapshot, which is written in the present format.
   header["format"] = kJournalFormat;
   header["ask_at_once"] = beginning.crew.header["ask_at_once"];
   beginning.crew.header = std::move(header);
@@ -136,7 +137,8 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   beginning.fresh = replay.fresh();
   beginning.how = shared ? BeginHow::exact : BeginHow::restart;
   if (shared) {
-    // Nothing was answered or acknowledged by then, and the IN that comes now will be heard.
+    // Then nothing was answered or acknowledged, and the daemon can begin again with the IN that
+    // comes.
     if (!replay.initialized()) return fail("it ends before the search space was in force");
     const std::uint64_t through = beginning.crew.dispatcher->commands();
     if (through < shared->acknowledged || through > shared->sent) {
@@ -162,7 +164,7 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   return beginning;
 }
 
-// Under a name that no former one has.
+// Renames the journal, to a name that no earlier one has. Returns that name.
 Result<std::string> keep(FileSystem& files, const std::string& path, const std::string& suffix,
                          const Log& log) {
   std::string name = path + suffix;
@@ -190,7 +192,7 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   std::string refused = "there is no directory for it (--checkpoint-dir)";
   auto existing = std::optional<JournalFile::Existing>();
   if (remembers) existing = TRY(take_journal(configuration, files, path, log));
-  if (existing && existing->bytes.empty()) {  // of a daemon that was never told anything
+  if (existing && existing->bytes.empty()) {  // of a daemon that never got a command
     refused = path + " is empty";
   } else if (existing) {
     Beginning::Old old{*std::move(existing)};

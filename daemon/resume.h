@@ -1,5 +1,5 @@
 #pragma once
-// How a daemon begins: afresh, or where the journal of a former one ends.
+// Makes the beginning of a daemon: afresh, or where the journal of a former daemon ends.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,26 +17,28 @@ std::string journal_path(const std::string& directory);
 struct Beginning {
   Crew crew;
   BeginHow how = BeginHow::fresh;
-  // Of the journal that is gone on with; nothing: a new one begins.
+  // The journal that is continued; nothing: a new one begins.
   struct Old {
     JournalFile::Existing existing;
-    std::uint64_t good = 0, after_snapshot = 0;  // bytes
+    std::uint64_t good = 0, after_snapshot = 0;  // bytes of its records: all, behind a snapshot
   };
   std::optional<Old> old;
-  std::vector<JournalRecord> fresh;         // that belong at its end
-  std::vector<Replay::Leftover> leftovers;  // what the workers have said, and io is to handle first
+  std::vector<JournalRecord> fresh;         // to be appended to it (Replay::fresh)
+  std::vector<Replay::Leftover> leftovers;  // for the dispatcher, before what the workers say next
   // For a manager that resumes exactly: what ID says, and the answers that follow it.
   std::optional<std::uint64_t> through;
   std::vector<Frame> answers;
-  std::string refused;  // why it cannot, and where its journal is kept
-  // When Terminate or the end of input was read, by the clock, if it was before all this was ready.
+  std::string refused;  // why it cannot resume exactly, and where the journal is kept
+  // When Terminate or the end of input was read, by the clock, if it came before all this was
+  // ready.
   std::optional<double> end_seen;
 };
 
-// With configuration.resume a journal that is missing, damaged, of another tuner or that the replay
-// contradicts is no error: the log says why, it is kept as PATH.refused, and what is known comes
-// through the manager's ImportData. An error: the configuration, or another daemon has the journal.
-// `clock` lives longer than the workers.
+// Locks the journal, and with configuration.resume replays it. A journal that is missing, damaged,
+// of another tuner, or contradicted by the replay is no error: the log says why, the file is kept
+// as PATH.refused, and the manager's ImportData brings the known results. Errors: the configuration
+// cannot be used, another daemon has the journal, or an old journal cannot be renamed. May take
+// long. `clock` must outlive the workers.
 Result<Beginning> make_beginning(const Configuration& configuration, const Algorithms& algorithms,
                                  FileSystem& files, const Clock& clock, const Log& log);
 

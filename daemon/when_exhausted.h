@@ -1,5 +1,5 @@
 #pragma once
-// What a tuner does that has proposed every point of its space: --when-exhausted.
+// --when-exhausted: what happens when a tuner has proposed every point of its space.
 #include <optional>
 #include <string_view>
 
@@ -8,17 +8,16 @@
 namespace attune {
 
 enum class WhenExhausted {
-  stop,    // says that there is no more
-  repeat,  // goes on with points that have a result
+  stop,    // NoMoreTrialJobs
+  repeat,  // proposes points with a result again (dispatcher/repeating_tuner.h)
 };
 
-// As the user names them; nothing: none of them.
+// "stop" or "repeat"; nothing: another name.
 std::optional<WhenExhausted> parse_when_exhausted(std::string_view name);
 std::string_view name_of(WhenExhausted what);
 
-// Where the user says nothing. A plain NNI manager is done when its number of trials is reached,
-// and with nothing else: it gets repetitions where NNI's tuner of that name repeats itself. Ours
-// knows what the end of a space is.
+// The default: `stop`, except for a plain NNI manager, if NNI's tuner of that name repeats itself.
+// Such a manager ends only when its number of trials is reached, not after NoMoreTrialJobs.
 WhenExhausted default_when_exhausted(bool nni_manager, std::string_view tuner,
                                      const json& arguments);
 
