@@ -6,7 +6,7 @@
 namespace attune {
 
 struct Capabilities {
-  bool sync = false;  // Ping with a token is answered by Pong
+  bool sync = false;  // Ping with a token is answered by Pong; the manager can resume exactly
   bool pause = false;
   bool checkpoint = false;
   bool reason = false;  // KillTrialJob and NoMoreTrialJobs carry a reason

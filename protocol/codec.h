@@ -10,7 +10,7 @@
 
 namespace attune {
 
-// Numbers and texts are within what the command can be worked with: `limits` of JSON and ids.
+// Checks the JSON and the ids of the command against `limits`.
 Result<Command> decode(const Frame& frame, const Limits& limits = {});
 Frame encode(const Command& command);
 

@@ -49,8 +49,8 @@ struct AddCustomizedTrialJob {  // AD
     ParameterId parameter_id;
     std::string parameter_source;
     json parameters;
-    // Of a resumed one; a manager of more than NNI's protocol knows them.
-    std::string trial_job_id = {};  // the job that goes on; empty: it is not known
+    // Of a resumed trial; only a manager with our extensions sends them.
+    std::string trial_job_id = {};  // the job that continues; empty: unknown
     bool paused = false;            // capability "pause"
     std::string checkpoint = {};    // the newest; empty: none
   };
@@ -90,7 +90,7 @@ struct Received {  // RC (capability "sync"): answers up to this number will not
 
 struct Initialized {                     // ID
   std::optional<std::uint64_t> through;  // after a resume, capability "sync"
-  std::string reason = {};               // why a resume begins afresh; empty: it does not
+  std::string reason = {};               // why an exact resume was impossible, if it was
 };
 struct NewTrialJob {  // TR
   ParameterId parameter_id;
@@ -109,11 +109,11 @@ struct SendTrialJobParameter {  // SP; parameters are null when there are no mor
 struct NoMoreTrialJobs {  // NO
   ParameterId parameter_id;
   std::string reason;      // empty unless capability "reason"
-  bool transient = false;  // the answers follow when the daemon can remember them
+  bool transient = false;  // the answers follow when the journal can be written again
 };
 struct KillTrialJob {  // KI
   std::string trial_job_id;
-  std::string reason;  // empty unless capability "reason": then the bare string of plain NNI
+  std::string reason;  // empty: the payload is the bare id of plain NNI, without a reason
 };
 struct DaemonError {  // ER (capability "error")
   std::string text;

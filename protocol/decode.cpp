@@ -6,7 +6,7 @@
 namespace attune {
 namespace {
 
-// Of steps as of ids: beyond it a double, as they are saved, no longer tells two apart.
+// States save steps, like ids, as doubles, which are exact up to 2^53.
 constexpr std::int64_t kLargestSequence = std::int64_t{1} << 52;
 
 std::unexpected<Error> expected(std::string_view what, const json& got) {
@@ -143,7 +143,7 @@ Result<Command> decode_import(const std::string& payload, const Limits& limits) 
   ImportData data;
   data.records.reserve(list.size());
   for (const json& item : list) {
-    // A record that is not usable does not take the others with it: the session names it.
+    // An unusable record must not spoil the others: it is kept, and the session logs its index.
     ImportData::Record record;
     if (item.is_object()) {
       record.parameter = item.value("parameter", json());
@@ -190,8 +190,8 @@ Result<Command> decode_trial_end(const std::string& payload, const Limits& limit
     if (event == to_text(candidate)) end.event = candidate;
   }
   end.checkpoint = TRY(optional_id(object, "checkpoint", limits));
-  // hyper_params is the NewTrialJob text. Only its id and parameters are of use, and a trial must
-  // not stay alive because they are spoilt.
+  // hyper_params is the text of the NewTrialJob. If it is damaged the end counts all the same: else
+  // the trial would stay alive.
   if (const auto found = object.find("hyper_params"); found != object.end()) {
     const json params = metric_value(*found, limits);
     if (params.is_object()) {
@@ -279,7 +279,7 @@ Result<Command> decode_pause(const std::string& payload, const Limits& limits) {
 }
 
 Result<Command> decode_ping(const std::string& payload, const Limits& limits) {
-  // It is part of a saved state, which is JSON.
+  // A snapshot contains the token, and is JSON.
   if (!is_utf8(payload)) return fail("the token is no UTF-8");
   return Ping{TRY(within(payload, "token", limits))};
 }

@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-// A message is two texts. Of their sizes only that of the whole message counts.
+// A message is two texts. Their sizes need no limits here: the channel limits the whole message.
 constexpr JsonLimits kMessage{.depth = 8, .keys = 100, .elements = 1000, .values = 1000};
 
 Result<Frame> decode_json(std::string_view message) {

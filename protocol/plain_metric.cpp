@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kMostDigits = 18;  // of an integer: any such fits
+constexpr std::size_t kMostDigits = 18;  // any integer of so many digits fits
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -38,8 +38,8 @@ std::int64_t to_integer(std::string_view digits) {
   return value;
 }
 
-// All of `text` as one JSON number, of the same type that the general parser gives it: unsigned,
-// negative, real. -0 and what is beyond the range are for that parser.
+// Reads all of `text` as one JSON number, of the same type that the general parser gives it:
+// unsigned, negative, real. Leaves -0, and what is beyond the range, to that parser.
 std::optional<json> to_number(std::string_view text) {
   std::string_view rest = text;
   const bool negative = take(rest, '-');
@@ -153,7 +153,7 @@ std::optional<ReportMetricData> read_plain_metric(std::string_view payload) {
   unsigned seen = 0;
   do {
     const Key key = read_member(scanner, metric);
-    // Of a key that stands twice the last one counts: not for here.
+    // Of a key that occurs twice the last one counts: the general parser does that.
     if (key == kUnusual || (seen & key) != 0) return std::nullopt;
     seen |= key;
   } while (scanner.skip(','));

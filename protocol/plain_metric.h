@@ -1,5 +1,5 @@
 #pragma once
-// The short way to read the command of which a daemon reads most. Private to the room: see codec.h.
+// A fast parser for the most frequent command, ReportMetricData. Private to the room: see codec.h.
 #include <optional>
 #include <string_view>
 
@@ -7,13 +7,13 @@
 
 namespace attune {
 
-// A ReportMetricData as nearly all of them are: a flat object of exactly parameter_id (an integer),
-// trial_job_id, type (PERIODICAL or FINAL), sequence and value (a finite number, as text), in any
-// order, all text printable ASCII without escapes. docs/performance.md says what it saves over the
-// general way, which builds a tree of values first.
+// Reads a ReportMetricData as nearly all of them are: a flat object of exactly parameter_id (an
+// integer), trial_job_id, type (PERIODICAL or FINAL), sequence and value (a finite number, as
+// text), in any order, all text printable ASCII without escapes. docs/performance.md says what this
+// saves over the general parser, which builds a tree of values first.
 //
-// Nothing for any other payload, also for a wrong one: the general way reads it then, and names the
-// mistake. Where this gives a command, the general way gives the same.
+// Nothing for any other payload, a wrong one included: then the general parser reads it, and its
+// error names the mistake. If this returns a command, the general parser would return the same.
 std::optional<ReportMetricData> read_plain_metric(std::string_view payload);
 
 }  // namespace attune
