@@ -80,6 +80,8 @@ Result<Asked> StudyCore::ask(std::int64_t count, int slot) {
     }
   };
   take_ready();
+  // Earlier asks that wait will be answered for this call or a later one, so only the rest is
+  // requested.
   std::int64_t more = missing() - waiting_;
   if (max_trials_) more = std::min(more, *max_trials_ - trial_count() - waiting_);
   const bool requests = more > 0 && !no_more_;
@@ -131,8 +133,8 @@ void StudyCore::take(Replies replies) {
       --waiting_;
       ready_.push_back({offer->trial, std::move(offer->parameters)});
     } else {
-      // How many asks it stands for is not said; those that wait after all are answered all the
-      // same.
+      // NoMore does not say how many asks it answers. If some of them still wait, the session
+      // answers them later all the same.
       waiting_ = 0;
       no_more_ = std::get<NoMore>(reply).reason;
     }
@@ -165,7 +167,8 @@ Result<StudyCore::Read> StudyCore::read(const json& value) const {
   read.metrics = TRY(to_metrics(value, primary));
   read.stored = storable(value);
   TRY(check_readable(read.stored));
-  // As the file says it: of what is not finite it keeps only that of the first objective.
+  // Keeps what a replay of the file would read: values that are not finite are dropped, but that of
+  // the first objective is NaN.
   std::erase_if(read.metrics, [&](const auto& metric) {
     return metric.first != primary && !std::isfinite(metric.second);
   });

@@ -28,21 +28,23 @@ class StudyCore {
                                                  const TunerRegistry& tuners,
                                                  const AssessorRegistry& assessors);
 
-  // As in study.h; values as they are given, NaN as NaN. Each success that changed something adds
-  // an event with this slot.
+  // As in study.h; values as they are given, NaN as NaN. Each call that succeeds and changes
+  // something adds an event with this slot.
   Result<Asked> ask(std::int64_t count, int slot);
   Result<void> tell(TrialId id, const json& value, int slot);
-  Result<void> check_tell(TrialId id, const json& value);  // what tell() would say
+  Result<void> check_tell(TrialId id, const json& value);  // the error of tell(); changes nothing
   Result<void> fail_trial(TrialId id, const std::string& reason, int slot);
   Result<void> stop(TrialId id, int slot);
   Result<Verdict> report(TrialId id, const json& value, std::optional<std::int64_t> step, int slot);
   Result<void> enqueue(const json& parameters);
   Result<void> import(const std::vector<std::pair<json, json>>& results);
 
-  // The verdict of a report that is known with this very value, for a trial that runs again.
+  // For a trial that runs again: the verdict that this report got in an earlier run, if the value
+  // was the same. Nothing: the report is new.
   std::optional<Verdict> known_report(TrialId id, std::int64_t step, const json& value) const;
 
-  // An ask of the past that is answered differently today: with the trials that it got then.
+  // Repeats an ask of a study file that this version answers differently: gives out the trials of
+  // the file instead.
   Result<void> adopt(const Event& ask);
   void skip_ahead() { session_.skip_ahead(); }
 
@@ -53,21 +55,21 @@ class StudyCore {
   std::vector<std::pair<Suggestion, int>> running() const;  // with their slots
   std::int64_t trial_count() const { return std::ssize(trials_); }
   std::int64_t count(TrialState state) const { return counts_[static_cast<std::size_t>(state)]; }
-  int last_slot() const { return last_slot_; }  // of the last event but asks; -1: there was none
+  int last_slot() const { return last_slot_; }  // of the last event that is no ask; -1: none
 
  private:
   struct Trial {
     StudyTrial record;
     int slot = -1;
-    std::string stop_reason = {};                    // decided, perhaps not yet heard of
-    bool to_pause = false;                           // what the stop is to come to
-    std::optional<std::int64_t> stop_heard_at = {};  // the step whose report was told to stop
+    std::string stop_reason = {};                    // not empty: it is to stop
+    bool to_pause = false;                           // the stop is a pause
+    std::optional<std::int64_t> stop_heard_at = {};  // the step whose report was answered so
   };
 
   StudyCore(MadeTuner made, std::vector<Objective> objectives, std::unique_ptr<Assessor> assessor,
             Space space, std::optional<int> max_trials);
   Result<Trial*> live(TrialId id);
-  // What is kept of a value, and what it says.
+  // A value: what is stored of it, and its metrics.
   struct Read {
     json stored = {};
     Metrics metrics = {};
@@ -97,8 +99,8 @@ class StudyCore {
   TrialId next_id_ = 0;
   std::int64_t waiting_ = 0;  // asks that the session has not answered
   std::deque<json> enqueued_;
-  std::deque<Suggestion> ready_;        // answers of the session that nobody has taken
-  std::optional<std::string> no_more_;  // until something happens
+  std::deque<Suggestion> ready_;        // answered by the session, and not given out yet
+  std::optional<std::string> no_more_;  // why; until a result or a pause may change it
   int last_slot_ = -1;
 };
 

@@ -137,7 +137,7 @@ json storable(const json& value) {
   };
   if (!value.is_object()) return stored(value);
   json kept = json::object();
-  auto& members = kept.get_ref<json::object_t&>();  // its names differ: none is to be looked for
+  auto& members = kept.get_ref<json::object_t&>();  // no search: the names differ
   for (const auto& [name, x] : value.items()) {
     if (x.is_number() || x.is_boolean()) members.emplace_back(name, stored(x));
   }

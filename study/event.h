@@ -29,13 +29,13 @@ struct Event {
 json to_json(const Event& event);
 Result<Event> event_from_json(const json& line);
 
-// What is kept of a value: a number, or those members of an object that are numbers (a boolean is
-// one). NaN and infinities become null, which JSON can hold; readable() makes NaN of it again.
+// What a file keeps of a value: a number, or those members of an object that are numbers (a boolean
+// is one). NaN and infinities become null, as JSON has neither; readable() makes NaN of null again.
 json storable(const json& value);
 json readable(json stored);
 
-// Whether the reader of files takes it, wherever it comes to stand in a line: not nested too deep,
-// no object with too many keys. What a study accepts, it must be able to read again.
+// An error if a file with this value in it could not be read again: it is nested too deep, or an
+// object has too many keys. What a study accepts, it must be able to read again.
 Result<void> check_readable(const json& value);
 
 }  // namespace attune

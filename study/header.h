@@ -8,7 +8,7 @@
 
 namespace attune {
 
-// Without the members that are about this program: file, if_exists, durability.
+// Without the options that concern only this process: file, if_exists, durability.
 json make_header(const json& space, const StudyOptions& options);
 
 struct Header {

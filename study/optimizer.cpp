@@ -30,7 +30,7 @@ Result<std::string> Optimizer::run() {
         threads.emplace_back([this, slot = threads.size() + 1] { work(slot); });
       }
     } catch (const std::exception& error) {
-      // Those that run wait for the turns of those that do not: they must hear of it.
+      // The threads that run would wait for ever for the turns of the slots without a thread.
       give_up_from(threads.size() + 1, error.what());
     }
     work(0);
@@ -52,8 +52,9 @@ void Optimizer::give_up_from(std::size_t first, const std::string& why) {
   if (busy_ == 0 || !slots_[turn_].trial) pass_turn(turn_);
 }
 
-// Where the study stands: what was left running goes back to its slots, and the turn is where it
-// was, so that the events go on in the order of an uninterrupted run.
+// Restores where the study stood: trials that were left running go back to their slots, and the
+// turn continues behind the last event, so that the events come in the order of an uninterrupted
+// run.
 void Optimizer::prepare() {
   const Lock lock(mutex_);
   int last = -1;
@@ -116,7 +117,7 @@ void Optimizer::await_turn(Lock& lock, std::size_t slot) {
   slots_[slot].changed.wait(lock, [&] { return turn_ == slot; });
 }
 
-// To the next slot with a trial; to `from` itself when it is the only one.
+// Passes the turn to the next slot with a trial; to `from` itself if it is the only one.
 void Optimizer::pass_turn(std::size_t from) {
   if (busy_ == 0) {
     for (Slot& slot : slots_) slot.changed.notify_one();
@@ -130,7 +131,7 @@ void Optimizer::pass_turn(std::size_t from) {
 }
 
 Verdict Optimizer::report(std::size_t slot, TrialId id, std::int64_t step, const json& value) {
-  // Of a trial that runs again: not an event, so it takes no turn.
+  // A report that a trial repeats is no event, so it takes no turn.
   const auto known =
       study_.look([&](const StudyCore& core) { return core.known_report(id, step, value); });
   if (known) return *known;
@@ -156,7 +157,8 @@ void Optimizer::finish(std::size_t slot, const Suggestion& trial, const Ended& e
       case TrialState::failed:
         return core.fail_trial(trial.id, ended.reason, number);
       default:
-        if (auto taken = core.tell(trial.id, ended.value, number); !taken) {  // it is no result
+        if (auto taken = core.tell(trial.id, ended.value, number);
+            !taken) {  // the value is no result
           return core.fail_trial(trial.id, taken.error().message, number);
         }
         return {};
@@ -166,7 +168,7 @@ void Optimizer::finish(std::size_t slot, const Suggestion& trial, const Ended& e
   --busy_;
   const bool is_closed = !told && study_.is_closed();
   if (is_closed) end_with(told.error());
-  if (options_.on_end && !is_closed) {  // an end that the file has not heard of is none
+  if (options_.on_end && !is_closed) {  // an end that is not in the file does not count
     const StudyTrial record =
         study_.look([&](const StudyCore& core) { return *core.record(trial.id); });
     try {

@@ -1,12 +1,12 @@
 #pragma once
-// Study::optimize: as many slots as threads, each with one trial at a time. What a trial says (a
-// report, its end) is an event; the slots take turns in saying one: 0, 1, ..., k-1, 0, ..., those
-// without a trial are passed over. A slot that has nothing to say yet is waited for. So the study
-// hears the same in the same order however long anything takes. At the end of a trial its slot gets
-// the next one within the same turn.
+// Runs Study::optimize: as many slots as threads, each with one trial at a time. What a trial says
+// (a report, its end) is an event. The slots take turns, 0, 1, ..., k-1, 0, ..., and say one event
+// in each turn. A slot without a trial is passed over; a slot that has nothing to say yet is waited
+// for. So the study gets the same events in the same order, however long anything takes. When a
+// trial ends, its slot gets the next one within the same turn.
 //
-// There is no coordinator: a thread processes its own event when it is its turn. The function runs
-// outside of the lock.
+// There is no coordinating thread: a thread handles its own event when it is its turn. The function
+// runs outside of the lock.
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -54,7 +54,7 @@ class Optimizer {
   void fill(std::size_t from);
   std::optional<Suggestion> next_trial(std::size_t slot);
   void no_new_trials(std::string reason);
-  void end_with(Error error);  // no new trials either; of several the first is told
+  void end_with(Error error);  // no new trials; run() returns the first such error
   int event_slot(std::size_t slot) const;
 
   Study::Impl& study_;
@@ -63,7 +63,7 @@ class Optimizer {
   const SystemClock clock_;
   const double started_;
 
-  std::mutex mutex_;  // of all that follows; taken before the study's
+  std::mutex mutex_;  // protects all that follows; taken before the study's mutex
   std::vector<Slot> slots_;
   std::deque<std::pair<Suggestion, int>> left_over_;  // with their slots; run before new ones
   std::size_t turn_ = 0;

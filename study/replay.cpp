@@ -19,7 +19,7 @@ std::vector<std::pair<json, json>> imported(const json& body) {
   return results;
 }
 
-// Whether it went as it did then.
+// Applies the event. False: this version gave another answer than the one in the file.
 Result<bool> apply(StudyCore& core, const Event& event, Asks asks) {
   using Kind = Event::Kind;
   switch (event.kind) {
@@ -97,7 +97,7 @@ Result<Replayed> replay(std::string_view bytes, const TunerRegistry& tuners,
     events.push_back(*std::move(event));
   }
 
-  // What could not be repeated, if anything; nothing: it went as it did then.
+  // Returns the line of the first ask that was answered differently; nothing: there is none.
   const auto run = [&](Asks asks) -> Result<std::optional<std::size_t>> {
     auto core = StudyCore::make(header->space, header->options, tuners, assessors);
     if (!core) return at_line(1, core.error());

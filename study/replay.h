@@ -1,5 +1,5 @@
 #pragma once
-// A study again, from the bytes of its file.
+// Makes a study again from the bytes of its file.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,13 +12,13 @@ namespace attune {
 struct Replayed {
   std::unique_ptr<StudyCore> core = {};
   json header = {};
-  std::size_t length = 0;  // of what counts; a torn line behind it is to be cut off
+  std::size_t length = 0;  // of the whole lines; the caller cuts off a torn line behind them
   std::vector<std::string> warnings = {};
 };
 
-// Errors name the line, counted from 1. Where this version proposes other trials than the one that
-// wrote the file, all trials of the file are adopted as they were run, with a warning: nothing is
-// lost, but the study goes on differently.
+// Errors name the line, counted from 1. If this version proposes other trials than the version that
+// wrote the file, all trials of the file are adopted as they were run, with a warning: no result is
+// lost, but the study continues differently.
 Result<Replayed> replay(std::string_view bytes, const TunerRegistry& tuners,
                         const AssessorRegistry& assessors);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a function that optimize() calls talks to: its reports are events of the study. One call of
-// the function, and its own thread only.
+// The reporter of a function that optimize() calls: its reports are events of the study. For one
+// call of the function, and its thread only.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -23,8 +23,8 @@ class SlotReporter final : public StatusReporter {
   std::string trial_id() const override { return std::to_string(id_); }
   std::filesystem::path log_directory() const override { return {}; }
 
-  // Nobody goes on from a checkpoint of a study: they lie in a folder of this call, so that a
-  // function that saves need not know where it runs.
+  // Nobody continues from a checkpoint of a study. They are saved in a temporary folder of this
+  // call, so that a function that saves checkpoints runs here unchanged.
   std::filesystem::path make_checkpoint_dir(std::int64_t step) override;
   void set_checkpoint(const std::filesystem::path& path) override;
 

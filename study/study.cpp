@@ -18,10 +18,10 @@ std::unexpected<Error> in_file(const std::string& path, const Error& error) {
   return fail(path + ": " + error.message);
 }
 
-// The members in which they differ, as a text. The hint for the tuner is none: threads may be more
-// or fewer another time, and the study goes on with the hint that it was made with.
+// The names of the members that differ, as a text. `concurrency` may differ, because it is only a
+// hint for the tuner: the study continues with the hint that it was made with.
 std::string difference(const json& read, const json& made) {
-  // As it reads in a file: a header that was made is not yet what it will be after reading.
+  // Compares with what a file would have: some values change when they are written and read.
   const auto again = parse_json(dump_json(made));
   if (!again) return again.error().message;
   std::string names;
@@ -34,7 +34,8 @@ std::string difference(const json& read, const json& made) {
   return names;
 }
 
-// The program that wrote it did not get as far as a study: part of a first line.
+// Whether the file has only a part of the first line: the program that wrote it ended before the
+// study began.
 bool is_torn_header(std::string_view bytes) {
   constexpr std::string_view kBegin = R"({"attune_study":)";
   return !bytes.empty() && bytes.find('\n') == std::string_view::npos &&
@@ -141,7 +142,7 @@ Result<Study> Study::load(const std::string& path) {
 }
 
 Result<void> Study::save(const std::string& path) const {
-  // The rename would take the file away from a study that goes on writing to it: this or another.
+  // Saving renames a file to `path`, so a study that writes there would lose its file.
   const UniqueFd kept_out = TRY(StudyFile::keep_out(path));
   std::string bytes = line_of(impl_->header);
   impl_->look([&](const StudyCore& core) {

@@ -30,14 +30,14 @@ namespace attune {
 class StudyFile;
 
 struct OptimizeOptions {
-  // Until the study has this many trials in all, so that a continued run ends where an
-  // uninterrupted one does.
+  // The number of trials in all, those from before a restart included, so that a continued run ends
+  // where an uninterrupted one does.
   std::int64_t trials = 100;
   // With 1 the function runs in the calling thread. With more it is called by as many threads at
   // the same time, and must not wait for another of its own calls unless any_order is set.
   int threads = 1;
-  // Reports and ends count as they come, not in turns: faster when trials take very different
-  // times, but repeatable no more.
+  // Reports and ends count as they come, not in turns. Faster if trials take very different times,
+  // but the run cannot be repeated.
   bool any_order = false;
   std::optional<std::int64_t> max_failures = {};  // no new trial once so many of the study failed
   std::optional<double> seconds = {};             // no new trial after this time
@@ -51,13 +51,13 @@ class Study {
   // space: NNI's types (docs/search-space.md), as text.parse or SpaceBuilder make it.
   static Result<Study> create(const json& space, const StudyOptions& options = {});
 
-  // Goes on with the file of a study, and writes to it. What was asked for and not told is in
-  // running(); optimize() runs it again.
+  // Continues the study in the file, and writes to it. Trials that were asked for and not told are
+  // in running(); optimize() runs them again.
   static Result<Study> open(const std::string& file, Durability durability = Durability::never);
 
-  // All that happened so far, to a file that is there whole or not at all. An error: a study
-  // writes to it, this one or another that is open. load() goes on from it and writes nothing to
-  // it, open() does.
+  // Writes all that happened so far to a file, as a whole or not at all. An error: a study is open
+  // that writes to this file, this one or another. load() continues from such a file without
+  // writing to it; open() writes.
   Result<void> save(const std::string& path) const;
   static Result<Study> load(const std::string& path);
 
@@ -65,7 +65,7 @@ class Study {
   Study& operator=(Study&&) noexcept;
   ~Study();
 
-  // Fewer than `count` when the tuner waits for results, or has no more. count: 1 to 10,000.
+  // Fewer than `count` if the tuner waits for results, or has no more. count: 1 to 10,000.
   Result<Asked> ask(int count = 1);
 
   // The final result of a running trial: a number, or an object with the first objective. A value
@@ -81,7 +81,8 @@ class Study {
   Result<Verdict> report(TrialId id, const json& value,
                          std::optional<std::int64_t> step = std::nullopt);
 
-  // The next trial is this one. All parameters, and they break no constraint.
+  // The next trial gets these parameters; several wait in their order. All parameters must be
+  // there, and break no constraint.
   Result<void> enqueue(const json& parameters);
   // Results from elsewhere, {parameters, value}: the tuner learns from them, they are no trials.
   Result<void> import_results(const std::vector<std::pair<json, json>>& results);
@@ -90,20 +91,20 @@ class Study {
   // Returns why it ended. One optimize() of a study at a time.
   Result<std::string> optimize(const TrialFunction& function, const OptimizeOptions& options);
 
-  // Of the completed trials that have all metrics of the objectives the best in the first one, the
-  // earlier of equal ones, among those that keep the limits. While none keeps them it is the one
-  // that breaks them least, and keeps_limits() is false.
+  // Looks at the completed trials that have all metrics of the objectives. Among those that keep
+  // the limits, returns the best in the first objective, the earlier of equal ones. If none keeps
+  // them, returns the one that breaks them least, and keeps_limits() is false.
   std::optional<StudyTrial> best() const;
   bool keeps_limits() const;  // there is a best trial, and it breaks no limit
-  // Those that keep the limits and that no other is better than in everything, by the first
-  // objective: best() comes first. With one objective it is alone.
+  // The trials that keep the limits and to which no other is better in everything, ordered by the
+  // first objective: best() comes first. With one objective it is alone.
   std::vector<StudyTrial> trade_offs() const;
   std::optional<StudyTrial> trial(TrialId id) const;
   std::vector<StudyTrial> trials() const;   // by id
   std::vector<Suggestion> running() const;  // by id
   std::int64_t trial_count() const;
   std::int64_t count(TrialState state) const;
-  // What a human should know of the file: a torn line was dropped, another version wrote it.
+  // What a user should know of the file: a torn line was dropped, another version wrote it.
   std::vector<std::string> warnings() const;
 
  private:
@@ -115,9 +116,9 @@ class Study {
   std::unique_ptr<Impl> impl_;
 };
 
-// Makes a study of its own and runs it, `trials` in all. The best() trial, or an error when there
-// is none, or it breaks a limit. The name is the direction, of the first objective too; options
-// that say maximize are refused by minimize().
+// Makes a new study and runs it, `trials` in all. Returns the best() trial, or an error if there is
+// none, or it breaks a limit. The name of the function is the direction, also of the first
+// objective; minimize() refuses options that say maximize.
 Result<StudyTrial> minimize(const TrialFunction& function, const json& space, std::int64_t trials,
                             StudyOptions options = {}, OptimizeOptions how = {});
 Result<StudyTrial> maximize(const TrialFunction& function, const json& space, std::int64_t trials,

@@ -22,7 +22,7 @@ StudyFile::StudyFile(FileSystem& files, UniqueFd fd, std::string path, Durabilit
       synced_(clock_.now()) {}
 
 StudyFile::~StudyFile() {
-  // Nobody is left to be told of an error.
+  // No caller is left to get the error.
   if (durability_ == Durability::each_second) {
     [[maybe_unused]] const auto flushed = files_.flush(fd_.get(), path_);
   }
@@ -40,7 +40,7 @@ Result<std::unique_ptr<StudyFile>> StudyFile::locked(FileSystem& files, const st
 
 Result<UniqueFd> StudyFile::keep_out(const std::string& path) {
   auto fd = real_files().open(path, {.follow = true});
-  // Nobody has it; or whoever wants to write there will hear why not.
+  // If it cannot be opened, either it does not exist, or the later write gives the reason.
   if (!fd) return UniqueFd();
   TRY(lock(real_files(), fd->get(), path));
   return fd;

@@ -1,6 +1,6 @@
 #pragma once
-// The file of a study: lines are only ever added. One program at a time: the file is locked until
-// the object goes.
+// The file of a study: lines are only ever added. One program at a time: the file is locked while
+// the object lives.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,12 +15,13 @@ namespace attune {
 
 class StudyFile {
  public:
-  // A new file; one that exists is an error, unless it is empty. `files` lives longer.
+  // A new file. An error: it exists and is not empty. `files` must outlive the object.
   static Result<std::unique_ptr<StudyFile>> create(const std::string& path, Durability durability,
                                                    FileSystem& files = real_files());
   static Result<std::unique_ptr<StudyFile>> open(const std::string& path, Durability durability,
                                                  FileSystem& files = real_files());
-  // No study may write to `path`, if it exists, while what is returned lives. An error: one does.
+  // Keeps studies from writing to `path`, if it exists, while the returned descriptor lives. An
+  // error: a study has it open.
   static Result<UniqueFd> keep_out(const std::string& path);
   ~StudyFile();
   StudyFile(const StudyFile&) = delete;
@@ -28,8 +29,9 @@ class StudyFile {
 
   Result<std::string> read() const;           // all of it
   Result<void> truncate(std::size_t length);  // what follows was torn
-  // With one write, or as few as the system makes of it; when one fails, nothing of it is left if
-  // that can be helped. When the flush fails the lines are there, but perhaps not on the disk.
+  // Adds lines with one write(), or as few as the system needs. If a write fails, the part that was
+  // written is cut off again, if possible. If only the flush fails, the lines are in the file, but
+  // perhaps not on the disk.
   Result<void> append(std::string_view lines);
 
  private:

@@ -1,6 +1,5 @@
 #pragma once
-// What is behind a Study: the core under a lock, and the file that is written before a call
-// returns. For study.cpp and the optimizer.
+// The state of a Study: the core under a lock, and its file. For study.cpp and the optimizer.
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,10 +21,10 @@ struct Study::Impl {
   std::size_t written = 0;           // events that the file has
   std::optional<Error> broken = {};  // the file lacks something that the core knows
   std::vector<std::string> warnings = {};
-  // Ran when the program that wrote the file ended; with their slots.
+  // Trials that ran when the program that wrote the file ended; with their slots.
   std::vector<std::pair<Suggestion, int>> left_over = {};
 
-  // What happens in here is in the file when it returns.
+  // Calls `change` under the lock. When this returns, all events of that call are in the file.
   template <class Change>
   auto change(Change&& change) -> decltype(change(*core)) {
     const std::lock_guard lock(mutex);

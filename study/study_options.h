@@ -27,8 +27,8 @@ enum class IfExists {
 struct StudyOptions {
   Algorithm tuner = {.name = "auto"};
   std::optional<Algorithm> assessor = {};
-  // Of the metric "default", when `objectives` is empty; an error when they minimize. optimize_mode
-  // in the arguments may only say the same.
+  // The direction of the metric "default", if `objectives` is empty; an error if `objectives` say
+  // minimize. An optimize_mode in the arguments must say the same.
   bool maximize = false;
   std::vector<Objective> objectives = {};     // the first decides, but within the limits
   std::vector<std::string> constraints = {};  // docs/search-space.md
@@ -38,8 +38,8 @@ struct StudyOptions {
   std::optional<int> concurrency = {};        // a hint for the tuner; at least 1
   std::string file = {};                      // empty: nothing is written
   IfExists if_exists = IfExists::fail;
-  // Of the records in the file. It is flushed by the call that writes, before that returns; with
-  // each_second at most so often.
+  // How safe the records in the file are. The call that writes a record also flushes the file
+  // before it returns; with each_second at most once a second.
   Durability durability = Durability::never;
 };
 

@@ -40,7 +40,7 @@ struct Suggestion {
 // The answer to an ask: trials, or why there are fewer than asked for.
 struct Asked {
   std::vector<Suggestion> trials = {};
-  bool no_more = false;     // not "ask again after the next result": there will be none
+  bool no_more = false;     // there will be none; false: ask again after the next result
   std::string reason = {};  // of no_more
 };
 
