@@ -76,7 +76,8 @@ void ResultCounters::complete(json& result, double seconds, double wall) {
   set_default(result, "timesteps_total", count(timesteps_total_));
   set_default(result, "episodes_total", count(episodes_total_));
   set_default(result, "training_iteration", iteration_);
-  // Ray: "if mean_loss", and so not for 0; kept, for whoever compares results of both.
+  // Ray tests "if mean_loss", which leaves out 0. The same here, so that results of both can be
+  // compared.
   if (const auto loss = number(result, "mean_loss"); loss && *loss != 0) {
     set_default(result, "neg_mean_loss", -*loss);
   }

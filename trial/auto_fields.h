@@ -1,5 +1,5 @@
 #pragma once
-// What a host adds to each result of a function, after Ray Tune's Trainable.train().
+// The fields that a host adds to each result of a function, after Ray Tune's Trainable.train().
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace attune {
 
-// Who computes: `pid`, `hostname`, `node_ip` (of the address that other machines see, or
+// The process that computes: `pid`, `hostname`, `node_ip` (the address that other machines see, or
 // 127.0.0.1).
 struct ComputingPlace {
   std::int64_t pid = 0;

@@ -47,7 +47,8 @@ Result<BufferClient> BufferClient::from_trial(const Trial& trial, const json& pa
   return BufferClient(std::move(options));
 }
 
-// Those who lose a coordinator together have different names, and so come back at different times.
+// The name is the seed of the pauses: programs that lose a coordinator together have different
+// names, and so come back at different times.
 BufferClient::BufferClient(BufferClientOptions options)
     : options_(std::move(options)),
       backoff_(options_.first_pause, options_.longest_pause,
@@ -82,7 +83,7 @@ Result<std::optional<std::vector<SampledItem>>> BufferClient::sample(const std::
   if (n == 0) return fail("sample: 1 item or more is wanted");
   if (failure_) return std::unexpected(*failure_);
   if (channel.closed) return std::nullopt;
-  // The answer to a call that was stopped is the one to this call, when it fits.
+  // A batch for a call that was stopped answers this call, if its size fits.
   if (channel.batch && channel.batch->size() != n) channel.batch.reset();
   channel.wanted = n;
   TRY(await([&] { return channel.closed || channel.batch.has_value(); }));
@@ -120,7 +121,7 @@ Result<void> BufferClient::advance(const std::string& buffer, std::int64_t itera
 Result<void> BufferClient::note(const std::string& buffer, json message) {
   if (failure_) return std::unexpected(*failure_);
   if (closed(buffer)) return {};
-  if (socket_) TRY(socket_->say(message));  // else connect() says it
+  if (socket_) TRY(socket_->say(message));  // else connect() sends it
   notes_.push_back(std::move(message));
   ++notes_said_;
   if (notes_.size() > kMostNotes) notes_.pop_front();

@@ -1,4 +1,4 @@
-// How a BufferClient connects, waits, and takes what it hears.
+// How a BufferClient connects, waits, and handles what it receives.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -15,10 +15,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A signal may come just before a wait begins, which it does not end then.
+// No wait is longer than this: a signal that comes just before a wait begins does not interrupt it.
 constexpr milliseconds kLongestWait{1'000};
 constexpr char kRole[] = "data";
-// Of one message; the rest goes with the next.
+// The most of one message; the rest goes with the next.
 constexpr std::size_t kMostItems = 1'000, kMostBytes = std::size_t{1} << 20;
 
 milliseconds wait_of(double seconds) {
@@ -41,7 +41,7 @@ Result<std::vector<SampledItem>> parse_batch(const json& message) {
 
 std::unexpected<Error> BufferClient::give_up(std::string why) {
   failure_ = Error{std::move(why)};
-  socket_.reset();  // who cannot be trusted or understood is not kept waiting
+  socket_.reset();  // closes the connection at once
   return std::unexpected(*failure_);
 }
 
@@ -52,6 +52,8 @@ Result<void> BufferClient::check_stop() const {
 
 // ---- waiting
 
+// Runs the connection until done() holds and all is written. Connects if necessary. After `ping_`
+// seconds without a message it sends a ping; after `silence_` seconds it gives up the connection.
 Result<void> BufferClient::await(const std::function<bool()>& done) {
   if (failure_) return std::unexpected(*failure_);
   double heard = now();
@@ -62,7 +64,7 @@ Result<void> BufferClient::await(const std::function<bool()>& done) {
       heard = now();
     }
     TRY(say_due());
-    // Before it waits: what came while the program computed.
+    // Even if nothing is to be waited for, one turn reads what came while the program computed.
     const bool enough = done() && !socket_->has_outgoing();
     const double quiet = now() - heard;
     const double until = asked ? silence_ : ping_;
@@ -88,6 +90,7 @@ Result<void> BufferClient::await(const std::function<bool()>& done) {
   }
 }
 
+// Sends what is due of each buffer: one push and one sample at a time.
 Result<void> BufferClient::say_due() {
   for (auto& [id, channel] : channels_) {
     if (channel.closed) continue;
@@ -145,13 +148,14 @@ Result<void> BufferClient::connect() {
   for (auto& [id, channel] : channels_) {
     channel.in_flight = 0;
     channel.asked = false;
-    channel.parts.clear();  // another coordinator may have forgotten what it gave last
+    channel.parts.clear();  // a restarted coordinator may have forgotten this batch
   }
   for (const json& message : notes_) TRY(socket_->say(message));
   return {};
 }
 
-// Until it is welcome. Errors are worth another try unless failure_ is set.
+// One try to connect, until the coordinator welcomes this client. After an error another try makes
+// sense, unless failure_ is set.
 Result<void> BufferClient::dial() {
   const WireAddress where = TRY(read_address_file(options_.address_file));
   if (where.role != kRole)
@@ -178,7 +182,7 @@ Result<void> BufferClient::dial() {
   }
 }
 
-// For good, when that lasts.
+// Gives up for good if the refusals have lasted for options_.refused seconds.
 std::unexpected<Error> BufferClient::refused(const WireAddress& by, const std::string& why) {
   if (!refused_by_) refused_since_ = now();
   refused_by_ = by;
@@ -262,11 +266,13 @@ Result<void> BufferClient::hear_batch(Channel& channel, const json& message) {
   if (channel.parts.size() < channel.ordered) return {};
   channel.ordered = 0;
   part = std::exchange(channel.parts, {});
-  // Else of a call that was given up.
+  // A batch of another size was for a call that was stopped.
   if (part.size() == channel.wanted) channel.batch = std::move(part);
   return {};
 }
 
+// The coordinator handles messages in order: the first `mark` notes were heard before the message
+// that it has just answered.
 void BufferClient::confirm(std::uint64_t mark) {
   while (!notes_.empty() && notes_said_ - notes_.size() < mark) notes_.pop_front();
 }

@@ -38,7 +38,7 @@ Result<fs::path> make_any(const fs::path& logs, std::int64_t step) {
   return folder;
 }
 
-// Relative, and not out of where it is relative to.
+// Whether the path is absolute, leaves its folder through "..", or names no file.
 bool leads_out(const fs::path& path) {
   const fs::path normal = path.lexically_normal();
   return path.empty() || normal.is_absolute() || *normal.begin() == ".." || !normal.has_filename();

@@ -27,11 +27,11 @@ Result<std::filesystem::path> make_null(const std::filesystem::path& logs);
 Result<std::filesystem::path> find(const std::filesystem::path& path);
 bool is_null(const std::filesystem::path& folder);
 
-// A permanent copy of a temporary one, which stays, and loses its marker.
+// Makes a permanent copy of a temporary folder, which stays, but loses its marker.
 Result<std::filesystem::path> make_permanent(const std::filesystem::path& temporary,
                                              const std::filesystem::path& logs, std::int64_t step);
 
-// Whole or not at all.
+// The file is written as a whole or not at all.
 Result<void> write_metadata(const std::filesystem::path& folder, const json& metadata);
 Result<json> read_metadata(const std::filesystem::path& folder);  // an object
 

@@ -9,7 +9,7 @@ namespace attune {
 namespace fs = std::filesystem;
 namespace {
 
-// A name for records, of which nothing is computed: the kernel's will do.
+// An id for records. Nothing is computed from it, so the kernel's random numbers do no harm.
 std::string random_id() {
   std::string id = read_file("/proc/sys/kernel/random/uuid").value_or("unknown");
   std::erase_if(id, [](char c) { return c == '-' || c == '\n'; });
@@ -43,7 +43,7 @@ FunctionRunner::~FunctionRunner() {
 Result<void> FunctionRunner::start() {
   CheckpointDir from = lock_step_->checkpoint();
   if (from && checkpoint_dirs::is_null(*from)) from.reset();
-  // Copies, no reference to this: the function may be left behind.
+  // Copies, and no reference to this object: the function may be left behind and outlive it.
   try {
     thread_ = std::thread([shared = lock_step_, function = function_, config = options_.config,
                            from = std::move(from)] { shared->run(function, config, from); });

@@ -38,7 +38,7 @@ struct FunctionRunnerOptions {
   std::string experiment_id = {};            // of the results; empty: a random one
   std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>();
   Log log = {};
-  // For a function that does not come to a report when it is to end.
+  // How long to wait for a function that is to end, and neither reports nor returns.
   std::chrono::duration<double> patience = std::chrono::seconds(2);
 };
 
@@ -72,8 +72,8 @@ class FunctionRunner {
   Result<void> restore(const std::filesystem::path& path);
   Result<void> restore_from_object(std::string_view bytes);
 
-  // Runs a function on this runner and returns what it returns: a caller that holds many runners in
-  // some container of its own hands it in.
+  // Calls `function` with this runner, and returns what it returns. For callers that hold many
+  // runners in a container of their own.
   template <class F>
     requires std::invocable<F, FunctionRunner&>
   auto execute(F&& function) -> std::invoke_result_t<F, FunctionRunner&> {

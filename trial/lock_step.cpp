@@ -11,8 +11,8 @@ namespace attune {
 namespace fs = std::filesystem;
 namespace {
 
-// To sleep and be woken takes longer than a short step does: who waits looks a while first, some
-// tens of microseconds, and lets others run in between.
+// Sleeping and being woken takes longer than a short step. So the waiting side first looks for some
+// tens of microseconds, and yields in between.
 template <class Ready>
 void await(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, Ready&& ready) {
   constexpr int kLooks = 200;
@@ -37,7 +37,7 @@ void LockStep::report(const json& metrics) {
 void LockStep::hand_over(json result, bool await_step) {
   std::unique_lock lock(mutex_);
   if (ending_) throw TrialStopped();
-  // Taken before the host sees it: what the host does with it is not the function's time.
+  // Read before the host sees the result: the host's work on it is not the function's time.
   const double now = clock_->now();
   if (!result.contains("time_this_iter_s")) result["time_this_iter_s"] = now - last_report_;
   last_report_ = now;
@@ -79,8 +79,8 @@ void LockStep::run(const TrialFunction& function, const json& config, const Chec
   try {
     returned = function(config, *this, from);
     if (returned) report(*returned);
-    // Repeats the last result, for who waits for one more: there is none. Nothing comes behind it,
-    // so that nobody needs to step once more to end the thread.
+    // Marks the end, for a host that waits for one more result. It does not wait for a step, so
+    // that the thread ends even if the host never steps again.
     hand_over({{kDuplicate, true}}, false);
   } catch (const TrialStopped&) {  // NOLINT(bugprone-empty-catch)
     // The host asked for it, or the function ends itself without a word, as StopIteration does in
@@ -122,7 +122,7 @@ bool LockStep::end(std::chrono::duration<double> patience) {
   std::unique_lock lock(mutex_);
   ending_ = true;
   changed_.notify_all();
-  // Longer than the clock can count: the wait would be over at once.
+  // A longer time would overflow the clock, and the wait would end at once.
   constexpr std::chrono::duration<double> kYear = std::chrono::years(1);
   return changed_.wait_for(lock, std::min(kYear, patience), [&] { return ended_; });
 }

@@ -1,10 +1,10 @@
 #pragma once
-// Between a function in a thread of its own and the host that steps it. After Ray Tune's
+// Connects a function in a thread of its own with the host that steps it. After Ray Tune's
 // StatusReporter (2020) with the end event of its later versions: a report blocks the function
 // until the host wants the next one, or unwinds it when the host wants no more.
 //
-// The functions of StatusReporter are the function's, the others the host's; each side is one
-// thread. Shared by both through a shared_ptr: a function that outlives its host finds it alive.
+// The function's thread calls the members of StatusReporter and run(); the host's thread calls all
+// others. Both sides hold a shared_ptr, because a function that is left behind outlives its host.
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -26,9 +26,9 @@ struct FunctionIdentity {
 
 class LockStep final : public StatusReporter {
  public:
-  // A report that is a number is a result with it under this key.
+  // The key of a report that is a plain number.
   static constexpr const char* kMetric = "_metric";
-  // In the result that says: the function has ended, this repeats the one before.
+  // Marks the result that says that the function has ended; it repeats the one before.
   static constexpr const char* kDuplicate = "__duplicate__";
 
   LockStep(FunctionIdentity identity, std::shared_ptr<const Clock> clock);
@@ -40,23 +40,23 @@ class LockStep final : public StatusReporter {
   std::filesystem::path log_directory() const override { return identity_.log_directory; }
   std::filesystem::path make_checkpoint_dir(std::int64_t step) override;
   void set_checkpoint(const std::filesystem::path& path) override;
-  // The whole life of the thread.
+  // The body of the function's thread.
   void run(const TrialFunction& function, const json& config, const CheckpointDir& from);
 
   // ---- the host's side
-  void go_on();  // the function may pass the report that it is in
-  // The next result, or nothing: the function has ended. Waits for one of both.
+  void go_on();  // lets the function's report() return
+  // Waits for the next result; nothing: the function has ended.
   std::optional<json> wait();
-  // Of a function that threw: what; once.
+  // What the function threw, if it threw; only the first call returns it.
   std::optional<std::string> take_error();
   bool has_result() const;
-  // Every report, and whatever touches checkpoints, unwinds from now on. True: the function has
-  // ended within `patience`, a year at most.
+  // From now on reports and calls about checkpoints throw TrialStopped. Waits for the end of the
+  // function. True: it has ended within `patience`, a year at most.
   bool end(std::chrono::duration<double> patience);
 
   // The checkpoint folder that counts: named by the function, or restored.
   std::optional<std::filesystem::path> checkpoint() const;
-  bool has_new_checkpoint() const;  // named by the function since seen() was last called
+  bool has_new_checkpoint() const;  // the function named one since checkpoint_seen()
   void checkpoint_seen();
   void restore_checkpoint(std::filesystem::path folder);
 

@@ -11,8 +11,8 @@
 namespace attune {
 namespace {
 
-// The next record would follow on a torn one, and be lost with it. Not when something else has
-// been appended behind.
+// Cuts off a torn record: the next one would follow it and be lost, too. Does nothing if something
+// else has been appended behind.
 void take_back(int fd, ssize_t written) {
   const off_t end = ::lseek(fd, 0, SEEK_CUR);
   struct stat now{};

@@ -20,8 +20,8 @@ class MetricFile {
   // Makes the file and its folder when they are missing.
   static Result<MetricFile> open(const std::filesystem::path& path);
 
-  // One record, in one write(): a reader, or a kill in between, sees all of it or nothing. What a
-  // full disk took of it is taken back.
+  // Appends a record with one write(), so that a reader, or a kill in between, sees all of it or
+  // nothing. If the disk is full, the part that was written is cut off again.
   Result<void> append(const json& record);
 
  private:

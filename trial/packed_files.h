@@ -12,8 +12,8 @@ namespace attune {
 // Path and content, as they stand; both point into what was read.
 using PackedFiles = std::vector<std::pair<std::string_view, std::string_view>>;
 
-// Any bytes may come, and nothing of them is nested as deep as they say: a library that takes all
-// of CBOR recurses. The error: they are none of the above.
+// Takes any bytes. Reads only the form above, so that no input makes it recurse; a library that
+// reads all of CBOR recurses as deep as the bytes say. An error: the bytes have another form.
 Result<PackedFiles> read_packed(std::string_view bytes);
 
 }  // namespace attune

@@ -25,8 +25,8 @@ class FolderWatch {
 
   bool watching() const { return watching_; }
 
-  // Sleeps until `name` was written. Only its own event says that it is whole. False: errno says
-  // why not.
+  // Sleeps until `name` was written and closed, or renamed to its place: only such an event says
+  // that the file is whole. False: errno says why not.
   bool wait_for(const std::string& name) {
     alignas(inotify_event) char buffer[4096];
     while (true) {
@@ -86,7 +86,8 @@ Result<ProposedParameters> read_proposal(const fs::path& path) {
 
 Result<ProposedParameters> await_proposal(const fs::path& path,
                                           const std::function<Result<void>()>& request) {
-  // Watched before anybody is asked: an answer between a look and a wait would never be seen.
+  // The watch begins before the request: else an answer between the look and the watch would be
+  // missed.
   FolderWatch watch(path.parent_path());
   if (!watch.watching()) {
     return fail("cannot watch " + path.parent_path().string() + ": " + std::strerror(errno));

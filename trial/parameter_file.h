@@ -23,8 +23,8 @@ Result<ProposedParameters> parse_proposal(std::string_view text);
 // Errors name the file.
 Result<ProposedParameters> read_proposal(const std::filesystem::path& path);
 
-// The same for a file that may not be there yet: `request` is called unless it is there, and then
-// it is awaited, for as long as it takes (inotify; no polling).
+// The same for a file that may not be there yet. If it is not, calls `request` and waits for the
+// file, for as long as it takes (inotify; no polling).
 Result<ProposedParameters> await_proposal(const std::filesystem::path& path,
                                           const std::function<Result<void>()>& request);
 

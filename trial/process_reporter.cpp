@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "checkpoint_";
 constexpr std::string_view kPartial = ".partial";
-// Below kPartial. The former checkpoint of a step while its successor takes the place: it counts
-// until that is there. And what is going: a folder loses its files one by one, and out of the way
-// nobody takes the rest of it for a checkpoint.
+// Both below kPartial. kReplaced: a checkpoint whose successor of the same step is about to take
+// its place; it counts until that is there. kGoing: a checkpoint that is being removed; it is moved
+// here first, because its files go one by one, and nobody may take the rest for a checkpoint.
 constexpr std::string_view kReplaced = "replaced_";
 constexpr std::string_view kGoing = "going";
 
@@ -50,7 +50,7 @@ std::vector<Saved> saved_in(const fs::path& folder) {
   return all;
 }
 
-// Of an attempt that ended between the two renamings of set_checkpoint().
+// Puts back what an attempt left that ended between the two renamings of set_checkpoint().
 void put_back_replaced(const fs::path& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder / kPartial, error)) {
@@ -68,7 +68,8 @@ void flush(const fs::path& path) {
   }
 }
 
-// To the disk: a machine that fails must not keep the name and lose the bytes.
+// Flushes all files to the disk: if the machine fails, the name must not be there without the
+// bytes.
 void flush_all(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     const fs::file_status status = entry.symlink_status();
@@ -111,13 +112,14 @@ void ProcessReporter::set_checkpoint(const fs::path& path) {
   const fs::path place = folder() / name;
   const fs::path replaced = partial / (std::string(kReplaced) + name);
   if (trial_.checkpoint_dir()) flush_all(partial / name);
-  fs::remove_all(replaced);  // of a call that failed
+  fs::remove_all(replaced);  // left by a call that failed
   if (fs::exists(place)) fs::rename(place, replaced);
   fs::rename(partial / name, place);
   if (trial_.checkpoint_dir()) flush(folder());
   fs::remove_all(replaced);
   std::vector<Saved> all = saved_in(folder());
-  // The one just set, whatever its step: a function may count anew.
+  // The one just set stays, whatever its step: a function may count anew. Of the others only the
+  // one of the highest step stays, if that is not above the step just set.
   std::erase_if(all, [&](const Saved& saved) { return saved.path == place; });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool newer = all[i].step > std::stoll(name.substr(kPrefix.size()));

@@ -1,6 +1,6 @@
 #pragma once
-// Where checkpoints go that nobody keeps: a folder of temporary files, made when it is first asked
-// for, removed with everything in it when the object goes. One thread at a time.
+// A temporary folder for checkpoints that nobody keeps: made when it is first asked for, removed
+// with everything in it by the destructor. One thread at a time.
 #include <filesystem>
 
 namespace attune {

@@ -1,7 +1,7 @@
 #pragma once
-// What a function that is being tuned talks to: how it reports, where it saves, who it is. After
-// Ray Tune's StatusReporter. The hosts: FunctionRunner (trial/function_runner.h), a process under
-// a manager (trial/trial_main.h), Study::minimize (study/study.h).
+// What a tuned function gets to report, to save checkpoints, and to learn the name of its trial.
+// After Ray Tune's StatusReporter. The hosts: FunctionRunner (trial/function_runner.h), a process
+// under a manager (trial/trial_main.h), Study::minimize (study/study.h).
 //
 // Used by the thread that runs the function, and by no other at the same time.
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace attune {
 
-// Thrown by StatusReporter when the trial is to end now: it unwinds the function. Whoever
-// catches everything lets it pass.
+// Thrown by StatusReporter when the trial is to end now: it unwinds the function. Code that catches
+// everything must let it pass.
 class TrialStopped final : public std::exception {
  public:
   const char* what() const noexcept override { return "the trial was stopped"; }

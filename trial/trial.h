@@ -51,7 +51,8 @@ class Trial {
   const std::string& id() const { return id_; }        // "STANDALONE" without a manager
   std::int64_t sequence() const { return sequence_; }  // of the trial in its experiment, from 0
   std::int64_t attempt() const { return attempt_; }    // counts the starts of this trial, from 0
-  // By which a coordinator knows the program of this attempt; empty: it is no task of one.
+  // The key by which a coordinator recognises the program of this attempt; empty: this is no task
+  // of a coordinator.
   const std::string& task_key() const { return task_key_; }
   const std::filesystem::path& output_directory() const { return output_directory_; }
 
@@ -71,8 +72,9 @@ class Trial {
   // library sends it, and its manager keeps the last). Errors as report().
   Result<void> final(const json& metrics);
 
-  // What is here when the trial is paused, or its machine fails, is here again when it goes on.
-  // Nothing when nobody keeps checkpoints: NNI's manager, or alone without a folder.
+  // The folder for checkpoints. The files in it are there again when the trial continues after a
+  // pause or a lost machine. Nothing: nobody keeps checkpoints (NNI's manager, or alone without a
+  // folder).
   const std::optional<std::filesystem::path>& checkpoint_dir() const { return checkpoint_dir_; }
 
   // A file of the checkpoint folder, written whole or not at all, also when the machine fails in

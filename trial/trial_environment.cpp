@@ -1,4 +1,4 @@
-// Where a trial finds out where it is.
+// How a trial finds out whether it is alone or under a manager.
 #include <charconv>
 #include <cstdlib>
 #include <iostream>

@@ -32,8 +32,9 @@ namespace detail {
 template <class T>
 concept Scalar = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::same_as<T, std::string>;
 
-// A configuration at compile time only. json converts to whatever it is asked for, and throws when
-// it is none: of an object no scalar can be made, and a function of a number would not run.
+// Used at compile time only. json converts to whatever type is asked for, and throws if its value
+// does not fit. A configuration is an object, which fits no scalar: this type refuses such
+// functions at compile time.
 struct Config : json {
   template <Scalar T>
   operator T() const = delete;
@@ -51,7 +52,7 @@ concept TakesCheckpoint = TakesConfigAnd<F, const CheckpointDir&>;
 template <class F>
 concept TakesConfig = TakesConfigAnd<F>;
 
-// A truth is no measure of how good something is.
+// No bool: it cannot say how good a trial is.
 template <class T>
 concept TrialResult =
     std::is_void_v<T> || std::same_as<std::remove_cvref_t<T>, json> ||
