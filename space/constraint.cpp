@@ -34,13 +34,13 @@ class Constraint {
     parser_.DefineVar(name, &variable.value);
   }
 
-  // The number of results, of which there must be one.
+  // Evaluates once. Returns the number of results, which must be 1.
   int try_out() {
     parser_.Eval();
     return parser_.GetNumResults();
   }
 
-  // A constraint on a parameter that is not active has nothing to say.
+  // True if a parameter of the constraint is inactive: then it does not apply.
   bool holds(const Point& point) const {
     const std::lock_guard lock(mutex_);
     for (auto& [name, variable] : variables_) {
@@ -86,7 +86,8 @@ std::size_t position_of(const std::string& name, const std::string& text) {
   return at;
 }
 
-// muParser would take it for an assignment.
+// The position of a "=" that is part of no comparison, or npos. muParser would take it for an
+// assignment.
 std::size_t lone_equals(const std::string& text) {
   for (std::size_t at = text.find('='); at != text.npos; at = text.find('=', at + 1)) {
     if (at + 1 < text.size() && text[at + 1] == '=') {

@@ -1,5 +1,5 @@
 #pragma once
-// No configuration twice in a finite space.
+// Keeps a tuner from proposing the same configuration twice in a finite space.
 #include <optional>
 #include <set>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace attune {
 
-// The points that were proposed or imported. Equality is that of the output: candidates that are
-// written alike are the same. Points must be of the space that it was made for.
+// A set of points that were proposed or imported. Points are equal if their output is: equal
+// candidates of a choice are the same. All points must be of the space that the set was made for.
 class SeenPoints {
  public:
   explicit SeenPoints(const Space& space);
@@ -30,10 +30,10 @@ class SeenPoints {
   std::set<Key> keys_;                               // a tree: the order of save() is fixed
 };
 
-// Replaces a repeated point by the next unseen one of a grid search, until the space is exhausted.
-// Where a top-level parameter is continuous that is not needed, and by default nothing is done, as
-// repeats of a random draw have probability zero there. A tuner that seeks the best point may well
-// end in the same corner twice, and wants to know of every point: Remember::always.
+// Replaces a repeated point by the next unseen point of a grid search, until the space is
+// exhausted. If a top-level parameter is continuous, nothing is replaced, and by default no point
+// is remembered, because random draws repeat with probability zero there. A tuner that seeks the
+// best point may well propose the same corner twice, and must know: Remember::always.
 //
 // A qnormal or qlognormal is discrete without bounds: it is deduplicated, and its grid goes on into
 // the tails until they have no double left (38 sigma below, 8 above).
@@ -43,9 +43,10 @@ class Deduplicator {
 
   explicit Deduplicator(const Space& space, Remember remember = Remember::where_draws_repeat);
 
-  // Nothing, and from then on for ever: every point of the grid has been seen. A point of a tail
-  // that the grid does not reach could still be new, but no caller goes on after an end. In a
-  // continuous space a repeated point is returned as it is.
+  // Returns the point, or in its place an unseen one. Nothing, and from then on always: every point
+  // of the grid has been seen. A point of a tail that the grid does not reach could still be new,
+  // but no caller continues after an end. In a continuous space a repeated point is returned as it
+  // is.
   std::optional<Point> operator()(Point point);
   void add(const Point& point);  // imported or adopted: do not propose it again
 

@@ -45,7 +45,8 @@ std::vector<std::size_t> Features::categories() const {
   return all;
 }
 
-// Both below the same choice, or below choices that share a dimension themselves.
+// Whether i and j have the same name and domain, in two options of one choice, or of two choices
+// that share a dimension themselves.
 bool Features::shares(std::size_t i, std::size_t j) const {
   const Param& a = space_.params[i];
   const Param& b = space_.params[j];

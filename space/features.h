@@ -6,9 +6,9 @@
 //                               order are a scale: their rank, in [0, 1]
 //   Subset                      one dimension of two categories for each candidate
 //
-// Parameters of one name and domain below several options of the same choice share a dimension, as
-// what is learnt of one says something of the others. Where a parameter is inactive its dimension
-// is NaN.
+// Parameters of the same name and domain below several options of one choice share a dimension,
+// because what a model learns of one says something about the others. The dimension of an inactive
+// parameter is NaN.
 #include <cstddef>
 #include <optional>
 #include <span>

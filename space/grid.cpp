@@ -7,7 +7,8 @@
 namespace attune {
 namespace {
 
-// A state with more values of one real than this is taken for damaged, before it fills the memory.
+// A state with more values of one real than this counts as damaged: computing them would fill the
+// memory.
 constexpr std::uint64_t kMaxLoadedAxis = std::uint64_t{1} << 20;
 
 bool is_count(const json& value) { return value.is_number_integer() && value >= 0; }
@@ -31,8 +32,8 @@ std::optional<Point> Grid::next() {
   return std::nullopt;
 }
 
-// The next vector in lexicographic order that has a value of this epoch in it. A prefix is entered
-// only if it has one or one can follow, so there are no dead ends to back out of.
+// Goes to the next vector in lexicographic order that has a new value of this epoch. A prefix is
+// entered only if it has a new value, or one can follow. So there are no dead ends to back out of.
 bool Grid::advance() {
   if (!started_) {
     started_ = true;
@@ -56,7 +57,8 @@ bool Grid::advance() {
   return false;
 }
 
-// The first values for the parameters from `first` on; fresh: those before have a new one.
+// Gives the parameters from `first` on their first values. fresh: a parameter before them has a new
+// value.
 void Grid::fill(std::size_t first, bool fresh) {
   for (std::size_t i = first; i < vector_.size(); ++i) {
     if (is_active(space_, point_, i)) {
@@ -90,7 +92,7 @@ bool Grid::refine() {
   bool grown = false;
   bool divisible = true;
   for (std::size_t i = 0; i < axes_.size(); ++i) old_sizes_[i] = axes_[i].size();
-  // Ends: an interval is halved some 1100 times at most, then it has no double inside.
+  // The loop ends: after some 1100 halvings an interval has no double inside.
   while (!grown && divisible) {
     divisible = false;
     for (std::size_t i = 0; i < axes_.size(); ++i) {

@@ -5,8 +5,8 @@
 // fastest. A finite space is visited exactly once; a continuous one never ends before the doubles
 // do.
 //
-// Where NNI gives up as soon as one epoch has no new value, though rounded values are left in some
-// interval, this goes on until none is.
+// NNI ends as soon as one epoch has no new value, even if rounded values are left in some interval.
+// This goes on until none is left.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,10 +38,10 @@ class Grid {
   Result<void> load(const json& state);
 
  private:
-  // Where new values are, seen from one parameter.
+  // Whether parameters behind this one have new values.
   struct Growth {
-    bool later = false;                   // one may follow, whatever value this parameter takes
-    std::vector<std::uint64_t> branches;  // nested choice: one may follow inside; ascending
+    bool later = false;                   // yes, whatever value this parameter takes
+    std::vector<std::uint64_t> branches;  // yes, inside these options of a nested choice; ascending
   };
 
   bool advance();  // to the next vector of the epoch; false: there is none

@@ -82,7 +82,7 @@ void GridAxis::halve(const Real& domain, const Interval& interval) {
   const bool above = grid_value(domain, left) < value || left == 0;
   const bool below = value < grid_value(domain, right) || right == 1;
   if (above && below && std::isfinite(value)) values_.push_back(value);
-  // Neighbouring doubles have no middle: what is left of such an interval is itself.
+  // Neighbouring doubles have no middle: then the half that keep() gets is empty, and is dropped.
   if (middle < right) keep(domain, {left, middle});
   if (left < middle) keep(domain, {middle, right});
 }

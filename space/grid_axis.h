@@ -8,8 +8,8 @@
 namespace attune {
 
 // Discrete domains have all their values from the start; equal candidates once. A real begins with
-// its median; split() halves the intervals between values. The domain is passed in rather than
-// kept, so that a Grid can be copied and a domain of many candidates is not.
+// its median; split() halves the intervals between values. Each call gets the domain, which is not
+// kept: a pointer would dangle in the copy of a Grid, and a domain may have many candidates.
 //
 // A real value is visited at most once, and an interval is forgotten when no value is left in it,
 // so a rounded domain ends with every one of its values.

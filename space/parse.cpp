@@ -21,7 +21,7 @@ bool is_nested(const json& value) {
          });
 }
 
-// A key that was to be _type or _value, as people write it.
+// A hint, if a key of `spec` looks like a misspelt `key`.
 std::string misspelt(const json& spec, const std::string& key) {
   for (const auto& [name, value] : spec.items()) {
     if (name != "_type" && name != "_value" && nearest_name(name, {key}) == key)
@@ -85,7 +85,7 @@ class Parser {
     auto domain = parse_domain(type.get<std::string>(), value);
     if (!domain && domain.error().at == "._type" && is_nested(value)) {
       flaw(where, "._type", std::move(domain.error().message));
-      return nested(value, name, where, condition);  // for the names and mistakes in it
+      return nested(value, name, where, condition);  // finds the names and mistakes inside
     }
     if (!domain) return wrong(domain.error().at, std::move(domain.error().message));
     space_.params.push_back({name, where.path, *std::move(domain), condition});

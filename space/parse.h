@@ -23,8 +23,9 @@ struct SpaceFlaw {
   std::string message;
 };
 
-// The same with all mistakes, at most one of each parameter, in their order. A parameter that has
-// one is in the space all the same, with some domain: what names it is no mistake.
+// The same with all mistakes, at most one of each parameter, in their order. A parameter with a
+// mistake is in the space all the same, with some domain, so that a reference to it is not a second
+// mistake.
 Space parse_space(const json& search_space, std::vector<SpaceFlaw>& flaws);
 
 }  // namespace attune

@@ -19,11 +19,11 @@ struct DomainFlaw {
 
 std::expected<Domain, DomainFlaw> parse_domain(std::string_view type, const json& value);
 
-// What is wrong with `value`, which is at `at`, unless it is a list of 1 to kMaxCandidates values
-// that all can be written as JSON.
+// Checks that `value` is a list of 1 to kMaxCandidates values that can all be written as JSON. `at`
+// is its place. Nothing: it is.
 std::optional<DomainFlaw> flaw_of_candidates(const std::string& at, const json& value);
 
-// The text by which candidates are equal: keys sorted, 1 and 1.0 different.
+// The text by which candidates are compared: keys sorted; 1 and 1.0 are different.
 std::string canonical_text(const json& value);
 
 }  // namespace attune

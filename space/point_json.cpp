@@ -29,8 +29,8 @@ json value_json(const Domain& domain, double value) {
   return value;
 }
 
-// The active parameters of one object, from index i on, each with what it encloses. A push at the
-// end: looking a key up in an ordered object is linear, and a space has no name twice.
+// Writes the active parameters of one object, from index i on, each with what it encloses. Appends
+// without a search: looking a key up in an ordered object is linear, and a space has no name twice.
 void write_members(const Space& space, const Point& point, std::size_t& i,
                    const std::optional<Condition>& scope, json& object) {
   while (i < space.params.size() && space.params[i].condition == scope) {

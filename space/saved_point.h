@@ -1,5 +1,5 @@
 #pragma once
-// Points in a saved state.
+// Saves and loads points, as part of a state.
 #include <span>
 #include <vector>
 
@@ -10,8 +10,8 @@ namespace attune {
 
 json save_point(const Point& point);
 
-// Checks that exactly the active parameters have values, and these are possible. With gaps those
-// at the top may lack them (Tuner::takes_gaps).
+// Checks that exactly the active parameters have values, and that these are possible. With gaps
+// parameters at the top may have none (Tuner::takes_gaps).
 enum class Gaps { none, allowed };
 Result<void> check_point(const Space& space, const Point& point, Gaps gaps = Gaps::none);
 Result<Point> load_point(const Space& space, const json& state);
@@ -21,7 +21,7 @@ json save_points(std::span<const Point* const> points);
 Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count,
                                        Gaps gaps = Gaps::none);
 
-// Whether a value could have come from the domain; q is not demanded.
+// Whether a value could have come from the domain; it need not be a multiple of q.
 bool is_possible(const Domain& domain, double value);
 
 }  // namespace attune

@@ -97,9 +97,8 @@ struct Space {
   bool feasible(const Point& point) const;  // whether all constraints hold
 };
 
-// Whether `param` stands in an option of parameter `ancestor`, at any depth. Right for the
-// parameters behind `ancestor`, one after the other up to the first that does not: their order is
-// depth-first.
+// Whether `param` stands in an option of parameter `ancestor`, at any depth. Valid only for the
+// parameters behind `ancestor`, up to the first for which it is false: their order is depth-first.
 inline bool is_descendant(const Param& param, std::size_t ancestor) {
   return param.condition && param.condition->parent >= ancestor;
 }
