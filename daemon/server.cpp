@@ -83,6 +83,7 @@ void Server::handle_frames() {
   const bool all = !dispatcher_->blocked() || dispatcher_->resume();
   held_ = !all || !pass_on_frames();
   if (!held_) channel_.receive();
+  // Once for all commands of this turn: to wake a worker for each command would cost more.
   workers_->wake();
   commit();
   // If only the journal's memory was full, no event tells that commit() has made room.
@@ -113,6 +114,7 @@ bool Server::pass_on_frames() {
 // True: the frame was the IN of a manager that resumes exactly, and has been answered.
 bool Server::greet(const Frame& frame) {
   greeted_ = true;
+  // These records still belong to the former daemon: they stand before this daemon's `begin`.
   for (JournalRecord& record : beginning_.fresh) recorder_->append(std::move(record));
   recorder_->begin(beginning_.how, frame);
   const bool exact = beginning_.how == BeginHow::exact;

@@ -129,6 +129,7 @@ class WebSocketChannel final : public Channel {
     pause_.expires_after(rest);
     pause_.async_wait([this](const boost::system::error_code& cancelled) {
       if (cancelled || state_ != State::connecting) return;
+      // The first connection has one deadline for all tries; to connect again each try has its own.
       if (dialect_) set_deadline(options_.try_for);
       connect();
     });
@@ -197,6 +198,7 @@ class WebSocketChannel final : public Channel {
   }
 
   void take(const WebSocketConnection::Message& message) {
+    // The connection works: after the next loss all tries count anew.
     tries_ = 0;
     ++messages_;
     if (message.too_large) {
@@ -267,6 +269,7 @@ class WebSocketChannel final : public Channel {
 
   void write() {
     if (state_ != State::open || writing_) return;
+    // The manager's first message decides the form of ours, so nothing is written before it.
     if (outbox_.empty() || !dialect_) {
       if (closing_ && !staying_) say_good_bye();
       return;

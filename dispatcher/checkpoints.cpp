@@ -9,6 +9,7 @@ namespace attune {
 
 std::optional<std::string> Checkpoints::put(TrialId trial, std::string checkpoint) {
   std::string& newest = newest_[trial];
+  // The same name again replaces nothing: to return it would drop the newest checkpoint.
   if (newest == checkpoint) return std::nullopt;
   std::string former = std::exchange(newest, std::move(checkpoint));
   return former.empty() ? std::nullopt : std::optional(std::move(former));

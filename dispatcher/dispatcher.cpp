@@ -38,6 +38,7 @@ void Dispatcher::attach(Sink& sink, Journal& journal) {
 
 bool Dispatcher::accept(Frame frame) {
   if (frame.code != code_of(Initialize{})) ++commands_;
+  // Counted and recorded even if it is bad, because the manager counts it, too.
   auto command = decode(frame, options_.limits);
   log_.debug("received {} of {} bytes", frame.code, frame.payload.size());
   text_bytes_ = frame.payload.size();
@@ -150,6 +151,7 @@ void Dispatcher::route(ReportMetricData& c) {
   } else if (options_.has_assessor) {
     to_assessor(IntermediateResult{trial, c.sequence, std::move(c.value)});
   }
+  // The job of the trial is known now: decisions that waited for it can be sent.
   for (const Decision& decision : jobs_.released(trial)) carry_out(decision);
 }
 
@@ -253,6 +255,7 @@ void Dispatcher::route(const Terminate&) { sink_->terminate(); }
 
 void Dispatcher::route(const Ping& c) {
   if (c.token.empty() || !options_.capabilities.sync) return;
+  // One barrier in each queue. PO follows when both workers have reached theirs.
   const std::uint64_t number = ++barriers_;
   echoes_.emplace(number, Echo{c.token});
   to_tuner(Barrier{number});
@@ -349,6 +352,7 @@ void Dispatcher::send(const Command& command) {
   Frame frame = encode(command);
   if (!std::holds_alternative<Initialized>(command)) ++answers_;
   log_.debug("answered {} of {} bytes", frame.code, frame.payload.size());
+  // The record comes first: the server holds the answer back until this record is safe.
   journal_->append({RecordKind::answer, frame_payload(frame)});
   sink_->send(std::move(frame));
 }

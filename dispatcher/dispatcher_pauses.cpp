@@ -13,6 +13,7 @@ void Dispatcher::carry_out(const Decision& decision) {
     case Action::keep_going:
       return;
     case Action::stop:
+      // A paused trial without a job cannot be killed, and no TrialEnd will come: it ends here.
       if (jobs_.give_up(decision.trial)) return end_trials({{decision.trial}, End::stopped});
       if (const auto job = jobs_.pass_gate(decision)) {
         send(KillTrialJob{*job, can.reason ? decision.reason : ""});
@@ -64,6 +65,7 @@ void Dispatcher::answer(Offer& m) {
         log_.warning("trial {} starts from scratch: {} has no checkpoint", m.trial,
                      trial_name(*m.checkpoint_from));
       }
+      // The trial continues in a new job, which starts from the trial's own checkpoint.
     } else if (resumed && job.resume_trial_job_id.empty()) {
       job.checkpoint_from = jobs_.checkpoints().newest(m.trial);
     }

@@ -100,6 +100,7 @@ void Dispatcher::finish_save() {
 }
 
 Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
+  // The server makes snapshots only when a search space is in force.
   initialized_ = true;
   commands_ = TRY(count_at(state, "commands"));
   answers_ = TRY(count_at(state, "answers"));

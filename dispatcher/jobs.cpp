@@ -53,6 +53,8 @@ Jobs::Bound Jobs::bind_metric(const std::string& name, const ParameterId& parame
   if (job.ended) return bound;
   const bool known = std::ranges::find(job.trials, bound.trial) != job.trials.end();
   if (known && job_of(bound.trial) == &entry) return bound;
+  // Only a TrialEnd has bound this trial to the former job, and this metric shows that it meant
+  // another trial. So this trial runs, and the end is owed to the other one (Ended::misnamed).
   if (Entry* former = job_of(bound.trial); former && former->second.guess) {
     bound.revived = true;
     misnamed_.push_back(*former->second.guess);
@@ -76,6 +78,8 @@ std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId&
   job.ended = true;
   job.saving = false;
   Ended ended;
+  // A job without a metric is taken at TrialEnd's word, until a metric shows that the word was
+  // wrong.
   if (const auto named = ours(parameter_id); named && !job_of(*named)) {
     if (job.trials.empty()) {
       bind(entry, *named);
@@ -85,6 +89,8 @@ std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId&
       misnamed_.pop_back();
     }
   }
+  // A kill in place of a pause ends with EARLY_STOPPED. With any other event the job ended by
+  // itself before the kill.
   ended.paused = job.pause == Pause::asked_by_kill && event == Event::early_stopped;
   job.pause = ended.paused ? Pause::paused : Pause::none;
   ended.trials = job.trials;
@@ -105,7 +111,7 @@ std::optional<std::string> Jobs::pass_gate(const Decision& decision, bool by_kil
   Entry* entry = job_of(decision.trial);
   if (!entry) {
     auto& waiting = waiting_[decision.trial];
-    // Whoever is to be stopped need not be paused before; twice the same is once.
+    // A stop replaces all decisions that wait, and needs none behind it. Equal decisions wait once.
     std::erase_if(waiting, [&](const Decision& earlier) {
       return decision.action == Action::stop || earlier.action == decision.action;
     });
@@ -115,7 +121,7 @@ std::optional<std::string> Jobs::pass_gate(const Decision& decision, bool by_kil
   }
   Job& job = entry->second;
   if (decision.action == Action::stop && job.pause == Pause::asked_by_kill) {
-    job.pause = Pause::none;  // then its end is one
+    job.pause = Pause::none;  // the stop replaces the pause: the job's end is a real end
   }
   if (job.ended || job.killed) return std::nullopt;
   if (decision.action == Action::stop) {
@@ -143,6 +149,7 @@ std::optional<std::vector<TrialId>> Jobs::paused(const std::string& name,
   Entry& entry = entry_of(name);
   Job& job = entry.second;
   if (job.ended) return std::nullopt;
+  // PAUSED may be the first message about this job: then it says which trial the job runs.
   if (const auto named = ours(parameter_id); job.trials.empty() && named && !job_of(*named)) {
     bind(entry, *named);
   }
@@ -160,11 +167,11 @@ std::vector<TrialId> Jobs::pause_failed(const std::string& name) {
 
 Jobs::Resume Jobs::resume(TrialId trial) {
   Entry* entry = job_of(trial);
-  if (!entry) return {.possible = true, .job = {}};  // not heard of since a restart
+  if (!entry) return {.possible = true, .job = {}};  // nothing was heard of its job since a restart
   Job& job = entry->second;
   if (job.pause != Pause::paused || (job.killed && !job.ended)) return {};
   if (job.ended) {
-    // Without a job until the new one is heard of.
+    // Its job ended in place of a pause. It has no job until a metric comes from the new one.
     give_up(trial);
     std::erase(job.trials, trial);
     job_of_.erase(trial);
@@ -198,8 +205,8 @@ Jobs::Saving Jobs::saving(TrialId trial) const {
 TrialId Jobs::adopt(const std::string& name, TrialId parameter_id, bool paused) {
   Entry& entry = entry_of(name);
   Job& job = entry.second;
-  // What the saved table says of the job is the truth, as the alias may have been lost with the
-  // last second.
+  // The saved table decides which trial the job runs: the record of an alias may have been lost
+  // with the last second of the journal.
   const TrialId named = trial_of(parameter_id);
   const bool other = !job.trials.empty() && job.trials.front() >= 0 &&
                      std::ranges::find(job.trials, named) == job.trials.end();

@@ -111,6 +111,7 @@ Result<AskTrials> load_ask(const json& state, std::size_t most) {
   m.request = TRY(integer_at(state, "request"));
   m.first = TRY(integer_at(state, "first"));
   m.count = TRY(integer_at(state, "count"));
+  // Refused here: else the tuner would be asked for a damaged number of trials.
   if (m.request < 0 || m.first < m.request || m.first > kLargestId || m.count < 1 ||
       static_cast<std::size_t>(m.count) > most) {
     return fail("saved state: an impossible request");

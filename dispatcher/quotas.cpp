@@ -38,6 +38,7 @@ void Quotas::asked(TrialId first, std::int64_t count) {
 void Quotas::offered(TrialId asked, TrialId trial) {
   if (asked != trial) {
     outstanding_.erase(asked);
+    // If it continues in another job, that one costs nothing, too.
     outstanding_[trial].has_job = false;
   }
   outstanding_[trial].offered = true;

@@ -206,6 +206,7 @@ Result<void> Replay::restart() {
 }
 
 Result<void> Replay::settle_and_restart() {
+  // put_aside() may queue a final result, so this goes on until the workers say nothing more.
   do {
     settle();
     if (!trouble_.empty()) return fail(trouble_);

@@ -32,6 +32,7 @@ Result<Effects> Session::set_space(Space space) {
     auto moved = [&](const Point& point, Missing missing) {
       return carried_point(*tuner_, *space_, tuner_->parameters(*old, point), missing);
     };
+    // The tuner has forgotten everything (Tuner::set_space), so it is told and adopts again.
     std::vector<Outcome> kept;
     for (Outcome& outcome : history_) {
       // A trial without a result may be revived, and needs a whole point then.
@@ -62,6 +63,7 @@ Replies Session::request(TrialId first, std::int64_t count, TrialId request) {
   if (first == request && ++requests_ >= kPatience) {
     append(replies, tell_finished(requests_ - kPatience));
   }
+  // No ask of an earlier request is left, so none can get a second NoMore.
   if (pending_.empty() && !announced_.contains(request)) announced_.clear();
   std::vector<Ask> asks;
   for (std::int64_t i = 0; i < count; ++i) asks.push_back({first + i, request});
@@ -214,6 +216,7 @@ Replies Session::final_result(TrialId id, const json& value) {
   }
   finished_.erase(id);
   Replies replies = conclude(trial, std::move(outcome));
+  // Its TrialEnd came before: nothing else will remove it.
   if (ended) forget(trials_.find(id));
   return replies;
 }
@@ -250,6 +253,7 @@ Replies Session::tell_finished(std::uint64_t until) {
   }
   Replies replies;
   for (const TrialId id : due) {
+    // conclude() answers waiting asks, which may have told this one already.
     if (finished_.erase(id) == 0) continue;
     const auto trial = trials_.find(id);
     if (trial->second.point) resultless_.insert(id);

@@ -20,6 +20,7 @@ Effects Session::report(const Report& report) {
   const auto known = trials_.find(report.trial);
   if (known == trials_.end()) return {};
   Effects effects;
+  // The manager that was asked for this pause has started anew, and must be asked again.
   if (known->second.in_doubt && known->second.state == State::pausing) {
     effects.decisions.push_back({report.trial, Action::pause, "decided before the restart"});
   }
@@ -52,7 +53,7 @@ Effects Session::paused(TrialId id) {
   set_state(*trial, State::paused);
   const auto held = std::ranges::find(held_, id, &Held::trial);
   if (held == held_.end()) {
-    if (!decided) hold(id, *trial);
+    if (!decided) hold(id, *trial);  // the tuner does not know, and would not continue it
   } else if (held->ask) {
     effects.replies.emplace_back(offer(*held->ask, id, held->proposal));
     held_.erase(held);

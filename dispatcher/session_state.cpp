@@ -254,6 +254,7 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
     requests_ = static_cast<std::uint64_t>(TRY(integer_at(state, "requests")));
   }
   if (!space) return {};
+  // The space comes first: the tuner and the saved points need it.
   TRY(tuner_->set_space(*space));
   space_ = std::move(space);
   TRY(tuner_->load(TRY(value_at(state, "tuner"))));

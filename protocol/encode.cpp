@@ -34,6 +34,7 @@ constexpr std::array<CodeName, 21> kNames{{
     {"CD", "DropCheckpoint"},
 }};
 
+// In the order of TrialEnd::Event.
 constexpr std::array<std::string_view, 8> kEvents = {
     "SUCCEEDED",     "FAILED", "USER_CANCELED", "SYS_CANCELED",
     "EARLY_STOPPED", "PAUSED", "PAUSE_FAILED",  "UNKNOWN"};

@@ -12,7 +12,8 @@ namespace attune {
 namespace {
 
 constexpr double kCentre = 0.5;
-constexpr double kSmallest = 0x1p-53;  // the distance of the largest double below 1 from 1
+// Normals have no finite value at 0 and 1. 1 - kSmallest is the largest double below 1.
+constexpr double kSmallest = 0x1p-53;
 
 std::size_t width(const Domain& domain) {
   if (const auto* choice = std::get_if<Choice>(&domain)) return choice->candidates.size();

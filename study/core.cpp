@@ -99,6 +99,7 @@ Result<Asked> StudyCore::ask(std::int64_t count, int slot) {
     asked.no_more = true;
     asked.reason = *no_more_;
   }
+  // Nothing has changed: no event.
   if (!requests && asked.trials.empty()) return asked;
   json trials = json::array();
   for (const Suggestion& trial : asked.trials) {

@@ -8,6 +8,7 @@
 namespace attune {
 namespace {
 
+// In the order of Event::Kind. The first key of a line says the kind.
 constexpr std::array<std::string_view, 7> kKinds = {"ask",  "report",  "tell",  "fail",
                                                     "stop", "enqueue", "import"};
 

@@ -141,6 +141,7 @@ Verdict Optimizer::report(std::size_t slot, TrialId id, std::int64_t step, const
       [&](StudyCore& core) { return core.report(id, value, step, event_slot(slot)); });
   const bool is_closed = !verdict && study_.is_closed();
   if (is_closed) end_with(verdict.error());
+  // A report may let the tuner answer an ask that waited: idle slots try again.
   if (busy_ < slots_.size()) fill(slot);
   pass_turn(slot);
   if (is_closed) return {true, ""};

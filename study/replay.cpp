@@ -113,6 +113,8 @@ Result<Replayed> replay(std::string_view bytes, const TunerRegistry& tuners,
     }
     return std::nullopt;
   };
+  // First all asks are repeated. If this version answers one differently, the study is made again
+  // with the trials of the file.
   const std::vector<std::string> so_far = replayed.warnings;
   if (const auto differs = TRY(run(Asks::repeat))) {
     replayed.warnings = so_far;

@@ -68,6 +68,8 @@ Result<void> Study::Impl::store() {
   if (written == events.size()) return {};
   std::string lines;
   for (std::size_t i = written; i < events.size(); ++i) lines += line_of(to_json(events[i]));
+  // The core knows events that the file lacks. What is written behind them would not follow from
+  // the file, so the study refuses everything from now on.
   if (auto appended = file->append(lines); !appended) {
     broken = Error{appended.error().message + "; the study is closed"};
     return std::unexpected(*broken);

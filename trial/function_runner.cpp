@@ -72,7 +72,7 @@ Result<json> FunctionRunner::step() {
   if (result->contains(LockStep::kDuplicate)) {
     json repeated = last_result_;
     repeated[LockStep::kDuplicate] = true;
-    repeated.erase("should_checkpoint");
+    repeated.erase("should_checkpoint");  // true only for a checkpoint that save() has not seen
     result = std::move(repeated);
   }
   if (lock_step_->has_new_checkpoint()) (*result)["should_checkpoint"] = true;
@@ -105,6 +105,7 @@ Result<fs::path> FunctionRunner::save() {
   auto checkpoint = lock_step_->checkpoint();
   if (checkpoint && !checkpoint_dirs::is_null(*checkpoint)) {
     folder = *std::move(checkpoint);
+    // stop() removes the temporary folder, so what is saved must be a permanent copy.
     if (folder == temporary_) {
       folder = TRY(
           checkpoint_dirs::make_permanent(folder, options_.log_directory, progress_.iteration()));
