@@ -47,7 +47,7 @@ UniqueFd find_manager() {
     if (!launched) return {};
     // glibc 2.36 declares pidfd_open without C linkage.
     UniqueFd opened(static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)));
-    // A number may have been given to another process by then, but not while its child lives.
+    // The number may belong to another process by now, but not if this child still has that parent.
     if (parent_of(process) != parent) return {};
     return opened;
   }

@@ -82,7 +82,7 @@ void PipeChannel::on_written(const boost::system::error_code& error) {
     log_.warning("the manager no longer reads: {}", error.message());
     manager_gone_ = true;
     outgoing_.clear();
-    // What it sent before is still handled: a state that is saved at the end must know of it.
+    // What the manager sent before is still handled and recorded: the next daemon must know of it.
     grace_.expires_after(kGrace);
     grace_.async_wait([this](const boost::system::error_code& cancelled) {
       if (!cancelled) events_->on_end(kExitOk);

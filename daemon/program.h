@@ -1,5 +1,5 @@
 #pragma once
-// All of attuned but its algorithms and its entropy, which main brings.
+// The program attuned, except for its algorithms and its entropy, which main() brings.
 #include <cstdint>
 
 #include "daemon/crew.h"

@@ -29,6 +29,8 @@ void Recorder::begin_snapshot() {
 bool Recorder::snapshot_due(double seconds, double saving) {
   if (!file_ || file_->writing_snapshot() || !file_->trouble().empty()) return false;
   const std::uint64_t since = file_->bytes_since_snapshot();
+  // The bytes since the newest written snapshot begin at its mark. If they begin before mark_, the
+  // snapshot that was begun there could not be written.
   if (std::exchange(writing_, false)) rule_.ended(file_->position() - since >= mark_);
   return rule_.due({since, file_->snapshot_bytes(), seconds, saving});
 }

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// A daemon whose manager has gone ends within this time, see server.cpp.
+// A daemon whose manager has gone ends within this time (deadlines.h, PipeChannel).
 constexpr milliseconds kEnding{5000};
 
 // How long to wait for the journal: longer than a former daemon can live without its manager, which

@@ -281,7 +281,7 @@ void Server::on_signal(int signal) {
     parting_ = Parting::agreed;
     return set_deadline(kQuickStop);
   }
-  // NNI 3.0 would take a mere good-bye for a reason to wait for ever.
+  // After a mere good-bye NNI 3.0 would wait for ever.
   if (!configuration_.websocket_url.empty()) {
     transmit(encode(DaemonError{"attuned was ended by signal " + std::to_string(signal)}));
   }

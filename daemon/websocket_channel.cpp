@@ -370,7 +370,7 @@ class WebSocketChannel final : public Channel {
   std::unique_ptr<WebSocketConnection> connection_;            // none between two tries
   std::vector<std::unique_ptr<WebSocketConnection>> dropped_;  // until they are idle
 
-  std::optional<Dialect> dialect_;  // since the first message; it was connected, then
+  std::optional<Dialect> dialect_;  // set by the first message; none: no message has come yet
   std::uint64_t messages_ = 0;
   std::deque<Result<Frame>> inbox_;
   std::size_t ahead_ = 0;  // bytes in inbox_

@@ -185,6 +185,7 @@ void WebSocketConnection::close(std::uint16_t code, const std::string& reason, D
       [impl = impl_.get()](Code error) { impl->finish(impl->on_closed, error); });
 }
 
+// The handlers of all operations still come, with errors. They see `dropped`, and call nobody.
 void WebSocketConnection::drop() {
   impl_->dropped = true;
   impl_->resolver.cancel();

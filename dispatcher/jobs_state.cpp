@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-// A job in one number: bits, then how it is paused (2 bits), then the guess, 0 for none.
+// One number describes a job: four flags, its Pause in two bits, and then its guess (0: none).
 constexpr int kEnded = 1, kKilled = 2, kImported = 4, kSaving = 8, kPauseUnit = 16, kGuessUnit = 64;
 constexpr int kEvents = static_cast<int>(TrialEnd::Event::unknown) + 1;
 

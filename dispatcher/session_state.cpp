@@ -228,7 +228,7 @@ json Session::save() const {
   state["announced"] = save_numbers(announced);
   state["doubts"] = doubts_;
   state["requests"] = requests_;
-  if (!space_) return state;  // then there is nothing else, and the tuner has yet to begin
+  if (!space_) return state;  // before the first space there is nothing else
   state["tuner"] = tuner_->save();
   state["trials"] = save_trials();
   state["held"] = save_held();

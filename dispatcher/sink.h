@@ -21,7 +21,8 @@ class Sink {
  public:
   virtual ~Sink() = default;
   virtual void send(Frame frame) = 0;
-  // The daemon must stop, orderly, with this code; said at most once.
+  // The daemon must stop, in an orderly way, with this code. Of several calls the first code
+  // counts.
   virtual void fatal(ExitCode code, const std::string& message) = 0;
   // The result of Dispatcher::save(): the whole state, which a later dispatcher's load() takes. Its
   // members "tuner" and "assessor" are for the load() of the two workers.

@@ -2,8 +2,8 @@
 // Enumerates a space on an ever finer grid, in the order of NNI's GridSearch (v2.6 and later):
 // epoch 0 has every candidate and integer, and the median of every real; each later epoch halves
 // the intervals between the grid values of the reals, and visits what is new, last parameter
-// fastest. A finite space is visited exactly once; a continuous one never ends before the doubles
-// do.
+// fastest. A finite space is visited exactly once; a continuous one ends only when no double is
+// left between the grid values.
 //
 // NNI ends as soon as one epoch has no new value, even if rounded values are left in some interval.
 // This goes on until none is left.

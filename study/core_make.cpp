@@ -1,4 +1,5 @@
-// How a study core comes to be, and what comes into it from outside of its own trials.
+// Makes a study core, and takes in what does not come from its own asks: enqueued points, imported
+// results, the trials of a file.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -28,7 +29,8 @@ Result<void> positive(std::optional<int> number, std::string_view name) {
   return {};
 }
 
-// `maximize` is of the metric "default": beside objectives it can only contradict.
+// `maximize` is the direction of the metric "default". Beside objectives it may only agree with
+// them.
 Result<void> one_direction(const StudyOptions& options) {
   if (!options.maximize || options.objectives.empty() || options.objectives.front().maximize) {
     return {};

@@ -1,4 +1,4 @@
-// Study::optimize, and the programs of one call on top of it.
+// Study::optimize(), and minimize() and maximize() on top of it.
 #include <utility>
 
 #include "study/optimizer.h"

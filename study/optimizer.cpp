@@ -49,6 +49,7 @@ void Optimizer::give_up_from(std::size_t first, const std::string& why) {
                             static_cast<int>(slot));
     --busy_;
   }
+  // The turn must not stay with a slot that has no trial any more.
   if (busy_ == 0 || !slots_[turn_].trial) pass_turn(turn_);
 }
 

@@ -48,7 +48,7 @@ struct OptimizeOptions {
 
 class Study {
  public:
-  // space: NNI's types (docs/search-space.md), as text.parse or SpaceBuilder make it.
+  // space: NNI's types (docs/search-space.md), as parse_json() or SpaceBuilder make it.
   static Result<Study> create(const json& space, const StudyOptions& options = {});
 
   // Continues the study in the file, and writes to it. Trials that were asked for and not told are

@@ -29,8 +29,8 @@ class ResultCounters {
 
   // What a checkpoint keeps: iteration, timesteps_total, episodes_total, time_total.
   json state() const;
-  // Sets it, and begins the *_since_restore counters anew. An error: a field is missing or no
-  // number.
+  // Restores that state, and begins the *_since_restore counters anew. An error: a field is missing
+  // or no number.
   Result<void> restore(const json& state);
 
   std::int64_t iteration() const { return iteration_; }

@@ -45,7 +45,7 @@ struct BufferClientOptions {
   std::string address_file;  // of the coordinator: program.json in its folder
   std::string task;          // the id of the own task, and which attempt of it this is
   std::int64_t attempt = 0;
-  std::string key;  // of the program of this attempt: what its worker has given it
+  std::string key;  // of this attempt; its worker gave it to the program
   // How many items of each buffer may be without an acknowledgement when push() returns. 0: none.
   // An acknowledged item is not lost if the coordinator is killed.
   std::size_t unacknowledged = 0;

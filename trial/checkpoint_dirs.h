@@ -6,9 +6,9 @@
 //   checkpoint_-1         null: saved before there was anything to save
 //   checkpoint_tmp<text>  temporary: unpacked from bytes, removed with its owner
 //
-// Each holds the empty file .is_checkpoint, by which it is found; null and temporary ones also
-// .null_marker and .temp_marker. What the runner knew is in .tune_metadata, a JSON object.
-// Errors are a disk that refuses, with the path, unless something else is said.
+// Each holds the empty file .is_checkpoint, by which it is found; null and temporary ones also hold
+// .null_marker and .temp_marker. The file .tune_metadata, a JSON object, has the state of the
+// runner. Unless something else is said, errors are those of the disk, with the path.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -35,8 +35,9 @@ Result<std::filesystem::path> make_permanent(const std::filesystem::path& tempor
 Result<void> write_metadata(const std::filesystem::path& folder, const json& metadata);
 Result<json> read_metadata(const std::filesystem::path& folder);  // an object
 
-// All regular files of the folder as bytes (trial/packed_files.h), and
-// back into a temporary folder. Errors: bytes that are none of these, a path that leads out.
+// pack() returns all regular files of the folder as bytes (trial/packed_files.h); unpack() writes
+// them into a temporary folder. Errors: the bytes are no such files, or a path leads out of the
+// folder.
 Result<std::string> pack(const std::filesystem::path& folder);
 Result<std::filesystem::path> unpack(std::string_view bytes, const std::filesystem::path& logs);
 

@@ -50,25 +50,27 @@ class FunctionRunner {
   FunctionRunner(const FunctionRunner&) = delete;
   FunctionRunner& operator=(const FunctionRunner&) = delete;
 
-  // The next result: what was reported (a number is under "_metric"; what the function returned is
-  // reported, too), "should_checkpoint": true when the function has named a checkpoint that save()
-  // has not seen, experiment_id, pid, hostname, node_ip, config, and what
-  // ResultCounters::complete() adds. When the function has ended: the last report once more with
-  // "__duplicate__": true, which counts nothing. The function may report "done": true: whoever
-  // steps should stop then. Errors: the function threw (with what it said); its thread cannot be
-  // made, and may be tried again; it ended, and there is nothing left to return; the runner was
-  // stopped.
+  // Runs the function to its next report, and returns the result. It contains what was reported (a
+  // number is under "_metric"; what the function returned is reported, too), experiment_id, pid,
+  // hostname, node_ip, config, and what ResultCounters::complete() adds; also "should_checkpoint":
+  // true if the function has named a checkpoint that save() has not seen. When the function has
+  // ended, the last report comes once more with "__duplicate__": true, which counts nothing. The
+  // function may report "done": true: the caller should stop then.
+  //
+  // Errors: the function threw (with its message); its thread cannot be made, which may be tried
+  // again; the function has ended, and there is nothing left to return; the runner was stopped.
   Result<json> train();
 
-  // The folder of the newest checkpoint, with the state of the runner written into it. Without one:
-  // a null checkpoint, with which a trial begins anew. One that was restored from bytes becomes
-  // permanent. Only a function that takes a CheckpointDir can go on from it.
+  // Writes the state of the runner into the folder of the newest checkpoint, and returns that
+  // folder. Without a checkpoint it makes a null checkpoint, with which a trial begins anew. A
+  // checkpoint that was restored from bytes becomes permanent. Only a function that takes a
+  // CheckpointDir can continue from one.
   Result<std::filesystem::path> save();
   Result<std::string> save_to_object();  // as bytes
 
-  // Before the first train(): the function begins with this checkpoint. `path` is a folder that
-  // save() returned, or lies in it. The folder that bytes are unpacked into lives until stop(),
-  // reset() or the next restore that succeeds.
+  // Must be called before the first train(), also after reset(): the function begins with this
+  // checkpoint. `path` is a folder that save() returned, or lies in it. The folder that bytes are
+  // unpacked into lives until stop(), reset() or the next restore that succeeds.
   Result<void> restore(const std::filesystem::path& path);
   Result<void> restore_from_object(std::string_view bytes);
 
@@ -81,14 +83,14 @@ class FunctionRunner {
   }
 
   // Ends the function: its report() throws TrialStopped. A function that neither reports nor
-  // returns within the patience is left behind: its thread runs on, with what it shares kept alive,
-  // until it reports or the process ends. The error: the function threw, and train() has not told
-  // it; or it was left behind. Nothing happens the second time.
+  // returns within the patience is left behind: its thread runs on, and keeps alive what it shares,
+  // until it reports or the process ends. An error: the function threw, and no train() has returned
+  // that; or it was left behind. A second call does nothing.
   Result<void> stop();
 
-  // Ends the function, and begins anew with this configuration, from no checkpoint. Also after the
-  // function has ended, failed, or was stopped. The error: it would have to be left behind; the
-  // runner is stopped then.
+  // Ends the function, and begins anew with this configuration, from no checkpoint. Works also
+  // after the function has ended, failed, or was stopped. An error: the function would have to be
+  // left behind; then the runner is stopped.
   Result<void> reset(json config);
 
   const json& config() const { return options_.config; }

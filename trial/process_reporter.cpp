@@ -113,6 +113,7 @@ void ProcessReporter::set_checkpoint(const fs::path& path) {
   const fs::path replaced = partial / (std::string(kReplaced) + name);
   if (trial_.checkpoint_dir()) flush_all(partial / name);
   fs::remove_all(replaced);  // left by a call that failed
+  // If the process ends between these two renamings, the next attempt puts the former one back.
   if (fs::exists(place)) fs::rename(place, replaced);
   fs::rename(partial / name, place);
   if (trial_.checkpoint_dir()) flush(folder());

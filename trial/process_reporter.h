@@ -13,8 +13,8 @@ namespace attune {
 
 class ProcessReporter final : public StatusReporter {
  public:
-  // Removes what an earlier attempt began to save and did not finish. What it was about to replace
-  // counts again.
+  // Removes what an earlier attempt began to save and did not finish. A checkpoint that it was
+  // about to replace counts again.
   explicit ProcessReporter(Trial& trial);
   ProcessReporter(const ProcessReporter&) = delete;
   ProcessReporter& operator=(const ProcessReporter&) = delete;
@@ -25,8 +25,8 @@ class ProcessReporter final : public StatusReporter {
   std::string trial_id() const override { return trial_.id(); }
   std::filesystem::path log_directory() const override { return trial_.output_directory(); }
   std::filesystem::path make_checkpoint_dir(std::int64_t step) override;
-  // The path may be used no longer: the checkpoint has moved to its place. Flushed to the disk
-  // before, unless nobody keeps checkpoints.
+  // Moves the checkpoint to its place: the path must not be used any longer. Flushes it to the disk
+  // first, unless nobody keeps checkpoints.
   void set_checkpoint(const std::filesystem::path& path) override;
 
   // What an earlier attempt left: the checkpoint of the highest step.

@@ -37,14 +37,15 @@ struct TrialOptions {
 
 class Trial {
  public:
-  // Alone when NNI_PLATFORM is unset, empty, "standalone" or "unittest". Under a manager when it is
-  // "local"; that sets NNI_SYS_DIR, the folder of the trial, and (all optional) NNI_TRIAL_JOB_ID,
-  // NNI_TRIAL_SEQ_ID, NNI_OUTPUT_DIR, ATTUNE_CHECKPOINT_DIR, ATTUNE_ATTEMPT, ATTUNE_TASK_KEY,
-  // MULTI_PHASE.
-  // Errors: NNI_SYS_DIR is missing, the metrics file cannot be opened, a number is none, the
-  // defaults are no object, the parameters file cannot be read; a manager that speaks HTTP or reads
-  // standard output (NNI_TRIAL_COMMAND_CHANNEL, REUSE_MODE, any other NNI_PLATFORM), which this
-  // library does not.
+  // The trial is alone if NNI_PLATFORM is unset, empty, "standalone" or "unittest". It is under a
+  // manager if that is "local". Then the manager sets NNI_SYS_DIR, the folder of the trial, and
+  // (all optional) NNI_TRIAL_JOB_ID, NNI_TRIAL_SEQ_ID, NNI_OUTPUT_DIR, ATTUNE_CHECKPOINT_DIR,
+  // ATTUNE_ATTEMPT, ATTUNE_TASK_KEY, MULTI_PHASE.
+  //
+  // Errors: NNI_SYS_DIR is missing; the metrics file cannot be opened; a variable that must be a
+  // number is none; the defaults are no object; the parameters file cannot be read; the manager
+  // speaks HTTP or reads standard output (NNI_TRIAL_COMMAND_CHANNEL, REUSE_MODE, any other
+  // NNI_PLATFORM), which this library does not support.
   static Result<Trial> from_environment(const TrialOptions& options = {});
 
   bool stand_alone() const { return system_directory_.empty(); }
@@ -63,13 +64,13 @@ class Trial {
   Result<std::optional<json>> next_parameters();
 
   // An intermediate result: a number, or an object, whose "default" a manager compares. NaN and
-  // infinities are told as they are. An error: nothing was reported; before the first
-  // next_parameters(), after final(), `metrics` is neither, too large (MetricFile::kMaxRecord), or
-  // the disk refuses.
+  // infinities are told as they are. After an error nothing was reported: the call came before the
+  // first next_parameters() or after final(), `metrics` is neither, it is too large
+  // (MetricFile::kMaxRecord), or the disk refuses.
   Result<void> report(const json& metrics);
 
-  // The result for these parameters, once: a second one, or a report after it, is an error (NNI's
-  // library sends it, and its manager keeps the last). Errors as report().
+  // The result for these parameters. A second one, or a report after it, is an error (NNI's library
+  // sends it, and its manager keeps the last). Other errors as in report().
   Result<void> final(const json& metrics);
 
   // The folder for checkpoints. The files in it are there again when the trial continues after a

@@ -1,5 +1,5 @@
 #pragma once
-// The shapes of a function that can be tuned, checked where it is wrapped: at compile time. After
+// The shapes of a function that can be tuned, checked at compile time where it is wrapped. After
 // Ray Tune's function API.
 //
 //   f(config)
@@ -7,10 +7,11 @@
 //   f(config, checkpoint_dir)
 //   f(config, reporter, checkpoint_dir)
 //
-// config: const json&, an object; no number or text, which json would turn into. reporter:
-// StatusReporter&. checkpoint_dir: CheckpointDir, the folder to go on from, or nothing; only a
-// function that takes it can continue from a checkpoint. It returns nothing, a number (bool is
-// none), or json: a number or an object of named values. What it returns is its final result.
+// config: const json&, an object. A parameter of type number or text is refused, although json
+// would convert to it. reporter: StatusReporter&. checkpoint_dir: CheckpointDir, the folder to
+// continue from, or nothing; only a function that takes it can continue from a checkpoint. The
+// function returns nothing, a number (not bool), or json: a number or an object of named values.
+// What it returns is its final result.
 #include <concepts>
 #include <filesystem>
 #include <functional>
