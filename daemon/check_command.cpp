@@ -70,9 +70,8 @@ std::vector<Refusal> check_experiment(const Configuration& configuration, const 
   auto made = make_tuner(algorithms.tuners, tuner.name, tuner.arguments, configuration.context,
                          configuration.fallback_seed);
   const bool no_name = !refusals.empty() && refusals.front().path.front() == "name";
-  if (!made && no_name)
-    refusals.front().message =
-        made.error().message;  // also knows NNI's tuners that are not built in
+  // make_tuner() also knows the tuners of NNI that are not built in.
+  if (!made && no_name) refusals.front().message = made.error().message;
   if (!made && refusals.empty())
     refusals.push_back({Part::tuner, {"classArgs"}, made.error().message});
   if (const auto& assessor = configuration.assessor; assessor && !(made && made->wants_reports)) {

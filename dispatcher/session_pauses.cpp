@@ -20,7 +20,7 @@ Effects Session::report(const Report& report) {
   const auto known = trials_.find(report.trial);
   if (known == trials_.end()) return {};
   Effects effects;
-  // The manager that was asked for this pause has started anew, and must be asked again.
+  // The manager was asked for this pause before it started anew, so it must be asked again.
   if (known->second.in_doubt && known->second.state == State::pausing) {
     effects.decisions.push_back({report.trial, Action::pause, "decided before the restart"});
   }

@@ -159,8 +159,8 @@ void Optimizer::finish(std::size_t slot, const Suggestion& trial, const Ended& e
       case TrialState::failed:
         return core.fail_trial(trial.id, ended.reason, number);
       default:
-        if (auto taken = core.tell(trial.id, ended.value, number);
-            !taken) {  // the value is no result
+        // A value that is no result fails the trial.
+        if (auto taken = core.tell(trial.id, ended.value, number); !taken) {
           return core.fail_trial(trial.id, taken.error().message, number);
         }
         return {};
