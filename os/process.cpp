@@ -189,6 +189,12 @@ void ChildProcess::reap() {
   on_exit(status);
 }
 
+void ChildProcess::leave() {
+  running_ = false;
+  grace_.cancel();
+  exit_.close();  // else reap() would report its end, and kill its group
+}
+
 void ChildProcess::terminate(std::chrono::milliseconds grace) {
   if (!running_ || std::exchange(terminating_, true)) return;
   ::kill(-pid_, SIGTERM);

@@ -76,8 +76,8 @@ class ChildProcess {
   void terminate(std::chrono::milliseconds grace);
   void kill();        // SIGKILL to the group
   void ask_to_end();  // SIGTERM to the child alone, at each call
-  // It runs on when this object is gone; its end is not reported.
-  void leave() { running_ = false; }
+  // The child runs on, also when this object is gone. Its end is neither reported nor reaped.
+  void leave();
 
  private:
   ChildProcess(boost::asio::io_context& io, pid_t pid, int pidfd, OnExit on_exit);
