@@ -79,7 +79,6 @@ PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worke
   options.dial.file = role_file_of(coordinator, kClientRole).string();
   options.experiment_id = setup.experiment_id;
   options.experiment_file = worker_file;
-  options.command = setup.experiment.program.command;
   options.report = setup.experiment.program.report;
   // What there is in the pool changes with every worker that comes and goes: trials wait there.
   constexpr double kAny = std::numeric_limits<double>::infinity();

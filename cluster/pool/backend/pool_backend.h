@@ -35,7 +35,6 @@ struct PoolBackendOptions {
   std::string experiment_id;              // the client's name, and the prefix of task ids
   std::string key;                        // proves that the name is ours (cluster/pool/name_key.h)
   std::filesystem::path experiment_file;  // read by the workers; in the shared directory
-  std::string command;                    // for people
   ReportRules report;                     // of the trials
   Resources capacity;                     // that the manager may assume; infinite: any
   Resources least;                        // each trial gets at least this
