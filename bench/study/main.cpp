@@ -1,5 +1,5 @@
 // What embedded tuning costs: trials per second of a function that costs nothing, and the time of a
-// report. docs/study.md shows the figures. Usage: bench_study [FOLDER for the durable file]
+// report. docs/performance.md shows the figures. Usage: bench_study [FOLDER for the durable file]
 #include <fmt/format.h>
 
 #include <algorithm>

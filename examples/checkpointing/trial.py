@@ -74,7 +74,7 @@ def main():
     while state["epoch"] < EPOCHS:
         train_epoch(state, images[:TRAIN], parameters["lr"], parameters["momentum"])
         result = accuracy(state["weights"], images[TRAIN:])
-        attune.save("state.json", json.dumps(state).encode())  # before the report: see the README
+        attune.save("state.json", json.dumps(state).encode())  # before the report: docs/trial-environment.md
         attune.report({"default": result, "epoch": state["epoch"]})
     attune.final(result)
 
