@@ -1,16 +1,17 @@
 #pragma once
-// How much of the time of an attempt lies between its results.
+// Measures the seconds between the results of an attempt.
 #include <algorithm>
 #include <optional>
 
 namespace attune {
 
 struct AttemptTime {
-  double ran = 0;   // at the last one, in seconds that were counted where it runs
-  double last = 0;  // when it came, or the attempt began; as TrialReport::time
+  double ran = 0;   // how long the attempt had run at its last result; as TrialReport::ran
+  double last = 0;  // when that result came, or the attempt began; as TrialReport::time
 
-  // Seconds from the last result until one at `time`, which is the last from now on. What does not
-  // say how long the attempt had run then is told by the clock.
+  // Notes a result at `time`, and returns the seconds since the one before; never negative. They
+  // are the difference of `now_ran` and `ran`, counted where the trial runs. Only without `now_ran`
+  // they are the difference of times, which is wrong if somebody has set the clock.
   double advance(double time, std::optional<double> now_ran) {
     const double since = now_ran ? *now_ran - ran : time - last;
     ran = now_ran ? std::max(ran, *now_ran) : ran + std::max(since, 0.0);

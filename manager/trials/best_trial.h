@@ -8,14 +8,15 @@
 
 namespace attune {
 
-// Of the trials that have succeeded the best, and all trade-offs; as Leaders has them.
+// Keeps the records of the best succeeded trial, or with several objectives of all trade-offs. See
+// Leaders (base/leaders.h) for what is better.
 class BestTrial {
  public:
   explicit BestTrial(std::vector<Objective> objectives) : objectives_(std::move(objectives)) {}
 
-  void offer(const TrialRecord& trial);
-  const std::optional<BestSoFar>& get() const { return best_; }
-  std::vector<TrialRecord> leaders() const;  // the best first; with one objective it alone
+  void offer(const TrialRecord& trial);  // ignored if it has not succeeded, or lacks an objective
+  const std::optional<BestSoFar>& get() const { return best_; }  // nothing: no trial has a result
+  std::vector<TrialRecord> leaders() const;  // the best first; with one objective only that one
 
  private:
   std::vector<Objective> objectives_;

@@ -8,6 +8,7 @@
 namespace attune {
 namespace {
 
+// Removes `id` and returns its number of steps.
 std::int64_t take(std::map<std::string, std::int64_t>& saving, const std::string& id) {
   const auto node = saving.extract(id);
   return node ? node.mapped() : 0;
@@ -33,8 +34,9 @@ std::string CheckpointDesk::save_of_ended(const std::string& job_id) {
   return id;
 }
 
-// A trial that does not run keeps its files in place, and may still go on from them: they are saved
-// when there is room, or by a later manager. A running trial will save others instead.
+// Whether the save found no room and is tried again later. That is done only for a trial that does
+// not run: its files stay as they are, and its next attempt starts from them. A later manager saves
+// them if this one ends first. A running trial changes its files, and will save again anyway.
 bool CheckpointDesk::put_off(const CheckpointStored& saved, LiveTrial& trial, bool ending) {
   const bool rests =
       trial.record.status != TrialStatus::running && (trial.pausing == saved.checkpoint || ending);

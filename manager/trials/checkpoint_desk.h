@@ -1,6 +1,7 @@
 #pragma once
-// Checkpoints on their way: those being saved, those for which there is no room yet, those that the
-// decider waits for, and those that may be deleted. Which ones are kept is CheckpointKeeper's rule.
+// Has the backend save and delete checkpoints, and knows which of them are being saved, wait for
+// room on the disk, are awaited by the decider, or may be deleted. CheckpointKeeper decides which
+// ones are kept.
 #include <map>
 #include <optional>
 #include <set>
@@ -21,10 +22,10 @@ class CheckpointDesk {
  public:
   struct Options {
     CheckpointRules rules;
-    double retry_seconds = 2;       // between two tries to save where there was no room
-    double patience_seconds = 600;  // how long it is tried
+    double retry_seconds = 2;       // between two tries to save while the disk has no room
+    double patience_seconds = 600;  // after so long the desk gives the save up
   };
-  // All but the options outlive it.
+  // The referenced objects outlive the desk.
   CheckpointDesk(Options options, TrialBackend& backend, TrialStore& store, Announcer& announcer,
                  const Clock& clock)
       : options_(std::move(options)),
@@ -34,45 +35,50 @@ class CheckpointDesk {
         announcer_(announcer),
         clock_(clock) {}
 
-  // Begins to save what the trial has in its checkpoint folder; the new checkpoint's id. The
-  // backend answers with CheckpointStored.
+  // Tells the backend to save the trial's checkpoint folder, and returns the id of the new
+  // checkpoint. The backend answers with CheckpointStored.
   std::string save(LiveTrial& trial);
-  std::string save_of_ended(const std::string& job_id);
+  std::string save_of_ended(const std::string& job_id);  // the same for a trial that has ended
+  // The decider asked for the checkpoint `id`, which is being saved.
   void decider_waits_for(const std::string& id) { to_answer_.insert(id); }
 
-  // The backend's answer. `trial` is null when it has ended. `ending`: so does the experiment.
+  // Handles the backend's answer: tells the store, and drops older checkpoints. `trial` is null
+  // when it has ended. `ending`: the end of the experiment is decided.
   struct Answer {
-    bool settled = true;         // false: there was no room, and it will be tried again
-    bool decider_waits = false;  // for this checkpoint
+    bool settled = true;         // false: there was no room, and retry() will try again
+    bool decider_waits = false;  // the caller must tell the decider of this checkpoint
   };
   Answer stored(const CheckpointStored& saved, LiveTrial* trial, bool ending);
 
   bool busy() const { return !saving_.empty(); }
   bool only_waits_for_room() const { return saving_.size() == unsaved_.size(); }
-  void retry(double now);                    // saves what found no room, once it is time
+  void retry(double now);  // from next_retry() on: tries the saves again that found no room
   std::optional<double> next_retry() const;  // in Clock::now() seconds
 
-  // The trial's next start is from there; empty: from scratch. Nobody deletes it before.
+  // The trial's next attempt will start from this checkpoint; empty: from scratch. The checkpoint
+  // is pinned until the next call for the same trial.
   void start_from(LiveTrial& trial, std::string checkpoint);
-  // The decider needs that checkpoint no more.
+  // The decider does not need this checkpoint any more.
   void release(const std::string& id) { drop(keeper_.dropped(id)); }
-  void ended(const std::string& job_id, LiveTrial& trial);  // not started again
-  // Deletes what may go. Only once the store has it that they go: a later manager would miss them.
+  // The trial will not start again. When its last save is done, the backend releases its files.
+  void ended(const std::string& job_id, LiveTrial& trial);
+  // Deletes the files of dropped checkpoints. Call it only after a commit: a later manager that
+  // reads a store without the drop would still start a trial from one of them.
   void delete_dropped();
 
   const std::string& newest(const std::string& job_id) const { return keeper_.newest(job_id); }
   double bytes() const { return keeper_.bytes(); }
 
-  // What an earlier manager has left. `reserve`: this id of the trial is not given out again.
+  // Before the first event, with what an earlier manager left: see CheckpointKeeper.
   void restore(const std::string& job_id, const std::string& id, double bytes, bool ended) {
     keeper_.restore(job_id, id, bytes, ended);
   }
   void reserve(const std::string& job_id, const std::string& id) { keeper_.reserve(job_id, id); }
-  // An earlier manager was saving these when it ended, so nobody knows whether they are whole.
-  // Deletes them; the trials whose they are.
+  // The earlier manager was saving these checkpoints when it ended, so that they may be incomplete.
+  // Deletes them, and returns the job ids of their trials, each once.
   std::vector<std::string> discard_unfinished(const std::vector<std::string>& ids);
 
-  void forget_answers() { to_answer_.clear(); }  // the decider has lost its memory
+  void forget_answers() { to_answer_.clear(); }  // the decider lost its memory, and awaits none
   void save_state(RunnerState& state) const;
 
  private:
@@ -87,13 +93,13 @@ class CheckpointDesk {
   Announcer& announcer_;
   const Clock& clock_;
 
-  // Of trials that have ended: their checkpoints under way, as LiveTrial::saving.
+  // LiveTrial::saving of the trials that have ended, by job id.
   std::map<std::string, std::map<std::string, std::int64_t>> ended_saving_;
-  std::set<std::string> saving_;                // checkpoints under way
-  std::set<std::string> to_answer_;             // of them, those that the decider waits for
-  std::map<std::string, std::string> unsaved_;  // of saving_: those without room, and their trials
-  double retry_at_ = 0;                         // with unsaved_
-  std::vector<std::string> dropped_;            // to delete once that is stored
+  std::set<std::string> saving_;                // checkpoints that are being saved
+  std::set<std::string> to_answer_;             // those of saving_ that the decider waits for
+  std::map<std::string, std::string> unsaved_;  // those of saving_ without room -> their job ids
+  double retry_at_ = 0;                         // Clock::now(); when unsaved_ is tried again
+  std::vector<std::string> dropped_;            // files to delete after the next commit
 };
 
 // The trial whose checkpoint this is: "t0007" of "t0007-2".

@@ -117,6 +117,7 @@ void CheckpointKeeper::thin(const std::string& job_id, Ids& gone) {
   }
 }
 
+// The budget may stay exceeded: needed checkpoints are never taken.
 void CheckpointKeeper::keep_to_budget(Ids& gone) {
   if (!rules_.budget) return;
   Ids droppable;

@@ -1,7 +1,8 @@
 #pragma once
-// Which checkpoints exist, and which may go: the newest of each trial are kept, a budget for the
-// whole experiment takes the oldest first, and what somebody can still need is never dropped: the
-// newest one of a trial that has not ended, and those that a waiting start has pinned.
+// Knows which checkpoints exist, and decides which to delete: it keeps the newest of each trial,
+// and deletes the oldest of the experiment while all together exceed a budget. It never deletes the
+// newest checkpoint of a trial that has not ended, nor one that is pinned because a trial will
+// start from it. The class touches no files.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,7 +13,7 @@
 namespace attune {
 
 struct CheckpointRules {
-  int keep = 1;                  // the newest so many of each trial, at least 1
+  int keep = 1;                  // so many of each trial, the newest; at least 1
   std::optional<double> budget;  // bytes of all checkpoints of the experiment
   bool delete_at_end = false;    // a trial that has ended keeps none
 };
@@ -26,20 +27,24 @@ class CheckpointKeeper {
   // A new id: "t0007-2".
   std::string next_id(const std::string& job_id);
 
-  // What an earlier session has kept, oldest first; everything is as it was then. Ids up to this
-  // one of the trial are not given out again.
+  // Adds a checkpoint that an earlier session kept; call it for the oldest first. `ended`: its
+  // trial has ended. Deletes nothing, also when the rules have become stricter.
   void restore(const std::string& job_id, const std::string& id, double bytes, bool ended);
+  // next_id() will not return this id of the trial, nor one with a lower number. For ids of
+  // checkpoints that no longer exist; restore() does it, too.
   void reserve(const std::string& job_id, const std::string& id);
 
-  // Each of these returns the checkpoints to delete; they are forgotten here.
+  // Each of these returns the checkpoints that the caller must delete; the keeper has forgotten
+  // them. ended(), dropped() and unpin() ignore an unknown trial or id, saved() a known id.
   Ids saved(const std::string& job_id, const std::string& id, double bytes);
   Ids ended(const std::string& job_id);  // the trial will not be started again
-  Ids dropped(const std::string& id);    // nobody needs it, says the decider; pinned ones stay
+  Ids dropped(const std::string& id);    // the decider needs it no more; needed() ones stay
   Ids unpin(const std::string& id);
+  // An unknown id is ignored. Pins are counted: each pin() needs its own unpin().
   void pin(const std::string& id);
 
   const std::string& newest(const std::string& job_id) const;  // empty when there is none
-  double bytes() const { return bytes_; }
+  double bytes() const { return bytes_; }                      // of all checkpoints
 
  private:
   struct Checkpoint {
@@ -49,8 +54,8 @@ class CheckpointKeeper {
     int pins = 0;
   };
   struct Owner {
-    Ids ids;  // oldest first
-    std::int64_t saves = 0;
+    Ids ids;                 // oldest first
+    std::int64_t saves = 0;  // the highest number that an id of the trial has had
     bool ended = false;
   };
 

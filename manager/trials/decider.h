@@ -1,9 +1,10 @@
 #pragma once
-// The seam between running and deciding: all that the trial runner knows of tuners and of early
-// stopping. DaemonDecider asks attuned through its pipes, as any manager does; tests script one.
+// The interface through which the trial runner asks what to try next, and which trials to stop or
+// to pause. The runner knows nothing else of tuners and assessors. DaemonDecider implements it by
+// talking to attuned; tests implement it with scripts.
 //
-// What the decider wants comes through the Listener, from inside a call or later. One thread owns
-// both sides.
+// The decider answers through the Listener, from inside a call or later. One thread makes all
+// calls, in both directions.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,11 +26,12 @@ struct ProposedTrial {
   std::string checkpoint_from = {};  // start from this checkpoint
 };
 
-// What may be started now: pending and paused trials whose resources are free.
+// Which trials may start now, because the resources that they ask for are free. Both functions
+// return the job id of the first one in the order of submission.
 class Startable {
  public:
   virtual ~Startable() = default;
-  virtual std::optional<std::string> first_pending() const = 0;  // in the order of submission
+  virtual std::optional<std::string> first_pending() const = 0;
   virtual std::optional<std::string> first_paused() const = 0;
 };
 
@@ -38,36 +40,42 @@ class Decider {
   class Listener {
    public:
     virtual ~Listener() = default;
-    // Everything else may be called from now on. It knows of nothing: results and trials that there
-    // are come by import() and readopt(). Again: it has lost its memory, and requests with it.
+    // The decider knows nothing of the experiment. The listener tells it existing results and
+    // trials with import() and readopt(); from now on it may call everything. A second call means
+    // that the decider has lost its memory, and all open requests.
     virtual void on_ready() = 0;
-    // Instead: it goes on as if it had never ended. Trials that there are come by recall();
-    // requests that were open are.
+    // Comes instead of the first on_ready() when the decider continues as if it had never ended.
+    // The listener names existing trials with recall(); requests that were open still are.
     virtual void on_resumed() = 0;
     virtual void on_proposal(ProposedTrial proposal) = 0;
-    // One request of next() gets no more proposals. A later one may, if trials ended meanwhile.
+    // The oldest open request of next() gets no more proposals. A later request may get some, if
+    // trials have ended meanwhile.
     virtual void on_exhausted(const std::string& reason) = 0;
-    // It cannot answer requests for now; they stay, and are answered when that is over.
+    // The decider cannot answer requests for now. They stay open; it answers them when it can.
     virtual void on_postponed(const std::string& reason) = 0;
-    // The answer to a REQUEST_PARAMETER of on_result(); nothing: there are no more.
+    // The answer to a REQUEST_PARAMETER that was told with on_result(). No proposal: the tuner has
+    // no further configuration for this trial.
     virtual void on_parameter(const std::string& job_id, std::int64_t index,
                               std::optional<ProposedTrial> proposal) = 0;
     virtual void on_stop(const std::string& job_id, const std::string& reason) = 0;
-    // Answered by on_paused() or on_pause_failed().
+    // The listener answers with on_paused() or on_pause_failed(), or the trial ends.
     virtual void on_pause(const std::string& job_id, const std::string& reason) = 0;
     virtual void on_save(const std::string& job_id) = 0;      // answered by on_checkpoint()
-    virtual void on_drop(const std::string& checkpoint) = 0;  // no rule can need it any more
+    virtual void on_drop(const std::string& checkpoint) = 0;  // the decider will not name it again
     virtual void on_synced(const std::string& token) = 0;
-    virtual void on_warning(const std::string& text) = 0;  // for the user; it goes on
-    virtual void on_failure(Error error) = 0;  // it died; nothing follows, nothing can be asked
-    virtual void on_closed() = 0;              // after close(); nothing follows
+    virtual void on_warning(const std::string& text) = 0;  // for the user; the decider goes on
+    // The decider died, and calls the listener no more. It may still be told what happens, but it
+    // is lost unless the decider remembers().
+    virtual void on_failure(Error error) = 0;
+    virtual void on_closed() = 0;  // after close(); no call follows
   };
 
   virtual ~Decider() = default;
 
   virtual Result<void> start(Listener& listener) = 0;
 
-  // Asks for `count` more proposals: as many on_proposal, or fewer and one on_exhausted.
+  // Requests `count` (> 0) more proposals. `count` calls of on_proposal() follow, or fewer and one
+  // of on_exhausted().
   virtual void next(int count) = 0;
 
   // Which trial to start next, if any.
@@ -75,15 +83,16 @@ class Decider {
     return startable.first_pending();
   }
 
-  // A trial runs from on_add to exactly one of on_complete (ended by itself, well), on_error (ended
-  // by itself, badly) and on_remove (was stopped; `event` says by whom). Results come in between.
-  // A customized trial has the null parameter id and a text like a proposal's.
+  // The runner calls on_add() for a new trial (and again when a paused one resumes with a new
+  // proposal), then on_result() and on_final(), and at last exactly one of on_complete()
+  // (succeeded), on_error() (failed) and on_remove() (was stopped; `event` says by whom). A
+  // customized trial has the null parameter id, and a text of the same form as that of a proposal.
   virtual void on_add(const std::string& job_id, const ProposedTrial& trial) = 0;
-  // `metric_text` is what the trial reported. The decision, where the decider has one at once; a
-  // later one comes through the Listener.
+  // `metric_text`: the JSON of ReportMetricData. Returns the decision if the decider has one at
+  // once; a later one comes through the Listener.
   virtual Action on_result(const std::string& job_id, const std::string& metric_text) = 0;
-  // The same of a final result, in place of on_result. `value` is what stands in the text: it was
-  // decoded where it came in, and nobody decodes it again.
+  // Replaces on_result() for a final result. The third argument is the value in the text, decoded
+  // already, so that a decider need not decode it a second time.
   virtual Action on_final(const std::string& job_id, const std::string& metric_text,
                           const json& /*value*/) {
     return on_result(job_id, metric_text);
@@ -92,40 +101,42 @@ class Decider {
   virtual void on_error(const std::string& job_id) = 0;
   virtual void on_remove(const std::string& job_id, TrialEnd::Event event) = 0;
 
-  // The trial is paused, with this checkpoint (empty: it saved none); it counts as running still.
+  // The trial is paused and has this checkpoint (empty: it saved none). It has not ended: one of
+  // the three ends follows some time.
   virtual void on_paused(const std::string& job_id, const std::string& checkpoint) = 0;
   virtual void on_pause_failed(const std::string& job_id) = 0;
   virtual void on_checkpoint(const std::string& job_id, const std::string& checkpoint) = 0;
 
-  // Results from elsewhere, or, after a restart, those of all trials that have ended.
+  // Tells results from elsewhere or, after on_ready(), those of all trials that have ended.
   virtual void import(const std::vector<ImportData::Record>& records) = 0;
-  // After a restart: trials that have not ended, and go on. Replaces on_add for them.
+  // After on_ready(): tells which trials have not ended. Replaces on_add() for them.
   struct Resumed {
     std::string job_id;
     ProposedTrial trial;
     bool paused = false;
-    std::string checkpoint;  // with paused
-    json result = nullptr;   // that counts already
+    std::string checkpoint;  // the newest one; empty: none
+    json result = nullptr;   // a final result that counts already; null: none
   };
   virtual void readopt(const std::vector<Resumed>& trials) = 0;
-  // The same where the decider knows of them (on_resumed): nothing is told.
+  // After on_resumed(), the same for a decider that knows these trials: a daemon is told nothing.
   virtual void recall(const std::vector<Resumed>& trials) = 0;
   virtual void update_search_space(const json& search_space) = 0;
 
-  // on_synced(token) comes once everything said before has been dealt with, and every decision
-  // about it has come.
+  // on_synced(token) follows once everything told before has been handled, and all decisions about
+  // it have come.
   virtual void sync(const std::string& token) = 0;
 
-  // What it is told after its failure, or after kill(), is not lost: a later one will hear it.
+  // Whether what is told after on_failure() or kill() is stored, so that a later decider of the
+  // experiment hears it.
   virtual bool remembers() const { return false; }
 
-  // So much is unsent that no more results should be given for now. No call of the
-  // listener says when that is over: it ends in an event of the loop, and whoever waits for it asks
-  // again after each.
+  // So much is unsent that the runner should tell no more results for now. The listener is not
+  // called when this changes back: the value can change in any event of the io loop, and whoever
+  // waits for it asks again after each event.
   virtual bool congested() const = 0;
 
-  virtual void close() = 0;  // orderly; on_closed or on_failure follows
-  virtual void kill() = 0;   // at once; nothing follows
+  virtual void close() = 0;  // ends in order; on_closed() or on_failure() follows
+  virtual void kill() = 0;   // ends at once; no call of the listener follows
 };
 
 }  // namespace attune

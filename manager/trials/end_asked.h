@@ -1,5 +1,6 @@
 #pragma once
-// Why a running trial was asked to end. A later manager carries it out, so that the store has it.
+// Why a running trial was asked to end. The store keeps it, so that a later manager can carry it
+// out if this one dies first.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,12 +9,13 @@ namespace attune {
 
 struct EndAsked {
   enum class Kind {
-    complete,    // it is done, or has met its own stop criterion: its last result is its final one
-    early_stop,  // the decider, or a time limit
-    by_user,
-    pause,
-    fail,       // its result cannot be judged
-    interrupt,  // the experiment ends; of this and by_user a FINAL that it still reports counts
+    complete,    // its last result says `done`, or meets stop.trial or the experiment's goal; that
+                 // result is the final one
+    early_stop,  // by the decider or by maxTrialDuration
+    by_user,     // a FINAL that the trial still reports counts
+    pause,       // by the decider
+    fail,        // its result lacks a metric that stop.trial compares
+    interrupt,   // the experiment ends; a FINAL that the trial still reports counts
   };
   Kind kind;
   std::string reason;  // for people
@@ -21,6 +23,6 @@ struct EndAsked {
 
 // The words of the store: "complete", "early_stop", ...
 std::string_view to_text(EndAsked::Kind kind);
-std::optional<EndAsked::Kind> end_kind_of(std::string_view text);  // nothing: it is none of them
+std::optional<EndAsked::Kind> end_kind_of(std::string_view text);  // nothing: an unknown word
 
 }  // namespace attune

@@ -11,14 +11,15 @@
 namespace attune {
 namespace {
 
-// The same result as `metric`, as the trial's final one.
+// The text of an intermediate result turned into a FINAL.
 std::string final_text(ReportMetricData metric) {
   metric.type = ReportMetricData::Type::final;
   metric.sequence = 0;
   return encode(metric).payload;
 }
 
-// What the decider hears of an intermediate result, as that of a step.
+// The text of an intermediate result with `step` as its sequence. What the trial wrote is passed on
+// unchanged where possible.
 std::string intermediate_text(const TrialReport& report, std::int64_t step) {
   if (report.metric.sequence == step) return report.text;
   ReportMetricData metric = report.metric;
@@ -59,7 +60,8 @@ ReportDesk::Outcome ReportDesk::take(LiveTrial& trial, const TrialReport& report
   const ReportMetricData& metric = report.metric;
   const bool known = std::ranges::find(trial.ids, metric.parameter_id) != trial.ids.end();
   const Metrics metrics = metrics_of(metric.value);
-  // The trial has done that step, and may have saved it, whether the report counts or not.
+  // Before the report is judged: the trial has done this step, and may have saved it in a
+  // checkpoint, even if the report does not count.
   const bool is_step = known && metric.type == Type::periodical;
   const std::int64_t step = is_step ? trial.steps.next(metric.sequence, metrics) : 0;
   if (const std::string why = why_ignored(trial, report, known, decider_lost); !why.empty()) {
@@ -67,7 +69,8 @@ ReportDesk::Outcome ReportDesk::take(LiveTrial& trial, const TrialReport& report
     return {};
   }
   if (metric.type == Type::request_parameter) {
-    // It asks because of its results: it is done with that configuration, whatever comes later.
+    // The trial asks for another configuration because it is done with this one. So its result
+    // counts now, whatever becomes of the attempt.
     if (!trial.finals.empty()) {
       tell_results(trial, decider_lost);
       announcer_.changed(trial.record);
@@ -84,14 +87,14 @@ ReportDesk::Outcome ReportDesk::take(LiveTrial& trial, const TrialReport& report
   return judge(trial, report, metrics, step);
 }
 
-// Empty: it counts.
+// Why the report does not count; empty: it does.
 std::string ReportDesk::why_ignored(const LiveTrial& trial, const TrialReport& report, bool known,
                                     bool decider_lost) const {
   const bool final = report.metric.type == ReportMetricData::Type::final;
   if (decider_lost && !final) return "the decider has gone";
   if (trial.asked) {
-    // The trial's end decides whether a FINAL counts, where nobody has decided anything about its
-    // results.
+    // These ends were not asked for because of the trial's results. So a FINAL is held, and counts
+    // if the attempt ends well.
     using Kind = EndAsked::Kind;
     const Kind kind = trial.asked->kind;
     const bool last_word =
@@ -101,7 +104,7 @@ std::string ReportDesk::why_ignored(const LiveTrial& trial, const TrialReport& r
     return "after the trial was stopped";
   }
   if (known || report.metric.type == ReportMetricData::Type::request_parameter) return "";
-  // It would be taken for the result of another configuration.
+  // The decider would take it for the result of another configuration.
   std::string why = fmt::format(
       "a metric with parameter_id {} was ignored: copy \"parameter_id\" from parameter.cfg, where "
       "it is {}",
@@ -117,7 +120,7 @@ void ReportDesk::count(LiveTrial& trial, const Metrics& metrics, double time,
                     value_of(metrics, "time_this_iter_s").value_or(since));
 }
 
-// Why it is no score; empty: it is one.
+// Why the metrics hold no score; empty: they do.
 std::string ReportDesk::flaw_of(const Metrics& metrics) const {
   const auto number = value_of(metrics, options_.objective().metric);
   if (number && std::isfinite(*number)) return "";
@@ -138,7 +141,8 @@ void ReportDesk::hold(LiveTrial& trial, TrialReport report) {
     announcer_.warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack),
                     trial.record.job_id);
   }
-  if (trial.asked) report.late = true;  // it may have been on its way
+  // Late for the store, too: the trial may have written it before it was asked to end.
+  if (trial.asked) report.late = true;
   store_.add_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
   trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});
 }
@@ -165,11 +169,11 @@ ReportDesk::Outcome ReportDesk::judge(LiveTrial& trial, const TrialReport& repor
   ++record.reports;
   record.last_metric = report.metric.value;
   const std::string flaw = flaw_of(metrics);
-  // The trial is complete with a result that reaches the experiment's goal, too: what the
-  // experiment was for is not thrown away with its end.
+  // A result that reaches the goal of the experiment completes the trial, too. Otherwise the end of
+  // the experiment would cancel this trial, and lose the very result that was searched for.
   const bool complete =
       *met || (flaw.empty() && reaches_goal(*value_of(metrics, options_.objective().metric)));
-  if (complete) {  // however it ends now
+  if (complete) {  // the result counts however the attempt ends
     record.final_metric = report.metric.value;
     trial.told.push_back(report.metric.parameter_id);
     trial.finals.clear();
@@ -189,8 +193,9 @@ ReportDesk::Outcome ReportDesk::judge(LiveTrial& trial, const TrialReport& repor
   return {.save = due || action == Action::checkpoint};
 }
 
-// The decider compares trials step by step. A step that the trial saved, and did not report before
-// its attempt was lost, comes from nowhere: the decider hears of the next one in its place.
+// The decider compares trials step by step, and waits for a missing step. An attempt that was lost
+// may have saved steps without reporting them, and nobody will report them now. So the first result
+// of the next attempt is told in place of each of them, too.
 Action ReportDesk::tell(LiveTrial& trial, const TrialReport& report, std::int64_t step) {
   Action action = Action::keep_going;
   const std::string& job_id = trial.record.job_id;
@@ -203,7 +208,7 @@ Action ReportDesk::tell(LiveTrial& trial, const TrialReport& report, std::int64_
   return last == Action::keep_going ? action : last;
 }
 
-// One of the experiment's `stop` rules for its first objective.
+// Whether the value meets the experiment's `stop` rule for its first objective.
 bool ReportDesk::reaches_goal(double value) const {
   const Objective& objective = options_.objective();
   const auto& goals = objective.maximize ? options_.stop.reach_up : options_.stop.reach_down;

@@ -1,5 +1,6 @@
 #pragma once
-// What trials report: whether it counts, what the decider hears of it, and what follows from it.
+// Takes the reports of running trials: decides whether a report counts, stores it, tells the
+// decider, and says what the runner must do because of it.
 #include <optional>
 #include <string>
 
@@ -15,7 +16,7 @@ namespace attune {
 
 class ReportDesk {
  public:
-  // All outlive it. `status` is told of every report that counts.
+  // All arguments outlive the desk. `status` is told of every report that counts.
   ReportDesk(const RunnerOptions& options, Decider& decider, TrialStore& store,
              Announcer& announcer, TuningStatus& status)
       : options_(options),
@@ -26,15 +27,17 @@ class ReportDesk {
 
   // What the runner must do about a report.
   struct Outcome {
-    std::optional<EndAsked> end = {};  // ask for this end,
-    const char* by = "";               // which this one wants
-    bool save = false;                 // a checkpoint is due now
+    std::optional<EndAsked> end = {};  // ask the trial for this end; nothing: it goes on
+    const char* by = "";               // who wants the end: DecisionRecord::by
+    bool save = false;                 // save a checkpoint now
   };
-  // Of a running trial. `decider_lost`: there is no decider any more that could hear of it.
+  // `trial` is running. An intermediate result counts at once; a FINAL is held until
+  // tell_results(). `decider_lost`: no decider can hear of it any more.
   Outcome take(LiveTrial& trial, const TrialReport& report, bool decider_lost);
 
-  // The attempt has ended well: its FINAL results count. Before that it may still fail, and another
-  // attempt may report something else.
+  // Counts the FINAL results that are held, and tells the decider. The runner calls this when the
+  // attempt has ended well: an attempt that fails may be retried, and the retry may report other
+  // results.
   void tell_results(LiveTrial& trial, bool decider_lost);
 
  private:
@@ -55,7 +58,8 @@ class ReportDesk {
   TuningStatus& status_;
 };
 
-// Whether a checkpoint is due after an intermediate result; `stop`: the trial ends with it.
+// Whether to save a checkpoint after an intermediate result. `stop`: the trial ends with this
+// result.
 bool checkpoint_due(const LiveTrial& trial, const Metrics& metrics, bool stop);
 
 }  // namespace attune

@@ -51,7 +51,7 @@ bool ResourcePool::possible(const Resources& request) const {
 }
 
 void ResourcePool::add(const Resources& request, double sign) {
-  // What rounding leaves must not look like something that is in use.
+  // A rest of rounding must not look like a resource that is in use.
   const auto change = [&](double& value, double by) {
     value += sign * by;
     if (value < kSlack) value = 0;

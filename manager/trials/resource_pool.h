@@ -1,5 +1,6 @@
 #pragma once
-// Who uses how much of what. After Ray Tune's has_resources() and queue_trials.
+// Counts which resources running trials use, and says whether another trial fits. After Ray Tune's
+// has_resources() and queue_trials.
 #include <string>
 
 #include "backends/resources.h"
@@ -8,15 +9,16 @@ namespace attune {
 
 class ResourcePool {
  public:
-  // With `queue_trials` one trial too many may start while something of every kind that it asks for
-  // is free: where the cluster grows on demand, or amounts are only estimates.
+  // With `queue_trials` a trial already fits if something of each kind that it asks for is free, be
+  // it too little. This is for clusters that grow on demand, and for amounts that are estimates.
   explicit ResourcePool(Resources capacity = {}, bool queue_trials = false)
       : capacity_(std::move(capacity)), queue_trials_(queue_trials) {}
 
-  // A kind of which nothing is asked for never holds a trial back.
+  // Whether the request may start now. Kinds that it asks nothing of do not matter.
   bool fits(const Resources& request) const;
-  // Whether `request` could fit if nothing else ran.
+  // Whether `request` would fit if no other trial ran.
   bool possible(const Resources& request) const;
+  // Takes and gives back. commit() does not check fits(); release() what was committed before.
   void commit(const Resources& request) { add(request, 1); }
   void release(const Resources& request) { add(request, -1); }
 

@@ -5,7 +5,8 @@
 namespace attune {
 namespace {
 
-// The metrics of a result that lacks the one that is searched for, and how to search for one.
+// Names the metrics that a result has instead of the objective, and how to declare one of them as
+// the objective.
 std::string other_metrics(const json& value) {
   std::vector<std::string> names;
   if (value.is_object()) {

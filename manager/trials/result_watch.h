@@ -1,6 +1,6 @@
 #pragma once
-// Notices early that an experiment comes to nothing: its trials end well, and none reports what is
-// searched for.
+// Counts trials that succeed and yet do not report the objectives, so that the runner can end an
+// experiment whose program reports the wrong metrics.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,20 +19,21 @@ class ResultWatch {
 
   void restore(std::int64_t scored) { scored_ = scored; }
 
-  // A trial has succeeded. How good it is; nothing when it lacks an objective.
+  // Counts a trial that has succeeded. Returns how good it is, or nothing when the value of an
+  // objective is missing or not finite.
   std::optional<Standing> take(const TrialRecord& trial);
 
   bool any_result() const { return scored_ > 0; }
-  // Trials that succeeded in this session without a word of some objective. A number that is not
-  // finite is a word: the configuration is bad, not the program.
+  // The trials of this session that succeeded without a number for some objective. NaN and infinity
+  // are numbers here: then the configuration is bad, not the program.
   std::int64_t silent() const { return silent_; }
-  // What a trial should have reported, and where; what the last one without it reports instead.
+  // For error messages: what a trial should report, where, and which metrics trials report instead.
   std::string wanted_result() const;
 
  private:
   const std::vector<Objective> objectives_;
   const std::string place_;
-  std::int64_t scored_ = 0;  // trials that succeeded with all objectives, in all sessions
+  std::int64_t scored_ = 0;  // trials of all sessions that succeeded with all objectives
   std::int64_t silent_ = 0;
   std::string reported_instead_;
 };

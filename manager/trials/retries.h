@@ -1,5 +1,5 @@
 #pragma once
-// What is done with an attempt that ended badly.
+// The rules by which a trial whose attempt ended badly gets another attempt.
 #include <array>
 #include <optional>
 #include <string>
@@ -30,19 +30,20 @@ std::optional<RetryHow> parse_retry_how(std::string_view text);
 
 struct RetryRule {
   RetryHow how = RetryHow::skip;
-  int limit = 0;  // attempts of a trial that may have ended badly, of any class
+  int limit = 0;  // so many attempts of a trial, of any class, may end badly; one more fails it
 };
 
 class Retries {
  public:
-  // Lost (3 times) and stopped trials go on or start again; others are not retried.
+  // The defaults: lost (up to 3 times) and stopped trials resume or restart; others fail at once.
   Retries();
 
   RetryRule& operator[](FailureClass c) { return rules_[static_cast<std::size_t>(c)]; }
   const RetryRule& operator[](FailureClass c) const { return rules_[static_cast<std::size_t>(c)]; }
 
-  // The checkpoint to start again from ("": from scratch), or nothing: the trial has failed.
-  // `failures` counts this one, `newest` is empty when there is no checkpoint.
+  // The checkpoint from which the next attempt starts ("": from scratch), or nothing when the trial
+  // gets no other attempt. `failures`: how many attempts of the trial have ended badly, this one
+  // included. `newest`: its newest checkpoint; empty: it has none.
   std::optional<std::string> start_again(FailureClass c, int failures,
                                          const std::string& newest) const;
 
@@ -50,8 +51,8 @@ class Retries {
   std::array<RetryRule, kFailureClasses.size()> rules_;
 };
 
-// Of an attempt that nobody here asked to end. Nothing for one that succeeded, and for one that no
-// retry can mend (restore_failed).
+// The class of an attempt that ended so. Nothing if it succeeded, and for restore_failed: the next
+// attempt could not restore the checkpoint either.
 std::optional<FailureClass> failure_class(Ending how);
 
 }  // namespace attune

@@ -1,5 +1,6 @@
 #pragma once
-// What the trial runner decides and notices besides the trials themselves.
+// What the trial runner tells its store and observer besides the records of trials: decisions,
+// events for the user, and how the experiment ended.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,7 @@ namespace attune {
 struct ExperimentEnd {
   enum class Kind { completed, interrupted, failed };
   Kind kind = Kind::completed;
-  std::string reason;  // one sentence; of a failure: what to do about it
+  std::string reason;  // one sentence; of a failure, also what to do about it
 };
 
 struct DecisionRecord {
@@ -20,12 +21,12 @@ struct DecisionRecord {
   std::string action;  // "stop", "pause", "checkpoint", "retry", "resume", ...
   std::string by;      // "decider", "user", "limit", "runner"
   std::string reason;
-  std::optional<EndAsked::Kind> ends = {};  // of "stop" and "pause": what the end will mean
+  std::optional<EndAsked::Kind> ends = {};  // only of "stop" and "pause"
 };
 
 enum class EventKind {
   warning,
-  notice,       // of what went well again
+  notice,       // a problem is over
   interrupted,  // the experiment was told to end
   update,       // the user has changed it
 };
@@ -34,7 +35,7 @@ std::string_view to_text(EventKind kind);
 struct RunnerEvent {
   EventKind kind;
   std::string text;
-  std::string job_id = {};  // of the trial that it is about; empty: the experiment
+  std::string job_id = {};  // the trial that the event concerns; empty: the experiment
 };
 
 }  // namespace attune

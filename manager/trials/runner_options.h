@@ -1,5 +1,5 @@
 #pragma once
-// What a trial runner is told of its experiment.
+// The settings of a trial runner.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,22 +17,27 @@ namespace attune {
 
 struct RunnerOptions {
   int concurrency = 1;
-  std::optional<std::int64_t> max_trials;   // that are started; those that run then are waited for
-  std::optional<double> max_seconds;        // of the experiment; running trials are stopped then
-  std::optional<double> max_trial_seconds;  // of an attempt; it is stopped early then
-  std::vector<Objective> objectives = {Objective{}};  // the first one is what a trial's score is
-  std::string result_place = "in a FINAL record in $NNI_SYS_DIR/.nni/metrics";  // for messages
-  TrialRules trial;           // of each trial that has none of its own
-  Resources capacity;         // instead of the backend's, kind by kind, where not 0
+  std::optional<std::int64_t> max_trials;  // then no trial is added; the last ones run to their end
+  std::optional<double> max_seconds;       // then the experiment ends, and stops running trials
+  std::optional<double> max_trial_seconds;            // of one attempt, which is then stopped early
+  std::vector<Objective> objectives = {Objective{}};  // the first one is the score of a trial
+  // Where trials report their results, for messages.
+  std::string result_place = "in a FINAL record in $NNI_SYS_DIR/.nni/metrics";
+  TrialRules trial;           // for trials without rules of their own
+  Resources capacity;         // each kind that is not 0 replaces what the backend says
   bool queue_trials = false;  // see ResourcePool
   CheckpointRules checkpoint;
   StopRules stop;
-  double start_retry_seconds = 2;  // a start that failed is tried again after so long
-  double proposal_seconds = 600;   // with nothing else to do, a proposal is waited for so long
-  // While nothing can be stored: the time between two tries, and how long they go on. Then the
-  // experiment ends without its trials, which run on. A start that fails is tried for as long.
+  // Seconds between two tries of a start that fails, and of a save for which the disk has no room.
+  double start_retry_seconds = 2;
+  // When nothing but a proposal can move the experiment on, it fails after so long without one.
+  double proposal_seconds = 600;
+  // While the store cannot be written: the seconds between two tries, and for how long the runner
+  // tries. Then the experiment ends, and leaves its trials running. Starts and saves that fail are
+  // tried for memory_patience_seconds, too.
   double memory_retry_seconds = 1, memory_patience_seconds = 600;
-  // Results of all trials that have ended, for a decider that has lost its memory.
+  // Reads the results of all trials that have ended from the store, for a decider that has lost its
+  // memory.
   std::function<Result<std::vector<ImportData::Record>>()> results = {};
 
   const Objective& objective() const { return objectives.front(); }

@@ -1,5 +1,6 @@
 #pragma once
-// What the trial runner must remember besides its trials, to go on as if it had never ended.
+// The state of the trial runner that the store keeps besides the trials, so that a later manager
+// continues as if this one had never ended.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,13 +9,13 @@
 namespace attune {
 
 struct RunnerState {
-  std::vector<int> requests;         // proposals that each request still lacks, the oldest first
-  bool exhausted = false;            // the last answer was "no more", and no trial has ended since
-  int declined = 0;                  // proposals in a row
-  std::vector<std::string> saving;   // checkpoints under way
-  std::vector<std::string> answers;  // of them, those that the decider waits for
-  std::optional<double> best;        // the mark of the plateau rule,
-  std::int64_t since_best = 0;       // and how many trials have not passed it
+  std::vector<int> requests;         // proposals that each open request lacks, the oldest first
+  bool exhausted = false;            // ProposalDesk::is_exhausted()
+  int declined = 0;                  // proposals declined in a row
+  std::vector<std::string> saving;   // checkpoints that are being saved
+  std::vector<std::string> answers;  // those of them that the decider waits for
+  std::optional<double> best;        // TuningStatus::best()
+  std::int64_t since_best = 0;       // TuningStatus::scores_since_best()
 
   bool operator==(const RunnerState&) const = default;
 };

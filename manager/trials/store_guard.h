@@ -1,7 +1,7 @@
 #pragma once
-// Whether what happens can be stored. While it cannot, the runner starts no trial and ends none: a
-// later manager would not know of it. The runner tries again every so often, and gives the
-// experiment up when tries have failed for too long.
+// Watches whether commits of the store succeed. While they do not (stalled), the runner starts no
+// trial and stops none, since a later manager would not know of it. The guard says when the runner
+// may try the next commit, and when it has tried for too long.
 #include <optional>
 
 #include "base/result.h"
@@ -12,17 +12,19 @@ namespace attune {
 
 class StoreGuard {
  public:
-  // In seconds: the time between two tries, and how long tries may fail. The clock outlives it.
+  // `retry_seconds`: between two tries. `patience_seconds`: for so long they may fail in a row. The
+  // clock outlives the guard.
   StoreGuard(const Clock& clock, double retry_seconds, double patience_seconds)
       : clock_(clock), retry_seconds_(retry_seconds), patience_seconds_(patience_seconds) {}
 
   enum class Change {
-    none,     // still stored, or still stalled
-    stalled,  // it cannot be stored any more
-    resumed,  // it can again
-    lost,     // it never can be, or could not for too long; said with every answer from then on
+    none,     // as before: commits succeed, or the guard is stalled
+    stalled,  // the first commit that failed for now
+    resumed,  // the first one that succeeded again
+    lost,     // the failure cannot pass, or has lasted for `patience_seconds`. The runner must give
+              // up: note() returns this for each further failure, too
   };
-  // The store's answer to a commit.
+  // Notes the store's answer to a commit.
   Change note(const Result<Kept>& answer);
 
   bool stalled() const { return stalled_since_.has_value(); }

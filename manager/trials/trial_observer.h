@@ -14,7 +14,7 @@ class TrialObserver {
   virtual void on_trial_changed(const TrialRecord&) {}  // its status, reason or metrics
   virtual void on_tally(const Tally&) {}
   virtual void on_event(const RunnerEvent&) {}
-  virtual void on_done(const ExperimentEnd&) {}  // once, last; nothing runs any more
+  virtual void on_done(const ExperimentEnd&) {}  // once, the last call
 };
 
 }  // namespace attune

@@ -9,7 +9,8 @@
 namespace attune {
 namespace {
 
-// What a result says of a metric: a bare number is the first one's. Nothing: not a word.
+// The JSON value of one metric; `first`: it is the first objective, so that a bare number counts.
+// Null when it is missing.
 const json* said_of(const json& final_metric, const std::string& name, bool first) {
   if (!final_metric.is_object()) return first ? &final_metric : nullptr;
   const auto found = final_metric.find(name);
@@ -105,7 +106,8 @@ std::string_view to_text(TrialSource source) {
   return "unknown";
 }
 
-// Short, in natural order, and not taken for a number by tools that read results.
+// Zeros, so that ids sort in the order of submission; a letter, so that programs that read results
+// do not take an id for a number.
 std::string job_id_of(std::int64_t sequence) { return fmt::format("t{:04}", sequence); }
 
 }  // namespace attune

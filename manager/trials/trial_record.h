@@ -1,5 +1,6 @@
 #pragma once
-// One trial as the runner remembers it.
+// The record of one trial, as the runner keeps it and the store writes it, and how good a final
+// metric is.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,10 +13,14 @@
 
 namespace attune {
 
-//   PENDING -> RUNNING -> SUCCEEDED | FAILED | EARLY_STOPPED (by the decider, a limit or a
-//   criterion)
-//      ^          |                          | USER_CANCELED (by the user, or the experiment's end)
-//      +- PAUSED <+  (by the decider; goes on when it says so)
+// pending -> running -> succeeded | failed | early_stopped | user_canceled
+// running -> paused -> pending     the decider pauses the trial, and lets it go on later
+// running -> pending               its start failed; it was lost with grace; or the experiment was
+//                                  interrupted and can be resumed. (Other retries stay running.)
+// pending, paused -> early_stopped | user_canceled     stopped while it waited
+//
+// early_stopped: by the decider or a limit, or still paused when the experiment completed.
+// user_canceled: by the user, or by the end of the experiment.
 enum class TrialStatus {
   pending,
   running,
@@ -33,7 +38,7 @@ struct TrialRecord {
   std::string job_id;         // "t0012"
   std::int64_t sequence = 0;  // 12
   TrialSource source = TrialSource::algorithm;
-  ProposedTrial proposed;  // the present configuration
+  ProposedTrial proposed;  // the newest configuration that an attempt starts with
   TrialStatus status = TrialStatus::pending;
   // Why it waits (of a running one: for the backend to have room), was stopped, or how it failed;
   // else empty.
@@ -46,23 +51,26 @@ struct TrialRecord {
   std::string checkpoint;    // the newest; empty when none
   double start_time = 0, end_time = 0;  // seconds since 1970-01-01 UTC; 0: not yet
 
-  // The number that is searched for: the metric, or its `name`. Nothing when there is none, or
-  // when it is not finite.
+  // The value of the first objective, whose name is `name`, in final_metric: the member of that
+  // name, or final_metric itself if it is a bare number. Nothing when it is missing or not finite.
   std::optional<double> score(const std::string& name = "default") const;
 };
 
-// How good a final metric is; what it lacks, makes it nothing. A bare number is the first
-// objective.
+// The functions below judge a final metric as a trial reported it: a JSON object with a member for
+// each objective, or a bare number, which is the value of the first objective. null: there is none.
+
+// Nothing when the value of an objective is missing or not finite.
 std::optional<Standing> standing_of(const json& final_metric,
                                     const std::vector<Objective>& objectives);
-// Whether a result says nothing of one of the objectives: it is none, is no number, or lacks the
-// key. A number that is not finite says something: the configuration is bad.
+// Whether the value of an objective is missing, or is neither a number nor a boolean. NaN is a
+// number: such a trial reports what it should, and only its configuration is bad.
 bool is_silent(const json& final_metric, const std::vector<Objective>& objectives);
-// The names of those that it lacks: "\"loss\", \"seconds\"".
+// The objectives whose value is missing or not finite: "\"loss\", \"seconds\"".
 std::string missing_metrics(const json& final_metric, const std::vector<Objective>& objectives);
-// "3 is neither ...": why it is never the best; empty: it may be.
+// Why this metric can never be the best: "3 is neither ...". Empty: it can.
 std::string lack_text(const json& final_metric, const std::vector<Objective>& objectives);
-// Its number of one of them, which is the first one or not, as it was reported.
+// The value of one metric as reported; true and false are 1 and 0. `first`: it is the first
+// objective, so that a bare number counts. Nothing when it is missing or not finite.
 std::optional<double> reported_value(const json& final_metric, const std::string& name, bool first);
 
 std::string_view to_text(TrialStatus status);  // "SUCCEEDED": the words of NNI, and of the store
@@ -78,7 +86,7 @@ struct BestSoFar {
 
 std::string job_id_of(std::int64_t sequence);
 
-// How many trials are where.
+// How many trials have which status.
 struct Tally {
   std::int64_t pending = 0, running = 0, paused = 0;
   std::int64_t waiting = 0;  // of the running ones: for the backend to have room

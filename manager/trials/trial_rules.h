@@ -1,5 +1,5 @@
 #pragma once
-// What holds for one trial; most trials of an experiment share theirs.
+// The rules for one trial. Most trials of an experiment share one object.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,10 +12,12 @@ namespace attune {
 struct TrialRules {
   Resources resources;
   Retries retries;
-  std::int64_t checkpoint_frequency = 0;  // reports between two; 0: none
-  bool checkpoint_at_end = false;         // one when it completes or is stopped early
-  // It is complete once a report has reached one of these, each at least so high. A report that
-  // lacks one fails the trial.
+  // A checkpoint is saved after every so many iterations (`training_iteration`, else counted
+  // reports); 0: never.
+  std::int64_t checkpoint_frequency = 0;
+  bool checkpoint_at_end = false;  // also when it succeeds, or Decider::on_result() returns stop
+  // By metric: the trial is complete once an intermediate result is at least so high in one of
+  // them. A result that lacks one of the metrics fails the trial.
   std::map<std::string, double> stop;
 };
 

@@ -54,7 +54,8 @@ void TrialRunner::pump() {
   if (guard_.stalled() && !over_) {
     if (!guard_.may_try() || (!keep() && !over_)) return;
   }
-  // Before what is due: a trial that was taken over may not run yet.
+  // Before act_on_time(), which could stop a trial that was taken over for its time, although an
+  // event says that it has only waited for the backend.
   if (phase_ == Phase::running && !over_ && !guard_.stalled()) settle();
   while (phase_ == Phase::running && !over_ && !guard_.stalled()) {
     act_on_time();
@@ -68,15 +69,15 @@ void TrialRunner::pump() {
   }
   if (over_) wind_down();
   if (phase_ != Phase::done && guard_.may_try()) keep();
-  // The store is waited for, unless nobody wants to wait any more.
+  // A stalled store delays the end, unless the trials were left or the user has interrupted.
   const bool waits = guard_.stalled() && !detached_ && !interrupted_;
   if (phase_ == Phase::closing && closed_ && !waits) finish();
 }
 
-// ---- what is stored
+// ---- commits
 
 void TrialRunner::tell_state() {
-  if (!begun_) return;  // what is known is still what an earlier manager has left
+  if (!begun_) return;  // the store still has the state of the earlier manager, to be taken over
   RunnerState state;
   proposals_.save(state);
   checkpoints_.save_state(state);
@@ -92,7 +93,8 @@ bool TrialRunner::keep() {
   return note(store_.commit());
 }
 
-// Whether it is kept.
+// Handles the answer of a commit. Returns whether everything is committed; then does what has
+// waited for that: deletes dropped checkpoints, stops trials, tells a decider without memory.
 bool TrialRunner::note(const Result<Kept>& answer) {
   if (answer && !answer->notice.empty()) announcer_.warn(answer->notice);
   switch (guard_.note(answer)) {
@@ -115,7 +117,8 @@ bool TrialRunner::note(const Result<Kept>& answer) {
   return true;
 }
 
-// Nothing can be stored. Trials keep what they report meanwhile in their own folders.
+// Ends the experiment without stopping its running trials. What they report meanwhile stays in
+// their own folders, where a later manager finds it.
 void TrialRunner::leave_trials(const std::string& why) {
   if (std::exchange(detached_, true)) return;
   const std::string reason =
@@ -145,7 +148,7 @@ std::int64_t TrialRunner::wanted() const {
   const auto busy = static_cast<std::int64_t>(table_.running() + table_.pending());
   std::int64_t count = table_.concurrency() - busy - proposals_.unanswered();
   if (options_.max_trials) {
-    // A paused trial may go on after the last new one was started.
+    // No new trial is left to ask for; but one open request lets the tuner resume a paused trial.
     const std::int64_t left = *options_.max_trials - tally_.added() - proposals_.unanswered();
     count = std::min(count, std::max<std::int64_t>(left, !proposals_.open() && tally_.paused > 0));
   }
@@ -177,6 +180,9 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.asked.reset();
   trial.time = {.ran = 0, .last = clock_.wall()};
   trial.finals.clear();
+  // steps_saved is known for record.checkpoint only. From another checkpoint, such as that of
+  // another trial, the steps begin with 0.
+  // A checkpoint of another trial says nothing about the steps of this one.
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
   trial.steps.begin(goes_on ? trial.steps_saved : 0);
   set_status(trial, TrialStatus::running);
@@ -204,9 +210,9 @@ void TrialRunner::start_trial(LiveTrial& trial) {
     table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
 }
 
-// A disk that is full, processes that are too many: that may pass, and nothing of the trial has
-// run. So it is the same attempt that is tried again, and no failure of the trial until it is given
-// up.
+// A full disk or too many processes may pass, and nothing of the trial has run. So the runner tries
+// the same attempt again every start_retry_seconds. Only when it gives up, the start counts as a
+// failure of the trial.
 void TrialRunner::start_failed(LiveTrial& trial, const std::string& why) {
   const double now = clock_.now();
   const bool first = !trial.start_failing_since;
@@ -242,7 +248,7 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
     for (const auto& [sequence, trial] : table_.in(TrialStatus::pending)) {
       busy = true;
       if (trial->deadline > clock_.now() || table_.pool().possible(trial->rules->resources)) break;
-      // Nothing that runs will give back what it lacks, and what it lacks may never come.
+      // No trial runs that could free resources, and the pool is too small even when it is idle.
       return fail(fmt::format(
           "trial {} can never be started: {}; lower `resources`, or set queueTrials: true where "
           "resources appear on demand",
@@ -302,7 +308,7 @@ void TrialRunner::check_over() {
   }
   if (proposals_.open() || checkpoints_.busy()) return;
   const bool all_added = options_.max_trials && tally_.added() >= *options_.max_trials;
-  // Those that nobody will go on with do not keep the experiment from its end.
+  // Paused trials that the tuner will not resume do not delay the end.
   const bool idle = table_.running() == 0 && table_.pending() == 0 &&
                     (table_.paused() == 0 || (all_added && proposals_.is_exhausted()));
   if (!idle) return;
@@ -316,12 +322,13 @@ void TrialRunner::stop_experiment(ExperimentEnd outcome) {
   if (!over_) over_ = std::move(outcome);
 }
 
-// Of an experiment that may be resumed, trials that wait go on waiting.
+// `completed`: the experiment cannot be resumed, so that its pending and paused trials end, too.
+// Otherwise they keep their status for a later manager.
 void TrialRunner::stop_trials(bool completed) {
   const auto running = detached_ ? TrialTable::Order() : table_.in(TrialStatus::running);
   for (const auto& [sequence, trial] : running) {
-    // A pause ends a trial just as soon, and the decider waits to hear of it: it does not ask a
-    // later manager again.
+    // A pause that is under way stays: it ends the attempt as well. The decider waits for its
+    // answer, and will not ask a later manager for it again.
     const bool pauses = trial->asked && trial->asked->kind == EndAsked::Kind::pause;
     if (pauses && !completed) continue;
     ask_end(*trial, {EndAsked::Kind::interrupt, kExperimentEnded}, "runner");
@@ -341,7 +348,8 @@ void TrialRunner::wind_down() {
     if (guard_.stalled()) leave_trials("what happens cannot be written");
     stop_trials(over_->kind == ExperimentEnd::Kind::completed);
   }
-  // What the decider is not told any more must stay unread: a later manager tells it.
+  // Events are fetched only while the decider can still hear of them. Those that stay with the
+  // backend are told by a later manager.
   while (phase_ == Phase::stopping && !detached_ && fetch()) handle_next();
   const bool idle = table_.running() == 0 && checkpoints_.only_waits_for_room();
   if (phase_ == Phase::stopping && (idle || detached_)) {
@@ -376,7 +384,7 @@ void TrialRunner::finish() {
   }
   store_.end(*over_);
   observer_.on_done(*over_);
-  // Where that could not be kept a later manager still counts on them.
+  // If the drop is not committed, a later manager still expects these files.
   if (!detached_ && !guard_.stalled()) checkpoints_.delete_dropped();
 }
 

@@ -1,11 +1,12 @@
 #pragma once
-// The experiment manager's heart: asks the decider for configurations, runs them on the backend as
-// resources allow, tells the decider what happened, carries out what it decides, and ends the
-// experiment. After Ray Tune's TrialRunner. The states of a trial are in trial_record.h.
+// Runs one experiment: asks the decider for configurations, starts them on the backend as resources
+// allow, tells the decider what trials report and how they end, carries out the decider's
+// decisions, and ends the experiment. After Ray Tune's TrialRunner. The states of a trial are in
+// trial_record.h.
 //
-// It has no thread, no descriptor and no timer: everything enters through its functions, so that
-// tests and simulations step it. One thread makes all calls. The cost of an event does not depend
-// on the number of trials that have ended.
+// The runner has no thread, no descriptor and no timer: it acts only when somebody calls it, so
+// that tests and simulations can step it. One thread makes all calls. The cost of an event does not
+// depend on the number of trials that have ended.
 #include <deque>
 #include <memory>
 #include <optional>
@@ -30,45 +31,55 @@ namespace attune {
 
 class TrialRunner final : public Decider::Listener {
  public:
-  // The experiment is given up when so many trials, or as many as run at once, have failed and none
-  // has ended otherwise; also when so many have succeeded without a word of the metrics that are
-  // searched for, and none with them.
+  // With N = max(kHopelessFailures, concurrency), the runner ends the experiment as failed
+  //   - after N failed trials (all trials, if `max_trials` is less than N), if none ended
+  //   otherwise;
+  //   - after N trials that succeeded without reporting an objective (ResultWatch::silent()), if
+  //     none reported all objectives.
   static constexpr int kHopelessFailures = 5;
 
   TrialRunner(RunnerOptions options, Decider& decider, TrialBackend& backend, const Clock& clock,
               TrialStore& store, TrialObserver& observer, Log log);
 
-  // What an earlier manager of the experiment has left; before start().
+  // Continues from what an earlier manager of the experiment left. Call it before start().
   void restore(RestoredExperiment state);
 
   void start();
 
-  // To the store, which the caller is about to commit. pump() does it by itself.
+  // Hands the RunnerState to the store if it has changed. A caller that commits the store itself
+  // calls this first; pump() calls it before its own commits.
   void tell_state();
 
-  // The backend has something: its `wake`.
+  // The backend has events. The owner passes this as the backend's `wake`.
   void wake() { woken_ = true; }
 
-  // Does everything that can be done now. To be called after every call made here or through the
-  // Listener, none of which goes on by itself: so nothing re-enters.
+  // Does everything that can be done now, and commits the store. The owner calls it after every
+  // other call, also after the decider has called the Listener: those calls start no trial
+  // themselves, so that nothing re-enters the runner.
   void pump();
 
-  // One step: at most one start, which goes before events; else one result or end of a trial; else
-  // nothing, unless nothing ever will: then an error that says why. An error too once all is over.
+  // pump() calls this in a loop; tests call it alone. Starts one trial if one may start, else
+  // handles one result or end of a trial, else returns Step::waiting. Error: nothing can ever
+  // happen any more (the message says why), or is_finished() was true already.
   enum class Step { progressed, waiting };
   Result<Step> step();
+  // The experiment's end is decided: no trial starts any more. Trials may still run; see done().
   bool is_finished() const { return over_.has_value(); }
 
   // When pump() must be called next if nothing happens, in Clock::now() seconds.
   std::optional<double> next_deadline() const;
 
-  // Whether what is asked for below would be remembered, and said to the decider.
+  // The requests of the user. Error: a request made now would not be stored, or the decider would
+  // not hear of it. The functions below do not check this themselves.
   Result<void> takes_requests() const;
 
-  // A trial of the user's own; its job id. Any time before the end. `checkpoint` to start from.
+  // Adds a trial of the user's own; returns its job id. `rules`: nothing means those of the
+  // experiment. `checkpoint`: where the trial starts from; empty: from scratch. Error: the end of
+  // the experiment is decided.
   Result<std::string> add_trial(json parameters, TrialSource source,
                                 std::optional<TrialRules> rules = {}, std::string checkpoint = "");
-  // In any state. What a running trial has reported as FINAL counts, and what it still does.
+  // Stops a pending, running or paused trial. A FINAL that a running trial has reported counts;
+  // so does one that it still reports before it ends. Error: the trial has ended, or never was.
   Result<void> stop_trial(const std::string& job_id, const std::string& reason);
   Result<void> import(const std::vector<ImportData::Record>& records);
   void set_concurrency(int concurrency);
@@ -76,21 +87,22 @@ class TrialRunner final : public Decider::Listener {
   void set_max_seconds(std::optional<double> seconds);
   void set_search_space(const json& search_space) { decider_.update_search_space(search_space); }
 
-  // An orderly end: stops all trials, then the decider. The second call kills them.
+  // The first call stops all trials, then closes the decider. The second call kills both at once.
   void interrupt(const std::string& reason);
 
-  // What trials do cannot be known any more, and why: the experiment ends without them. They run
-  // on, for a later manager.
+  // Ends the experiment without stopping its running trials, because nobody can reach them any
+  // more: they run on, and a later manager takes them over. `why` becomes part of the reason.
   void leave(const std::string& why) { leave_trials(why); }
 
-  bool done() const { return phase_ == Phase::done; }
+  bool done() const { return phase_ == Phase::done; }  // on_done() was called
   bool interrupted() const { return interrupted_; }
   bool killed() const { return killed_; }         // interrupted twice
-  bool left_trials() const { return detached_; }  // that may run on
+  bool left_trials() const { return detached_; }  // trials may run on after done()
   const Tally& tally() const { return tally_; }
   const TrialTable& table() const { return table_; }
   const TuningStatus& status() const { return status_; }
   const RunnerOptions& options() const { return options_; }
+  // Seconds that this manager and the earlier ones of the experiment have run.
   double elapsed() const { return earlier_seconds_ + clock_.now() - started_at_; }
 
   // Decider::Listener
@@ -113,7 +125,7 @@ class TrialRunner final : public Decider::Listener {
  private:
   enum class Phase { starting, running, stopping, closing, done };
 
-  // trial_runner.cpp: the loop, starts, the end of the experiment, and what is stored of it
+  // trial_runner.cpp: the loop, starts, the end of the experiment, commits to the store
   void replenish();
   std::int64_t wanted() const;
   void act_on_time();
@@ -130,7 +142,7 @@ class TrialRunner final : public Decider::Listener {
   bool note(const Result<Kept>& answer);
   void leave_trials(const std::string& why);
 
-  // trial_runner_events.cpp: what trials do, and what follows from it
+  // trial_runner_events.cpp: the events of the backend, and what follows from them
   bool process_event();
   void settle();
   bool fetch();
@@ -150,7 +162,7 @@ class TrialRunner final : public Decider::Listener {
   void tell_end(const TrialRecord& trial);
   void give_up_if_hopeless(const TrialRecord& last);
 
-  // trial_runner_requests.cpp: what the decider and the user want of trials
+  // trial_runner_requests.cpp: what the decider and the user ask for
   LiveTrial& add(TrialRecord record, std::shared_ptr<const TrialRules> rules);
   void resume_paused(ProposedTrial proposal);
   void decline(const ProposedTrial& proposal);
@@ -160,7 +172,7 @@ class TrialRunner final : public Decider::Listener {
   void set_status(LiveTrial& trial, TrialStatus status, std::string reason = "");
   void update_tally();
 
-  // trial_runner_restore.cpp: what an earlier manager has left
+  // trial_runner_restore.cpp: continuing from what an earlier manager left
   void take_over(bool known);
   LiveTrial& add_restored(RestoredExperiment::Trial& old);
   void adopt(LiveTrial& trial, const RestoredExperiment::Trial& old);
@@ -189,19 +201,19 @@ class TrialRunner final : public Decider::Listener {
 
   Phase phase_ = Phase::starting;
   double started_at_ = 0, earlier_seconds_ = 0;
-  RestoredExperiment restored_;  // until the decider is ready
+  RestoredExperiment restored_;  // from restore() until take_over(); then empty
   std::deque<TrialEvent> inbox_;
-  std::vector<std::string> ends_;      // trials to stop or to pause once that is stored
-  std::optional<RunnerState> stored_;  // the state that the store knows
+  std::vector<std::string> ends_;      // trials to stop or to pause once their `asked` is stored
+  std::optional<RunnerState> stored_;  // the state that the store was last given
   std::int64_t next_sequence_ = 0;
-  std::optional<ExperimentEnd> over_;  // set: nothing more is started
-  bool woken_ = false;                 // the backend may have something
-  bool begun_ = false;                 // the decider knows what there is, and so do we
-  bool tells_again_ = false;           // it does not any more, and nothing can be stored
-  bool decider_lost_ = false;          // for good: what it is told is lost
-  bool closed_ = false;                // the decider has ended
+  std::optional<ExperimentEnd> over_;  // set: no trial starts any more
+  bool woken_ = false;                 // the backend may have events
+  bool begun_ = false;                 // take_over() has run
+  bool tells_again_ = false;   // the decider lost its memory; tell_again() waits for the store
+  bool decider_lost_ = false;  // for good: what it is told is lost
+  bool closed_ = false;        // the decider has ended
   bool interrupted_ = false, killed_ = false;
-  bool detached_ = false;  // trials that run are left to a later manager
+  bool detached_ = false;  // running trials are left to a later manager
 };
 
 }  // namespace attune

@@ -1,4 +1,5 @@
-// What trials do - where they run, what they report, how they end - and what follows from it.
+// TrialRunner: the events of the backend (where trials run, what they report, how they end), and
+// what follows from them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ const std::string& job_of(const TrialEvent& event) {
   return std::visit([](const auto& e) -> const std::string& { return e.job_id; }, event);
 }
 
-// Where a trial that ended so starts again; nothing: it does not.
+// The checkpoint that the next attempt starts from ("": from scratch); nothing: there is none.
 std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failure) {
   return trial.rules->retries.start_again(failure, trial.record.failures, trial.record.checkpoint);
 }
@@ -23,15 +24,16 @@ std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failu
 
 bool TrialRunner::fetch() {
   if (!inbox_.empty()) return true;
-  // Unread metrics wait with the trials until the decider can take more. At the end of the
-  // experiment there is nothing to hold back: reports of stopped trials do not count.
+  // While the decider is congested, reports stay with the trials. At the end of the experiment they
+  // need not: intermediate results of stopped trials do not count, so the decider gets none.
   if (!woken_ || (!over_ && decider_.congested())) return false;
   woken_ = false;
   for (TrialEvent& event : backend_.fetch_status_results()) inbox_.push_back(std::move(event));
   return !inbox_.empty();
 }
 
-// Whether it only carries out what was decided before: that is no step of its own.
+// Whether the event only completes what was decided before, so that it does not count as a step().
+// That is also an event of a trial that has ended, or was asked to end.
 bool TrialRunner::is_settling(const TrialEvent& event) {
   if (std::holds_alternative<CheckpointStored>(event)) return true;
   if (std::holds_alternative<TrialProblem>(event)) return true;
@@ -71,11 +73,11 @@ void TrialRunner::handle_next() {
   }
 }
 
-// The time in which a trial waits for the backend does not count against maxTrialDuration.
+// The time in which a trial waits for room in the backend does not count against maxTrialDuration.
 void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
   const bool waits = !place.waits_for.empty();
-  // Where its end was asked for already the attempt must not begin behind that: a later manager
-  // would take the request for that of another one.
+  // If the trial was already asked to end, the stored attempt must not begin after that: a later
+  // manager would think that the decision was about an earlier attempt (asked_of in app/restore).
   const double began = trial.asked || waits ? 0 : clock_.wall() - place.ran;
   table_.set_waits(trial, waits);
   trial.record.reason = place.waits_for;
@@ -147,14 +149,14 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
   const bool by_itself = end.how != Ending::stopped && end.how != Ending::paused;
   if (failure && by_itself && (!asked || cannot_judge || asked->kind == Kind::by_user))
     ++record.failures;
-  // A pause goes before a result: the decider lets the trial go on, and it reports another one.
+  // Of a paused attempt the FINAL results do not count: the trial will go on, and report others.
   const bool well = end.how == Ending::succeeded || end.how == Ending::stopped;
   const bool has_said = well && !trial.finals.empty();
   if (well) reports_.tell_results(trial, decider_lost_);
   trial.finals.clear();
   status_.on_attempt_end(trial.time.advance(finished.time, finished.ran));
   store_.end_attempt(record, end);
-  // What has its final result has it, whoever stopped it.
+  // A trial that was stopped after it had reported its final result has succeeded.
   const bool by_user = asked && asked->kind == Kind::by_user;
   const bool cut_off = end.how == Ending::stopped || (asked && asked->kind == Kind::early_stop);
   const bool has_result = well && !record.final_metric.is_null() && (has_said || !by_user);
@@ -170,7 +172,8 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
         return give_back(trial);
       case Kind::pause:
         if (end.how == Ending::paused) return finish_pause(trial);
-        // It had ended by itself. While the experiment ends, a later manager tries it again.
+        // The attempt ended by itself before the pause reached it. While the experiment ends no
+        // attempt starts, so that the retry is left to a later manager.
         if (over_ && failure && retry_from(trial, *failure)) return give_back(trial);
         break;
       case Kind::by_user:
@@ -219,7 +222,8 @@ bool TrialRunner::try_again(LiveTrial& trial, FailureClass failure) {
   return true;
 }
 
-// The experiment ends while the trial runs.
+// The attempt was stopped because the experiment ends. If the experiment can be resumed, and the
+// retry rules allow it, the trial becomes pending again, and its files become a checkpoint.
 void TrialRunner::give_back(LiveTrial& trial) {
   TrialRecord& record = trial.record;
   const bool resumable = over_->kind != ExperimentEnd::Kind::completed;
@@ -229,12 +233,12 @@ void TrialRunner::give_back(LiveTrial& trial) {
   fail_pause(trial);
   set_status(trial, TrialStatus::pending,
              "it was stopped with the experiment, and goes on with it");
-  trial.asked.reset();  // what is decided from now on finds a trial that waits
+  trial.asked.reset();  // the request was about the attempt, which has ended
   checkpoints_.save(trial);
 }
 
-// A pause that was asked for has come to nothing: the trial goes on, and the decider has no other
-// way to hear of that.
+// If the decider waits for a pause, tells it that the pause has failed: the trial gets another
+// attempt instead, and nothing else would answer the decider.
 void TrialRunner::fail_pause(const LiveTrial& trial) {
   const bool pauses = trial.asked && trial.asked->kind == EndAsked::Kind::pause;
   if (pauses && !decider_lost_) decider_.on_pause_failed(trial.record.job_id);
@@ -247,6 +251,7 @@ void TrialRunner::finish_pause(LiveTrial& trial) {
   trial.pausing = checkpoints_.save(trial);
 }
 
+// Ends the trial for good. Destroys `trial`.
 void TrialRunner::conclude(LiveTrial& trial, TrialStatus status, std::string reason) {
   const std::string job_id = trial.record.job_id;
   const bool save_now = trial.save_at_end && trial.record.attempts > 0;

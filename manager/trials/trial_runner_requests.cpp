@@ -1,4 +1,4 @@
-// What others want of trials: the decider and the user.
+// TrialRunner: what the decider and the user ask for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 namespace attune {
 namespace {
 
-// An end goes before a pause that is under way. One that was decided goes before that of the
-// experiment, after which the trial would go on: nobody decides it twice.
+// Whether a request for the end `kind` replaces the earlier request `asked`. Any end replaces a
+// pause. The decision to end a trial replaces the interrupt of the experiment, after which the
+// trial could be resumed: the decider or user would not decide it a second time.
 bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
   using Kind = EndAsked::Kind;
   if (asked == Kind::interrupt) return kind == Kind::early_stop || kind == Kind::by_user;
@@ -22,8 +23,9 @@ bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
 
 // ---- the decider
 
-// Also while the experiment ends: a decider that is told of the end, and of nothing else, would be
-// taken for one that knows everything by the next manager.
+// A decider that has lost its memory is told everything even while the experiment is stopping.
+// Otherwise it would remember only the last commands, and the next manager would believe that it
+// knows all of them.
 void TrialRunner::on_ready() {
   if (phase_ == Phase::running || phase_ == Phase::stopping) return tell_again();
   if (phase_ != Phase::starting) return;
@@ -46,8 +48,9 @@ void TrialRunner::on_resumed() {
 void TrialRunner::on_proposal(ProposedTrial proposal) {
   proposals_.proposed();
   proposes_again();
-  // A later decider will not know that nothing was made of it. An experiment that may go on makes a
-  // trial of it, which waits.
+  // A decider that remembers (see Decider::remembers) counts this proposal as handed out, also
+  // after a restart. So an experiment that can be resumed keeps it as a pending trial, even while
+  // it ends.
   const bool completed = over_ && over_->kind == ExperimentEnd::Kind::completed;
   if (over_ && !decider_.remembers()) return;
   if (completed) return proposal.resume_job.empty() ? decline(proposal) : void();
@@ -59,8 +62,8 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   add(std::move(record), rules_);
 }
 
-// The last trials are paused, and the decider offers a new one before it goes on with them. It is
-// told of a trial that was canceled at once.
+// All trials have been added, and the decider offers a new one before it resumes the paused ones.
+// It is told that this trial was added and canceled at once.
 void TrialRunner::decline(const ProposedTrial& proposal) {
   const std::string job_id = "declined" + to_text(proposal.parameter_id);
   decider_.on_add(job_id, proposal);
@@ -133,7 +136,7 @@ void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) 
 
 void TrialRunner::on_pause(const std::string& job_id, const std::string& reason) {
   LiveTrial* trial = table_.find(job_id);
-  // One that has ended meanwhile has told its end, or will.
+  // The decider hears of the trial's end instead.
   if (trial == nullptr) return;
   if (trial->record.status != TrialStatus::running || trial->asked) {
     decider_.on_pause_failed(job_id);
@@ -206,7 +209,7 @@ void TrialRunner::set_concurrency(int concurrency) {
 void TrialRunner::set_max_trials(std::optional<std::int64_t> count) { options_.max_trials = count; }
 void TrialRunner::set_max_seconds(std::optional<double> seconds) { options_.max_seconds = seconds; }
 
-// ---- what they share
+// ---- for both
 
 LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules> rules) {
   record.sequence = next_sequence_++;
@@ -224,6 +227,8 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
   return added;
 }
 
+// Ends a trial that waits at once. A running one is only asked to end: TrialFinished concludes it.
+// May destroy `trial`.
 void TrialRunner::ask_end(LiveTrial& trial, EndAsked end, const char* by) {
   using Kind = EndAsked::Kind;
   if (trial.asked && !goes_before(end.kind, trial.asked->kind)) return;
@@ -239,7 +244,9 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked end, const char* by) {
   const bool interrupt = end.kind == Kind::interrupt;
   trial.asked = std::move(end);
   table_.set_deadline(trial, 0);
-  // A later manager must know why the trial ended. Where that cannot be stored the trial runs on.
+  // The reason must be committed before the backend stops the trial, so that a later manager knows
+  // why it ended; while the store is stalled the trial runs on. An interrupt needs no commit: a
+  // later manager takes it for no decision about the trial.
   ends_.push_back(job_id);
   if (interrupt || keep()) carry_out_ends();
 }

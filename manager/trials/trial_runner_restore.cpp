@@ -1,4 +1,4 @@
-// Going on with what an earlier manager of the experiment has left, as if it had never ended.
+// TrialRunner: continues an experiment from what an earlier manager left.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace attune {
 namespace {
 
-// As the trial may have reported it.
+// The text of a FINAL with this result, as the trial may have reported it.
 std::string final_text(const Decider::Resumed& resumed) {
   ReportMetricData metric;
   metric.type = ReportMetricData::Type::final;
@@ -37,7 +37,8 @@ void TrialRunner::restore(RestoredExperiment state) {
   if (restored_.state) status_.set_plateau(restored_.state->best, restored_.state->since_best);
 }
 
-// `known`: the decider knows of these trials, and of what they have reported.
+// Takes over the trials in restored_: tells the decider, adopts the running ones, and saves again
+// what was being saved. `known`: the decider remembers these trials and their reports.
 void TrialRunner::take_over(bool known) {
   begun_ = true;
   std::vector<Decider::Resumed> resumed;
@@ -81,7 +82,8 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
                       trial.rules->resources, trial.start_from},
                      old.position);
   if (!adopted) {
-    // It may run on, and so may the others: a later manager can do better.
+    // This trial and the others may still run. Nothing is stopped, so that a later manager, for
+    // which the cause may be gone, can take all of them over.
     detached_ = true;
     stop_experiment({ExperimentEnd::Kind::failed,
                      fmt::format("trial {} cannot be taken over: {}; no trial was stopped: attune "
@@ -100,8 +102,8 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
   woken_ = true;
   checkpoints_.start_from(trial, "");
   if (!old.asked) {
-    // It ran on while nobody looked: whoever counted says how long. Until then, and when nobody
-    // has, it is known to have run until its last result.
+    // The trial ran while there was no manager. Until the backend says how long (TrialPlace::ran),
+    // only the time until its last result is known.
     if (options_.max_trial_seconds) {
       const double left = std::max(*options_.max_trial_seconds - old.time.ran, 1e-3);
       table_.set_deadline(trial, clock_.now() + left);
@@ -118,8 +120,8 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
   }
 }
 
-// What was being saved when the earlier manager ended is saved now, once for each trial and under
-// another name: whether the former one is whole is not known.
+// Saves what the earlier manager was saving when it ended: once for each trial, under a new id. The
+// checkpoints under the old ids may be incomplete and are deleted.
 void TrialRunner::save_anew(const RunnerState& state, bool known) {
   for (const std::string& job_id : checkpoints_.discard_unfinished(state.saving)) {
     LiveTrial* trial = table_.find(job_id);
@@ -133,12 +135,12 @@ void TrialRunner::save_anew(const RunnerState& state, bool known) {
   }
 }
 
-// The decider has lost its memory while the trials run.
+// The decider has lost its memory while trials run: tells it all results and all live trials.
 void TrialRunner::tell_again() {
   proposals_.forget();
   checkpoints_.forget_answers();
-  tells_again_ = !keep();    // the results are read from what was kept
-  if (tells_again_) return;  // note() comes back
+  tells_again_ = !keep();    // options_.results() reads the store, which must have all results
+  if (tells_again_) return;  // note() calls this function again after the next commit
   auto results = options_.results ? options_.results() : std::vector<ImportData::Record>();
   if (!results) {
     detached_ = true;
@@ -158,7 +160,8 @@ void TrialRunner::tell_again() {
   readopt(live);
 }
 
-// By a decider that knows nothing of them; some have results that count already.
+// Tells a decider without memory which trials have not ended, and their final results, if they
+// count already.
 void TrialRunner::readopt(const std::vector<Decider::Resumed>& trials) {
   if (trials.empty()) return;
   decider_.readopt(trials);

@@ -1,7 +1,8 @@
 #pragma once
-// Which iteration of a trial each of its intermediate results is about. The decider compares trials
-// step by step, so a trial that goes on from a checkpoint must go on with the step that comes next
-// for itself: the checkpoint may hold iterations that were reported too late to count, or never.
+// Numbers the intermediate results of a trial by the iteration (the step, counted from 0) that each
+// is about. The decider compares trials step by step. So the first result after a resume must get
+// the step after those in the checkpoint, which may hold iterations that were reported too late to
+// count, or not at all.
 #include <cstdint>
 #include <optional>
 
@@ -9,43 +10,48 @@
 
 namespace attune {
 
-// The `training_iteration` of a result, from 1; nothing when it says none, or no number of one.
+// The metric `training_iteration`, which trials count from 1. Nothing when it is missing, not
+// finite, below 1, or 2^52 and more.
 std::optional<std::int64_t> iteration_of(const Metrics& metrics);
 
-// Is told of every intermediate result of a trial in its order, also of those that do not count.
+// One object for each trial. It must see every intermediate result in order, also those that do not
+// count.
 class TrialSteps {
  public:
-  // No checkpoint is so far from what is known of its trial: what a trial says beyond that counts
-  // something else.
+  // What a trial says about its progress is believed only if it is at most so many steps away from
+  // `before`. Beyond that the number counts something else, such as batches.
   static constexpr std::int64_t kFarthest = 1000;
 
-  // An attempt begins; `before`: done() when its checkpoint was saved, 0 from scratch.
+  // An attempt begins. `before`: done() when its checkpoint was saved; 0: from scratch.
   void begin(std::int64_t before);
 
-  // The step of a result that has this number (`sequence`, which trials count from 0 in each
-  // attempt); the first of an attempt says how far its checkpoint was, in the order of trust:
-  //   - a number that is not 0: the trial goes on with its own count;
-  //   - an iteration, where a step has been one so far;
-  //   - nothing: what was known when the checkpoint was saved. A trial that saves each iteration
-  //     before it reports it, and is killed in between, is then taken to be one step behind.
-  //     Nothing else is possible: one that reports first, and one that saves first, leave the same
-  //     reports and the same save, and the next report of either is all that comes.
+  // The step of a result. `sequence` is the trial's own number, which most trials count from 0 in
+  // each attempt. If the attempt starts from a checkpoint, its first result decides where its steps
+  // begin, by the first of these that applies:
+  //   1. `sequence` is not 0: the trial has kept its count, and the step is `sequence`;
+  //   2. `metrics` have an iteration, and in the results before each iteration was one step: the
+  //      step is the iteration - 1;
+  //   3. else the step is `before`.
+  // The third is wrong by one step for a trial that saves each iteration before it reports it, and
+  // was killed in between. This cannot be detected: a trial that reports first leaves the same
+  // reports and the same checkpoint.
   std::int64_t next(std::int64_t sequence, const Metrics& metrics);
 
-  // The decider has been told of this step. Those from untold() up to the first of an attempt it
-  // will never hear of otherwise, and would wait for.
+  // told(): the decider has heard of this step. untold(): the step after the last one that it has
+  // heard of. first(): the first step of this attempt. The steps from untold() to first() - 1 are
+  // in the checkpoint, but were never told; the decider would wait for them (ReportDesk::tell).
   void told(std::int64_t step);
   std::int64_t untold() const { return untold_; }
   std::int64_t first() const { return offset_.value_or(before_); }
 
-  std::int64_t done() const { return done_; }
+  std::int64_t done() const { return done_; }  // how many steps the trial has done
 
  private:
   std::int64_t offset_of(std::int64_t sequence, std::optional<std::int64_t> iteration) const;
 
   std::int64_t before_ = 0, done_ = 0, untold_ = 0;
-  std::optional<std::int64_t> offset_;  // of this attempt: its steps begin there
-  bool step_is_iteration_ = false;
+  std::optional<std::int64_t> offset_;  // step - sequence in this attempt; nothing: no result yet
+  bool step_is_iteration_ = false;      // of the last result: its iteration was its step + 1
 };
 
 }  // namespace attune

@@ -58,6 +58,7 @@ void TrialTable::set_waits(LiveTrial& trial, bool waits) {
   waits ? ++waiting_ : --waiting_;
 }
 
+// While `pausing` is set, the backend still saves the trial's files, which an attempt would change.
 bool TrialTable::may_start(const LiveTrial& trial) const {
   return trial.pausing.empty() && trial.deadline <= clock_.now() &&
          pool_.fits(trial.rules->resources);

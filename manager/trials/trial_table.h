@@ -1,6 +1,7 @@
 #pragma once
-// The trials that have not ended: who waits, who runs, who is paused, and what they hold. Finding,
-// adding and moving a trial cost the same for any number of them.
+// The table of the trials that have not ended (pending, running, paused), and of the resources that
+// the running ones use. Finding a trial costs the same for any number of trials; adding one and
+// changing its status cost O(log trials).
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,35 +21,40 @@
 
 namespace attune {
 
-// A FINAL of the attempt that runs. It becomes the trial's result when that has ended well.
+// A FINAL of the attempt that runs. It becomes the trial's result when the attempt has ended well.
 struct HeldResult {
   ParameterId parameter_id;
   std::string text;  // as the trial reported it
   json value;
-  double time = 0;                 // as TrialReport::time,
-  std::optional<double> ran = {};  // and this
+  double time = 0;                 // as TrialReport::time
+  std::optional<double> ran = {};  // as TrialReport::ran
 };
 
 struct LiveTrial {
   TrialRecord record;
   std::shared_ptr<const TrialRules> rules;
-  std::vector<ParameterId> ids;  // that its metrics may carry; several when it is multi-phase
+  std::vector<ParameterId> ids;  // that its metrics may carry: one for each configuration it got
   std::string start_from;        // checkpoint of the next start; empty: from scratch
   std::vector<HeldResult> finals;
-  // Configurations whose results the decider has: another one, of any attempt, does not count.
+  // Configurations whose final results the decider has. Another FINAL for one of them, from any
+  // attempt, does not count.
   std::vector<ParameterId> told;
   std::optional<EndAsked> asked;
-  bool save_at_end = false;
-  std::string pausing;  // the checkpoint that its pause waits for
+  bool save_at_end = false;  // conclude() saves a checkpoint
+  // A checkpoint of its own that must be saved before the trial may start again: after a pause, or
+  // after an attempt that was lost with grace. Empty: none.
+  std::string pausing;
   TrialSteps steps;
-  std::map<std::string, std::int64_t> saving;  // checkpoints under way: steps.done() before each
-  std::int64_t steps_saved = 0;                // before the newest one
+  // Checkpoints that are being saved; for each, steps.done() when the save began.
+  std::map<std::string, std::int64_t> saving;
+  std::int64_t steps_saved = 0;  // the same number for record.checkpoint
   AttemptTime time;
-  bool waits = false;  // running, as far as we can do that: the backend has no room
-  // Clock::now() when it needs attention, 0 for never: of a running trial the end of its
-  // maxTrialDuration, of a pending one the moment before which it must not be started.
+  bool waits = false;  // its status is running, but the backend has no room for it yet
+  // The moment, as Clock::now(), when the runner must look at the trial; 0 for never. Of a running
+  // trial: the end of its maxTrialDuration. Of a pending one: it must not start before.
   double deadline = 0;
-  // Since when, in Clock::now(), no start comes off, and there is no room for what it has saved.
+  // As Clock::now(). The first of the starts that have failed in a row; the first of the saves in a
+  // row for which the disk had no room. Nothing: the last one did not fail.
   std::optional<double> start_failing_since, unsaved_since;
 };
 
@@ -57,29 +63,32 @@ class TrialTable final : public Startable {
   TrialTable(const Clock& clock, ResourcePool pool, int concurrency)
       : clock_(clock), pool_(std::move(pool)), concurrency_(concurrency) {}
 
-  LiveTrial& add(LiveTrial trial);  // status pending, running or paused
-  LiveTrial* find(const std::string& job_id);
-  // Takes it out, and what it held back; its status may be an ended one already.
+  // `trial` is pending, running or paused, and its job id and sequence are new. The references and
+  // pointers to a LiveTrial stay valid until remove().
+  LiveTrial& add(LiveTrial trial);
+  LiveTrial* find(const std::string& job_id);  // null when there is none
+  // Removes the trial, which must be here, and frees its resources.
   std::unique_ptr<LiveTrial> remove(const std::string& job_id);
 
-  // Running trials hold their resources, others none.
+  // To pending, running or paused. Running trials hold their resources, others none. A change
+  // clears `deadline` and `waits`.
   void set_status(LiveTrial& trial, TrialStatus status);
   void set_deadline(LiveTrial& trial, double deadline);
-  void set_waits(LiveTrial& trial, bool waits);  // of a running one
+  void set_waits(LiveTrial& trial, bool waits);  // `trial` is running
   void set_concurrency(int concurrency) { concurrency_ = concurrency; }
 
   std::optional<std::string> first_pending() const override;
   std::optional<std::string> first_paused() const override;
 
-  std::optional<double> next_deadline() const;
-  std::vector<LiveTrial*> overdue(double now) const;
+  std::optional<double> next_deadline() const;        // the earliest `deadline` of all trials
+  std::vector<LiveTrial*> overdue(double now) const;  // whose deadline is not after `now`
 
   // Why a pending trial waits; one sentence.
   std::string why_waits(const LiveTrial& trial) const;
 
   std::size_t pending() const { return pending_.size(); }
   std::size_t running() const { return running_.size(); }
-  std::size_t waiting() const { return waiting_; }  // of these, for the backend
+  std::size_t waiting() const { return waiting_; }  // of the running ones: for the backend's room
   std::size_t paused() const { return paused_.size(); }
   bool empty() const { return trials_.empty(); }
   int concurrency() const { return concurrency_; }
@@ -99,8 +108,10 @@ class TrialTable final : public Startable {
   std::unordered_map<std::string, std::unique_ptr<LiveTrial>> trials_;
   Order pending_, running_, paused_;
   std::size_t waiting_ = 0;
-  std::map<std::pair<double, std::int64_t>, LiveTrial*> deadlines_;  // with the sequence
-  bool uniform_ = true;  // all ask for the same: when one does not fit, none does
+  std::map<std::pair<double, std::int64_t>, LiveTrial*> deadlines_;  // key: deadline, sequence
+  // No two trials have ever asked for different resources: when one does not fit, none does, and
+  // first_of() need not look at the others.
+  bool uniform_ = true;
 };
 
 }  // namespace attune

@@ -54,7 +54,8 @@ void TuningStatus::on_score(const Standing& standing, bool maximize, const StopR
   const bool better =
       kept && (!best_ || (maximize ? score > *best_ + tolerance : score < *best_ - tolerance));
   since_best_ = better ? 0 : since_best_ + 1;
-  // The mark moves only with a real improvement: many tiny ones do not add up to one.
+  // An improvement within the tolerance does not move best_, so that each result is compared with
+  // the last real improvement, and not with the result before it.
   if (better) best_ = score;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What an experiment has used and reached so far, kept up to date event by event; and the criteria
-// that end it. After Syne Tune's TuningStatus and StoppingCriterion, and Ray Tune's
-// TRIALRUNNER_WALLTIME_LIMIT. Cost per event does not depend on the number of trials.
+// Sums over an experiment (trials, time, cost, metrics), and the criteria that end the experiment.
+// After Syne Tune's TuningStatus and StoppingCriterion, and Ray Tune's TRIALRUNNER_WALLTIME_LIMIT.
+// The cost of an event does not depend on the number of trials.
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -16,11 +16,11 @@
 
 namespace attune {
 
-// The numbers of a reported value: a number is "default"; an object's numbers and booleans by their
-// keys, in their order; anything else has none.
+// The metrics in a reported value. A bare number or boolean is named "default"; of an object the
+// numbers and booleans, in their order; anything else has none.
 Metrics metrics_of(const json& value);
 
-// Of one metric over all reports that counted, NaN left out.
+// Of one metric, over all reports that counted. NaN is left out.
 struct MetricStatistics {
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
@@ -33,20 +33,21 @@ struct StopRules;
 
 class TuningStatus {
  public:
-  // `seconds`: of the trial since its last report.
+  // A report that counts. `seconds`: how long the trial has run since its last report.
   void on_report(const std::string& job_id, const Metrics& metrics, double seconds);
-  void on_attempt_end(double seconds) { trial_seconds_ += seconds; }  // since its last report
-  void on_end(const std::string& job_id);  // nothing more comes of the trial
+  void on_attempt_end(double seconds) { trial_seconds_ += seconds; }  // as for on_report()
+  void on_end(const std::string& job_id);  // the trial has ended, and reports nothing more
   void on_started() { ++started_; }
   void on_completed() { ++completed_; }
   void on_failed() { ++failed_; }
   void on_stopped() { ++stopped_; }
-  // The result of a trial that has completed, for the plateau rule: of the first objective, which
-  // is to be maximized or not. One that breaks a limit is no improvement, and counts only once
-  // there is something to improve.
+  // A trial has succeeded; for the plateau rule, which looks at the first objective. `maximize`: of
+  // that objective. A result that breaks a limit is never an improvement. While no result has kept
+  // the limits, such results are not counted at all.
   void on_score(const Standing& standing, bool maximize, const StopRules& rules);
 
-  // Of an earlier session: the order in which its trials ended is not known any more.
+  // Sets best() and scores_since_best() from an earlier session. They cannot be computed anew: the
+  // store does not give the order in which trials have ended.
   void set_plateau(std::optional<double> best, std::int64_t since_best) {
     best_ = best;
     since_best_ = since_best;
@@ -58,8 +59,10 @@ class TuningStatus {
   std::int64_t finished() const { return completed_ + failed_ + stopped_; }
   std::int64_t evaluations() const { return evaluations_; }  // reports that counted
   double trial_seconds() const { return trial_seconds_; }    // summed over all trials
-  double cost() const { return ended_cost_ + live_cost_; }   // metric "cost": the sum of maxima
-  const MetricStatistics* metric(const std::string& name) const;
+  // The sum over all trials of the largest value of the metric "cost" that each has reported.
+  double cost() const { return ended_cost_ + live_cost_; }
+  const MetricStatistics* metric(const std::string& name) const;  // null: never reported
+  // The score that the plateau rule compares with, and how many trials have not improved it.
   std::optional<double> best() const { return best_; }
   std::int64_t scores_since_best() const { return since_best_; }
 
@@ -73,8 +76,8 @@ class TuningStatus {
   std::int64_t since_best_ = 0;
 };
 
-// Any of them ends the experiment. Maxima are exceeded, not reached: as in Syne Tune, a criterion
-// says how much is still allowed.
+// The criteria that end an experiment; each one alone suffices. A `max_` rule is met by a value
+// above it, not by an equal one: as in Syne Tune, it says how much is still allowed.
 struct StopRules {
   struct Plateau {
     std::int64_t trials = 0;  // so many completed in a row...
@@ -83,11 +86,12 @@ struct StopRules {
   std::optional<double> max_trial_seconds;  // summed over trials
   std::optional<double> max_cost;
   std::optional<std::int64_t> max_started, max_completed, max_finished, max_evaluations, max_failed;
-  std::map<std::string, double> max_metric, min_metric;  // any report above, below
-  std::map<std::string, double> reach_up, reach_down;    // any report at least, at most
+  // By metric; one report of any trial suffices.
+  std::map<std::string, double> max_metric, min_metric;  // met by a value above; below
+  std::map<std::string, double> reach_up, reach_down;    // met by a value of at least; at most
   std::optional<Plateau> plateau;
 
-  // Why the experiment is over, if it is.
+  // The criterion that is met, as text for people; nothing: none is.
   std::optional<std::string> met(const TuningStatus& status) const;
 };
 
