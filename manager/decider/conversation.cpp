@@ -11,8 +11,11 @@
 namespace attune {
 namespace {
 
+// The token of a PI of ours: this word and the number of the PI itself. Its PO thus acknowledges
+// all commands up to that number.
 constexpr std::string_view kToken = "through ";
 
+// As a frame: 2 bytes of code, 14 digits of length, the payload.
 std::size_t size_of(const Frame& command) { return command.payload.size() + 16; }
 
 std::optional<std::uint64_t> number_in(const std::string& token) {
@@ -23,6 +26,7 @@ std::optional<std::uint64_t> number_in(const std::string& token) {
   return read.ec == std::errc() && read.ptr == end ? std::optional(number) : std::nullopt;
 }
 
+// Whether ping() made the command.
 bool is_bookkeeping(const Frame& command) {
   return command.code == "RC" || (command.code == "PI" && command.payload.starts_with(kToken));
 }
@@ -41,7 +45,7 @@ Conversation::Conversation(Outbox& outbox, std::optional<Outbox::Left> left)
     said_since_ping_ += ours ? 0 : 1;
     commands_.push_back(std::move(command));
   }
-  // StoreReader::conversation() has seen to it.
+  // StoreReader::conversation() refuses a store where this does not hold.
   ATTUNE_CHECK(counts_.acknowledged + commands_.size() == counts_.commands);
   taken_ = counts_.acknowledged;
 }
@@ -72,12 +76,13 @@ Result<Conversation::Begun> Conversation::go_on(std::uint64_t through) {
     if (number++ > through) untaken_ += size_of(command);
   }
   open_ = met_ = true;
-  outbox_.set_counts(counts_);  // which it must know before it can keep anything
+  outbox_.set_counts(counts_);  // without counts the store keeps neither conversation nor state
   return Begun::exactly;
 }
 
-// The last that a manager says to a daemon. One that was not heard is not said to the next daemon,
-// and has no number. A manager that died before its daemon began may have said more after it.
+// Removes a Terminate of an earlier manager that the daemon has not read, since it would end the
+// new daemon; the commands after it get the numbers from its own on (docs/protocol.md). There are
+// such commands if a manager died before its daemon began: it had said them already.
 void Conversation::leave_out_terminate(std::uint64_t through) {
   const std::uint64_t heard = std::max(through, counts_.acknowledged);
   if (earlier_ <= heard) return;
@@ -99,7 +104,8 @@ void Conversation::leave_out_terminate(std::uint64_t through) {
 }
 
 void Conversation::begin_anew() {
-  // Later in the manager's life whoever owns this tells everything again.
+  // At the first daemon, only what this manager has said is said again. At a later one, nothing:
+  // the owner tells the new daemon everything.
   const std::size_t said = met_ ? 0 : static_cast<std::size_t>(counts_.commands - earlier_);
   met_ = true;
   commands_.erase(commands_.begin(), commands_.end() - static_cast<std::ptrdiff_t>(said));
@@ -112,9 +118,9 @@ void Conversation::begin_anew() {
   earlier_ = taken_ = untaken_ = said_since_ping_ = told_answers_ = 0;
   ping_open_ = false;
   open_ = exact_ = true;
-  // The new counts are kept together with the first that is said or heard. Without that a manager
-  // that is killed here leaves no conversation, and the next one tells everything; counts of 0
-  // would let a daemon that knows nothing go on "exactly".
+  // No set_counts() here: the counts are stored only with the first command or answer. If the
+  // manager is killed before that, the store has no conversation, and the next manager tells its
+  // daemon everything. Stored counts of 0 would let a daemon that knows nothing continue "exactly".
   for (Frame& command : again) say(std::move(command));
 }
 
@@ -150,6 +156,7 @@ bool Conversation::acknowledged(const Pong& pong) {
   const auto number = number_in(pong.token);
   if (!number) return false;
   ping_open_ = false;
+  // Above taken_: this daemon has not been sent so much, so that the answer cannot be trusted.
   if (*number <= counts_.acknowledged || *number > taken_) return true;
   const auto count = static_cast<std::ptrdiff_t>(*number - counts_.acknowledged);
   commands_.erase(commands_.begin(), commands_.begin() + count);

@@ -1,7 +1,8 @@
 #pragma once
-// The manager's side of docs/protocol.md, "Exactly once": numbers what is said to the daemon and
-// what is heard from it, keeps both in an Outbox, lets nothing leave before it is kept, and knows
-// what a daemon that was started again has to hear once more. No I/O: the owner carries the frames.
+// The manager's side of docs/protocol.md, "Exactly once". It numbers the commands to the daemon and
+// the answers from it, keeps commands and counts in an Outbox, releases a command only after the
+// commit that stores it, and finds out which commands a restarted daemon lacks. No I/O: the owner
+// (DaemonDecider) sends and receives the frames.
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -16,39 +17,44 @@ namespace attune {
 
 class Conversation {
  public:
-  // `left`: by an earlier manager; nothing: there was no conversation. `outbox` outlives this.
+  // `left`: what an earlier manager stored; nothing: no conversation is stored. `outbox` outlives
+  // this object.
   Conversation(Outbox& outbox, std::optional<Outbox::Left> left);
 
-  // What a daemon that starts now must know of to go on exactly; nothing: it cannot. Only what was
-  // kept counts: whoever starts one waits until all_kept().
+  // The counts that a new daemon must be given in order to continue exactly; nothing: it cannot.
+  // They cover only what is committed, so the owner starts no daemon before all_kept().
   std::optional<Outbox::Counts> shared() const;
   bool all_kept() const { return counts_ == kept_; }
 
-  void begin_life() { open_ = false; }  // a daemon starts, and listens after its ID
+  // The owner has started a daemon. It may be sent commands (is_open()) only after begin().
+  void begin_life() { open_ = false; }
   bool is_open() const { return open_; }
   enum class Begun { exactly, anew };
-  // Its ID; `asked`: it was told shared(). `exactly`: take() gives what it has to hear, next
-  // comes what is said from now on. `anew`: it knows nothing. What this manager has said before its
-  // first daemon began is said to it, nothing else. An error: it is the daemon of another
-  // conversation.
+  // The daemon's ID has come. `asked`: the daemon was given shared().
+  //   exactly: the daemon continues. take() returns the commands that it lacks, then new ones.
+  //   anew: the daemon knows nothing, and all counts begin again. take() returns the commands that
+  //     this manager said before its first daemon began, and new ones; the owner must tell the
+  //     rest.
+  // Error: the daemon's journal and the outbox do not belong together.
   Result<Begun> begin(const Initialized& initialized, bool asked);
 
-  void say(Frame command);
-  void heard();  // an answer that counts, before it is acted upon
-  // A PO; whether it was one of our own.
+  void say(Frame command);  // adds a command; take() returns it after the next kept()
+  void heard();             // counts an answer; call it before the answer is acted upon
+  // A PO has come. Returns whether it answers a ping() of this class, so that nobody else needs it.
   bool acknowledged(const Pong& pong);
 
-  // Asks which commands the daemon will not forget, and tells it which answers we will not. Said by
-  // itself after kPingEvery commands; otherwise the owner does it, at most once a second, while
-  // wants_ping().
+  // Adds two commands: RC tells the daemon which answers are stored, PI asks which commands the
+  // daemon has in its journal. Does nothing unless wants_ping(). say() does it after kPingEvery
+  // commands; besides, the owner calls it by a timer.
   static constexpr std::uint64_t kPingEvery = 256;
   void ping();
   bool wants_ping() const { return said_since_ping_ > 0 && !ping_open_; }
 
-  void kept() { kept_ = counts_; }  // all that was said and heard so far
-  // The next command that may leave, once each in the life of a daemon.
+  void kept() { kept_ = counts_; }  // a commit has stored everything said and heard so far
+  // The next command to send to the daemon that lives, each once; nothing: there is none that is
+  // committed, or !is_open().
   std::optional<Frame> take();
-  std::size_t untaken_bytes() const { return untaken_; }
+  std::size_t untaken_bytes() const { return untaken_; }  // of commands that take() will return
 
  private:
   void append(Frame command);
@@ -58,16 +64,17 @@ class Conversation {
 
   Outbox& outbox_;
   Outbox::Counts counts_, kept_;
-  std::deque<Frame> commands_;  // those above counts_.acknowledged
-  bool exact_;                  // there is a daemon, or was one, that shares the counts
-  bool open_ = false;           // a daemon listens
-  bool met_ = false;            // one has, in this life of the manager
-  std::uint64_t taken_ = 0;     // by the daemon that lives
-  std::uint64_t earlier_ = 0;   // commands of earlier managers
-  std::size_t untaken_ = 0;     // bytes of commands above taken_
+  std::deque<Frame> commands_;  // numbers counts_.acknowledged + 1 to counts_.commands
+  bool exact_;                  // the counts are those of a daemon that lives, or has lived
+  bool open_ = false;           // a daemon has sent its ID
+  bool met_ = false;            // a daemon has done so since this object was made
+  std::uint64_t taken_ = 0;     // the number of the last command that take() returned, or that
+                                // the daemon had before
+  std::uint64_t earlier_ = 0;   // the number of the last command of earlier managers
+  std::size_t untaken_ = 0;     // bytes of the commands above taken_
   std::uint64_t said_since_ping_ = 0;
-  bool ping_open_ = false;
-  std::uint64_t told_answers_ = 0;
+  bool ping_open_ = false;          // its PO has not come yet
+  std::uint64_t told_answers_ = 0;  // the number in the last RC
 };
 
 }  // namespace attune

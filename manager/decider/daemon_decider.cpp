@@ -13,13 +13,15 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kCongested = 1 << 20;  // bytes not yet taken by the daemon
+// Congestion begins above kCongested bytes that the daemon has not read, and ends below kRoom. The
+// gap keeps it from changing with every command.
+constexpr std::size_t kCongested = 1 << 20;
 constexpr std::size_t kRoom = 256 << 10;
 constexpr std::ptrdiff_t kRecordsAtOnce = 1000;
 
 }  // namespace
 
-// In pieces: a command beyond the limits of the daemon is ignored, and with it all results.
+// In pieces, because the daemon ignores a command above its limits, with all results in it.
 std::vector<Frame> import_commands(const std::vector<ImportData::Record>& records) {
   std::vector<Frame> commands;
   for (auto first = records.begin(); first != records.end();) {
@@ -78,11 +80,12 @@ Result<void> DaemonDecider::launch() {
   events.written = [this] { look_at_room(); };
   events.end = [this](DaemonEnd end) { on_end(std::move(end)); };
   link_ = TRY(DaemonLink::start(io_, std::move(launch), std::move(events), log_));
-  link_->send(encode(Initialize{options_.search_space}));  // has no number
+  // Not through the conversation: Initialize has no number, and is sent to every daemon.
+  link_->send(encode(Initialize{options_.search_space}));
   return {};
 }
 
-// ---- what is said
+// ---- commands to the daemon
 
 void DaemonDecider::next(int count) { send(encode(RequestTrialJobs{count})); }
 
@@ -107,8 +110,8 @@ Action DaemonDecider::on_final(const std::string& job_id, const std::string& met
 void DaemonDecider::on_complete(const std::string& job_id) {
   const Running trial = take(job_id);
   send_event(job_id, trial.text, TrialEnd::Event::succeeded);
-  // After its end, so that the assessor hears of that; the daemon itself ignores the final result
-  // of a trial that it has not proposed.
+  // The daemon ignores the final result of a trial that it has not proposed, so the result is
+  // imported, too. The end was sent before it, for the assessor.
   if (!trial.result.is_null()) {
     send(encode(ImportData{{{trial.parameters, trial.result, job_id}}}));
   }
@@ -127,7 +130,7 @@ void DaemonDecider::on_paused(const std::string& job_id, const std::string& chec
 }
 
 void DaemonDecider::on_pause_failed(const std::string& job_id) {
-  // It may have ended meanwhile, of which the daemon knows then.
+  // If the trial has ended meanwhile, the daemon has been told its end instead.
   if (const auto found = running_.find(job_id); found != running_.end()) {
     send_event(job_id, found->second.text, TrialEnd::Event::pause_failed);
   }
@@ -160,7 +163,7 @@ void DaemonDecider::recall(const std::vector<Resumed>& trials) {
 }
 
 void DaemonDecider::update_search_space(const json& search_space) {
-  options_.search_space = search_space;  // of the next daemon's Initialize
+  options_.search_space = search_space;  // for the Initialize of the next daemon
   send(encode(UpdateSearchSpace{search_space}));
 }
 
@@ -217,12 +220,12 @@ void DaemonDecider::ping_later() {
       [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
         if (error || alive.expired()) return;
         ping_armed_ = false;
-        // It leaves with the next commit.
+        // The ping is sent after the next commit.
         if (!closing_ && !ended_ && conversation_->is_open()) conversation_->ping();
       });
 }
 
-// ---- what is heard
+// ---- answers of the daemon
 
 void DaemonDecider::handle(const Frame& frame) {
   const auto command = decode(frame);
@@ -239,11 +242,14 @@ void DaemonDecider::handle(const Command& command, const std::string& payload) {
     link_->break_off("it reported an error", error->text);
     return;
   }
-  if (conversation_ && closing_) return;  // for a later manager, which will hear it again
+  // After a Terminate answers are not counted, so that the next daemon sends them to the next
+  // manager (docs/protocol.md).
+  if (conversation_ && closing_) return;
   if (const auto* initialized = std::get_if<Initialized>(&command)) return begin(*initialized);
   const auto* none = std::get_if<NoMoreTrialJobs>(&command);
   if (none && none->transient) return listener_->on_postponed(none->reason);
-  // Before it is acted upon: what the listener keeps at once is kept together with the number.
+  // Counted before the listener acts on it: if the listener commits at once, that commit must store
+  // the count together with what follows from the answer.
   if (conversation_) conversation_->heard();
   if (const auto* trial = std::get_if<NewTrialJob>(&command)) {
     listener_->on_proposal({trial->parameter_id, trial->parameters, payload,
@@ -292,10 +298,10 @@ void DaemonDecider::begin(const Initialized& initialized) {
         "what it proposes from now on is not what it would have proposed (" +
         (reason.empty() ? "log/dispatcher.log says why)" : reason + ")"));
   }
-  listener_->on_ready();  // which tells everything again, if need be a little later
+  listener_->on_ready();  // the listener tells everything again, now or when the store is writable
 }
 
-// ---- its end
+// ---- the end of the daemon
 
 void DaemonDecider::on_end(DaemonEnd end) {
   if (ended_) return;
@@ -307,7 +313,8 @@ void DaemonDecider::on_end(DaemonEnd end) {
   if (end.died && shared && may_restart()) {
     listener_->on_warning(end.text + "; it is started again, and goes on where it was");
     options_.resume = true;
-    // What it is told that we have heard must be kept.
+    // The next daemon is given the counts of what is committed. If there is more, it starts after
+    // the next commit.
     relaunching_ = !conversation_->all_kept();
     if (!relaunching_) relaunch();
     return;
@@ -335,7 +342,7 @@ void DaemonDecider::relaunch() {
 
 void DaemonDecider::close() {
   if (ended_ || closing_) return;
-  // To a daemon that has not begun nothing can be said but that there is nothing more.
+  // A daemon that has not sent its ID gets no commands; the end of its input makes it end.
   const bool listens = !conversation_ || conversation_->is_open();
   if (listens) send(encode(Terminate{}));
   closing_ = true;

@@ -1,16 +1,17 @@
 #pragma once
-// A Decider that lives in another process: attuned, spawned and spoken to over two pipes exactly as
-// NNI's manager does it (protocol/, DaemonLink).
+// The Decider that asks attuned: it starts the daemon as a child process and talks to it over two
+// pipes exactly as NNI's manager does (protocol/, DaemonLink).
 //
-// With an Outbox the conversation survives both sides (Conversation): what is said leaves after the
-// commit that keeps it, and a daemon that was killed is started again and goes on as if nothing had
-// happened. Without one (simulations) everything is sent at once.
+// With an Outbox the conversation survives the death of either side (Conversation): a command is
+// sent after the commit that stores it, and a daemon that was killed is started again and continues
+// as if nothing had happened. Without an Outbox (simulations) every command is sent at once.
 //
-// Trials of the user's own are unknown to the daemon while they run; the result of one that ended
-// well is imported, as NNI's own manager does after a restart.
+// The daemon does not know the user's own trials while they run. When one succeeds, its result is
+// imported, as NNI's own manager does after a restart.
 //
-// Its death, an ER, bytes that are no command and an unasked-for end of the stream all become one
-// on_failure that says what happened, with the daemon's own words where it left some.
+// If the daemon dies and is not restarted, sends an ER or something that is no command, or closes
+// its pipe unasked, one on_failure() follows. It says what happened, with the daemon's own last
+// words if there are any.
 #include <chrono>
 #include <deque>
 #include <filesystem>
@@ -35,21 +36,22 @@ struct DaemonOptions {
   std::filesystem::path program;
   json parameters;  // daemon_parameters()
   json search_space;
-  bool resume = false;  // goes on from what a former daemon saved in `directory`
+  bool resume = false;  // the daemon continues from the journal in `directory`/checkpoint
   bool include_intermediate_results = false;
   std::string log_level = "info";
   std::filesystem::path directory;       // of the experiment; log/ and checkpoint/ are made in it
   std::vector<std::string> environment;  // "NAME=value": what the daemon inherits
-  std::chrono::milliseconds exit_grace{5000};  // to end after Terminate; then it is killed
-  Outbox* outbox = nullptr;                    // outlives the decider; null: nothing is kept
-  std::optional<Outbox::Left> left = {};       // with outbox and resume: by an earlier manager
-  // A daemon that breaks down is started again, at most so often in so many seconds.
+  std::chrono::milliseconds exit_grace{5000};  // the daemon is killed so long after Terminate
+  Outbox* outbox = nullptr;                    // outlives the decider; null: nothing is stored
+  std::optional<Outbox::Left> left = {};       // of an earlier manager; with outbox and resume
+  // A daemon that breaks down is started again, at most `most_restarts` times in any
+  // `restart_seconds`.
   int most_restarts = 3;
   double restart_seconds = 600;
-  std::chrono::milliseconds ping_every{1000};
+  std::chrono::milliseconds ping_every{1000};  // at most one Conversation::ping() in this time
 };
 
-// What tells the daemon these results.
+// The ImportData commands for these results, of at most 1,000 results each.
 std::vector<Frame> import_commands(const std::vector<ImportData::Record>& records);
 
 // The caller ignores SIGPIPE. Not thread safe: `io` has one thread, which makes all calls.
@@ -87,17 +89,17 @@ class DaemonDecider final : public Decider {
   void send_event(const std::string& job_id, const std::string& text, TrialEnd::Event event,
                   const std::string& checkpoint = "");
   struct Running {
-    std::string text;  // NewTrialJob payload that it began with: what TrialEnd brings back
+    std::string text;  // the NewTrialJob payload that it began with; TrialEnd sends it back
     bool customized = false;
-    json parameters, result;  // of a customized one; null until its final result
+    json parameters, result;  // of a customized trial; `result` is null until its final result
   };
   Running take(const std::string& job_id);
   void handle(const Frame& frame);
   void handle(const Command& command, const std::string& payload);
   void begin(const Initialized& initialized);
   void on_kept();
-  void pass_on();  // what may leave
-  void look_at_room();
+  void pass_on();       // sends what the conversation releases
+  void look_at_room();  // ends the congestion when little is unsent
   void ping_later();
   void on_end(DaemonEnd end);
   bool may_restart();
@@ -109,18 +111,20 @@ class DaemonDecider final : public Decider {
   Listener* listener_ = nullptr;
   SystemClock clock_;
   std::optional<Conversation> conversation_;
-  std::unique_ptr<DaemonLink> link_, former_;  // the former one may be in one of its handlers
+  // The former link lives until the next restart, because one of its handlers may be running when
+  // it is replaced.
+  std::unique_ptr<DaemonLink> link_, former_;
   boost::asio::steady_timer ping_timer_;
   bool ping_armed_ = false;
   bool congested_ = false;
   std::map<std::string, Running> running_;  // by job id; paused ones too
 
-  bool exact_ = false;           // the daemon that lives was asked to go on exactly
-  bool begun_ = false;           // a daemon has answered Initialize, in this life of the manager
-  bool closing_ = false;         // Terminate was sent
-  bool ended_ = false;           // nothing follows
-  bool relaunching_ = false;     // once everything is kept
-  std::deque<double> restarts_;  // when, in seconds of clock_
+  bool exact_ = false;           // the daemon that lives was given Conversation::shared()
+  bool begun_ = false;           // a daemon of this manager has answered Initialize
+  bool closing_ = false;         // close() was called: nothing more is sent
+  bool ended_ = false;           // the listener is not called any more
+  bool relaunching_ = false;     // a daemon is started after the next commit
+  std::deque<double> restarts_;  // when daemons were restarted, in seconds of clock_
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
 };
 

@@ -16,7 +16,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// How long the exit status may lag behind the end of the stream, and the other way round.
+// For so long the link waits for the exit status after the end of the stream, or the other way
+// round.
 constexpr auto kSettleTime = std::chrono::seconds(2);
 
 struct Pipe {
@@ -29,12 +30,13 @@ Result<Pipe> make_pipe() {
   return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
-// What waits on it is aborted. close() itself can fail, which helps nobody here.
+// Aborts the operations that wait on the pipe. release() and UniqueFd instead of close(), because
+// an error of close() would be of no use here.
 void hang_up(asio::posix::stream_descriptor& pipe) { const UniqueFd closed(pipe.release()); }
 
-// 2 and 3: what it was given, or sent, is not what it should be (docs/protocol.md, "Exit codes").
-// The next one would find the same. An end that nobody here asked for with 0 is a SIGTERM of
-// somebody else's: its journal has everything.
+// Whether a new daemon can continue after this end. With exit codes 2 and 3 a daemon refuses what
+// it was given or sent (docs/protocol.md, "Exit codes"), and a new one would refuse the same. Code
+// 0 means here that somebody else sent SIGTERM: the journal is complete.
 bool is_breakdown(const ExitStatus& exit) {
   return exit.signal != 0 || (exit.code != 2 && exit.code != 3);
 }
@@ -101,7 +103,7 @@ void DaemonLink::write_more() {
       [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error, std::size_t) {
         if (alive.expired() || error == asio::error::operation_aborted) return;
         writing_.clear();
-        if (error) {  // it is dying; what it still says is worth waiting for
+        if (error) {  // the daemon is dying, and may still send answers or an error
           input_closed_ = true;
           lost("");
           return;
@@ -132,7 +134,7 @@ void DaemonLink::read_more() {
             log_.trace("< {} {}", (*frame)->code, (*frame)->payload);
             events_.frame(**frame);
           }
-          if (alive.expired()) return;  // the owner may end everything
+          if (alive.expired()) return;  // the event may have destroyed this link
         }
         if (!settled_) read_more();
       });
@@ -146,7 +148,7 @@ void DaemonLink::break_off(std::string what, std::string words) {
 void DaemonLink::lost(std::string what) {
   if (settled_) return;
   if (lost_.empty()) lost_ = std::move(what);
-  // Whoever hears nothing more from us ends by itself: its input ends here.
+  // The end of its input makes a daemon that still runs end by itself.
   if (!lost_.empty() || stream_ended_ || input_closed_) hang_up(to_);
   if (exit_ && (stream_ended_ || !lost_.empty())) {
     settle();

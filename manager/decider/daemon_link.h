@@ -1,9 +1,10 @@
 #pragma once
-// One life of the daemon: its process, and the two pipes to it. Nothing here blocks; what cannot be
-// written yet is queued.
+// One daemon process and the two pipes to it. Nothing here blocks: what cannot be written yet is
+// queued.
 //
-// Its death, bytes that are no frame and an unasked-for end of the stream all become one end, once
-// everything about it is known: its last answers were read, and its exit status came or is late.
+// Events::end is called once, whether the daemon dies, sends bytes that are no frame, or closes its
+// pipe. It comes after the daemon's last answers were read and its exit status is known, or after a
+// time-out.
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -24,27 +25,29 @@
 namespace attune {
 
 struct DaemonEnd {
-  bool asked = false;              // by end()
-  std::optional<ExitStatus> exit;  // nothing: it lived on, and was killed
-  std::string text;                // what happened, with its own words where it left some
+  bool asked = false;              // end() was called
+  std::optional<ExitStatus> exit;  // nothing: the daemon still ran, and was killed
+  std::string text;                // what happened, with the daemon's last words if there are any
 
-  // It was killed or terminated, or broke down: it had nothing to say against going on.
+  // The daemon was killed or terminated, or broke down. It did not refuse its input (exit codes 2
+  // and 3), so that another daemon can continue.
   bool died = false;
 };
 
-// Not thread safe. It may be destroyed from inside `frame` only.
+// One thread makes all calls, that of `io`. Of the events, only `frame` may destroy the link.
 class DaemonLink {
  public:
   struct Launch {
     std::vector<std::string> arguments;    // [0] is the program
     std::vector<std::string> environment;  // "NAME=value", all of it
-    std::filesystem::path log_directory;   // exists: where it runs, and attuned.stderr is made
-    std::chrono::milliseconds exit_grace;  // to end after end(); then it is killed
+    // Its working directory, which must exist. Output and errors go to attuned.stderr there.
+    std::filesystem::path log_directory;
+    std::chrono::milliseconds exit_grace;  // the daemon is killed so long after end()
   };
   struct Events {
     std::function<void(const Frame&)> frame;
-    std::function<void()> written;       // something
-    std::function<void(DaemonEnd)> end;  // once, the last
+    std::function<void()> written;       // some bytes were written: unsent() is smaller
+    std::function<void(DaemonEnd)> end;  // once; no other event follows
   };
   // The caller ignores SIGPIPE.
   static Result<std::unique_ptr<DaemonLink>> start(boost::asio::io_context& io, Launch launch,
@@ -53,21 +56,24 @@ class DaemonLink {
   DaemonLink(const DaemonLink&) = delete;
   DaemonLink& operator=(const DaemonLink&) = delete;
 
-  void send(const Frame& frame);  // nothing after its end
-  std::size_t unsent() const { return queued_.size() + writing_.size(); }
+  void send(const Frame& frame);  // ignored once the daemon ends
+  std::size_t unsent() const { return queued_.size() + writing_.size(); }  // bytes
 
-  // Its end follows: because of `what` that it did; `words`: its own, if it sent some.
+  // Gives the daemon up because of `what` it did; Events::end follows. `words`: an error message
+  // that the daemon itself sent.
   void break_off(std::string what, std::string words = "");
-  void end(bool hang_up);  // it was told to terminate; or is, by the end of its input
-  void kill();             // at once; nothing follows
+  // The daemon should end now; Events::end follows. `hang_up`: it was not sent a Terminate, so that
+  // its input is closed to tell it.
+  void end(bool hang_up);
+  void kill();  // kills the daemon at once; no event follows
 
  private:
   DaemonLink(boost::asio::io_context& io, Launch launch, Events events, Log log);
   Result<void> spawn();
   void write_more();
   void read_more();
-  void lost(std::string what);  // the conversation is over; wait a moment for the exit status
-  void settle();
+  void lost(std::string what);  // no more frames will come; waits a moment for the exit status
+  void settle();                // calls Events::end
   std::filesystem::path stderr_path() const { return launch_.log_directory / "attuned.stderr"; }
 
   boost::asio::io_context& io_;
@@ -81,12 +87,12 @@ class DaemonLink {
   FrameDecoder decoder_{Framing{}};
   std::string queued_, writing_;
 
-  bool ending_ = false;        // it was told to
-  bool stream_ended_ = false;  // it will say nothing more
-  bool input_closed_ = false;  // it will hear nothing more
-  bool settled_ = false;
+  bool ending_ = false;        // end() was called
+  bool stream_ended_ = false;  // the daemon has closed its output
+  bool input_closed_ = false;  // the daemon reads no more
+  bool settled_ = false;       // settle() or kill() was called
   std::optional<ExitStatus> exit_;
-  std::string lost_, words_;  // why the conversation broke off; what it said itself
+  std::string lost_, words_;                                    // `what` and `words` of break_off()
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
 };
 

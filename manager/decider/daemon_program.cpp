@@ -30,7 +30,8 @@ struct Ended {
   std::string output;
 };
 
-// Runs it to its end, with `input` as its standard input.
+// Runs the program to its end, with `input` as its standard input. Error: it runs for more than ten
+// seconds.
 Result<Ended> run_daemon(const std::filesystem::path& daemon,
                          const std::vector<std::string>& environment,
                          std::vector<std::string> arguments, const std::string& input) {
@@ -58,7 +59,7 @@ Result<Ended> run_daemon(const std::filesystem::path& daemon,
   Ended ended;
   asio::async_read(output, asio::dynamic_buffer(ended.output, 16 << 20),
                    [](const boost::system::error_code&, std::size_t) {});
-  // One that does not read it is gone before.
+  // A program that does not read its input ends first, and the write fails: that is no error.
   asio::async_write(to_daemon, asio::buffer(input),
                     [&](const boost::system::error_code&, std::size_t) {
                       boost::system::error_code ignored;
@@ -108,7 +109,7 @@ Result<std::vector<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemo
       dump_json(search_space)));
   std::vector<DaemonRefusal> refusals;
   const auto said = parse_json(ended.output);
-  if (!said || !said->is_object()) return refusals;  // not a daemon that can be asked
+  if (!said || !said->is_object()) return refusals;  // a daemon without --check
   if (said->value("fine", json(true)) != false) return refusals;
   for (const json& each : TRY(array_at(*said, "refusals"))) {
     DaemonRefusal refusal;

@@ -1,5 +1,6 @@
 #pragma once
-// Finding attuned, and asking it what it knows before an experiment starts.
+// Finds the program attuned, and asks it before an experiment starts: which algorithms it has, and
+// whether it could run the experiment.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,35 +11,37 @@
 
 namespace attune {
 
-// A program of ours: in `own_directory`, else in one of the folders of `path` (a PATH).
+// Finds a program of attune: in `own_directory`, else in one of the folders of `path`, which has
+// the form of PATH.
 Result<std::filesystem::path> find_program(const std::string& name,
                                            const std::filesystem::path& own_directory,
                                            const std::string& path);
 
-// `given` (--daemon), else attuned as above.
+// `given` (the option --daemon) if it is not empty, else attuned as find_program() finds it.
 Result<std::filesystem::path> find_daemon(const std::string& given,
                                           const std::filesystem::path& own_directory,
                                           const std::string& path);
 
-// What `attuned --list --json` prints. Blocks, for at most ten seconds.
+// The output of `attuned --list --json`. Blocks for at most ten seconds.
 Result<json> list_algorithms(const std::filesystem::path& daemon,
                              const std::vector<std::string>& environment);
 
-// What the daemon would refuse of the experiment: what `attuned --check` says.
+// One mistake for which the daemon would refuse the experiment, as `attuned --check` reports it.
 struct DaemonRefusal {
-  std::string part;               // tuner, assessor, searchSpace, or experiment: all of it
+  std::string part;               // tuner, assessor, searchSpace; or experiment: all of it
   std::vector<std::string> path;  // below the part: "classArgs", "population_size"
   std::string message;
 };
 
-// Empty: it can begin, or the daemon is one that cannot tell. `parameters`: those of
-// daemon_parameters(). Blocks, for at most ten seconds.
+// Asks `attuned --check`. `parameters`: those of daemon_parameters(). An empty list: the daemon
+// would start, or it is too old to check. Blocks for at most ten seconds.
 Result<std::vector<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
                                               const std::vector<std::string>& environment,
                                               const json& parameters, const json& search_space);
 
-// Whether the experiment maximises: optimize_mode of `algorithm` ({name, classArgs}), else the
-// default that `list` gives under `kind` ("tuners" or "assessors"). Nothing when neither knows.
+// Whether the experiment maximises: the optimize_mode in `algorithm` ({name, classArgs}), else the
+// default of that algorithm in `list` (list_algorithms()) under `kind`, "tuners" or "assessors".
+// Nothing if neither has one.
 std::optional<bool> maximizes(const json& algorithm, const json& list, const std::string& kind);
 
 }  // namespace attune

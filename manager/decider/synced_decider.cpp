@@ -76,7 +76,7 @@ void SyncedDecider::kill() {
 // ---- from the decider
 
 void SyncedDecider::hand_over() {
-  // The listener may tell more at once, and be answered at once.
+  // Moved out first: the listener may tell the decider more, which may answer at once.
   std::vector<End> ends = std::exchange(ends_, {});
   const auto others = std::exchange(others_, {});
   std::ranges::stable_sort(ends, {}, &End::job_id);

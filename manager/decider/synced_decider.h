@@ -1,9 +1,12 @@
 #pragma once
-// A decider that knows when it has nothing more to say. It passes on what it is told, counts, and
-// syncs; decisions are kept until the sync is answered and then handed over together, in an order
-// that does not depend on how long each took: first stops and pauses by job id, then the rest as it
-// came. (The daemon has two workers, whose answers overtake each other. The one that only stops
-// early says nothing else, so the order of each of the others is kept.)
+// A Decider for simulations, where the same seed must give the same run: it wraps another decider,
+// and makes its answers come in an order that does not depend on timing.
+//
+// It passes on what it is told. Answers are held until the sync of settle() is answered, and then
+// handed over together: first stops and pauses, sorted by job id, then the rest in the order in
+// which they came. This is needed because the daemon has two workers, whose answers overtake each
+// other. One of them only stops trials early, and sends nothing else, so that the rest comes from
+// the other one, in its order.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -17,10 +20,10 @@ class SyncedDecider final : public Decider, private Decider::Listener {
  public:
   explicit SyncedDecider(Decider& decider) : decider_(decider) {}  // outlives this
 
-  // Nothing comes by itself any more: all that was told is dealt with, or the decider has ended.
-  // Not settled while it starts and while it closes.
+  // No answer will come without a further call: everything told was handled, or the decider has
+  // ended. False while the decider starts, and while it closes.
   bool settled() const { return ended_ || (ready_ && !told_ && pending_.empty() && !closing_); }
-  // Sends the sync that settles it, if one is missing; to be called before waiting.
+  // Sends a sync, if something was told since the last one. Call it before you wait for settled().
   void settle();
 
   Result<void> start(Decider::Listener& listener) override;
@@ -69,17 +72,18 @@ class SyncedDecider final : public Decider, private Decider::Listener {
     bool pause = false;
   };
 
+  // The decider, for a call after which another sync is needed.
   Decider& tell() {
     told_ = true;
     return decider_;
   }
-  void hand_over();
+  void hand_over();  // calls the listener with all answers that are held
 
   Decider& decider_;
   Decider::Listener* listener_ = nullptr;
   bool ready_ = false, closing_ = false, ended_ = false;
-  bool told_ = false;    // something since the last sync
-  std::string pending_;  // the token of the sync that is not answered yet
+  bool told_ = false;    // something was told since the last sync
+  std::string pending_;  // the token of the sync that is not answered yet; empty: none
   std::uint64_t syncs_ = 0;
   std::vector<End> ends_;
   std::vector<std::function<void()>> others_;
