@@ -8,8 +8,9 @@
 
 namespace attune {
 
-// A path of a socket holds about 100 bytes, that of a folder may be longer. `path` is short and
-// leads there through a descriptor of the folder, for as long as this lives.
+// The path of a Unix socket has at most about 100 bytes, but the folder's path may be longer. So
+// `path` goes through a descriptor of the folder (/proc/self/fd), and is valid in this process for
+// as long as this object lives. Error: the folder cannot be opened.
 struct ControlAddress {
   UniqueFd folder;
   std::string path;

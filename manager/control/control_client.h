@@ -1,5 +1,6 @@
 #pragma once
-// Asks the manager of an experiment for something, through its control socket.
+// Sends a request to the manager of an experiment through its control socket, and waits for the
+// answer. For commands.
 #include <expected>
 #include <filesystem>
 #include <string>
@@ -10,11 +11,12 @@
 namespace attune {
 
 struct ControlError {
-  bool no_manager = false;  // none runs; the message names attune resume
+  bool no_manager = false;  // no manager runs; the message names attune resume
   std::string message;
 };
 
-// The manager's answer, without "ok". Waits up to `timeout_seconds` for each step.
+// The manager's answer without the member "ok". Blocks for at most `timeout_seconds` in each call
+// of the socket. Errors: no manager runs, it does not answer, or it answers with "ok": false.
 std::expected<json, ControlError> ask_manager(const std::filesystem::path& directory,
                                               const ControlRequest& request,
                                               double timeout_seconds = 30);

@@ -10,14 +10,15 @@ namespace attune {
 
 Result<json> ControlHandler::handle(const json& request) {
   const ControlRequest parsed = TRY(parse_control_request(request));
-  // These two change nothing that must be remembered, and an experiment must be able to end.
+  // These two are allowed even while the store cannot be written: they change nothing that a later
+  // manager must know, and an experiment must be able to end.
   const bool always =
       std::holds_alternative<StopRequest>(parsed) || std::holds_alternative<StatusRequest>(parsed);
   if (!always) TRY(runner_.takes_requests());
   auto answer = std::visit([this](const auto& r) { return carry_out(r); }, parsed);
   if (always && store_.stalled()) return answer;
   runner_.tell_state();
-  TRY(store_.commit());  // what was answered has happened
+  TRY(store_.commit());  // before the answer: what a client was told must survive a crash
   return answer;
 }
 
@@ -40,7 +41,8 @@ Result<json> ControlHandler::carry_out(const KillRequest& request) {
   return json{{"stopped", stopped}, {"failed", failed}};
 }
 
-// All of them or none: a mistake in the last one must not leave the others running.
+// Adds all trials or none: all are checked first, so that a mistake in the last one does not leave
+// the others running.
 Result<json> ControlHandler::carry_out(const AddRequest& request) {
   for (const json& parameters : request.trials) TRY(check_point(experiment_.space, parameters));
   json added = json::array();
@@ -58,7 +60,8 @@ Result<json> ControlHandler::carry_out(const ImportRequest& request) {
   return json{{"imported", fit.good.size()}, {"left_out", fit.left_out}, {"why", fit.why}};
 }
 
-// All of it or nothing, too: what is stored must be fit for a resume.
+// Changes everything or nothing, too. check_resumable() runs first, because a resume must accept
+// what is stored.
 Result<json> ControlHandler::carry_out(const UpdateRequest& request) {
   Experiment updated = experiment_;
   if (!request.search_space.is_null()) updated.search_space = request.search_space;

@@ -1,5 +1,6 @@
 #pragma once
-// What a running manager does when `attune stop|kill|add|import|update|status` asks it to.
+// Carries out the requests of the control socket (attune stop, kill, add, import, update, status)
+// in a running manager.
 #include "base/json.h"
 #include "base/result.h"
 #include "manager/control/control_request.h"
@@ -9,13 +10,16 @@
 
 namespace attune {
 
-// Everything that it refers to outlives it. On the manager's thread.
+// Lives on the manager's thread. The objects that it refers to outlive it.
 class ControlHandler {
  public:
-  // `experiment` is what a later resume starts from: updates go into it, and into the store.
+  // `experiment`: the present settings. An update changes them here and in the store, from where a
+  // resume reads them.
   ControlHandler(TrialRunner& runner, Experiment& experiment, Store& store, const Clock& clock)
       : runner_(runner), experiment_(experiment), store_(store), clock_(clock) {}
 
+  // Carries out one request, commits, and returns the answer (ControlServer::Handler). Error: the
+  // request is wrong or cannot be carried out now, or what it changed cannot be committed.
   Result<json> handle(const json& request);
 
  private:

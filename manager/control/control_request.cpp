@@ -7,7 +7,8 @@
 namespace attune {
 namespace {
 
-// An experiment file must have more than 0, and 1 ns is as long as nothing.
+// The smallest max_seconds. The experiment file must have more than 0, and 1 ns ends the experiment
+// at once.
 constexpr double kLeastSeconds = 1e-9;
 
 std::unexpected<Error> wrong(const std::string& key, const std::string& wanted, const json& found) {
@@ -32,13 +33,13 @@ Result<std::optional<Number>> number(const json& request, const std::string& key
   const json& value = request[key];
   if (!value.is_number() || (std::is_integral_v<Number> && !value.is_number_integer()))
     return wrong(key, std::is_integral_v<Number> ? "a whole number" : "a number", value);
-  const auto found = value.get<double>();  // exact up to 2^53, and the limits are below
+  const auto found = value.get<double>();  // exact up to 2^53; all limits are smaller
   if (!(found >= static_cast<double>(least) && found <= static_cast<double>(most)))
     return fail(fmt::format("'{}' must be from {} to {}", key, least, most));
   return std::optional(static_cast<Number>(found));
 }
 
-// dump_json() would make null of it.
+// NaN and infinity as texts, because dump_json() would write null.
 json finite_or_text(const json& value) {
   if (!value.is_number_float() || std::isfinite(value.get<double>())) return value;
   const auto number = value.get<double>();

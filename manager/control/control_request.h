@@ -1,14 +1,15 @@
 #pragma once
-// What can be asked of a running manager through its control socket: one JSON object per line.
+// The requests to a running manager through its control socket, one JSON object a line:
 //   {"command": "stop", "kill": false}
 //   {"command": "kill", "trials": ["t0012"]}
 //   {"command": "add", "trials": [{"lr": 0.1}]}
-//   {"command": "import", "records": [{"parameters": {"lr": 0.1}, "value": 0.9, "trial_job_id":
-//   ""}]}
+//   {"command": "import", "records": [{"parameters": {"lr": 0.1}, "score": 0.9, "trial_job_id":
+//   ""}]}                                     "value" instead of "score" is accepted
 //   {"command": "update", "search_space": {...}, "concurrency": 4, "max_seconds": 3600,
-//    "max_trials": 100}                       each of them may be missing
+//    "max_trials": 100}                       each of the last four may be missing
 //   {"command": "status"}
-// The answer is {"ok": true, ...} or {"ok": false, "error": "what is wrong, and the cure"}.
+// The answer is {"format": 1, "ok": true, ...} or {"format": 1, "ok": false, "error": "what is
+// wrong, and the cure"}.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,7 +35,7 @@ struct ImportRequest {
   std::vector<ImportData::Record> records;
 };
 struct UpdateRequest {
-  json search_space;  // null: as it is
+  json search_space;  // null: unchanged
   std::optional<int> concurrency;
   std::optional<double> max_seconds;
   std::optional<std::int64_t> max_trials;
@@ -45,7 +46,8 @@ using ControlRequest =
     std::variant<StopRequest, KillRequest, AddRequest, ImportRequest, UpdateRequest, StatusRequest>;
 
 json to_json(const ControlRequest& request);
-// Errors name the key. NaN as a value is the text "NaN" on this way: JSON has no other.
+// Errors name the key. A score of NaN or infinity is the text "NaN", "Infinity" or "-Infinity" in
+// both directions, since JSON has no such numbers.
 Result<ControlRequest> parse_control_request(const json& request);
 
 }  // namespace attune

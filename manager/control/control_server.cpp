@@ -27,10 +27,11 @@ using Protocol = asio::local::stream_protocol;
 using boost::system::error_code;
 
 namespace {
-// Without descriptors the client stays in the queue, and accept() fails again at once.
+// The pause after a failed accept(). If the process has no free descriptors, the client stays in
+// the queue, and accept() without a pause would fail again at once.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
-// Of an array in a request: the manager does nothing else until all are dealt with, and the answer
-// may name each. attune itself asks for 1,000 at once.
+// The largest array in a request. The manager does nothing else until it has handled all elements,
+// and the answer may name each. attune itself sends at most 1,000 at once.
 constexpr std::size_t kMostElements = 10'000;
 }  // namespace
 
@@ -55,11 +56,11 @@ struct ControlServer::State {
   Handler handler;
   ControlLimits limits;
   bool closed = false;
-  std::list<std::shared_ptr<Connection>> connections;  // the one that was silent longest first
+  std::list<std::shared_ptr<Connection>> connections;  // first the one that was silent longest
 };
 
-// Reads a line, answers it, reads the next. Never reads and writes at once: a client that does not
-// take its answers is not read either.
+// Reads a line, answers it, reads the next. It never reads and writes at once: from a client that
+// does not read its answers, nothing more is read.
 class ControlServer::Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Protocol::socket socket, std::shared_ptr<State> state)
@@ -100,7 +101,7 @@ class ControlServer::Connection : public std::enable_shared_from_this<Connection
 
   void on_line(const error_code& error, std::size_t size) {
     if (state_->closed) return;
-    if (error == asio::error::not_found)  // the buffer is full, without a line end in it
+    if (error == asio::error::not_found)  // the buffer is full, and has no line end
       return reply({{"format", kJsonFormat},
                     {"ok", false},
                     {"error", fmt::format("a request is a line of at most {} bytes",
@@ -159,7 +160,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(asio::io_context& i
                                                              Handler handler,
                                                              ControlLimits limits) {
   ControlAddress address = TRY(control_address(directory));
-  // By hand: asio has no way to set the mode before bind() makes the file.
+  // Without Asio, which cannot set the mode before bind() makes the file.
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return failed(directory, "make a socket");
   ::fchmod(fd.get(), 0600);  // on Linux the file gets the mode that the socket has

@@ -1,10 +1,12 @@
 #pragma once
-// The manager's ear: a socket that only its user may open, at which other processes (attune stop,
-// kill, add, import, update) ask for something. control_request.h has what.
+// The control socket of a running manager: a Unix socket that only its user may open. Other
+// processes (attune stop, kill, add, import, update) send requests to it, and get answers.
+// control_request.h describes both.
 //
-// A line that is no JSON gets an error, and the connection lives on. A client that sends nothing or
-// reads nothing for a while, or a line without end, is cut off; when there are too many clients the
-// one that was silent longest goes. None of them can hold up the manager or the others.
+// No client can hold up the manager or the other clients. A line that is no JSON is answered with
+// an error, and the connection stays. The server closes the connection of a client that sends
+// nothing, or does not read its answer, for ControlLimits::silence, and of one that sends too long
+// a line. If there are too many clients, it closes the one that was silent longest.
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -19,18 +21,19 @@
 namespace attune {
 
 struct ControlLimits {
-  std::size_t line_bytes = std::size_t{4} << 20;
-  std::size_t clients = 16;
+  std::size_t line_bytes = std::size_t{4} << 20;  // of a request
+  std::size_t clients = 16;                       // connected at once
   std::chrono::milliseconds silence{30'000};
 };
 
 class ControlServer {
  public:
-  // Called on the thread of `io`. What it yields is an object; it is sent with "ok": true. An error
-  // is sent with "ok": false.
+  // Called on the thread of `io` for each request. Returns a JSON object, to which the server adds
+  // "ok": true. An error is sent as the text "error" with "ok": false.
   using Handler = std::function<Result<json>(const json& request)>;
 
-  // Whoever calls holds the experiment's lock: what stands there already is a dead manager's.
+  // Listens in the experiment's folder `directory`. The caller holds the experiment's lock: a
+  // socket that is there already is that of a dead manager, and is replaced.
   static Result<std::unique_ptr<ControlServer>> listen(boost::asio::io_context& io,
                                                        const std::filesystem::path& directory,
                                                        Handler handler, ControlLimits limits = {});

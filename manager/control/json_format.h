@@ -1,13 +1,14 @@
 #pragma once
-// What the JSON that commands print, and managers answer, means: docs/commands.md, "JSON".
+// The version of the JSON that commands print and managers answer (docs/commands.md, "JSON").
 #include "base/json.h"
 
 namespace attune {
 
-// Another number says that a key was taken away or means something else.
+// Increased only when a key is removed or changes its meaning; new keys do not count.
 inline constexpr int kJsonFormat = 1;
 
-// The object with `format` in front: each that stands alone, or in an array that is printed.
+// The object with `format` as its first key. Use it for each object that is printed alone or as an
+// element of a printed array.
 inline json with_format(const json& object) {
   json whole = {{"format", kJsonFormat}};
   whole.update(object);

@@ -1,5 +1,6 @@
 #pragma once
-// How long a call waits for another process that holds the store.
+// How long a call waits while another process holds the store: for a number of seconds, and then
+// for as long as a function says.
 #include <functional>
 #include <utility>
 
@@ -7,15 +8,14 @@ namespace attune {
 
 class BusyWait {
  public:
-  // The call fails when it has waited for so long. With `goes_on` that decides from then on: it is
-  // asked again and again, some ten times a second, on the thread of the call, and the call fails
-  // once it says no.
+  // Without `goes_on` the call fails after `seconds`. With it, `goes_on` is called from then on
+  // about ten times a second, on the thread of the call, and the call fails when it returns false.
   BusyWait(double seconds, std::function<bool()> goes_on = nullptr)
       : seconds_(seconds), goes_on_(std::move(goes_on)) {}
 
-  // Called by what waits, each time that the store was held again: lets some time pass, of which
-  // `waited` is the sum; false when it is over. Locks tell nobody of their end, so that there is
-  // nothing else to wait for.
+  // Whoever waits calls this after each try that found the store held. Sleeps for a moment, adds it
+  // to `waited` (seconds; 0 at first), and returns true; returns false when the call must fail. It
+  // has to sleep and try again: nobody is told when a lock becomes free.
   bool pause(double& waited) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// All of `body` or nothing, for the experiment of that number.
+// Runs `body` in a transaction, with the number of the experiment. On an error nothing is changed.
 Result<void> change(const std::filesystem::path& working_directory, const std::string& id,
                     const std::function<Result<void>(Database&, std::int64_t)>& body) {
   Database database = TRY(open_for_writing(working_directory, schema_steps(), 10));
@@ -48,7 +48,7 @@ Result<void> rename_experiment(const std::filesystem::path& working_directory,
         auto rename =
             TRY(database.prepare("UPDATE experiments SET name = ?2 WHERE experiment = ?1"));
         TRY(rename.run({number, name}));
-        if (!file.is_object()) return {};  // damaged: it stays what it is
+        if (!file.is_object()) return {};  // the stored file is damaged, and stays as it is
         file["experimentName"] = name;
         auto update =
             TRY(database.prepare("UPDATE experiments SET file = ?2 WHERE experiment = ?1"));
@@ -60,6 +60,7 @@ Result<void> rename_experiment(const std::filesystem::path& working_directory,
 Result<void> forget_experiment(const std::filesystem::path& working_directory,
                                const std::string& id) {
   return change(working_directory, id, [](Database& database, std::int64_t number) -> Result<void> {
+    // Backwards: a table refers to tables before it.
     for (auto table = kTables.rbegin(); table != kTables.rend(); ++table)
       TRY(database.execute(fmt::format("DELETE FROM {} WHERE experiment = {}", *table, number)));
     return {};

@@ -1,6 +1,7 @@
 #pragma once
-// What changes the store for an experiment that no manager runs: whoever calls holds its lock, or
-// its folder is gone.
+// Changes to the store for an experiment that no manager runs. The caller holds the experiment's
+// lock (ExperimentLock), unless the experiment's folder no longer exists. Each change is made
+// completely or not at all.
 #include <filesystem>
 #include <string>
 
@@ -8,10 +9,10 @@
 
 namespace attune {
 
-// Also in the experiment file that is stored.
+// Changes the name, also in the stored experiment file.
 Result<void> rename_experiment(const std::filesystem::path& working_directory,
                                const std::string& id, const std::string& name);
-// With everything that is known of its trials.
+// Removes the experiment and everything about its trials from the store. Touches no other file.
 Result<void> forget_experiment(const std::filesystem::path& working_directory,
                                const std::string& id);
 

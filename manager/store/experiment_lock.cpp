@@ -16,8 +16,9 @@ namespace {
 
 constexpr int kTries = 30;
 
-// Of the open file, not of the process: closing another descriptor of the file keeps the lock, and
-// who asks (F_OFD_GETLK) does not take it for a moment, as with flock().
+// For locks of the open file description (F_OFD_*). Locks of the process would be lost when any
+// descriptor of the file is closed. flock() cannot ask who holds a lock without taking it for a
+// moment, in which a manager could fail to take it.
 struct flock whole_file() {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
@@ -32,8 +33,9 @@ Result<ExperimentLock> ExperimentLock::take(const std::filesystem::path& directo
   TRY(open_trusted(directory, O_PATH | O_DIRECTORY));
   // Close-on-exec: trials outlive their manager and must not hold its lock.
   UniqueFd fd = TRY(open_private(file, O_RDWR | O_CREAT));
-  // A manager that was killed while it started a process lives on in that one until it executes its
-  // program, which closes the lock. Nothing tells when, and waiting for the lock has no time limit.
+  // A manager that was killed while it started a child leaves a copy of this descriptor in the
+  // child, until the child executes its program. So the lock may be held for a moment longer. The
+  // loop waits for that: F_OFD_SETLKW would have no time limit.
   for (int tries = 0; tries < kTries; ++tries) {
     struct flock lock = whole_file();
     if (::fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return ExperimentLock(std::move(fd));
@@ -63,7 +65,7 @@ bool ExperimentLock::is_held(const std::filesystem::path& directory) {
 void ExperimentLock::await_free(const std::filesystem::path& directory) {
   const auto fd = open_private(directory / "lock", O_RDONLY);
   struct flock lock = whole_file();
-  lock.l_type = F_RDLCK;  // given back when the descriptor is closed
+  lock.l_type = F_RDLCK;  // released at once, when this function closes the descriptor
   if (fd) ::fcntl(fd->get(), F_OFD_SETLKW, &lock);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Which experiments have a manager: it holds a lock on a file in the experiment's folder. The
-// kernel frees the lock when the manager ends in whatever way, so that it cannot go stale as a
-// process id can.
+// The lock that a manager holds on its experiment, so that no second manager runs it. It is a lock
+// on the file `lock` in the experiment's folder. The kernel releases it when the manager ends in
+// any way, so that it cannot become stale as a stored process id can.
 #include <filesystem>
 
 #include "base/result.h"
@@ -11,16 +11,18 @@ namespace attune {
 
 class ExperimentLock {
  public:
-  // Takes <directory>/lock; the folder exists. An error when another manager holds it.
+  // Locks <directory>/lock. The folder must exist. Error: another manager still holds the lock
+  // after tries for 0.3 seconds.
   static Result<ExperimentLock> take(const std::filesystem::path& directory);
 
-  // Takes it anew where somebody has removed the file or the folder: nobody would see it there.
+  // If somebody has removed or replaced the file or its folder, locks the file that is there now:
+  // other processes cannot see a lock on a deleted file.
   Result<void> renew(const std::filesystem::path& directory);
 
-  // Does a manager, of this process or another, hold it? A folder that is gone has none.
+  // Whether a manager, of this process or another, holds the lock. false if the folder is gone.
   static bool is_held(const std::filesystem::path& directory);
 
-  // Waits until none does; a signal that is handled ends the waiting too.
+  // Blocks until no manager holds the lock. A signal with a handler ends the waiting, too.
   static void await_free(const std::filesystem::path& directory);
 
  private:

@@ -31,8 +31,9 @@ Result<std::string> single_text(Database& database, const std::string& query,
 }
 
 Result<void> copy_tables(Database& from, const std::filesystem::path& to, std::int64_t experiment) {
-  // Another manager may do the same. Whoever writes first of all waits for it; whoever has read
-  // before is refused.
+  // Another manager may copy at the same time. A transaction that begins with a write waits for the
+  // other one. If it began with a read, SQLite would refuse its first write. Hence this statement,
+  // which changes nothing.
   TRY(from.execute("DELETE FROM anew.outbox WHERE false"));
   const std::string stranger = TRY(single_text(
       from,
@@ -50,11 +51,12 @@ Result<void> copy_tables(Database& from, const std::filesystem::path& to, std::i
       "EXISTS (SELECT 1 FROM anew.experiments AS a WHERE a.experiment = m.experiment OR a.id = "
       "m.id)",
       {experiment}));
-  // Deleting the experiment comes last, copying it first: the other rows refer to it.
+  // The other rows refer to that of the experiment. So it is deleted last, and copied first.
   for (auto table = kTables.rbegin(); table != kTables.rend(); ++table)
     TRY(from.execute(fmt::format("DELETE FROM anew.{} WHERE experiment = {}", *table, experiment)));
   for (const char* table : kTables) {
-    // Numbers of rows alone, which other experiments have too, are given out anew.
+    // Without the keys of these three tables: they only number the rows, and in the new file other
+    // experiments may have the same numbers.
     const std::string columns = TRY(single_text(
         from,
         "SELECT group_concat(name) FROM pragma_table_info(?) WHERE NOT (pk = 1 AND name IN "

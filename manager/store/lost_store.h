@@ -1,6 +1,7 @@
 #pragma once
-// When attune.sqlite was deleted, moved or replaced while it was open: SQLite goes on with a file
-// that has no name any more, and whoever comes later would find nothing of it.
+// Helps a manager whose attune.sqlite was deleted, moved or replaced while it was open. SQLite goes
+// on to write into the open file, but nobody else could find that any more. So the manager makes a
+// new file, and copies everything into it.
 #include <sys/types.h>
 
 #include <array>
@@ -13,21 +14,23 @@
 
 namespace attune {
 
-// The two files that SQLite keeps beside one in WAL mode.
+// The identities of attune.sqlite-wal and -shm, which SQLite keeps beside a file in WAL mode.
 class SideFiles {
  public:
   static SideFiles of(const std::filesystem::path& file);
 
-  // Removes those that are still these. Beside a new file they would be taken for its own.
+  // Removes the two files, if they are still the ones that of() has seen. Otherwise SQLite would
+  // take them for those of a new file of that name.
   void remove(const std::filesystem::path& file) const;
 
  private:
   std::array<std::pair<dev_t, ino_t>, 2> files_{};
 };
 
-// Brings experiment number `experiment`, and those that `to` does not know, from the open database
-// into the one at the path `to`, which has the same tables. What `to` knows of this experiment is
-// older, and replaced. All of it or nothing.
+// Copies experiment number `experiment`, and all experiments that `to` lacks, from the open
+// database into the one at the path `to`, which has the same tables. Rows of this experiment in
+// `to` are older, and are replaced. On an error nothing is changed; it is one when `to` has another
+// experiment under the same number, or this one under another number.
 Result<void> copy_experiments(Database& from, const std::filesystem::path& to,
                               std::int64_t experiment);
 

@@ -14,11 +14,11 @@
 namespace attune {
 namespace {
 
-// "attn": how SQLite's application_id tells our files from those of other programs.
+// "attn" in ASCII. SQLite's application_id distinguishes our files from those of other programs.
 constexpr std::int64_t kApplicationId = 0x6174746e;
 
-// Tables whose rows are found by (experiment, trial) are WITHOUT ROWID: what belongs to one trial
-// lies together, and there is one tree to write instead of a table and an index.
+// Tables whose rows are found by (experiment, trial) are WITHOUT ROWID: the rows of one trial lie
+// together, and SQLite writes one B-tree instead of a table and an index.
 constexpr std::string_view kVersion1 = R"sql(
 CREATE TABLE experiments (
   experiment INTEGER PRIMARY KEY,
@@ -149,8 +149,8 @@ CREATE TABLE events (
 CREATE INDEX events_by_experiment ON events (experiment);
 )sql";
 
-// The conversation with the daemon (manager/decider/outbox.h): what it may not have heard yet, how
-// much was said and heard, and what the manager remembers besides its trials.
+// The conversation with the daemon (manager/decider/outbox.h): the counts, the RunnerState as JSON
+// (`manager`), and in `outbox` the commands that the daemon has not acknowledged.
 constexpr std::string_view kVersion2 = R"sql(
 CREATE TABLE conversations (
   experiment INTEGER PRIMARY KEY REFERENCES experiments,
@@ -168,14 +168,15 @@ CREATE TABLE outbox (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// Where attempts run that run on workers.
+// Where an attempt runs, if it runs on a worker.
 constexpr std::string_view kVersion3 = R"sql(
 ALTER TABLE attempts ADD COLUMN worker TEXT NOT NULL DEFAULT '';
 ALTER TABLE attempts ADD COLUMN host TEXT NOT NULL DEFAULT '';
 )sql";
 
-// How long things ran, counted by who ran them: the difference of two times is no such thing when
-// somebody sets the clock in between. Which attempt a decision is about, for the same reason.
+// How long things ran, counted where they ran: the difference of two times is wrong if somebody
+// sets the clock in between. And which attempt a decision is about, which was found by comparing
+// times.
 constexpr std::string_view kVersion4 = R"sql(
 ALTER TABLE experiments ADD COLUMN ran REAL NOT NULL DEFAULT 0;
 UPDATE experiments SET ran = max(coalesce(seen_at, 0) - manager_started_at, 0);
@@ -184,14 +185,15 @@ ALTER TABLE reports ADD COLUMN ran REAL;
 ALTER TABLE decisions ADD COLUMN attempt INTEGER;
 )sql";
 
-// Whether a report counts was to be read out of `ignored`, which is for people.
+// Whether a report counts. Before, programs found it out from `ignored`, a text for people.
 constexpr std::string_view kVersion5 = R"sql(
 ALTER TABLE reports ADD COLUMN counts INTEGER NOT NULL DEFAULT 0;
 UPDATE reports SET counts = (ignored = '' OR ignored LIKE 'it has no finite%');
 )sql";
 
-// What a later manager decides by was to be read out of `reason`, `text` and `detail`, which are
-// for people. A start that failed counted as an attempt.
+// What the end of a decision means, and which trial an event is about. Before, a later manager
+// found them out from `reason` and `text`, which are for people. Besides, a start that failed no
+// longer counts as an attempt.
 constexpr std::string_view kVersion6 = R"sql(
 ALTER TABLE decisions ADD COLUMN ends TEXT NOT NULL DEFAULT '';
 UPDATE decisions SET ends = CASE
@@ -215,8 +217,9 @@ UPDATE trials SET attempts = attempts - 1 WHERE ended_at IS NULL AND EXISTS (
 
 constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6};
 
-// Whoever sets up a database holds its folder: SQLite's own locks do not cover the change to WAL.
-// A lock tells nobody of its end, and waiting for it has no limit: it is asked for again.
+// Locks the folder while a process sets up the database in it, since SQLite's own locks do not
+// cover the change to WAL mode. Tries again and again (BusyWait), because a blocking flock() has no
+// time limit.
 Result<UniqueFd> hold(const std::filesystem::path& folder, const BusyWait& busy) {
   UniqueFd fd = TRY(open_trusted(folder, O_RDONLY | O_DIRECTORY));
   double waited = 0;
@@ -232,9 +235,10 @@ Result<UniqueFd> hold(const std::filesystem::path& folder, const BusyWait& busy)
   return fd;
 }
 
-// Makes the file if there is none, and looks at it without opening it: to close a descriptor of it
-// takes from SQLite the locks that this process has on it, and whoever closes it next would remove
-// attune.sqlite-wal, with all that comes later in it.
+// Makes the file if there is none, and checks who may write to it. An existing file is opened with
+// O_PATH only: closing a real descriptor would release the POSIX locks that SQLite in this process
+// holds on the file. Another process that then closes the database would believe to be the last,
+// and delete attune.sqlite-wal, which this process goes on to write.
 Result<void> make_file(const std::filesystem::path& file) {
   const UniqueFd made(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!made && errno != EEXIST)
@@ -243,12 +247,12 @@ Result<void> make_file(const std::filesystem::path& file) {
   return check_trusted(found.get(), file);
 }
 
-// Whatever else bears the name: SQLite would wait at a FIFO for ever, and say of a directory that
-// the disk has failed.
+// Refuses what is no regular file, and an empty file. SQLite would wait for ever at a FIFO, and
+// report a directory as a disk failure.
 Result<void> check_kind(const std::filesystem::path& file) {
   std::error_code error;
   const auto status = std::filesystem::symlink_status(file, error);
-  if (error) return {};  // which opening it says better
+  if (error) return {};  // opening the file gives a better error
   if (std::filesystem::is_directory(status))
     return fail(file.string() + " is a directory, where the store belongs; move it away");
   if (!std::filesystem::is_regular_file(status))
@@ -259,7 +263,7 @@ Result<void> check_kind(const std::filesystem::path& file) {
   return {};
 }
 
-// The version of a database that is ours, 0 for an empty one.
+// The version of the tables; 0: the database is empty. Error: it is not ours, or too new.
 Result<std::int64_t> version_of(Database& database, const std::filesystem::path& file,
                                 std::size_t newest) {
   const std::int64_t version = TRY(database.integer("PRAGMA user_version"));
@@ -285,12 +289,12 @@ Result<Database> open_for_writing(const std::filesystem::path& working_directory
   TRY(make_directories(working_directory));
   const UniqueFd held = TRY(hold(working_directory, busy));
   const std::filesystem::path file = working_directory / kStoreFile;
-  // SQLite gives the files beside it the same permissions.
+  // Before SQLite, which gives attune.sqlite-wal and -shm the permissions of the file.
   TRY(make_file(file));
   Database database = TRY(Database::open(file, Database::Mode::create, busy));
   auto version = static_cast<std::size_t>(TRY(version_of(database, file, steps.size())));
-  // WAL: readers do not wait for the writer. NORMAL: a commit survives the end of this program at
-  // any moment; the last ones before a power cut may be lost, the file stays whole.
+  // WAL: readers do not wait for the writer. NORMAL: a commit survives a kill of this program at
+  // any moment; a power cut may lose the last commits, but leaves the file intact.
   TRY(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"));
   for (; version < steps.size(); ++version) {
     TRY(database.execute(fmt::format(
@@ -326,7 +330,7 @@ Result<Database> open_for_reading(const std::filesystem::path& working_directory
   TRY(check_kind(file));
   Database database = TRY(Database::open(file, Database::Mode::read));
   const std::int64_t version = TRY(version_of(database, file, steps.size()));
-  if (version == 0)  // a manager makes it at this moment, or was killed while it did
+  if (version == 0)  // a manager is about to set it up, or was killed while it did
     return fail(file.string() + ": no experiment has begun in it yet; attune run makes one");
   if (version < static_cast<std::int64_t>(steps.size()))
     return fail(

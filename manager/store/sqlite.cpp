@@ -9,7 +9,7 @@ namespace attune {
 namespace {
 
 std::string cure(int code) {
-  switch (code & 0xff) {  // the rest says more than a cure needs
+  switch (code & 0xff) {  // the primary code; the extended ones need no other cure
     case SQLITE_FULL:
       return "make room; a manager that runs goes on by itself, and attune resume starts one";
     case SQLITE_BUSY:
@@ -37,7 +37,8 @@ std::unexpected<Error> failed(const std::string& file, int code, const std::stri
   return fail(fmt::format("{}: {}{}{}", file, what, advice.empty() ? "" : ": ", advice));
 }
 
-// SQLite's uri: what is special there, and whatever is not plain, as %XX.
+// The URI by which SQLite opens the file as one that nobody changes. All but plain characters are
+// written as %XX.
 std::string immutable_uri(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
@@ -59,7 +60,7 @@ struct Database::Handle {
   BusyWait busy;
   double waited = 0;
 
-  // `calls`: so often it was asked before, for the same lock.
+  // SQLite's busy handler. `calls`: how often it was called before for the same lock.
   static int go_on(void* handle, int calls) {
     auto* self = static_cast<Handle*>(handle);
     if (calls == 0) self->waited = 0;
@@ -113,7 +114,8 @@ void SqlStatement::Handle::bind(std::span<const SqlValue> values) {
   }
 }
 
-// Runs `body`; afterwards the statement holds no lock and can be used again.
+// Runs `body`, and turns an exception into an error. Resets the statement, so that it holds no lock
+// and can be used again.
 template <class Body>
 auto SqlStatement::Handle::guarded(const Body& body) -> Result<decltype(body())> {
   try {
@@ -156,8 +158,8 @@ bool SqlStatement::failure_may_pass() const {
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_READONLY:
-    case SQLITE_CANTOPEN:  // the files beside it
-    case SQLITE_BUSY:      // another writer: a user's, or a manager that writes a lost store anew
+    case SQLITE_CANTOPEN:  // of attune.sqlite-wal or -shm
+    case SQLITE_BUSY:      // another writer: a user's, or a manager that copies a lost store
     case SQLITE_LOCKED:
       return true;
     default:
@@ -178,7 +180,8 @@ Result<Database> Database::open(const std::filesystem::path& file, Mode mode, Bu
       auto handle =
           std::make_unique<Handle>(Handle{file.string(), SQLite::Database(name, how), busy});
       ::sqlite3_busy_handler(handle->database.getHandle(), &Handle::go_on, handle.get());
-      // Opening alone reads nothing: what is wrong with the file shows with the first query.
+      // SQLite opens a file without reading it. The second PRAGMA reads it, so that a damaged file
+      // is an error here.
       handle->database.exec("PRAGMA foreign_keys = ON; PRAGMA schema_version;");
       return Database(std::move(handle));
     } catch (const SQLite::Exception& error) {
@@ -187,8 +190,9 @@ Result<Database> Database::open(const std::filesystem::path& file, Mode mode, Bu
   };
   Result<Database> database = connect(file.string(), flags);
   if (database || mode == Mode::create || ::access(file.c_str(), R_OK) != 0) return database;
-  // A reader of WAL needs to make attune.sqlite-shm. Where it may not write nobody writes for now:
-  // the file alone is the whole truth.
+  // A reader in WAL mode must make attune.sqlite-shm if it is missing, and may not write into this
+  // folder. But the file is missing only while nobody has the store open for writing: then
+  // attune.sqlite alone has everything, and can be read as an immutable file.
   if (::access(file.parent_path().c_str(), W_OK) == 0) return database;
   return connect(immutable_uri(file.string()), flags | SQLite::OPEN_URI);
 }

@@ -1,8 +1,8 @@
 #pragma once
-// SQLite with errors as values. sqlite.cpp is the one source that sees SQLiteCpp and sqlite3: their
-// headers are slow, and their exceptions must not reach a room that has none.
+// SQLite, with errors as values. Only sqlite.cpp includes SQLiteCpp and sqlite3: their headers are
+// slow to compile, and rooms throw no exceptions at each other.
 //
-// One thread owns a Database and everything prepared on it.
+// One thread owns a Database and all statements prepared on it.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -18,8 +18,8 @@
 
 namespace attune {
 
-// What is bound to a `?`. Texts are not copied: they live until the call returns. NaN becomes NULL,
-// which is SQLite's own rule.
+// A value for a `?` of a statement. A text is not copied, and must live until the call returns.
+// SQLite stores NaN as NULL.
 class SqlValue {
  public:
   SqlValue(std::nullptr_t) {}
@@ -39,7 +39,7 @@ class SqlValue {
   std::variant<std::monostate, std::int64_t, double, const std::string*> value_;
 };
 
-// The same with a text of its own.
+// A SqlValue that owns its text.
 class KeptSqlValue {
  public:
   explicit KeptSqlValue(const SqlValue& value) : value_(value) {
@@ -55,7 +55,8 @@ class KeptSqlValue {
   std::string text_;
 };
 
-// A row of a result; columns count from 0. NULL reads as 0 or as the empty text.
+// A row of a query's result, valid only inside the callback of query(). Columns count from 0. NULL
+// reads as 0 or as the empty text.
 class SqlRow {
  public:
   explicit SqlRow(void* statement) : statement_(statement) {}
@@ -72,22 +73,23 @@ class SqlRow {
 class SqlStatement {
  public:
   struct Handle;
-  SqlStatement();  // none; must be assigned before it is used
+  SqlStatement();  // empty; assign a statement before you use it
   explicit SqlStatement(std::unique_ptr<Handle> handle);
   SqlStatement(SqlStatement&&) noexcept;
   SqlStatement& operator=(SqlStatement&&) noexcept;
   ~SqlStatement();
 
-  // A change; yields the number of rows that it changed.
+  // Runs a statement that changes something. Returns the number of rows that it changed.
   Result<int> run(std::initializer_list<SqlValue> values) {
     return run(std::span(values.begin(), values.size()));
   }
   Result<int> run(std::span<const SqlValue> values);
-  // A query; `row` is called for each row until it says false. It must not use this statement.
+  // Runs a query, and calls `row` for each row until it returns false. `row` must not use this
+  // statement.
   Result<void> query(std::initializer_list<SqlValue> values,
                      const std::function<bool(const SqlRow&)>& row);
-  // Whether what the last failure was about may pass by itself: a full or failing disk, a file
-  // system that was mounted read-only.
+  // Whether the cause of the last failure may go away by itself: a full or failing disk, a file
+  // system that was mounted read-only, another process that writes.
   bool failure_may_pass() const;
 
  private:
@@ -98,8 +100,9 @@ class Database {
  public:
   enum class Mode { create, read };
 
-  // create: made when missing. read: never writes, and never blocks a writer. `busy`: how long
-  // every call waits for another process that writes. Errors name the file and the cure.
+  // create: reads and writes, and makes the file if it is missing. read: never writes, and never
+  // blocks a writer. `busy`: how long each call waits for another process that writes. Errors name
+  // the file and the cure.
   static Result<Database> open(const std::filesystem::path& file, Mode mode, BusyWait busy = 10);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -110,8 +113,8 @@ class Database {
   Result<SqlStatement> prepare(const std::string& sql);
   Result<std::int64_t> integer(const std::string& sql);  // the first column of the only row
   std::int64_t last_row() const;                         // the rowid of the last INSERT
-  void wait(BusyWait busy);                              // from now on
-  // Its path no longer names the open file: that was deleted, moved or replaced.
+  void wait(BusyWait busy);                              // replaces `busy` of open()
+  // Whether the path no longer names the open file, because that was deleted, moved or replaced.
   bool has_moved() const;
 
  private:

@@ -26,7 +26,7 @@ std::optional<double> time_or_null(double time) {
 }  // namespace
 
 struct Store::State {
-  // What the store has to know of a trial to write the next thing about it.
+  // A cache of what the store needs of a trial to write the next row about it.
   struct Known {
     std::int64_t trial = 0;
     std::int64_t next_report = 0;
@@ -42,9 +42,9 @@ struct Store::State {
   std::int64_t experiment = 0;
   fs::path directory = {};  // of the experiment
   std::string objective = {};
-  std::optional<double> seen = {};                    // how long the manager had run then
+  std::optional<double> seen = {};                    // `ran` of the last seen() that was written
   std::unordered_map<std::string, Known> known = {};  // trials that have not ended, by job id
-  std::vector<std::string> ended = {};  // trials, since the last commit: no longer to be known
+  std::vector<std::string> ended = {};  // trials that the next commit removes from `known`
 
   std::optional<Outbox::Counts> counts = {};
   std::string manager = "{}";
@@ -66,8 +66,9 @@ struct Store::State {
     }
     TRY(find_again());
     if (!TRY(transaction.commit())) return {};
-    // What SQLite has written to its log was an event too early for those who watch: they see a
-    // commit only after that, when the index in shared memory is changed.
+    // A commit becomes visible when SQLite changes the index in shared memory, which is after its
+    // write to the log. Whoever watches the folder and reads at that write would miss the commit.
+    // So the file is touched now.
     std::error_code ignored;
     fs::last_write_time(working_directory / kStoreFile, fs::file_time_type::clock::now(), ignored);
     for (const std::string& job_id : std::exchange(ended, {})) known.erase(job_id);
@@ -75,13 +76,13 @@ struct Store::State {
     return {};
   }
 
-  // The open file may have lost its name: then it is written anew where it was. While that fails
-  // the changes wait, as for a disk that is full.
+  // If the open file has lost its name, writes it anew in its place. While that fails, the changes
+  // stay in memory, as with a full disk.
   Result<void> find_again() {
     if (experiment == 0) return {};
     if (!database.has_moved()) return look_after_folder();
     if (transaction.is_patient()) transaction.set_aside();
-    if (transaction.is_open())  // what is in it would be lost
+    if (transaction.is_open())  // no patience: the open changes cannot be written into another file
       return fail(fmt::format("{} was deleted, moved or replaced",
                               (working_directory / kStoreFile).string()));
     if (auto done = write_anew(); !done)
@@ -91,7 +92,8 @@ struct Store::State {
     return {};
   }
 
-  // It may be gone alone, and with it what tells others that a manager runs.
+  // The experiment's folder may be deleted while the file stays. In it is the lock, by which others
+  // know that a manager runs.
   Result<void> look_after_folder() {
     if (!folder_due || !keep_folder) return {};
     auto made = make_folder();
@@ -114,13 +116,13 @@ struct Store::State {
     StoreStatements statements = TRY(StoreStatements::prepare(anew));
     TRY(make_folder());
     TRY(transaction.go_on_in(anew));
-    sql = std::move(statements);  // each in its place: changes that wait point there
+    sql = std::move(statements);  // by value: changes in memory point to the members of `sql`
     database = std::move(anew);
     side_files = SideFiles::of(file);
     return {};
   }
 
-  // By the job id: from memory, or for what happens to an ended trial from the file.
+  // Finds a trial by its job id: in `known`, else in the file, such as a trial that has ended.
   Result<Known> look_up(const std::string& job_id) {
     if (const auto found = known.find(job_id); found != known.end()) return found->second;
     std::optional<Known> trial;
@@ -135,7 +137,7 @@ struct Store::State {
     return *trial;
   }
 
-  // The same for a trial that is about to be changed.
+  // Calls `body` with the trial, and keeps its changes in `known`.
   Result<void> with(const std::string& job_id, const std::function<Result<void>(Known&)>& body) {
     Known trial = TRY(look_up(job_id));
     TRY(body(trial));
@@ -162,7 +164,7 @@ Result<Store> Store::open(const fs::path& working_directory, BusyWait busy) {
   auto sql = TRY(StoreStatements::prepare(database));
   Transaction transaction = TRY(Transaction::on(database));
   const SideFiles side_files = SideFiles::of(working_directory / kStoreFile);
-  // Where the file is must not depend on where this process is.
+  // Absolute, so that a later chdir() of this process does not matter.
   return Store(
       std::make_unique<State>(State{fs::absolute(working_directory), busy, side_files,
                                     std::move(database), std::move(sql), std::move(transaction)}));
@@ -198,7 +200,7 @@ Result<void> Store::resume(const std::string& id, double time, const Resumption&
   auto manager =
       TRY(state_->database.prepare("SELECT manager FROM conversations WHERE experiment = ?"));
   TRY(manager.query({state_->experiment}, [&](const SqlRow& row) {
-    state_->manager = row.text(0);  // until the new manager says otherwise
+    state_->manager = row.text(0);  // until the first set_state()
     return false;
   }));
   if (state_->experiment == 0)
@@ -228,7 +230,7 @@ Result<void> Store::update_file(const json& file) {
 }
 
 Result<void> Store::end(const ExperimentEnd& outcome, double time, double ran) {
-  // A last try: how it ended is worth more than what could not be written.
+  // Drops what could not be written, so that at least the end of the experiment can be.
   state_->transaction.give_up();
   state_->conversation_changed = false;
   TRY(state_->find_again());
@@ -272,11 +274,12 @@ Result<void> Store::change_trial(const TrialRecord& trial) {
     TRY(state_->change_row(state_->sql.change_status, {state_->experiment, trial.sequence, status,
                                                        trial.score(state_->objective)}));
     known.status = std::move(status);
-    // A paused trial may have been given another configuration to go on with.
+    // The decider may have resumed a paused trial with another configuration.
     if (trial.status == TrialStatus::running || has_ended(trial.status)) return {};
     return state_->save_parameters(trial.sequence, 0, trial.attempts, trial.proposed);
   }));
-  // Not yet from memory: the file may not have it for a while.
+  // It stays in `known` until the next commit: the changes may not be in the file yet, so that
+  // look_up() would read old values there.
   if (has_ended(trial.status)) state_->ended.push_back(trial.job_id);
   return {};
 }
@@ -336,7 +339,7 @@ Result<void> Store::add_checkpoint(const CheckpointStored& saved, double time) {
                          {state_->experiment, saved.checkpoint, trial.trial, trial.attempt, state,
                           saved.bytes, saved.error, time, saved.reports}));
   if (!saved.error.empty()) return {};
-  // The trial may have ended meanwhile, and is not said to change any more.
+  // Here, because the runner does not call change_trial() for a trial that has ended.
   return state_->change_row(state_->sql.set_checkpoint,
                             {state_->experiment, trial.trial, saved.checkpoint});
 }

@@ -1,17 +1,18 @@
 #pragma once
-// Remembers one experiment: the writing side of attune.sqlite. docs/store.md has the tables.
+// Writes one experiment into attune.sqlite. docs/store.md describes the tables.
 //
-// Changes gather in a transaction that the first of them opens and commit() ends. What was
-// committed survives kill -9; the rest never happened. Whoever acts on a change commits before.
+// The first change opens a transaction, and commit() ends it. What was committed survives kill -9;
+// after a crash the rest has never happened. So commit a change before you act on it.
 //
-// A failure is for good: the calls after it fail, too. With be_patient() one that may pass (a full
-// disk) is not: the changes are remembered, and each commit() tries again to write them.
+// After a failure all further calls fail, too. be_patient() changes this for failures that may
+// pass, such as a full disk: the store keeps the changes in memory, and each commit() tries to
+// write them again.
 //
-// A file that was deleted, moved or replaced meanwhile is noticed by the next commit(). With
-// be_patient() it is written anew, with all that it held.
+// If the file is deleted, moved or replaced while it is open, the next commit() notices it. With
+// be_patient() that commit writes the file anew, with everything that it held.
 //
-// One thread owns a Store. Managers of several experiments share a file: each waits for the others
-// as long as `busy` says, so a transaction must be short.
+// One thread owns a Store. The managers of several experiments share one file. Each call waits for
+// the others as BusyWait says, so keep transactions short.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -34,19 +35,19 @@ struct NewExperiment {
   std::string id;
   std::string name;                   // may be empty
   std::filesystem::path directory;    // absolute: the folder of this experiment; exists
-  std::string objective = "default";  // the metric whose number is `score`
+  std::string objective = "default";  // the metric that is the score
   bool maximize = false;
   std::uint64_t seed = 0;
-  json file;  // the experiment file with all defaults filled in: all that a resume starts from
-  std::vector<ImportData::Record> imports = {};  // known from the first moment on
+  json file;  // the experiment file with all defaults filled in; a resume starts from it
+  std::vector<ImportData::Record> imports = {};  // results that are known at the start
 };
 
-// What changes when a new manager goes on with an experiment.
+// What changes when a new manager resumes an experiment.
 struct Resumption {
-  json file;                                     // the experiment file; null: as it is
-  std::vector<ImportData::Record> imports = {};  // more of them
-  // What the daemon is to be told of both, after what Outbox::Left has, with the counts then and
-  // what the manager remembers.
+  json file;                                     // the new experiment file; null: unchanged
+  std::vector<ImportData::Record> imports = {};  // further results
+  // Commands that tell the daemon of a changed file and of the imports; their numbers follow those
+  // in Outbox::Left. `counts` include them. If `commands` is empty, the next two do not matter.
   std::vector<std::pair<std::uint64_t, Frame>> commands = {};
   Outbox::Counts counts = {};
   RunnerState state = {};
@@ -54,36 +55,39 @@ struct Resumption {
 
 class Store {
  public:
-  // The file of a working directory, made when missing. Errors say what is wrong and the cure.
+  // Opens the file of a working directory; makes both if they are missing. Errors name the cure.
   static Result<Store> open(const std::filesystem::path& working_directory, BusyWait busy = 10);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();  // what was not committed is lost
 
-  // First of all one of these two, committed when it returns. Times are seconds since 1970-01-01
-  // UTC everywhere. begin() also puts a link to the file into the experiment's folder, so that the
-  // folder alone names both.
+  // Call one of these two first. Both commit. `time` is in seconds since 1970-01-01 UTC, here and
+  // below. begin() also makes a link to the file in the experiment's folder, so that commands find
+  // the store from there. resume() counts one more run; error: there is no experiment of that id.
   Result<void> begin(const NewExperiment& experiment, double time);
-  Result<void> resume(const std::string& id, double time,
-                      const Resumption& with = {});  // counts one more run
+  Result<void> resume(const std::string& id, double time, const Resumption& with = {});
 
-  // The manager lives, and has run for so many seconds, which it counts; written at most once in
-  // kSeenSeconds. How long sessions took is known by it, whoever sets the clock.
+  // Notes that the manager lives, and has run for `ran` seconds. Written at most once in
+  // kSeenSeconds. `ran` is counted by the manager, so that setting the clock does not change how
+  // long sessions took.
   static constexpr double kSeenSeconds = 1;
   Result<void> seen(double time, double ran);
 
-  Result<void> set_reason(const std::string& reason);  // why nothing is started for now, or empty
-  Result<void> update_file(const json& file);          // what `attune update` changed
+  // Why the tuner proposes nothing for now; empty: it proposes.
+  Result<void> set_reason(const std::string& reason);
+  Result<void> update_file(const json& file);  // replaces the stored experiment file
+  // Writes how the experiment ended, and commits. Changes that could not be written before are
+  // dropped: only this one is tried.
   Result<void> end(const ExperimentEnd& outcome, double time, double ran);
 
   Result<void> add_trial(const TrialRecord& trial, double time);
   Result<void> change_trial(const TrialRecord& trial);
-  // Attempt `trial.attempts - 1` with the configuration trial.proposed.
+  // Adds attempt number `trial.attempts - 1`, which runs with the configuration trial.proposed.
   Result<void> add_attempt(const TrialRecord& trial, const std::string& from_checkpoint,
                            double time);
   Result<void> set_place(const TrialRecord& trial, const TrialPlace& place, double since);
   Result<void> end_attempt(const TrialRecord& trial, const TrialFinished& end);
-  // `index` of a multi-phase trial, from 1.
+  // One more configuration of a multi-phase trial; `index` counts from 1.
   Result<void> add_parameter(const TrialRecord& trial, std::int64_t index,
                              const ProposedTrial& proposal);
   Result<void> add_report(const TrialRecord& trial, const TrialReport& report,
@@ -94,8 +98,9 @@ class Store {
   Result<void> add_imports(const std::vector<ImportData::Record>& records, double time);
   Result<void> add_event(const RunnerEvent& event, double time);
 
-  // The conversation with the daemon, see Outbox. Counts and state are written by the next commit
-  // that comes; without counts the experiment has no conversation, and its state is not kept.
+  // The conversation with the daemon, see Outbox. The next commit() writes counts and state. The
+  // state is written only together with counts: before set_counts(), and after
+  // forget_conversation(), the experiment has no conversation.
   Result<void> add_command(std::uint64_t number, const Frame& command);
   Result<void> drop_commands(std::uint64_t first, std::uint64_t last);
   void set_counts(const Outbox::Counts& counts);
@@ -103,20 +108,19 @@ class Store {
   Result<void> forget_conversation();
   void on_commit(std::function<void()> committed);  // called by each commit that wrote something
 
-  // Nothing when nothing changed. Else the file is touched when others can read what is new, so
-  // that a FileWatch of the working directory misses none.
+  // Does nothing if nothing has changed. After a commit it touches the file, so that a FileWatch of
+  // the working directory sees every commit.
   Result<void> commit();
-  // From now on: what cannot be written for a reason that may pass, as a full disk or another
-  // process that writes, waits in memory, and each commit() tries again. A call waits as
-  // long as `busy` says for another process: meanwhile the manager does nothing else.
+  // From now on changes that cannot be written for a reason that may pass (a full disk, another
+  // process that writes) stay in memory, and each commit() tries again. `busy`: how long a call
+  // waits for another process that writes; the manager does nothing else meanwhile.
   void be_patient(BusyWait busy = 1);
-  // What the manager has in the folder of the experiment, which may be taken away alone. Called by
-  // commit() once a second, and when the file was written anew; the folder exists then. An error is
-  // one of commit(), which may pass.
+  // `keep` makes anew what the manager has in the experiment's folder (its lock), if somebody has
+  // removed it. commit() calls it once a second, and when it has written the file
+  // anew; the folder exists then. If `keep` fails, so does commit(), as for a reason that may pass.
   void keep_folder(std::function<Result<void>()> keep);
-  bool was_rewritten();  // since the last call
-  // commit() has failed for a reason that may pass.
-  bool stalled() const;
+  bool was_rewritten();  // whether the file was written anew since the last call
+  bool stalled() const;  // the last commit() failed for a reason that may pass
 
  private:
   struct State;

@@ -1,5 +1,6 @@
 #pragma once
-// The outbox in attune.sqlite. A failure is said by the commit that would have kept it.
+// The Outbox in attune.sqlite. Its functions report no failures: the next commit of the store fails
+// instead.
 #include "manager/decider/outbox.h"
 #include "manager/store/store.h"
 

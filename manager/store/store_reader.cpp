@@ -78,8 +78,8 @@ Result<std::vector<StoredExperiment>> StoreReader::experiments() {
     return each.status == ExperimentStatus::killed;
   };
   if (std::ranges::none_of(all, is_killed)) return all;
-  // Its manager may have ended well between the look at the row and the look at the lock: then the
-  // row says so by now.
+  // The row said running, and then nobody held the lock: the manager may have ended in order
+  // between the two. In that case the row, read once more, says how.
   const auto number = [](const StoredExperiment& each) { return each.number; };
   for (StoredExperiment& again : TRY(state_->all(sql, {}, experiment_of))) {
     const auto found = std::ranges::find(all, again.number, number);
@@ -189,7 +189,7 @@ Result<void> StoreReader::intermediate_reports(
                   "AND t.trial = r.trial) FROM reports AS r WHERE experiment = ? AND type = "
                   "'periodical' ORDER BY trial, report",
                   kReportColumns)));
-  constexpr int kJobId = 12;  // behind the columns of a report
+  constexpr int kJobId = 12;  // the column after those of a report
   return statement.query({experiment.number}, [&](const SqlRow& row) {
     each(row.text(kJobId), report_of(row));
     return true;

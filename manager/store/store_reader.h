@@ -1,6 +1,6 @@
 #pragma once
-// The reading side of attune.sqlite. A connection of its own that never writes: readers and the
-// manager do not wait for each other. Every call sees what was committed when it began.
+// Reads attune.sqlite, over a connection that never writes: readers and the manager do not wait for
+// each other. Each call sees what was committed when it began.
 //
 // One thread owns a StoreReader.
 #include <cstdint>
@@ -31,16 +31,16 @@ struct StoredExperiment {
   std::string id, name;
   std::filesystem::path directory;
   ExperimentStatus status = ExperimentStatus::running;
-  std::string reason;  // one sentence; while it runs why nothing is proposed, mostly empty
+  std::string reason;  // one sentence; while it runs: why the tuner proposes nothing, else empty
   std::vector<Objective> objectives = {Objective{}};  // at least one; the first is the score
   std::uint64_t seed = 0;
   json file;                     // the experiment file with all defaults filled in
-  int runs = 1;                  // managers that it has had
-  std::int64_t manager_pid = 0;  // the last one's
-  double manager_started = 0;
+  int runs = 1;                  // how many managers it has had
+  std::int64_t manager_pid = 0;  // of the last manager
+  double manager_started = 0;    // of the last manager
   double started = 0;
   std::optional<double> ended;
-  double seconds = 0;  // that its managers ran, up to when the last one was seen; counted
+  double seconds = 0;  // how long all its managers have run, as they counted (Store::seen)
 
   const Objective& objective() const { return objectives.front(); }
 };
@@ -50,19 +50,19 @@ struct StoredAttempt {
   std::string from_checkpoint;  // empty: from scratch
   double started = 0;
   std::optional<double> ended;   // nothing: it runs, or its manager was killed
-  std::optional<Ending> ending;  // with ended
+  std::optional<Ending> ending;  // set when it has ended
   std::string detail;
-  double cpu_seconds = 0, max_rss = 0;
-  std::string worker, host;   // empty: it ran where its manager did, or waits
-  std::optional<double> ran;  // with ended: for how long, where that is known
+  double cpu_seconds = 0, max_rss = 0;  // max_rss in bytes
+  std::string worker, host;   // empty: on the machine of the manager, or it waits for a worker
+  std::optional<double> ran;  // seconds until it ended; nothing: unknown
 };
 struct StoredParameter {
-  std::int64_t index = 0;  // from 1 in a multi-phase trial
-  int attempt = 0;         // the first that runs with it
+  std::int64_t index = 0;  // 0: the trial starts with it; from 1: asked for by a multi-phase trial
+  int attempt = 0;         // the first attempt that runs with it
   ProposedTrial proposed;
 };
 struct StoredReport {
-  std::int64_t report = 0;  // counts all reports of the trial
+  std::int64_t report = 0;  // its number among all reports of the trial, from 0
   int attempt = 0;
   std::string type;  // "periodical", "final", "request_parameter"
   std::int64_t sequence = 0;
@@ -72,14 +72,14 @@ struct StoredReport {
   std::string ignored;          // Verdict::why
   std::optional<double> value;  // of the objective
   std::string text;             // as the trial wrote it
-  std::optional<double> ran;    // how long the attempt had run
-  bool counts = true;           // as in Verdict
+  std::optional<double> ran;    // as TrialReport::ran
+  bool counts = true;           // Verdict::counts
 };
 struct StoredDecision {
   double time = 0;
   std::string action, by, reason;
   std::optional<EndAsked::Kind> ends;  // of "stop" and "pause"
-  std::optional<int> attempt;          // that was the newest then; nothing: of an earlier version
+  std::optional<int> attempt;  // the newest one then; nothing: written by an earlier version
 };
 struct StoredCheckpoint {
   std::string checkpoint;
@@ -89,7 +89,7 @@ struct StoredCheckpoint {
   std::string error;
   double saved = 0;
   std::optional<double> dropped;
-  std::int64_t reports = 0;  // of the trial before it
+  std::int64_t reports = 0;  // iterations of the trial before it
   std::string job_id;
 };
 struct StoredEvent {
@@ -104,26 +104,26 @@ struct StoredTrial {
   std::vector<StoredReport> reports;
   std::vector<StoredDecision> decisions;
   std::vector<StoredCheckpoint> checkpoints;
-  std::vector<StoredEvent> events;  // that are about it
+  std::vector<StoredEvent> events;  // those that are about the trial
 };
 
-// Failed trials whose last attempts have ended in the same way.
+// A group of failed trials whose last attempts ended in the same way.
 struct FailedAlike {
-  std::optional<Ending> ending;  // nothing: none was started
+  std::optional<Ending> ending;  // nothing: they never started
   std::string detail;
   std::int64_t count = 0;
-  std::vector<std::string> newest;  // some of them, by job id
+  std::vector<std::string> newest;  // job ids of the newest ones
 };
 
 // What a new manager needs of a trial that has not ended.
 struct UnfinishedTrial {
   TrialRecord trial;
-  std::optional<StoredAttempt> attempt;     // the last; nothing: it was never started
-  std::uint64_t position = 0;               // of its last report that was kept; 0: none
-  std::vector<StoredParameter> parameters;  // those of multi-phase, by index from 1
+  std::optional<StoredAttempt> attempt;  // the last one; nothing: the trial never started
+  std::uint64_t position = 0;  // TrialReport::position of the last report of that attempt; 0: none
+  std::vector<StoredParameter> parameters;  // of the newest attempt, with index 1 and above
 };
 
-// What was said between an experiment's manager and its daemon, as of the last commit.
+// The conversation between the manager and its daemon, as of the last commit.
 struct StoredConversation {
   Outbox::Left outbox;
   RunnerState manager;
@@ -137,59 +137,64 @@ struct TrialFilter {
 
 class StoreReader {
  public:
-  // `folder`: a working directory, or the folder of one of its experiments.
+  // `folder`: a working directory, or the folder of one of its experiments. Error: no store there.
   static Result<StoreReader> open(const std::filesystem::path& folder);
   StoreReader(StoreReader&&) noexcept;
   StoreReader& operator=(StoreReader&&) noexcept;
   ~StoreReader();
 
-  std::filesystem::path working_directory() const;  // where the file lies
-  // Another one lies there by now, or none: a manager writes it anew. What is open does not change.
+  std::filesystem::path working_directory() const;  // the folder of the file
+  // Whether the open file was deleted, moved or replaced. Its manager writes it anew; this reader
+  // still reads the old file, so open another one.
   bool has_moved() const;
 
   Result<std::vector<StoredExperiment>> experiments();  // the newest first
-  // By id, the beginning of one id, or name (the newest of that name). Empty: the experiment whose
-  // folder was opened, else the newest. Errors say which there are.
+  // Finds an experiment by its id, the beginning of its id if no other begins so, or its name (the
+  // newest of that name). Empty: the experiment whose folder was opened, else the newest. Errors
+  // list the experiments that exist.
   Result<StoredExperiment> find(const std::string& id_or_name);
 
   Result<Tally> tally(const StoredExperiment& experiment);
 
-  // `each` is called with every trial that fits until it says false; nothing is held in memory.
+  // Calls `each` with every trial that fits, until it returns false. Trials are not collected in
+  // memory; only for Order::best with several objectives their numbers and results are.
   Result<void> trials(const StoredExperiment& experiment, const TrialFilter& filter,
                       const std::function<bool(const TrialRecord&)>& each);
   Result<std::vector<TrialRecord>> trials(const StoredExperiment& experiment,
                                           const TrialFilter& filter);
-  // Of the succeeded trials the best ones, the first of equals first: with one objective `count`
-  // (one, if nothing is said), those that break limits after those that keep them; with several
-  // the trade-offs, all or the first `count`, or the one trial that is nearest to the limits, as
-  // in Leaders (base/leaders.h). A trial that lacks a metric is none of them.
+  // The best succeeded trials, the best first. Trials that lack an objective are left out.
+  // With one objective to optimise: the `count` best (default 1); trials that break a limit come
+  // after those that keep all. With several: the trade-offs, all or the first `count`; if no trial
+  // keeps the limits, the one that is nearest to them (Leaders, base/leaders.h).
   Result<std::vector<TrialRecord>> best(const StoredExperiment& experiment,
                                         std::optional<std::int64_t> count = std::nullopt);
-  // Nothing: there is none. One pass over the trials, unless there is one objective alone.
+  // Nothing: no trial has a result. Reads all succeeded trials, unless there is only one objective.
   Result<std::optional<BestSoFar>> best_so_far(const StoredExperiment& experiment);
-  // `each` is called with every intermediate result, trial by trial, in the order in which they
-  // came; nothing is held in memory.
+  // Calls `each` with every intermediate result, trial by trial, in the order in which they came.
+  // Results are not collected in memory.
   Result<void> intermediate_reports(
       const StoredExperiment& experiment,
       const std::function<void(const std::string& job_id, const StoredReport&)>& each);
-  // By job id ("t0012") or number ("12").
+  // `name`: the job id ("t0012") or the number ("12") of a trial. Error: there is no such trial.
   Result<TrialRecord> trial(const StoredExperiment& experiment, const std::string& name);
   Result<StoredTrial> whole_trial(const StoredExperiment& experiment, const std::string& name);
-  // The commonest ends of failed trials first, with the `each` newest trials of one, and `trials`
-  // in all. One pass over the failed trials.
+  // Groups the failed trials by how they ended; the largest group first. A group names at most
+  // `each` trials; the list ends before it would name more than `trials` in all.
   Result<std::vector<FailedAlike>> failures(const StoredExperiment& experiment, std::size_t each,
                                             std::size_t trials);
+  // The newest `newest` events, the oldest of them first.
   Result<std::vector<StoredEvent>> events(const StoredExperiment& experiment, std::int64_t newest);
 
-  // Everything that `body` reads belongs to the same moment.
+  // Runs `body`, in which all calls read the same state of the store. Do not nest.
   Result<void> consistently(const std::function<Result<void>()>& body);
 
-  // ---- for a resume, together with trials() for what has ended
+  // ---- for a resume, together with trials() for the trials that have ended
   Result<std::int64_t> next_sequence(const StoredExperiment& experiment);
   Result<std::vector<UnfinishedTrial>> unfinished(const StoredExperiment& experiment);
   Result<std::vector<StoredCheckpoint>> kept_checkpoints(const StoredExperiment& experiment);
   Result<std::vector<ImportData::Record>> imports(const StoredExperiment& experiment);
-  // Nothing: it had none, or began before there were any.
+  // Nothing: none is stored, as for a simulation, or by a version before conversations were. Error:
+  // it is damaged.
   Result<std::optional<StoredConversation>> conversation(const StoredExperiment& experiment);
 
  private:

@@ -1,4 +1,4 @@
-// Which trials of the store are the best.
+// StoreReader: which trials are the best.
 #include <algorithm>
 
 #include "manager/store/store_reader_state.h"
@@ -13,7 +13,8 @@ std::string status_condition(const std::vector<TrialStatus>& statuses) {
   return fmt::format("AND t.status IN ({}) ", words);
 }
 
-// The column `score` knows the first objective alone; the others are in the text of the metric.
+// Calls `each` with every trial in the order of submission. Reads the final metric as JSON, since
+// the column `score` has the first objective only.
 Result<void> StoreReader::standings(const StoredExperiment& experiment,
                                     const std::vector<TrialStatus>& statuses,
                                     const std::function<void(Ranked)>& each) {
@@ -36,7 +37,7 @@ Result<Leaders> StoreReader::leaders(const StoredExperiment& experiment) {
   return leaders;
 }
 
-// Those that lack a metric are last.
+// Calls `each` with the trials in order, the best first. Trials that lack an objective come last.
 Result<void> StoreReader::ranked(const StoredExperiment& experiment, const TrialFilter& filter,
                                  const std::function<bool(const TrialRecord&)>& each) {
   std::vector<Ranked> all;

@@ -10,7 +10,7 @@ namespace attune {
 
 Result<std::vector<FailedAlike>> StoreReader::failures(const StoredExperiment& experiment,
                                                        std::size_t each, std::size_t trials) {
-  // Counted here: window functions of SQLite take seven times as long.
+  // Grouped here, because SQLite's window functions take seven times as long.
   auto statement = TRY(state_->database.prepare(
       "SELECT a.ending, coalesce(a.detail, t.reason), t.job_id FROM trials AS t "
       "LEFT JOIN attempts AS a ON a.experiment = t.experiment AND a.trial = t.trial "

@@ -12,8 +12,8 @@
 
 namespace attune {
 
-// A trial with its present configuration: the newest one of index 0.
-// Made anew where it is needed: it is not worth a global.
+// SELECT for trials of experiment ?1, each with its present configuration: the newest one of index
+// 0. A condition or an order may be appended.
 inline std::string trial_query() {
   return fmt::format(
       "SELECT {} FROM trials AS t JOIN parameters AS p ON p.experiment = t.experiment AND p.trial "
@@ -28,12 +28,12 @@ inline std::string trial_query() {
 std::string status_condition(const std::vector<TrialStatus>& statuses);
 
 struct StoreReader::State {
-  std::filesystem::path folder;  // as opened
+  std::filesystem::path folder;  // canonical; as given to open()
   std::filesystem::path file;
-  bool is_experiment = false;  // the folder is that of an experiment
+  bool is_experiment = false;  // `folder` is that of an experiment
   Database database;
 
-  // All rows of a query, each made by `make`.
+  // All rows of a query, each converted by `make`.
   template <class Make>
   auto all(const std::string& sql, std::initializer_list<SqlValue> values, const Make& make)
       -> Result<std::vector<decltype(make(std::declval<const SqlRow&>()))>> {

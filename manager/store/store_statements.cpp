@@ -7,7 +7,8 @@
 namespace attune {
 namespace {
 
-// A configuration is written once, with the number of the first attempt that runs with it.
+// Writes a configuration only if it differs from the newest one of the trial; `attempt` is thus the
+// first attempt that runs with it.
 constexpr const char* kSaveParameters =
     "INSERT OR REPLACE INTO parameters SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?7 IS NOT "
     "(SELECT text FROM parameters WHERE experiment = ?1 AND trial = ?2 AND parameter_index = ?3 "
@@ -28,7 +29,7 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
                    "FROM trials AS t WHERE experiment = ? AND job_id = ?"),
       .add_trial =
           make("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-      // Without the columns of indexes: this one comes with every report.
+      // Without status and score: this statement runs for every report, and they are in indexes.
       .change =
           make("UPDATE trials SET reason = ?3, attempts = ?4, failures = ?5, reports = ?6, "
                "last_metric = nullif(?7, ''), final_metric = nullif(?8, ''), checkpoint = ?9, "
@@ -37,11 +38,11 @@ Result<StoreStatements> StoreStatements::prepare(Database& database) {
           make("UPDATE trials SET status = ?3, score = ?4 WHERE experiment = ?1 AND trial = ?2"),
       .save_parameters = make(kSaveParameters),
       .add_attempt =
-          // Again when a manager was killed between this and the start: the attempt never ran.
+          // REPLACE: a manager may have been killed before the attempt that it wrote had started.
       make("INSERT OR REPLACE INTO attempts (experiment, trial, attempt, from_checkpoint, "
            "started_at) VALUES (?, ?, ?, ?, ?)"),
       .set_place =
-          // A coordinator that has begun again does not know the hosts of all its workers.
+          // A restarted coordinator does not know the hosts of all workers: a known host stays.
       make("UPDATE attempts SET worker = ?4, host = iif(?5 = '' AND worker = ?4, host, ?5), "
            "started_at = max(started_at, ?6) "
            "WHERE experiment = ?1 AND trial = ?2 AND attempt = ?3"),

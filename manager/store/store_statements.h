@@ -1,5 +1,5 @@
 #pragma once
-// What a Store says to its database, prepared once. The columns are those of schema.cpp.
+// The prepared SQL statements of a Store. Their columns are those of schema.cpp.
 #include "base/result.h"
 #include "manager/store/sqlite.h"
 

@@ -57,7 +57,7 @@ void StoreWriter::add_event(const RunnerEvent& event) {
 
 void StoreWriter::set_postponed(const std::string& reason) { note(store_.set_reason(reason)); }
 
-// A simulation has no conversation that could be taken up again.
+// The state of a simulation is not stored: it cannot be resumed.
 void StoreWriter::set_state(const RunnerState& state) {
   if (pace_ == nullptr) store_.set_state(state);
 }

@@ -1,7 +1,6 @@
 #pragma once
-// Writes everything that the trial runner says into a Store. Durable when commit() and
-// begin_attempt() return, unless they have trouble. The first failure that cannot pass is returned
-// by the next of these, and by all later ones.
+// The TrialStore that writes into a Store. The first failure that cannot pass is returned by the
+// next commit() or begin_attempt(), and by all later ones.
 #include "manager/store/store.h"
 #include "manager/trials/trial_store.h"
 #include "os/clock.h"
@@ -10,9 +9,10 @@ namespace attune {
 
 class StoreWriter final : public TrialStore {
  public:
-  // Of an experiment that store.begin() or store.resume() has named. All outlive the writer.
-  // `clock` dates what happens. With a `pace` it commits once in kPaceSeconds of that clock
-  // instead: for simulations, where nothing is lost that could not be had again.
+  // After store.begin() or store.resume(). The arguments outlive the writer. `clock` gives the
+  // times that are written. With `pace`, commits happen at most once in kPaceSeconds of that clock.
+  // This makes simulations fast, in which `clock` is virtual; what a kill loses can be simulated
+  // again.
   static constexpr double kPaceSeconds = 0.2;
   StoreWriter(Store& store, const Clock& clock, const Clock* pace = nullptr)
       : store_(store), clock_(clock), pace_(pace), began_(clock.now()) {}
@@ -35,8 +35,8 @@ class StoreWriter final : public TrialStore {
   Result<Kept> commit() override;
   void end(const ExperimentEnd& outcome) override;
 
-  // After end(), which cannot return them: whether all that happened is stored; and whether it
-  // is with how the experiment ended, the last thing that is written.
+  // The results of end(), which cannot return them. stored(): whether everything before the end was
+  // written. end_result(): whether that, and how the experiment ended, was written.
   const Result<void>& stored() const { return failure_; }
   const Result<void>& end_result() const { return end_result_; }
 
@@ -47,9 +47,9 @@ class StoreWriter final : public TrialStore {
   Store& store_;
   const Clock& clock_;
   const Clock* pace_;
-  const double began_;    // on clock_
-  double committed_ = 0;  // on pace_
-  Result<void> failure_;
+  const double began_;    // clock_.now() when the writer was made
+  double committed_ = 0;  // pace_->now() of the last commit
+  Result<void> failure_;  // the first that cannot pass
   Result<void> end_result_;
 };
 

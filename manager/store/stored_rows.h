@@ -1,12 +1,12 @@
 #pragma once
-// Rows of the store as values. Each function says which columns it reads, in order.
+// Converts rows of the store into values. Each function reads the columns that the constant before
+// it lists, in that order.
 #include "manager/store/sqlite.h"
 #include "manager/store/store_reader.h"
 
 namespace attune {
 
-// What a file of ours holds is JSON; a damaged one shows as null, not as a failure to show the
-// rest.
+// Parses a column of JSON. A damaged one is null, and no error, so that the rest can be shown.
 json json_of(const std::string& text);
 
 inline constexpr const char* kExperimentColumns =
@@ -14,7 +14,7 @@ inline constexpr const char* kExperimentColumns =
     "manager_pid, manager_started_at, started_at, ended_at, seconds, ran";
 StoredExperiment experiment_of(const SqlRow& row);
 
-// Of trials as t and parameters as p.
+// Columns of a join of trials as t and parameters as p.
 inline constexpr const char* kTrialColumns =
     "t.job_id, t.trial, t.source, t.status, t.reason, t.attempts, t.failures, t.reports, "
     "t.last_metric, t.final_metric, t.checkpoint, t.started_at, t.ended_at, p.parameter_id, "
@@ -26,7 +26,7 @@ inline constexpr const char* kAttemptColumns =
     "host, ran";
 StoredAttempt attempt_of(const SqlRow& row);
 
-// Of checkpoints as c and trials as t.
+// Columns of a join of checkpoints as c and trials as t.
 inline constexpr const char* kCheckpointColumns =
     "c.checkpoint, c.attempt, c.state, c.bytes, c.error, c.saved_at, c.dropped_at, c.reports, "
     "t.job_id";

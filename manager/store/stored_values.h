@@ -1,5 +1,5 @@
 #pragma once
-// How values stand in the columns of the store. Every writer has its reader.
+// Converts values to the texts and numbers in the columns of the store, and back.
 #include <array>
 #include <optional>
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace attune {
 
-// dump_python_json(); null is the empty text, stored as NULL.
+// JSON by dump_python_json(), which can write NaN and infinity. null becomes the empty text, which
+// the statements store as NULL.
 std::string metric_column(const json& metric);
 
 // The number called `name` in a metric as a trial reports it: a bare number is "default".
@@ -27,11 +28,11 @@ inline constexpr std::array kTrialStatuses = {TrialStatus::pending,      TrialSt
                                               TrialStatus::failed,       TrialStatus::early_stopped,
                                               TrialStatus::user_canceled};
 
-// Nothing for a word that no version of ours has written.
+// Nothing: an unknown word.
 std::optional<TrialStatus> trial_status_of(std::string_view text);
 std::optional<TrialSource> trial_source_of(std::string_view text);
 
-// What conversations.manager holds.
+// The column conversations.manager: a JSON object. Error: it is no such object.
 std::string state_column(const RunnerState& state);
 Result<RunnerState> runner_state_of(const std::string& text);
 

@@ -22,8 +22,8 @@ Transaction::Transaction(SqlStatement begin, SqlStatement commit, SqlStatement r
 Transaction::Transaction(Transaction&&) noexcept = default;
 Transaction::~Transaction() = default;
 
-// Nothing is left of what was done since the last commit: SQLite may have rolled back by itself,
-// and half of what belongs together must not be committed.
+// Rolls back everything since the last commit. SQLite may have done so itself; and a commit must
+// not write one half of changes that belong together.
 std::unexpected<Error> Transaction::failed(Error error) {
   std::ignore = rollback_.run({});
   open_ = false;

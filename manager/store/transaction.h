@@ -1,6 +1,7 @@
 #pragma once
-// The open transaction of a Store: begun by the first change, ended by commit(). With patience the
-// changes are remembered beside it, since SQLite rolls back what a full disk does not take.
+// The transaction of a Store: the first change begins it, commit() ends it. With patience it also
+// keeps all changes since the last commit in memory, because SQLite rolls back when the disk is
+// full, and they must be written again.
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -19,20 +20,21 @@ class Transaction {
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
 
-  // Without patience the first failure is for good: the calls after it fail, too. With it, one that
-  // may pass is said by commit() only, and each commit() tries all changes again.
+  // Without patience, all calls after the first failure fail, too. With patience, change() does not
+  // report a failure that may pass (SqlStatement::failure_may_pass); commit() does, and each
+  // commit() tries all changes again.
   void be_patient() { patient_ = true; }
-  bool stalled() const { return stalled_; }  // commit() has failed so
+  bool stalled() const { return stalled_; }  // the last failure may pass, and still holds
   bool is_patient() const { return patient_; }
   bool is_open() const { return open_; }
 
-  // `statement` lives as long as this.
+  // With patience, `statement` must stay at its address until the next successful commit().
   Result<void> change(SqlStatement& statement, std::initializer_list<SqlValue> values);
-  Result<bool> commit();  // whether there was something
-  void give_up();         // forgets what could not be written, and that it could not
+  Result<bool> commit();  // false: there was nothing to commit
+  void give_up();         // rolls back, forgets all changes and failures, and ends the patience
 
-  // With patience: undoes what is not committed, which the next commit() writes again, until then
-  // perhaps into another database.
+  // Only with patience. set_aside() rolls back; the next commit() writes the changes again. Between
+  // the two, go_on_in() may change the database; the statements of the changes must belong to it.
   void set_aside();
   Result<void> go_on_in(Database& database);
 
@@ -46,8 +48,8 @@ class Transaction {
   SqlStatement begin_, commit_, rollback_;
   bool open_ = false;
   bool patient_ = false, stalled_ = false;
-  std::optional<Error> broken_;
-  std::vector<Change> changes_;  // with patience: since the last commit
+  std::optional<Error> broken_;  // the first failure that is for good
+  std::vector<Change> changes_;  // with patience: all since the last commit
 };
 
 }  // namespace attune

@@ -1,6 +1,6 @@
 #pragma once
 // The interface through which the trial runner stores everything that happens, so that a later
-// manager can continue the experiment. Store (manager/store) implements it.
+// manager can continue the experiment. StoreWriter (manager/store) implements it.
 //
 // The runner calls these functions in the order in which things happen. A write may be buffered:
 // only begin_attempt() and commit() say whether everything up to them is committed. A store must
