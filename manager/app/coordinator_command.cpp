@@ -28,15 +28,15 @@ namespace {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
-// Who is started detached finds all signals blocked.
+// A process that was started detached (ProcessSpec::detached) begins with all signals blocked.
 void unblock_signals() {
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_UNBLOCK, &all, nullptr);
 }
 
-// Ends the coordinator: by SIGINT, with its tasks; by SIGTERM, without; or when nobody has needed
-// it for long enough.
+// Ends the coordinator: at SIGINT, after it has stopped all tasks; at SIGTERM, leaving tasks and
+// workers to a later coordinator; or when it has been idle for `leave_after` seconds.
 class EndOfCoordinator {
  public:
   EndOfCoordinator(asio::io_context& io, CoordinatorServer& server, LocalWorkers& workers,
@@ -64,10 +64,10 @@ class EndOfCoordinator {
       put_text(stderr, "stopping all tasks; once more to leave them as they are\n");
       server_.finish("the coordinator was told to end");
       interrupted_ = true;
-      signals_.clear();  // the second has its default effect
+      signals_.clear();  // a second signal has its default effect
     });
   }
-  // Nobody tells that nothing happens.
+  // Looks once a second whether the server is idle: no event says that nothing happens.
   void await_second() {
     second_.expires_after(std::chrono::seconds(1));
     second_.async_wait([this](const boost::system::error_code& error) {
@@ -91,7 +91,8 @@ class EndOfCoordinator {
   bool interrupted_ = false;
 };
 
-// What a task has said that has ended badly, and where; empty: nothing, or it has not.
+// If the record says that an attempt of a task ended badly: the file of its standard error, and the
+// last lines of it. Else empty.
 std::string last_words(const fs::path& directory, const Record& record) {
   const bool bad = record.edge == Edge::requeued || record.state == TaskState::failed ||
                    record.state == TaskState::lost;
@@ -104,7 +105,7 @@ std::string last_words(const fs::path& directory, const Record& record) {
   return indented;
 }
 
-// Of the workload, or the file that is named.
+// The settings of Slurm from the workload file or the file of --slurm; nothing: neither has any.
 Result<std::optional<SlurmSettings>> slurm_of(const CoordinatorCommandOptions& options) {
   std::optional<SlurmSettings> settings;
   if (!options.file.empty()) settings = TRY(read_workload_slurm(options.file));
@@ -115,8 +116,8 @@ Result<std::optional<SlurmSettings>> slurm_of(const CoordinatorCommandOptions& o
   return settings;
 }
 
-// The workers of this machine are all that there will be, unless others can dial: where the learner
-// leaves no room for what it needs beside it the run would stand still.
+// Refuses a workload if tasks that must run together (Commander::together) do not fit into the
+// workers of this machine. Called if no other workers can come: one task would wait for ever.
 Result<void> check_room(const Commander& commander, const CoordinatorCommandOptions& options) {
   Worker worker;
   worker.state = WorkerState::ready;
@@ -124,7 +125,7 @@ Result<void> check_room(const Commander& commander, const CoordinatorCommandOpti
   worker.hello.capacity.memory = usable_memory();
   const std::vector<Worker> workers(static_cast<std::size_t>(options.workers), worker);
   for (const std::vector<TaskSpec>& tasks : commander.together()) {
-    // What not even an empty worker may have waits for another worker, and says so.
+    // A task that does not fit even an empty worker waits for another worker, with a message.
     if (!std::ranges::all_of(tasks, [&](const auto& each) { return may_have(worker, each); }))
       continue;
     if (have_room(workers, tasks)) continue;
@@ -139,7 +140,8 @@ Result<void> check_room(const Commander& commander, const CoordinatorCommandOpti
   return {};
 }
 
-// The journal of one that runs is waited for, which may just be ending.
+// Tells the user if another coordinator holds the journal. CoordinatorServer::create() then waits
+// for a few seconds, since that one may be ending.
 void say_if_another_runs(const fs::path& directory) {
   const std::string journal = (directory / kCoordinatorJournal).string();
   const auto file = real_files().open(journal, {.write = true});
@@ -150,7 +152,7 @@ void say_if_another_runs(const fs::path& directory) {
 
 }  // namespace
 
-// Puts a coordinator together: what is made here refers to what was made before, to the end.
+// One long function, because each object refers to those that were made before it.
 // NOLINTNEXTLINE(readability-function-size)
 Result<int> run_coordinator(const CoordinatorCommandOptions& options,
                             const Surroundings& surroundings) {
@@ -187,7 +189,7 @@ Result<int> run_coordinator(const CoordinatorCommandOptions& options,
   server_options.listen = options.listen;
   server_options.advertise = options.advertise;
   server_options.seed = options.seed;
-  server_options.entropy = surroundings.entropy >> 11;  // one that --seed takes, too
+  server_options.entropy = surroundings.entropy >> 11;  // small enough to be given to --seed
   server_options.on_task_event = [&](const std::string& text, const Record& record) {
     put_text(stderr, terminal_text(text + last_words(directory, record)) + "\n");
   };

@@ -30,9 +30,10 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Events that are handled before what they led to is carried out and committed together.
+// At most so many events of the loop before each pump(), so that one commit serves them all.
 constexpr int kEventsAtOnce = 64;
-constexpr double kGiveUpAfter = 10;  // seconds, of an experiment that is told to end
+// Seconds that an interrupted experiment waits for whoever could stop its trials.
+constexpr double kGiveUpAfter = 10;
 
 class Loop {
  public:
@@ -64,7 +65,7 @@ class Loop {
   void await_signals() {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
       struct sigaction present = {};
-      // What was ignored stays ignored: nohup, and background jobs of a script.
+      // A signal that was ignored at the start stays ignored, as nohup and scripts expect.
       if (::sigaction(number, nullptr, &present) == 0 && present.sa_handler != SIG_IGN)
         signals_.add(number);
     }
@@ -76,13 +77,13 @@ class Loop {
       if (error) return;
       progress_.message(interrupt_text());
       runner_.interrupt(fmt::format("interrupted by SIG{}", sigabbrev_np(number)));
-      // After the second one a third has its default effect.
+      // After the second signal, a third one has its default effect.
       if (++interrupts_ < 2) return await_signal();
       signals_.clear();
     });
   }
 
-  // Why nobody can tell the trials to end; empty: one can.
+  // Why the trials cannot be told to end; empty: they can.
   std::string unreachable() const { return backend_.unreachable ? backend_.unreachable() : ""; }
 
   std::string interrupt_text() const {
@@ -95,7 +96,8 @@ class Loop {
         unreachable(), kGiveUpAfter);
   }
 
-  // An experiment that is told to end does not wait for ever for who could end its trials.
+  // An interrupted experiment whose coordinator cannot be reached leaves its running trials to a
+  // later manager: after kGiveUpAfter, or at once at the second signal.
   void leave_unreachable() {
     const bool waits = runner_.interrupted() && runner_.tally().running > 0;
     const std::string why = waits ? unreachable() : "";
@@ -115,14 +117,16 @@ class Loop {
     });
   }
 
-  // pump() looks at the time itself: the alarm only has to end the waiting.
+  // Sets the alarm to the runner's next deadline. It only has to end run_one(): pump() itself looks
+  // at the time.
   void arm() {
     const auto deadline = runner_.next_deadline();
     if (deadline == armed_) return;
     armed_ = deadline;
     alarm_.cancel();
     if (!deadline) return;
-    // No longer than a day: limits may be centuries, which are too many nanoseconds.
+    // At most a day, after which it is set again: a limit of centuries would overflow the
+    // nanoseconds of the timer.
     const double wait = std::clamp(*deadline - clock_.now(), 0.0, 86400.0);
     alarm_.expires_after(
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(wait)));
@@ -144,7 +148,6 @@ class Loop {
 
 }  // namespace
 
-// Log itself would follow a symbolic link, and make the file for everybody.
 void show_beginning(const SessionSetup& setup, Progress& progress) {
   for (const std::string& warning : setup.warnings) progress.message("warning: " + warning);
   for (const std::string& message : setup.messages) progress.message(message);
@@ -153,6 +156,7 @@ void show_beginning(const SessionSetup& setup, Progress& progress) {
 Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level) {
   const std::filesystem::path file = directory / "log" / "runner.log";
   TRY(make_directories(file.parent_path()));
+  // Made here first: Log would follow a symbolic link, and make the file readable for everybody.
   TRY(open_private(file, O_WRONLY | O_CREAT | O_APPEND));
   return TRY(Log::to_file(file.string(), TRY(parse_log_level(level)), false)).named("runner");
 }
@@ -220,7 +224,8 @@ Result<std::vector<ImportData::Record>> stored_results(const RunFacts& facts) {
 
 }  // namespace
 
-// Puts an experiment together: what is made here refers to what was made before, to the end.
+// One long function, because each object refers to those that were made before it, and all live
+// until the session ends.
 // NOLINTNEXTLINE(readability-function-size)
 Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   const std::filesystem::path directory = setup.facts.directory;
@@ -270,7 +275,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
   const auto server = TRY(ControlServer::listen(
       io, directory, [&control](const json& request) { return control.handle(request); }));
   if (setup.resume || !setup.restored.ended.empty()) runner.restore(std::move(setup.restored));
-  // A manager that was killed early may not have got through them.
+  // An earlier manager may have been killed before it added all initial points.
   const auto& points = setup.experiment.initial_points;
   for (std::size_t i = setup.initial_points_done; i < points.size(); ++i)
     TRY(runner.add_trial(points[i], TrialSource::initial));
@@ -286,7 +291,7 @@ Result<SessionResult> run_session(SessionSetup setup, Store& store) {
                        reporter.summary_text()};
   if (const auto& written = writer.stored(); !written) {
     result.stored = false;
-    // No mistake in what was given, which is what an error of this function means.
+    // Not an error of this function, which would mean that the user's input is wrong.
     if (result.exit_code != kExitInterrupted) result.exit_code = kExitFailed;
     if (result.outcome.kind == ExperimentEnd::Kind::completed)
       result.outcome = {ExperimentEnd::Kind::failed, result.outcome.reason};

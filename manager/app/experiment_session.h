@@ -1,6 +1,7 @@
 #pragma once
-// One session of an experiment: the manager's world from the first trial, or the first that is
-// taken over, to the end. For `attune run` and `attune resume`.
+// Runs one session of an experiment, for `attune run` and `attune resume`: makes the daemon, the
+// backend, the trial runner and the control socket, and turns the event loop until the experiment
+// has ended.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -25,19 +26,19 @@ struct SessionSetup {
   std::uint64_t entropy = 0;
   std::vector<std::string> environment;  // what daemon and trials inherit
   bool resume = false;
-  RestoredExperiment restored;       // with resume; else at most `ended`: what was imported
-  std::optional<Outbox::Left> left;  // with resume: the conversation of the manager before
-  std::vector<Again> again;          // with resume
-  std::size_t initial_points_done = 0;
-  std::vector<TrialRecord> succeeded;  // in earlier sessions, as far as the best may be among them
+  RestoredExperiment restored;       // with resume; else only `ended` may be set: imported results
+  std::optional<Outbox::Left> left;  // with resume: the conversation of the earlier manager
+  std::vector<Again> again;          // with resume: trials to try again
+  std::size_t initial_points_done = 0;  // so many initial points are trials already
+  // With resume: StoreReader::best(), with which the session's own results are compared.
+  std::vector<TrialRecord> succeeded;
   ProgressOptions shown;
-  std::vector<std::string> warnings;  // to be shown first
-  std::vector<std::string> messages;  // to be shown after them
+  std::vector<std::string> warnings;  // show_beginning() shows these,
+  std::vector<std::string> messages;  // then these
 };
 
-// Shows what is to be shown first.
 void show_beginning(const SessionSetup& setup, Progress& progress);
-// <experiment>/log/runner.log.
+// Appends to <experiment>/log/runner.log.
 Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level);
 DaemonOptions daemon_options(const SessionSetup& setup);
 RunnerOptions runner_options(const Experiment& experiment,
@@ -46,13 +47,14 @@ RunnerOptions runner_options(const Experiment& experiment,
 struct SessionResult {
   int exit_code = 0;
   ExperimentEnd outcome;
-  json summary;        // for --json: what the store has, where it could be written
+  json summary;        // for --json (Reporter::summary)
   std::string text;    // the summary for humans
-  bool stored = true;  // all of it
+  bool stored = true;  // all results and the end of the experiment are in the store
 };
 
-// `store` after begin() or resume(); the experiment's lock is held. The caller ignores SIGPIPE.
-// The first signal to end (INT, TERM, HUP) ends the experiment orderly, a second one kills.
+// Call store.begin() or store.resume() before, hold the experiment's lock, and ignore SIGPIPE. The
+// first SIGINT, SIGTERM or SIGHUP stops the trials, and ends the experiment in order; the second
+// one kills the trials. Error: the session could not be set up.
 Result<SessionResult> run_session(SessionSetup setup, Store& store);
 
 }  // namespace attune

@@ -1,6 +1,6 @@
 #pragma once
-// What trials inherit on a node of a cluster: the environment of who has started the coordinator,
-// and what the batch system says there.
+// The environment that trials inherit on a node of a cluster: that of whoever started the
+// coordinator, with the variables of the batch system's job.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,12 +9,14 @@
 
 namespace attune {
 
-// NAME=VALUE with a byte 0 behind each: the file holds secrets, and is for its user alone.
+// Writes the variables ("NAME=value"), each followed by a zero byte. They may hold secrets, so only
+// the user may read the file.
 Result<void> write_environment(const std::filesystem::path& file,
                                const std::vector<std::string>& environment);
-// That of the file, except for what is_of_job() (cluster/batch/slurm_commands.h), which is from
-// `own`: the rest of `own` is the login environment of the node, if anything. `own` alone when
-// `file` is empty.
+// The environment for the trials of a worker: the variables in the file of write_environment(), but
+// those that belong to the job (is_of_job(), cluster/batch/slurm_commands.h) from `own`, the
+// worker's environment. The rest of `own` comes from the node, and is left out. If `file` is empty:
+// all of `own`.
 Result<std::vector<std::string>> job_environment(const std::string& file,
                                                  const std::vector<std::string>& own);
 

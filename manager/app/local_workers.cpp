@@ -13,11 +13,12 @@
 namespace attune {
 namespace {
 
-// Between the end of one and the start of the next: doubled each time, up to the longest.
+// The pause before a worker is started again. It doubles each time, up to the longest.
 constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{10'000};
-// One that lived so long has not failed at once.
+// After so long a life, the next pause is the first one again.
 constexpr std::chrono::seconds kLivedWell{30};
-// Seconds that one stays when its coordinator is gone for ever: another one starts its own.
+// --unreachable-after, in seconds. A worker need not stay for longer: a later coordinator starts
+// its own workers.
 constexpr int kUnreachableAfter = 600;
 
 }  // namespace
@@ -29,7 +30,7 @@ struct LocalWorkers::Slot {
   std::unique_ptr<ChildProcess> process;
   boost::asio::steady_timer pause, well;
   std::chrono::milliseconds next{kFirstPause};
-  std::string trouble;  // why it could not be started, as was logged
+  std::string trouble;  // why it could not be started; logged when it changes
 };
 
 LocalWorkers::LocalWorkers(boost::asio::io_context& io, LocalWorkersOptions options, Log log)
@@ -59,7 +60,7 @@ void LocalWorkers::dismiss() {
   }
 }
 
-// A full disk, or a limit of processes, may be over in a moment.
+// Tries again after an error, because a full disk or a limit of processes may pass.
 void LocalWorkers::start(Slot& slot) {
   const auto started = try_start(slot);
   if (started) {

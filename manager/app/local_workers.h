@@ -1,9 +1,9 @@
 #pragma once
-// Workers on this machine that a coordinator keeps running: local-0, local-1, ... Each is a process
-// of its own that outlives the coordinator; one that dies, or could not be started, is started
-// again, and resumes its trials. A worker that an earlier coordinator has left is still there: the
-// new process finds its lock taken, and ends. One that cannot reach any coordinator, and runs
-// nothing, goes.
+// Keeps the workers of a coordinator on this machine running: local-0, local-1, ... Each is a
+// process that outlives the coordinator. A worker that dies or cannot be started is started again,
+// and resumes its trials. If a worker of an earlier coordinator still runs, it holds its lock, so
+// that the new process of that name ends, and is started again later. A worker that runs nothing
+// ends when it has not reached a coordinator for ten minutes.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -20,8 +20,8 @@ struct LocalWorkersOptions {
   std::filesystem::path program;    // attune
   std::filesystem::path directory;  // of the coordinator
   int count = 0;
-  double cpu = 0;  // of each; 0: what the machine has
-  std::vector<std::string> environment;
+  double cpu = 0;                        // of each worker; 0: all cores of the machine
+  std::vector<std::string> environment;  // that the workers inherit
 };
 
 class LocalWorkers {
@@ -29,11 +29,11 @@ class LocalWorkers {
   LocalWorkers(boost::asio::io_context& io, LocalWorkersOptions options, Log log);
   LocalWorkers(const LocalWorkers&) = delete;
   LocalWorkers& operator=(const LocalWorkers&) = delete;
-  ~LocalWorkers();  // they run on
+  ~LocalWorkers();  // the workers run on
 
   void begin();
-  void stop_starting();  // those that end from now on stay ended
-  void dismiss();        // the same, and those that have nothing to do end
+  void stop_starting();  // workers that end from now on are not started again
+  void dismiss();        // the same, and sends SIGTERM: each worker ends when its trials have
 
  private:
   struct Slot;

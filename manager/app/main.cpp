@@ -1,4 +1,5 @@
-// attune: runs tuning experiments. The one place that asks the system for what surrounds it.
+// The program attune, which runs tuning experiments. Only this source asks the system for
+// environment, terminal and random bits.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -52,7 +53,8 @@ Console find_console() {
   return console;
 }
 
-// Until the session takes them over: the exit code of a signal must not depend on how early it is.
+// Before the session handles signals, they end the program with the exit code that the session
+// would give: a script must not see another code only because its signal came early.
 void heed_early_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction present = {};
@@ -61,7 +63,8 @@ void heed_early_signals() {
   }
 }
 
-// What only looks fails with 1; what is to run an experiment has a mistake in what it was given: 2.
+// Runs the command. An error of a command that only looks or asks gives exit code 1; one of a
+// command that runs something means wrong input, and gives 2.
 int execute(const CommandOptions& options) {
   const Surroundings surroundings = find_surroundings();
   const Console console = find_console();
@@ -105,7 +108,7 @@ int execute(const CommandOptions& options) {
 int main(int argc, char** argv) {
   try {
     ::signal(SIGPIPE, SIG_IGN);
-    ::signal(SIGXFSZ, SIG_IGN);  // ulimit -f: a write that fails says so itself
+    ::signal(SIGXFSZ, SIG_IGN);  // of ulimit -f: the write then fails with EFBIG
     const auto options = attune::parse_command_line(argc, argv);
     if (!options) {
       std::fputs(attune::terminal_text(options.error().text).c_str(),

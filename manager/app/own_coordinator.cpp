@@ -15,12 +15,14 @@
 namespace attune {
 namespace {
 
-// How long it stays when nobody is there and nothing runs: a manager that was killed may come back.
-constexpr int kCoordinatorLeavesAfter = 600;  // seconds without client and task
+// --leave-after, in seconds without client and task. So long a killed manager may take to come
+// back.
+constexpr int kCoordinatorLeavesAfter = 600;
 constexpr std::chrono::milliseconds kFirstRestart{100}, kLongestRestart{60'000};
 constexpr char kOutput[] = "coordinator.out";
-constexpr std::string_view kSpeaker = "attune: ";  // before its errors
+constexpr std::string_view kSpeaker = "attune: ";  // the beginning of its error messages
 
+// Whether a coordinator runs in the folder: it holds a lock on its journal.
 bool runs(const std::filesystem::path& directory) {
   const UniqueFd journal(
       ::open((directory / kCoordinatorJournal).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
@@ -82,7 +84,7 @@ Result<void> OwnCoordinatorProcess::start() {
 
 void OwnCoordinatorProcess::ended(ExitStatus status) {
   const std::filesystem::path output = own_.directory / kOutput;
-  // Whoever was killed had no time for last words.
+  // A process that was killed has printed nothing about it.
   std::string words = status.signal == 0 ? last_lines(output, 1) : "";
   if (words.starts_with(kSpeaker)) words.erase(0, kSpeaker.size());
   end_ = fmt::format("the experiment's coordinator has ended ({}){}{}; what it printed is in {}",

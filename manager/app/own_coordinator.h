@@ -1,6 +1,6 @@
 #pragma once
-// The coordinator that an experiment starts for itself, as a process of its own: it outlives a
-// manager that is killed, and the next one finds it.
+// The coordinator process that an experiment starts for itself. It outlives a manager that is
+// killed, and the next manager uses it.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,33 +22,35 @@ namespace attune {
 
 struct OwnCoordinator {
   std::filesystem::path program;    // attune
-  std::filesystem::path directory;  // its own
+  std::filesystem::path directory;  // of the coordinator
   PoolSettings settings;
-  double worker_cpu = 1;                 // of each worker
-  std::optional<SlurmSettings> slurm;    // it gets workers from there
-  std::vector<std::string> environment;  // that it and its workers, and so their trials, inherit
+  double worker_cpu = 1;                 // cores of each worker
+  std::optional<SlurmSettings> slurm;    // nothing: it starts no jobs
+  std::vector<std::string> environment;  // for the coordinator, its workers and their trials
 };
 
-// The process. Io thread only; it is not ended with this object.
+// Starts the process, and starts it again when it is needed. All calls come from the thread of
+// `io`. The process runs on when this object is destroyed.
 class OwnCoordinatorProcess {
  public:
-  // `say`: to the user, a sentence each time it has ended and was not dismissed.
+  // `say` gets a sentence for the user each time the process ends without dismiss().
   OwnCoordinatorProcess(boost::asio::io_context& io, OwnCoordinator own, const Rng& rng,
                         std::function<void(const std::string& text)> say);
   OwnCoordinatorProcess(const OwnCoordinatorProcess&) = delete;
   OwnCoordinatorProcess& operator=(const OwnCoordinatorProcess&) = delete;
   ~OwnCoordinatorProcess();
 
-  // Nothing when one runs there. It says its address in its folder a moment later.
+  // Starts a coordinator, unless one runs in the folder already. It writes its address into the
+  // folder a moment later.
   Result<void> start();
-  // How the one that was started has ended, with its last words; empty: it runs.
+  // How the process that start() made has ended, with its last words; empty: it has not.
   const std::string& end() const { return end_; }
 
-  // Nobody answers: when it has ended it is started again, after pauses that grow until
-  // somebody does.
+  // The owner cannot connect. If the process has ended, starts it again after a pause. The pauses
+  // grow until reached().
   void unreachable();
-  void reached() { pauses_.reset(); }
-  void dismiss() { dismissed_ = true; }  // it is about to be told to end
+  void reached() { pauses_.reset(); }    // the owner is connected
+  void dismiss() { dismissed_ = true; }  // it will be told to end: do not start it again
 
  private:
   void ended(ExitStatus status);
@@ -58,7 +60,7 @@ class OwnCoordinatorProcess {
   const std::function<void(const std::string& text)> say_;
   Backoff pauses_;
   boost::asio::steady_timer pause_;
-  std::unique_ptr<ChildProcess> process_;  // of this manager; one of an earlier manager is unknown
+  std::unique_ptr<ChildProcess> process_;  // null: this manager has not started it
   std::string end_;
   bool paused_ = false, dismissed_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// attune coordinator, attune worker, attune pool: from the command line to their end.
+// The commands attune coordinator, attune worker and attune pool.
 #include "base/result.h"
 #include "manager/app/run_command.h"
 #include "manager/cli/commands/console.h"
@@ -7,7 +7,7 @@
 
 namespace attune {
 
-// The exit code; an error is one of usage.
+// Each runs the command to its end, and returns the exit code. Error: wrong options or input.
 Result<int> run_coordinator(const CoordinatorCommandOptions& options,
                             const Surroundings& surroundings);
 Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& surroundings);

@@ -1,4 +1,5 @@
-// attune pool: asks a coordinator how things stand, and prints it.
+// The command attune pool: asks a coordinator for its state and prints it, or tells it to end tasks
+// or drain workers.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -34,7 +35,8 @@ fs::path coordinator_of(const StoredExperiment& experiment) {
   return experiment.directory / "coordinator";
 }
 
-// Whom to ask when nobody is named.
+// The coordinator to ask without --join: that in ./attune-coordinator, else the newest one of an
+// experiment in ./attune-experiments.
 Result<std::string> find_coordinator() {
   std::error_code none;
   if (fs::exists(role_file(kHere, kViewRole), none)) return kHere;
@@ -48,12 +50,13 @@ Result<std::string> find_coordinator() {
                           kExperiments, kHint));
 }
 
-// What a client is told, each of them by one message.
+// Whether a message of this type answers a command of ours. Each command gets one answer.
 bool is_answer(const std::string& type) {
   return type == "status" || type == "told_to_end" || type == "drained" || type == "refused";
 }
 
-// The answers to what is said, in its order.
+// Connects, sends the messages `said`, and returns the answers in the same order. Blocks for at
+// most kPatience.
 Result<std::vector<json>> ask(const DialerOptions& dial, std::string_view role,
                               std::uint64_t entropy, const std::vector<json>& said) {
   if (!dial.file.empty()) {
@@ -114,7 +117,7 @@ std::string done_text(const json& answer) {
                      client.empty() ? "" : fmt::format(" of {}", client));
 }
 
-// What could not be done is said on standard error, and is the exit code.
+// Sends the orders. A refused one gives a message on standard error and exit code 1.
 Result<int> act(const PoolOptions& options, const DialerOptions& dial, const Console& console,
                 std::uint64_t entropy) {
   std::vector<json> said;

@@ -1,4 +1,4 @@
-// attune resume.
+// The command attune resume.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,7 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A copy would go on in the folder of the original.
+// Refuses to resume from a copy of the store: the experiment would run on in the folder of the
+// original, whose path is in the copy.
 Result<void> check_place(const StoredExperiment& stored, const fs::path& store) {
   const std::string directory = stored.directory.string();
   std::error_code error;
@@ -47,8 +48,9 @@ Result<void> check_place(const StoredExperiment& stored, const fs::path& store) 
   return {};
 }
 
-// Why nothing is left to do, as the result of a session that need not be begun; nothing: it is.
-// What the store does not say yet, the end of an experiment that was killed, is left to be done.
+// If the experiment has ended, and nothing is left to do: the result to print, which says why.
+// Nothing: there is work for a session. An experiment that was killed always needs one, which at
+// least writes its end into the store.
 std::optional<SessionResult> nothing_left(const StoredExperiment& stored,
                                           const Experiment& experiment, const SessionSetup& setup) {
   const RestoredExperiment& restored = setup.restored;
@@ -95,8 +97,9 @@ std::optional<SessionResult> nothing_left(const StoredExperiment& stored,
   return result;
 }
 
-// What is new for the tuner. A daemon that goes on finds it among what it has not heard yet; one
-// that begins afresh, among the results and in the experiment.
+// Prepares everything to tell the tuner of a new search space and of imports: as commands in the
+// outbox for a daemon that continues exactly, and in `setup` (results, experiment) for one that
+// begins anew.
 Resumption tell(SessionSetup& setup, const Experiment& experiment, bool new_space,
                 std::vector<ImportData::Record> imports) {
   Resumption resumption{.file = to_document(experiment), .imports = std::move(imports)};
@@ -104,7 +107,7 @@ Resumption tell(SessionSetup& setup, const Experiment& experiment, bool new_spac
   auto& ended = setup.restored.ended;
   ended.insert(ended.end(), resumption.imports.begin(), resumption.imports.end());
   if (!setup.left || !setup.restored.state) return resumption;
-  // What was exhausted need not be so any more.
+  // With a new space or new results, an exhausted tuner may have more configurations.
   setup.restored.state->exhausted = false;
   setup.restored.state->declined = 0;
   resumption.state = *setup.restored.state;
@@ -121,7 +124,7 @@ Resumption tell(SessionSetup& setup, const Experiment& experiment, bool new_spac
 
 }  // namespace
 
-// Puts an experiment together: what is made here refers to what was made before, to the end.
+// One long function, because each object refers to those that were made before it.
 // NOLINTNEXTLINE(readability-function-size)
 Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings) {
   TRY(bring_up_to_date(options.which.directory,

@@ -38,7 +38,8 @@ std::string experiment_id_of(std::uint64_t bits) {
   return id;
 }
 
-// What `attune status --json` prints now, and the session; the summary where that cannot be read.
+// The JSON that `attune status --json` would print now, with the session of `summary`. If the store
+// cannot be read: `summary`.
 json stored_summary(const json& summary) {
   auto reader = StoreReader::open(summary["directory"].get<std::string>());
   if (!reader) return summary;
@@ -50,7 +51,7 @@ json stored_summary(const json& summary) {
   return *std::move(stored);
 }
 
-// Why trials failed, as far as the store tells.
+// A text about why trials failed. Empty if none did, or the store cannot be read.
 std::string causes_of(const SessionResult& result) {
   if (!result.stored) return "";
   auto reader = StoreReader::open(result.summary["directory"].get<std::string>());
@@ -96,7 +97,7 @@ std::string Surroundings::path() const {
 int print_result(const SessionResult& result, bool as_json) {
   if (as_json) {
     std::puts(dump_json(result.stored ? stored_summary(result.summary) : result.summary).c_str());
-  } else if (result.exit_code != kExitUsage) {  // after it there is nothing to sum up
+  } else if (result.exit_code != kExitUsage) {  // with kExitUsage no trial has run
     std::fputs(terminal_text(result.text + causes_of(result)).c_str(), stdout);
   }
   std::fflush(stdout);

@@ -1,5 +1,5 @@
 #pragma once
-// attune run, resume and simulate: from the command line to the end of the experiment.
+// The commands attune run, resume and simulate.
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -12,29 +12,31 @@
 
 namespace attune {
 
-// What only main may ask the system for.
+// What main() asks the system for; no other source may.
 struct Surroundings {
   std::vector<std::string> environment;  // "NAME=value"
-  std::string program_folder;            // where this program lies
+  std::string program_folder;            // the folder of this program
   std::uint64_t entropy = 0;
   bool terminal = false, ansi = false;  // of standard error
 
   std::string path() const;  // $PATH
 };
 
-// The exit code; an error is one of usage (kExitUsage).
+// Each runs the command to its end, and returns the exit code. Error: wrong options or input;
+// main() prints it and exits with kExitUsage.
 Result<int> run_experiment(const RunOptions& options, const Surroundings& surroundings);
 Result<int> resume_experiment(const ResumeOptions& options, const Surroundings& surroundings);
 Result<int> simulate_experiment(const SimulateOptions& options, const Surroundings& surroundings);
 
-// ---- what they share
+// ---- shared by the three
 
-// A new experiment, decided but not begun.
+// A new experiment, before anything of it exists on disk.
 struct NewExperimentSetup {
-  SessionSetup session;  // what is imported: in restored.ended
+  SessionSetup session;  // imported results are in restored.ended
   std::filesystem::path working_directory;
 };
-// `directory` (--dir): the experiment's own folder, which then is its own working directory too.
+// `directory` (the option --dir): the experiment's folder, which is then its working directory,
+// too; empty: a new folder in the working directory of the experiment file.
 Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string& directory,
                                        std::optional<std::uint64_t> seed, const std::string& daemon,
                                        bool quiet, const Surroundings& surroundings);
@@ -43,25 +45,25 @@ struct ClaimedExperiment {
   ExperimentLock lock;
   Store store;
 };
-// Makes its folder and its place in the store; `clock` dates it. For the store of another process
-// every call waits as `busy` says.
+// Makes the experiment's folder, takes its lock, and writes it into the store. `clock` gives the
+// time. `busy`: how long each call waits while another process holds the store.
 Result<ClaimedExperiment> claim(const NewExperimentSetup& setup, const Clock& clock, BusyWait busy);
-// Says on standard error, once, that the store in `folder` is waited for, and waits on while
-// `goes_on()`.
+// A BusyWait that waits while `goes_on()` returns true, and says so once on standard error.
 BusyWait wait_for_store(const std::filesystem::path& folder, std::function<bool()> goes_on);
 
 Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::string& daemon);
 // "resuming experiment abcd2345 in FOLDER (seed 7)"
 std::string heading(const RunFacts& facts, std::string_view verb);
-// Where the folder was taken away, the one that is made in its place needs the lock, too. All of
-// them outlive the session.
+// If the experiment's folder is deleted, the store makes it again (Store::keep_folder); then the
+// lock is taken in the new folder. The arguments outlive the session.
 void keep_lock(ExperimentLock& lock, const RunFacts& facts, Store& store);
-// --import: what of the file the tuner is to be told; `messages` get a sentence about it.
+// Reads the file of --import, and returns the results that fit the search space. Adds a sentence
+// about it to `messages`.
 Result<std::vector<ImportData::Record>> read_imports(const std::string& file,
                                                      const Experiment& experiment, bool dry_run,
                                                      std::vector<std::string>& messages);
 
-// Returns the exit code.
+// Prints the result of a session, and returns its exit code.
 int print_result(const SessionResult& result, bool as_json);
 
 }  // namespace attune

@@ -29,7 +29,7 @@ Result<SimulationSettings> settings_of(const SimulateOptions& options, const Exp
       section, {experiment.search_space, facts.objective().metric, facts.objective().maximize,
                 facts.seed, std::filesystem::absolute(options.file).parent_path()});
   if (!settings) return fail(options.file + ": simulation: " + settings.error().message);
-  // As many workers as run at once, and whatever the file says that there is.
+  // Without a capacity in the file: enough cores for as many trials as may run at once.
   settings->backend.capacity = experiment.capacity;
   if (settings->backend.capacity.cpu == 0)
     settings->backend.capacity.cpu = experiment.trial.resources.cpu * experiment.trial_concurrency;
@@ -38,7 +38,7 @@ Result<SimulationSettings> settings_of(const SimulateOptions& options, const Exp
 
 }  // namespace
 
-// Puts an experiment together: what is made here refers to what was made before, to the end.
+// One long function, because each object refers to those that were made before it.
 // NOLINTNEXTLINE(readability-function-size)
 Result<int> simulate_experiment(const SimulateOptions& options, const Surroundings& surroundings) {
   namespace asio = boost::asio;
@@ -52,9 +52,9 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
       TRY(settings_of(options, setup.session.experiment, setup.session.facts));
   auto curves = TRY(make_curves(settings));
 
-  share_one_processor();  // before anything is spawned
-  ManualClock clock(1);   // 0 would be no time
-  // Of its own: while the store is waited for nobody turns `io`.
+  share_one_processor();  // before the daemon is spawned
+  ManualClock clock(1);   // not 0, which means "no time" in records and in the store
+  // An io_context of its own for signals while the store is waited for: `io` does not run then.
   asio::io_context interruption;
   asio::signal_set end_wait(interruption, SIGINT, SIGTERM);
   bool interrupted = false;
@@ -90,7 +90,7 @@ Result<int> simulate_experiment(const SimulateOptions& options, const Surroundin
   });
   runner.start();
   interruption.poll();
-  if (interrupted) runner.interrupt("interrupted");  // before there was `signals`
+  if (interrupted) runner.interrupt("interrupted");  // a signal that came before `signals` existed
   TRY(simulate(io,
                {.wake = [&] { runner.wake(); },
                 .pump = [&] { runner.pump(); },

@@ -7,7 +7,8 @@
 namespace attune {
 namespace {
 
-// A rule that waits for more than its deadline is not content with the deadline itself.
+// The clock goes at least so far: a rule that needs strictly more than its deadline would not be
+// met at the deadline itself, and the loop would stand still.
 constexpr double kPastDeadline = 1e-6;  // seconds
 
 }  // namespace
@@ -21,10 +22,10 @@ Result<void> simulate(boost::asio::io_context& io, const SteppedRunner& runner,
     if (backend.ready() && !decider.congested()) continue;
     if (!decider.settled()) {
       decider.settle();
-      if (io.stopped()) io.restart();  // it had run out of work
+      if (io.stopped()) io.restart();  // run_one() stops it when it has no work
       if (!decider.settled() && io.run_one() == 0)
         return fail("the decider neither answers nor ends");
-      continue;  // what it said is carried out at this time
+      continue;  // the runner carries out the answers before the clock moves
     }
     const auto event = backend.next_time();
     const auto deadline = runner.next_deadline();

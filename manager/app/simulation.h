@@ -1,13 +1,13 @@
 #pragma once
-// The event loop of `attune simulate`: virtual time stands still until everybody has said all that
-// there is to say about it.
+// The event loop of `attune simulate`. Virtual time moves only when nothing more can happen at the
+// present moment:
 //
-//   the runner handles what there is -> the decider answers all of it -> ... nothing new is said
-//   -> the clock goes to the next event of a trial, or to the runner's next deadline
+//   the runner handles all events -> the decider answers all of it -> both again, until neither has
+//   anything new -> the clock moves to the next event of a trial or the runner's next deadline
 //
-// So the course of an experiment is a function of its options and seed, however long the decider
-// takes and whatever else the machine does. Events of one time share a round, so that coarse epoch
-// lengths cost less.
+// So the course of an experiment depends only on its options and seed, not on how long the decider
+// takes or what else the machine does. Events of the same time share a round, so that a simulation
+// in which many trials report at the same times is cheaper.
 #include <functional>
 #include <optional>
 
@@ -20,23 +20,24 @@
 
 namespace attune {
 
-// The trial runner, over `decider` and `backend` below; it was started.
+// The functions of that name of a TrialRunner, which uses `decider` and `backend` below and was
+// started.
 struct SteppedRunner {
-  std::function<void()> wake;                            // the backend has something
-  std::function<void()> pump;                            // does all that can be done now
-  std::function<std::optional<double>()> next_deadline;  // on the clock's now()
+  std::function<void()> wake;
+  std::function<void()> pump;
+  std::function<std::optional<double>()> next_deadline;  // as clock.now()
   std::function<bool()> done;
 };
 
-// Until the runner is done. An error when nothing will ever happen that could end it. Handlers of
-// other things on `io`, such as signals, run when the decider is waited for.
+// Runs until the runner is done. Error: nothing can happen any more that would end it. Other
+// handlers on `io`, such as those of signals, run only while the loop waits for the decider.
 Result<void> simulate(boost::asio::io_context& io, const SteppedRunner& runner,
                       SyncedDecider& decider, SimulatedBackend& backend, ManualClock& clock);
 
-// Keeps this thread, and what it starts from now on, on the processor on which it runs. Call it
-// before the daemon is spawned: the two take turns, and waking the other one on a processor of its
-// own takes several times as long as handing it this one. Where that is not allowed it does
-// nothing.
+// Binds this thread, and the processes that it starts later, to the processor on which it runs.
+// Call it before the daemon is spawned. Manager and daemon take turns, and waking a process on
+// another processor takes several times as long as on the same one. Does nothing where it is not
+// allowed.
 void share_one_processor();
 
 }  // namespace attune

@@ -26,9 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Jobs of the user that begin so and are known to nobody are cancelled, and no name is ever given
-// twice: not by another coordinator, not by the next one in a folder that was emptied. So it is the
-// time of the first start and the process, and stays in a file.
+// The prefix of the names of this coordinator's jobs. The coordinator cancels all jobs of the user
+// that have its prefix and that it does not know. So no other coordinator may ever have the same
+// one, not even a later one in the same folder after that was emptied. The prefix is made of the
+// time and the process id at the first start, and stays in a file.
 Result<std::string> own_prefix(const fs::path& file) {
   std::error_code none;
   if (!fs::exists(file, none)) {

@@ -1,5 +1,6 @@
 #pragma once
-// The operator of `attune coordinator`, as its options say.
+// Makes the operator (cluster/pool/operator.h) of `attune coordinator`, which gets workers: from
+// Slurm, by a command of the user, or not at all.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,23 +17,25 @@
 namespace attune {
 
 struct OperatorChoice {
-  std::optional<SlurmSettings> slurm;    // without a prefix: the coordinator makes one up
+  std::optional<SlurmSettings> slurm;    // if its prefix is empty, the coordinator makes one
   std::string scale_command;             // empty: none
-  int most_workers = 1;                  // that it is asked for
+  int most_workers = 1;                  // so many workers the command is asked for at most
   std::filesystem::path program;         // attune
   std::filesystem::path directory;       // of the coordinator
   std::vector<std::string> environment;  // that jobs and the command inherit
 };
 
-// Of `--slurm FILE`: what a manager has written for its own coordinator, or any file with the key
-// `slurm` of an experiment file. Errors name the file and the place in it.
+// Reads the file of the option --slurm: the JSON that a manager has written for its own
+// coordinator, or a YAML file with the key `slurm` of an experiment file. Errors name the file and
+// the place.
 Result<SlurmSettings> read_slurm_file(const std::string& file);
 
-// The key `slurm` of a file for `attune coordinator`, which has options for where it listens.
-// What is wrong is a finding.
+// Reads the key `slurm` of a file for `attune coordinator`. There the keys `listen` and `advertise`
+// are mistakes, since the command has options for them. Mistakes become findings of `top`.
 SlurmSettings read_coordinator_slurm(const Section& top);
 
-// Empty: there is none. Errors: a file of settings that cannot be read, Slurm that is not here.
+// An empty function: no operator was chosen. Errors: Slurm's programs are not on this machine, or
+// the coordinator's folder cannot be used.
 Result<MakeOperator> choose_operator(boost::asio::io_context& io, const OperatorChoice& choice,
                                      const Log& log);
 

@@ -21,10 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kCoordinatorFolder[] = "coordinator";
-constexpr char kKeyFile[] = "pool.key";  // by which a coordinator knows the experiment
-// For the last words of the coordinator at the end.
+constexpr char kKeyFile[] = "pool.key";  // with the key by which coordinators know the experiment
+// At the end the manager waits at most so long for the coordinator.
 constexpr std::chrono::seconds kFarewell{10};
-// Until trials wait for one of the experiment's own that starts, or for another one to answer.
+// At the start it waits so long for its own coordinator, and for the answer of another one. Then
+// the experiment begins, and its trials wait.
 constexpr std::chrono::seconds kStart{20}, kFirstTry{5};
 
 LocalBackendOptions local_options(const TaskProgram& program, const std::string& experiment_id,
@@ -61,7 +62,8 @@ Result<ChosenBackend> make_local(boost::asio::io_context& io, const BackendSetup
 
 bool on_slurm(const BackendSetup& setup) { return setup.experiment.backend == "slurm"; }
 
-// Of the coordinator that gets its workers from Slurm, for this experiment alone.
+// The settings of the pool. With Slurm: of a coordinator that only this experiment uses, and that
+// starts no workers on this machine.
 PoolSettings pool_settings(const BackendSetup& setup) {
   if (!on_slurm(setup)) return setup.experiment.pool;
   PoolSettings settings;
@@ -80,7 +82,8 @@ PoolBackendOptions pool_options(const BackendSetup& setup, const fs::path& worke
   options.experiment_id = setup.experiment_id;
   options.experiment_file = worker_file;
   options.report = setup.experiment.program.report;
-  // What there is in the pool changes with every worker that comes and goes: trials wait there.
+  // Without limits here: the capacity of a pool changes with every worker that comes or goes. The
+  // runner starts the trials, and they wait in the pool.
   constexpr double kAny = std::numeric_limits<double>::infinity();
   options.capacity = {kAny, kAny, kAny, setup.experiment.capacity.custom};
   for (const auto& [name, amount] : setup.experiment.trial.resources.custom)
@@ -111,16 +114,16 @@ OwnCoordinator own_coordinator(const BackendSetup& setup) {
   return own;
 }
 
-// A backend of the coordinator, and what is known of that.
+// The connection to a coordinator.
 struct Pool {
-  std::unique_ptr<OwnCoordinatorProcess> own;  // null: it is another one's
+  std::unique_ptr<OwnCoordinatorProcess> own;  // null: the coordinator is not the experiment's own
   PoolBackend* backend = nullptr;
-  DialState state = DialState::connecting;  // after the newest try
+  DialState state = DialState::connecting;  // after the newest try to connect
   std::string reason;
-  bool awaited = false;  // what goes wrong is no error of the start any more
+  bool awaited = false;  // the start is over: failures of `own` are shown instead of returned
 };
 
-// A time that runs while the loop does. Its handler is called after the end of this, too.
+// A timer on the loop. Its handler may run after this object is destroyed, so it owns the flag.
 class Patience {
  public:
   Patience(boost::asio::io_context& io, std::chrono::steady_clock::duration time)
@@ -134,8 +137,8 @@ class Patience {
   boost::asio::steady_timer timer_;
 };
 
-// Until it is reached, or it is known that it will not be for now: that is an error where it will
-// never be.
+// Runs the loop until the coordinator is connected, or cannot be connected for now. Error: it never
+// will be, because the own one has ended, or another one refuses the experiment.
 Result<void> await_coordinator(boost::asio::io_context& io, const Pool& pool) {
   const Patience patience(io, pool.own ? kStart : kFirstTry);
   while (!patience.over() && !pool.backend->connected()) {
@@ -152,7 +155,7 @@ void say_goodbye(boost::asio::io_context& io, Pool& pool, bool hurry) {
   const Patience patience(io, kFarewell);
   const bool hopeless = hurry && !pool.backend->connected();
   const auto waits = [&] { return !hopeless && !patience.over(); };
-  while (waits() && !pool.backend->connected()) io.run_one();  // it may only just have begun
+  while (waits() && !pool.backend->connected()) io.run_one();  // the first connect may still run
   if (pool.own) pool.own->dismiss();
   pool.backend->finish(pool.own != nullptr);
   while (waits() && pool.backend->connected()) io.run_one();
@@ -180,7 +183,7 @@ Result<ChosenBackend> make_pool(boost::asio::io_context& io, const BackendSetup&
     if (state == DialState::connected) {
       pool->own->reached();
     } else {
-      pool->own->unreachable();  // one that was killed goes on where it was
+      pool->own->unreachable();  // a coordinator that was killed is started again, and continues
     }
   };
   auto backend = std::make_unique<PoolBackend>(io, std::move(options), rng, std::move(wake));

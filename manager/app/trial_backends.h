@@ -1,5 +1,6 @@
 #pragma once
-// From an experiment to what runs its trials: on this machine, or on the workers of a coordinator.
+// Makes the backend that runs the trials of an experiment: on this machine, or on the workers of a
+// coordinator.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -23,36 +24,38 @@ struct BackendSetup {
   std::filesystem::path shim;            // attune-shim
   std::vector<std::string> environment;  // what trials inherit on this machine
   std::uint64_t entropy = 0;
-  std::function<void(const std::string& text)> say;  // to the user, one line
+  std::function<void(const std::string& text)> say;  // shows the user one line
 };
 
-// A backend and what belongs to it.
 struct ChosenBackend {
   std::unique_ptr<TrialBackend> backend;
-  // Why nobody can tell its trials to end; empty: one can. May be empty itself.
+  // Returns why the trials cannot be told to end, or an empty text if they can. No function: they
+  // always can.
   std::function<std::string()> unreachable = {};
-  // All trials have ended; may run the io_context, `hurry`: no longer than it must. May be empty.
+  // Call it when all trials have ended: says goodbye to the coordinator, for which it may run the
+  // io_context. `hurry`: do not wait for a coordinator that is not connected. May be no function.
   std::function<void(bool hurry)> at_end = {};
 };
 
-// Whether what the experiment wants of this machine is here, without starting anything: the
-// programs of Slurm, the folder of another coordinator.
+// Checks without starting anything that this machine has what the experiment needs: the programs of
+// Slurm, or the folder of another coordinator.
 Result<void> check_backend(const Experiment& experiment,
                            const std::vector<std::string>& environment);
 
-// set_path() was called. May run the io_context for some seconds, to see whether the coordinator is
-// there. Errors: what LocalBackend::create says; a coordinator of its own that does not start;
-// another one that will not have us.
+// Makes the backend, and calls its set_path(). May run the io_context for up to 20 seconds, to wait
+// for the coordinator. Errors: those of LocalBackend::create; the experiment's own coordinator does
+// not start; another coordinator refuses the experiment.
 Result<ChosenBackend> make_backend(boost::asio::io_context& io, const BackendSetup& setup,
                                    std::function<void()> wake);
 
-// What a worker gives to its trials.
+// What a worker needs to run trials of any experiment.
 struct WorkerMachine {
   std::filesystem::path shim;
   std::vector<std::string> environment;
   std::shared_ptr<GpuRotation> gpus;
 };
-// What a worker makes of a file of write_worker_file(). An error: this machine cannot, and why.
+// Makes the backend of a worker from a file of write_worker_file(). Error: why this machine cannot
+// run these trials.
 Result<std::unique_ptr<TrialBackend>> backend_of_worker_file(boost::asio::io_context& io,
                                                              const std::filesystem::path& file,
                                                              const WorkerMachine& machine,

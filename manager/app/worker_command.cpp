@@ -36,7 +36,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-// What Slurm calls the job that this process is in.
+// The id of the Slurm job in which this process runs; empty: in none.
 std::string job_number(const std::vector<std::string>& environment) {
   constexpr std::string_view kName = "SLURM_JOB_ID=";
   for (const std::string& variable : environment) {
@@ -45,7 +45,7 @@ std::string job_number(const std::vector<std::string>& environment) {
   return "";
 }
 
-// Those of which it may give some to its trials.
+// The GPUs that the worker may give to its trials.
 Result<std::vector<GpuName>> gpus_of(const WorkerCommandOptions& options,
                                      const Surroundings& surroundings) {
   if (options.gpu == 0.0) return std::vector<GpuName>();
@@ -75,7 +75,7 @@ Result<WorkerHello> hello_of(const WorkerCommandOptions& options, const Surround
   return hello;
 }
 
-// Only one process may be that worker.
+// Locks the file of --lock, so that only one process is this worker. An empty path: no lock.
 Result<UniqueFd> take_lock(const std::string& path) {
   if (path.empty()) return UniqueFd();
   UniqueFd file = TRY(open_private(path, O_RDWR | O_CREAT));
@@ -90,9 +90,10 @@ std::chrono::milliseconds milliseconds(double seconds) {
 
 void say(const std::string& text) { put_text(stderr, terminal_text(text) + "\n"); }
 
-// What the worker's name is bound to. It is kept beside the file by which the coordinator is known:
-// that one only its user can read, and all have it who may start the worker again under its name.
-// Who has no name, or is a job that never runs again, has nothing to keep it for.
+// The key by which the coordinator knows the worker of this name again. It is kept in a file, so
+// that the worker can be started again under its name. The file lies beside the coordinator's
+// address or secret file, which only the user can read, and which everybody has who may start the
+// worker. A worker without --name, or with --job (it never runs again), keeps no file.
 class WorkerKey {
  public:
   WorkerKey(const WorkerCommandOptions& options, const DialerOptions& dial) {
@@ -100,7 +101,8 @@ class WorkerKey {
     if (!options.name.empty() && !options.job)
       file_ = known_by.parent_path() / "keys" / options.name;
   }
-  // Not before the first hello: the folder is the coordinator's to make. Once chosen it stays.
+  // Reads or makes the key at the first call, which must not come before the first hello: the
+  // coordinator makes the folder. Later calls return the same key.
   std::string get() {
     if (key_.empty() && !file_.empty()) {
       auto kept = keep_key(file_);
@@ -117,7 +119,7 @@ class WorkerKey {
   }
 
  private:
-  fs::path file_;  // empty: it is kept nowhere
+  fs::path file_;  // empty: the key is not kept
   std::string key_;
 };
 
@@ -167,7 +169,7 @@ Result<int> run_worker(const WorkerCommandOptions& options, const Surroundings& 
       } else {
         say("stops its trials; once more to leave them as they are");
         worker.vacate("its worker was stopped");
-        signals.clear();  // the third has its default effect: the trials run on
+        signals.clear();  // a third signal kills the worker, and its trials run on
         return;
       }
       await_signal();

@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Another form gets another number. The first one had none: it held a whole experiment file.
+// The version of the file; increase it with each change. The first version had no number, and held
+// a whole experiment file.
 constexpr int kForm = 2;
 
 Result<WorkerFile> parse(const json& object) {

@@ -1,6 +1,6 @@
 #pragma once
-// What workers need to know of an experiment, or of a role of a workload: a file in a directory
-// that they share with who wrote it.
+// The file that tells workers how to run the trials of an experiment, or the tasks of a role of a
+// workload. It lies in a directory that the workers share with whoever wrote it.
 #include <filesystem>
 #include <string>
 
@@ -10,16 +10,18 @@
 namespace attune {
 
 struct WorkerFile {
-  std::string id;                   // of the experiment; a role's is that of the coordinator
-  std::filesystem::path directory;  // absolute; where trials and this file are
+  std::string id;                   // of the experiment; for a role: "coordinator"
+  std::filesystem::path directory;  // absolute; that of the experiment or the coordinator
   TaskProgram program;
 };
 
-// Its name tells its content, so that what changes is another file.
+// Writes <directory>/workers/experiment-<checksum>.json, and returns its path. Another content is
+// thus another file.
 Result<std::filesystem::path> write_worker_file(const WorkerFile& content);
 
-// For a worker. Whoever wrote it must be trusted, and of this version: what another one has written
-// is refused. The folder of the program must be there, too.
+// Reads the file on a worker. Error: the file or the directory may be changed by others
+// (os/trust.h), the file is of another version of attune, or the folder of the program is missing
+// here.
 Result<WorkerFile> read_worker_file(const std::filesystem::path& file);
 
 }  // namespace attune

@@ -27,26 +27,27 @@ struct Place {
   fs::path directory;  // of the coordinator
 };
 
-// What make_commander() says of a key, at the place of that key in the file.
+// Adds an error of make_commander(), which names a key, as a finding at that key in the file.
 void add_error(const Section& top, const std::string& commander, const Error& error) {
   const std::string front = commander + ".";
   if (!error.place.starts_with(front)) return top.error("commander", error.message);
   top.error(error.place.substr(front.size()), error.what());
 }
 
-// What a worker is told to run. Null when there are findings; an error: the file for workers cannot
-// be written.
+// The JSON that tells a worker what to run. null: the role has findings. Error: the worker file
+// cannot be written.
 Result<json> program_of(const Section& role, const Place& place) {
   TaskProgram program = read_role_program(role, place.base);
   if (!role.findings().empty()) return json();
   const fs::path written =
       TRY(write_worker_file({"coordinator", place.directory, std::move(program)}));
-  // Nobody else keeps what a task saves.
+  // keep_checkpoint: no manager saves checkpoints here, so that an attempt starts from the files of
+  // the one before.
   return json{
       {"experiment", written.string()}, {"sequence", 0}, {"attempt", 0}, {"keep_checkpoint", true}};
 }
 
-// {command, ...} -> {program, ...}; what else a role has is looked at by the commander.
+// Replaces the keys about the program of a role by `program`; the commander checks the other keys.
 Result<json> read_role(const Section& role, const Place& place) {
   role.check_keys({"command", "codeDirectory", "environment", "parameters", "needs", "labels",
                    "limits", "priority"});
@@ -59,7 +60,7 @@ Result<json> read_role(const Section& role, const Place& place) {
   return result;
 }
 
-// The settings of a commander that has tasks of its own; their roles get a program.
+// The settings for make_commander(), for a commander with tasks of its own.
 Result<json> read_settings(const Section& top, const Place& place) {
   json settings = top.value();
   settings.erase("commander");
@@ -94,11 +95,13 @@ Result<YamlDocument> read_document(const fs::path& file) {
   return document;
 }
 
-// What is no role, or has no needs that can be read, read_workload() says.
+// Adds a finding if no job can satisfy the needs of the role. A role that is missing or has wrong
+// needs is no finding here, but one of read_workload().
 void check_jobs_of(const std::optional<Section>& role, const SlurmSettings& settings) {
   const json* given = role ? role->find("needs") : nullptr;
   const auto needs = given == nullptr ? Resources() : parse_resources(*given).value_or(Resources());
-  // As the job will be; of pilots with a size of their own, too.
+  // The size of the job: with pilots the needs themselves must fit into the pilot, whose size may
+  // be set.
   const bool pilots = settings.mode == SlurmSettings::Mode::pilots;
   const auto flaw = impossible(settings, pilots ? needs : pilot_shape(settings, needs));
   if (!role || !flaw) return;

@@ -1,6 +1,6 @@
 #pragma once
-// The file of `attune coordinator FILE`: a commander and its roles. docs/workloads.md, "Running a
-// workload".
+// Reads the workload file of `attune coordinator FILE`: a commander and its roles.
+// docs/workloads.md, "Running a workload".
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -12,15 +12,15 @@
 
 namespace attune {
 
-// The commander that the file describes; `trials`: a null pointer, as make_commander gives.
-// `directory`: of the coordinator, where the roles' worker files and the policies go. Paths in the
-// file are relative to it. Errors name the file, the line and the key.
+// Makes the commander that the file describes; a null pointer for the commander `trials`.
+// `directory`: of the coordinator; the worker files of the roles and the policies go there. Paths
+// in the file are relative to the folder of the file. Errors name the file, the line and the key.
 Result<std::unique_ptr<Commander>> read_workload(const std::filesystem::path& file,
                                                  const std::filesystem::path& directory,
                                                  std::uint64_t seed);
 
-// Its key `slurm`: workers are jobs of Slurm, as the tasks need them. Errors as those of
-// read_workload; also when there can be no job for a role.
+// Reads the key `slurm` of the file: workers are then jobs of Slurm. Nothing: no such key. Errors
+// as for read_workload(), and when no job can satisfy the needs of a role.
 Result<std::optional<SlurmSettings>> read_workload_slurm(const std::filesystem::path& file);
 
 }  // namespace attune
