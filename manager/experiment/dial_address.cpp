@@ -25,7 +25,8 @@ Result<DialerOptions> dial_options(const std::string& join, const std::string& s
       join.find(':') == std::string::npos) {
     const fs::path file = fs::absolute(role_file_of(join, role));
     if (fs::exists(file, none)) {
-      // What is wrong with its owner or mode may be mended while somebody waits for it.
+      // A file that cannot be read or trusted is no error here: the dialer reads it again at each
+      // try, and somebody may correct its owner or mode until then.
       if (const auto found = read_address_file(file.string()); found) TRY(check_role(file, role));
     }
     dial.file = file.string();

@@ -1,6 +1,6 @@
 #pragma once
-// What the user asked for: the experiment file, checked, with every default filled in and every
-// path absolute. A value; docs/experiment-file.md says what each key means.
+// The checked experiment file: all defaults are filled in, and paths are absolute.
+// docs/experiment-file.md says what each key means.
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,27 +23,27 @@ namespace attune {
 
 struct Experiment {
   std::string name;                       // may be empty
-  json search_space;                      // as given: what the daemon and the store get
+  json search_space;                      // as given; the daemon and the store get this
   Space space;                            // the same, parsed, with the constraints
   TaskProgram program;                    // of the trials
-  std::vector<std::string> placeholders;  // the parameters that it refers to; sorted
+  std::vector<std::string> placeholders;  // parameters that `program` refers to; sorted
   int trial_concurrency = 1;
   std::optional<std::int64_t> max_trial_number;
   std::optional<double> max_experiment_seconds;
   std::optional<double> max_trial_seconds;
   std::string log_level = "info";
-  std::filesystem::path working_directory;  // experiments are folders in it
+  std::filesystem::path working_directory;  // each experiment is a folder in it
   std::optional<std::uint64_t> seed;
   json tuner, assessor, advisor;  // {name, classArgs} as given; null when absent
   bool include_intermediate_results = false;
 
   std::string backend = "local";  // or "pool", "slurm", "simulated"
-  PoolSettings pool;              // of the backend "pool"
-  SlurmSection slurm;             // of the backend "slurm"
-  json simulation;                // of the backend "simulated", as given; null otherwise
-  std::vector<int> gpu_indices;   // of the backend "local"; empty: all that there are
+  PoolSettings pool;              // for the backend "pool"
+  SlurmSection slurm;             // for the backend "slurm"
+  json simulation;                // for the backend "simulated", as given; null: no such key
+  std::vector<int> gpu_indices;   // for the backend "local"; empty: all GPUs of the machine
   TrialRules trial;
-  Resources capacity;  // the user's own kinds; what is 0 is found out
+  Resources capacity;  // as RunnerOptions::capacity: 0 means what the backend finds
   bool queue_trials = false;
   CheckpointRules checkpoint;
   StopRules stop;
@@ -51,21 +51,22 @@ struct Experiment {
   std::vector<std::string> constraints;
   std::vector<json> initial_points;  // tried first
 
-  std::vector<std::string> warnings;  // keys that have no effect on this backend, and the like
+  std::vector<std::string> warnings;  // such as keys that have no effect on this backend
   json document;                      // the file as given
-  std::string file;                   // where it was read; empty: it was not
-  std::map<std::string, Mark> marks;  // of its keys, as in YamlDocument
+  std::string file;                   // its path, for messages; empty: read from the store
+  std::map<std::string, Mark> marks;  // YamlDocument::marks of the file; empty: as `file`
 };
 
-// What is wrong about a key, at its place in the file, or at that of what holds it.
+// A finding at the place of a key in the file. If the place of the key is unknown: at the place of
+// the object that holds it.
 Finding finding_of(const Experiment& experiment, const std::string& key, std::string message);
 
-// The experiment parameters of the protocol (NNI's v2 schema without the search space), with the
-// protocol extensions that this manager understands.
+// The experiment parameters that the daemon is started with (docs/protocol.md): NNI's v2 schema
+// without the search space, and the protocol extensions that this manager understands.
 json daemon_parameters(const Experiment& experiment);
 
-// An experiment file that says the same, wherever it is read: paths are absolute, the search space
-// is in it, the text of each template, what was settled later (seed, limits) too.
+// An experiment file that means the same in any folder. Its paths are absolute. It contains the
+// search space, the text of each template, and what was settled after reading (seed, limits).
 json to_document(const Experiment& experiment);
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// What an experiment says to others: the daemon, the store.
+// The forms of an experiment for the daemon and for the store.
 #include <fmt/format.h>
 
 #include "base/objective_json.h"
@@ -50,7 +50,7 @@ json to_document(const Experiment& experiment) {
   set("maxExperimentDuration", experiment.max_experiment_seconds);
   set("maxTrialDuration", experiment.max_trial_seconds);
   if (experiment.backend != "local") document["backend"] = experiment.backend;
-  document.erase("seed");  // it is in the tuner's classArgs
+  document.erase("seed");  // settle_seed() has put it into the tuner's classArgs
   if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;

@@ -68,7 +68,7 @@ json read_algorithm(const Section& top, const std::string& key, const fs::path& 
   return algorithm;
 }
 
-// A number, a list of numbers, or NNI's text "0,2".
+// The key is a number, a list of numbers, or a text such as "0,2", as in NNI.
 std::vector<int> read_gpu_indices(const Section& service) {
   std::vector<int> indices;
   const json* value = service.find("gpuIndices");
@@ -86,8 +86,8 @@ std::vector<int> read_gpu_indices(const Section& service) {
   return indices;
 }
 
-// Keys that NNI has and that cannot change anything here are accepted; those that would have to
-// change something are refused.
+// Reads keys of NNI. Those that would have an effect that attune does not have are refused. The
+// others are checked, and most of them have no effect.
 void read_platform(const Section& top, Experiment& result) {
   if (top.boolean("useAnnotation").value_or(false))
     top.error("useAnnotation", "annotated trial code is not supported");
@@ -152,13 +152,14 @@ void read_algorithms(const Section& top, const fs::path& base, Experiment& resul
     top.error("seed", "there is also a seed in classArgs; keep one of them");
 }
 
-// Who has written the document; what is in a store was fine for the version that began with it.
+// Where a document comes from. Some checks are only for `user`: the version of attune that stored a
+// document had accepted it.
 enum class Origin { user, store };
 
 struct Source {
   fs::path file;
-  fs::path working_directory;  // the default
-  std::string backend;         // instead of the document's, unless empty
+  fs::path working_directory;  // the default of experimentWorkingDirectory
+  std::string backend;         // replaces that of the document, unless empty
   Origin origin = Origin::user;
 };
 
@@ -202,7 +203,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   result.slurm = read_slurm_section(top.section("slurm"));
   if (result.backend == "slurm" && !top.wrong("slurm") && !top.wrong("resources"))
     check_slurm_jobs(top, result.slurm.settings, result.trial.resources);
-  if (result.backend != "simulated") {  // a simulation runs none, and may lack what it needs
+  if (result.backend != "simulated") {  // a simulation runs no program, and may have no command
     TrialWords words = read_trial(top, trial_setting(top, space, result, of_user), result.program);
     result.placeholders = std::move(words.placeholders);
     std::ranges::move(words.warnings, std::back_inserter(result.warnings));
@@ -221,7 +222,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   return result;
 }
 
-// Nothing when there is any finding.
+// Nothing if there are findings.
 std::optional<Experiment> interpret_all(const std::optional<YamlDocument>& document,
                                         const Source& source, Findings& findings) {
   if (!document) return std::nullopt;
@@ -269,10 +270,11 @@ Result<Experiment> read_stored_experiment(const json& document, const fs::path& 
 }
 
 Result<Space> check_resumable(const Experiment& experiment) {
-  // By way of the text: what is no JSON, a NaN, is stored as something else.
+  // As text and back, because the store keeps text: dump_json() writes NaN as null.
   Experiment resumed =
       TRY(read_stored_experiment(TRY(parse_json(dump_json(to_document(experiment)))), {}));
-  // Else {width} would be a parameter in one manager and the text "{width}" in the other.
+  // The placeholders must be the same. Otherwise {width} would be replaced by this manager, and be
+  // the text "{width}" for one that resumes, or the other way round.
   std::vector<std::string> changed;
   std::ranges::set_symmetric_difference(experiment.placeholders, resumed.placeholders,
                                         std::back_inserter(changed));

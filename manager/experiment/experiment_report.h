@@ -1,5 +1,5 @@
 #pragma once
-// The key `report` of an experiment file.
+// Reads the key `report` of an experiment file: how trials report their results.
 #include <string>
 
 #include "backends/report/report_rules.h"
@@ -7,13 +7,14 @@
 
 namespace attune {
 
-// `metricsFile` (default), `tuneMetric`, {regex, stream}, a list of these, {file, regex}, or
-// {exitCode: true}. A regular expression must have a named group `objective`, unless that is empty:
-// unknown. What is wrong is a finding.
+// The key is `metricsFile` (default), `tuneMetric`, {regex, stream}, a list of such objects,
+// {file, regex}, or {exitCode: true}. `objective`: the name of the metric to optimise; each regular
+// expression must have a group of that name. Empty: unknown, and groups are not checked. Mistakes
+// become findings of `top`.
 ReportRules read_report(const Section& top, const std::string& objective);
 
-// Why a file of a trial cannot have that name; empty when it can: it stays inside of the folder of
-// the trial and is none of attune's own.
+// Why a file in the folder of a trial cannot have that name: the path leads out of the folder, or
+// is that of a file of attune. Empty: it can.
 std::string flaw_of_trial_file(const std::string& name);
 
 }  // namespace attune

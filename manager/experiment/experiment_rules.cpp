@@ -57,8 +57,8 @@ RetryHow read_retry_how(const Section& section, const std::string& key, RetryHow
   return how.value_or(fallback);
 }
 
-// `failed: 2` is short for `failed: {limit: 2, how: resumeOrRestart}`; `failed: restart` allows it
-// once.
+// `failed: 2` is short for `failed: {limit: 2, how: resumeOrRestart}`. `failed: restart` keeps the
+// limit of `fallback`, but at least 1.
 RetryRule read_retry(const Section& section, const std::string& key, RetryRule fallback) {
   const json* value = section.find(key);
   if (value == nullptr) return fallback;
@@ -108,7 +108,7 @@ void read_objectives(const Section& top, Experiment& experiment) {
   }
 }
 
-// A threshold of the first objective's metric is reached in its direction, any other upwards.
+// A threshold in `metric` is for an objective, and is reached in the direction of that objective.
 void read_stop(const Section& top, Experiment& experiment) {
   const auto section = top.section("stop");
   if (!section) return;
@@ -134,7 +134,7 @@ void read_stop(const Section& top, Experiment& experiment) {
     stop.plateau =
         StopRules::Plateau{trials.value_or(1), plateau->number("tolerance", 0).value_or(0)};
   }
-  // What may be used up; the rules say what must be exceeded.
+  // - 1, because these two are reached in the file, and StopRules must be exceeded.
   if (const auto n = section->integer("trials", 1, kMany)) stop.max_finished = *n - 1;
   if (const auto n = section->integer("reports", 1, INT64_MAX)) stop.max_evaluations = *n - 1;
   stop.max_failed = section->integer("failures", 0, kMany);

@@ -1,6 +1,6 @@
 #pragma once
-// The parts of an experiment file that NNI's schema does not have: resources, checkpoint, retries,
-// stop, objectives, initialPoints, ... What is wrong is a finding.
+// Reads keys of an experiment file that NNI's schema does not have: resources, checkpoint, retries,
+// stop, objectives, initialPoints, ... Mistakes become findings of the section.
 #include "manager/experiment/experiment.h"
 #include "manager/experiment/section.h"
 
@@ -8,15 +8,16 @@ namespace attune {
 
 extern const std::vector<std::string> kRuleKeys;  // at the top of the file
 
-// Fills in what the file says. The limits and the tuner have been read before.
+// Fills in `experiment` from the file. Call it after the limits were read: `stop.wallTime` lowers
+// max_experiment_seconds.
 void read_rules(const Section& top, Experiment& experiment);
 
-// What is wrong with `simulation`. For the file of a user: a stored one, which a real run does not
-// look into, may be from before it was checked.
+// Checks the key `simulation`. Only for files of users: a stored file may come from a version that
+// did not check it, and a real run does not use it.
 void check_simulation(const Section& top);
 
-// A warning for each key that has no effect on experiment.backend. None for simulations: the same
-// file is for them and for the trials.
+// A warning for each key that has no effect with experiment.backend. None for a simulation, since
+// the same file may be used for real trials.
 std::vector<std::string> without_effect(const Section& top, const Experiment& experiment);
 
 }  // namespace attune

@@ -16,8 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A search space in a file of its own. JSON has its own reader, which knows no lines and takes what
-// is too large for YAML; its lines are looked up when there is something to say about them.
+// Reads the search space from the file of searchSpaceFile. A .json file is read by the JSON reader,
+// which accepts files that are too large for the YAML reader, but gives no lines. If there are
+// mistakes, the file is read once more as YAML to get their lines.
 std::optional<json> read_space_file(const Section& top, const fs::path& path,
                                     std::vector<SpaceFlaw>& flaws, std::optional<Space>& space) {
   const auto text = read_user_text(path);

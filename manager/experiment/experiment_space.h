@@ -1,6 +1,6 @@
 #pragma once
-// The part of an experiment file that says what may be tried: searchSpace or searchSpaceFile,
-// constraints, initialPoints.
+// Reads the part of an experiment file that describes the search space: searchSpace or
+// searchSpaceFile, constraints, initialPoints. Mistakes become findings of the section.
 #include <filesystem>
 #include <optional>
 
@@ -11,16 +11,16 @@ namespace attune {
 
 struct SpaceSection {
   json value;  // the search space as given
-  // With its constraints; nothing when there is none that can be read. A parameter that is wrong is
-  // in it, with some domain.
+  // With its constraints. Nothing: there is no search space, or it cannot be read at all. A
+  // parameter with a mistake is in it with some domain, so that other checks know its name.
   std::optional<Space> space;
-  bool sound = false;  // there is a space, and nothing in it or in its constraints is wrong
+  bool sound = false;  // there is a space, and neither it nor its constraints have a mistake
 };
 
-// `base`: what the path of a file is relative to.
+// `base`: the folder to which the path of searchSpaceFile is relative.
 SpaceSection read_space_section(const Section& top, const std::filesystem::path& base);
 
-// Whether the points to try first lie in the space and meet the constraints.
+// Checks that the initial points lie in the space and meet the constraints.
 void check_initial_points(const Section& top, const Space& space);
 
 }  // namespace attune

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t kMaxTemplate = 16 << 20;
 
-// Adds the parameters that the text refers to. One that is wrong is a finding of the key.
+// Adds the parameters that the text refers to to `used`. A wrong placeholder is a finding of the
+// key.
 void check_words(const Section& section, const std::string& key, const std::string& text,
                  const TrialSetting& setting, const ParameterNames& names,
                  std::vector<std::string>& used) {
@@ -38,7 +39,7 @@ void check_words(const Section& section, const std::string& key, const std::stri
   for (std::string& parameter : parameters_in(*pieces)) used.push_back(std::move(parameter));
 }
 
-// Reads the text of the template into `file`; false: it cannot be read.
+// Reads the content of a template into `file`. false: it cannot be read, which is a finding.
 bool load_template(const Section& section, const fs::path& path, TemplateFile& file) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -46,7 +47,7 @@ bool load_template(const Section& section, const fs::path& path, TemplateFile& f
     section.error("template", what);
     return false;
   };
-  // Before it is opened: a FIFO would wait for its writer.
+  // Checked before it is opened: opening a FIFO would wait for a writer.
   if (error || !fs::is_regular_file(status))
     return wrong(fmt::format("cannot read {}: no regular file", path.string()));
   if (fs::file_size(path, error) > kMaxTemplate)
@@ -58,7 +59,7 @@ bool load_template(const Section& section, const fs::path& path, TemplateFile& f
   return true;
 }
 
-// Nothing: what is in it is not known.
+// Reads an entry of `templates`. Nothing if it has findings.
 std::optional<TemplateFile> read_template(const Section& section, const fs::path& code) {
   section.check_keys({"template", "file", "format", "stored"});
   const auto from = section.text("template");
@@ -92,15 +93,15 @@ std::optional<TemplateFile> read_template(const Section& section, const fs::path
   return file;
 }
 
-// Whether one is the other, or a folder on the way to it.
+// Whether the two paths are equal, or one is a folder in the other.
 bool in_the_way(const std::string& one, const std::string& other) {
   return one == other || one.starts_with(other + "/") || other.starts_with(one + "/");
 }
 
-// Adds the names of the parameters that the templates refer to.
+// Reads the templates into `program`, and adds the parameters that they refer to to `words`.
 void read_templates(const Section& top, const TrialSetting& setting, const ParameterNames& names,
                     TaskProgram& program, TrialWords& words) {
-  if (top.wrong("trialCodeDirectory")) return;  // they are in it
+  if (top.wrong("trialCodeDirectory")) return;  // template files are relative to it
   for (const Section& section : top.sections("templates")) {
     auto file = read_template(section, program.code_directory);
     if (!file) continue;
@@ -130,13 +131,13 @@ bool parts_of_one(std::string_view one, std::string_view other) {
          other.starts_with(std::string(one) + ".");
 }
 
-// Parameters that no placeholder names do not reach a program that does not read parameter.cfg. In
-// a nested choice one part of it is enough. Empty: there are none.
+// A warning that names the parameters without a placeholder: a program that does not read
+// parameter.cfg never gets them. Of a nested choice, one part is enough. Empty: there are none.
 std::string unused_warning(const std::vector<std::string>& names,
                            const std::vector<std::string>& used) {
   std::vector<std::string> unused;
   for (const std::string& name : names) {
-    if (name.ends_with("._value") || name.ends_with("._idx")) continue;  // said by the name itself
+    if (name.ends_with("._value") || name.ends_with("._idx")) continue;  // the choice is in `names`
     const auto same = [&](const std::string& other) { return parts_of_one(name, other); };
     if (std::ranges::none_of(used, same) && std::ranges::none_of(unused, same))
       unused.push_back(name);
@@ -153,7 +154,7 @@ std::string unused_warning(const std::vector<std::string>& names,
 void store_templates(const TaskProgram& program, json& document) {
   for (std::size_t i = 0; i < program.templates.size(); ++i) {
     const TemplateFile& file = program.templates[i];
-    // Any bytes, where a document holds only UTF-8.
+    // In base64, because a template may hold any bytes, and a document only UTF-8.
     document["templates"][i]["stored"] = {{"base64", base64_encode(file.text)},
                                           {"executable", file.executable}};
   }
@@ -204,7 +205,8 @@ TrialWords read_trial(const Section& top, const TrialSetting& setting, TaskProgr
     if (std::string warning = unused_warning(program.parameter_names, used); !warning.empty())
       words.warnings.push_back(std::move(warning));
   }
-  // Syne Tune's programs read what its own backend passes.
+  // A program that reports by [tune-metric] is written for Syne Tune, and gets its arguments in the
+  // form in which Syne Tune's backend passes them.
   if (program.arguments == TrialArguments::command_line &&
       program.report.how == ReportRules::How::tune_metric)
     program.arguments = TrialArguments::python_line;

@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong with the files that a person has written: all of it, not only what comes first.
+// Collects the mistakes in files that a person has written, so that one error can list all of them:
 //   experiment.yaml:12:3: tuner.nam: unknown key; did you mean "name"?
 #include <set>
 #include <string>
@@ -17,7 +17,7 @@ struct Mark {
   int column = 1;
 };
 
-// Of a byte of the text, counted from 0; at most the text's size.
+// The place of a byte of the text. `byte` counts from 0, and is at most text.size().
 Mark mark_at(std::string_view text, std::size_t byte);
 
 struct Finding {
@@ -31,22 +31,24 @@ struct Finding {
 
 class Findings {
  public:
-  // Only the first one about a key of a file is kept: what follows about it is a consequence.
+  // Ignores a second finding about the same key of a file, since it is usually a consequence of the
+  // first one. Findings with an empty key are all kept.
   void add(Finding finding);
-  // Whatever is added about that key later is a consequence of another finding, and not kept.
+  // Later findings about this key are ignored: they are consequences of another finding.
   void forgive(const std::string& file, const std::string& key);
 
   bool empty() const { return all_.empty(); }
-  // Whether there is one, or one is forgiven, about the key or what it holds.
+  // Whether add() or forgive() has named this key, or one inside of it.
   bool about(const std::string& file, const std::string& key) const;
-  // In the order in which the files were first named, and of their lines.
+  // By file, in the order in which files were first named; then by line and column.
   std::vector<Finding> sorted() const;
-  // An error with all of them, one a line; below a line with their number when there are several.
+  // An error that lists the findings, one a line; the first line gives their number, if there are
+  // several. At most 100 are listed. No error if there are none.
   Result<void> result() const;
 
  private:
   std::vector<Finding> all_;
-  std::set<std::pair<std::string, std::string>> known_;  // file and key
+  std::set<std::pair<std::string, std::string>> known_;  // file and key, of add() and forgive()
 };
 
 }  // namespace attune

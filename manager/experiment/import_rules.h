@@ -1,5 +1,5 @@
 #pragma once
-// Which results from elsewhere the tuner is told.
+// Selects the imported results that the tuner can use.
 #include <string>
 #include <vector>
 
@@ -11,9 +11,10 @@ namespace attune {
 struct FitRecords {
   std::vector<ImportData::Record> good;
   std::size_t left_out = 0;
-  std::string why;  // the first of them was
+  std::string why;  // why the first of them was left out
 };
-// Those whose value is a number and whose parameters lie in the space and meet its constraints.
+// Keeps the records whose value has a number, and whose parameters lie in the space and meet its
+// constraints.
 FitRecords fit_records(const Space& space, std::vector<ImportData::Record> records);
 
 }  // namespace attune

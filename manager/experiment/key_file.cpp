@@ -29,7 +29,8 @@ Result<std::string> keep_key(const std::filesystem::path& file) {
   TRY(make_directories(file.parent_path()));
   const std::string made = fmt::format("{}.{}", file.string(), ::getpid());
   TRY(write_file_atomically(made, Secret::draw().hex() + "\n"));
-  // Not a rename: whoever was quicker may use his already.
+  // link() fails if the file exists; rename() would replace a key that another process may use
+  // already.
   const int error = ::link(made.c_str(), file.c_str()) == 0 ? 0 : errno;
   ::unlink(made.c_str());
   if (error != 0 && error != EEXIST)

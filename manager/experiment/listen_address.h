@@ -1,6 +1,6 @@
 #pragma once
-// Where a coordinator of the experiment's own listens, and what others dial, as an experiment file
-// says it: the keys `listen` and `advertise` of `pool` and of `slurm`.
+// Reads the keys `listen` and `advertise` of `pool` and `slurm` in an experiment file: where the
+// experiment's own coordinator listens, and which address others dial.
 #include <string>
 
 #include "manager/experiment/section.h"
@@ -8,16 +8,16 @@
 namespace attune {
 
 struct ListenAddress {
-  std::string listen = "127.0.0.1:0";  // HOST:PORT; good for workers of this machine only
-  std::string advertise;               // what others dial; empty: what it listens on
+  std::string listen = "127.0.0.1:0";  // HOST:PORT; the default is for workers on this machine
+  std::string advertise;               // HOST:PORT; empty: the same as listen
 };
 
-// What one can listen on and nobody can dial: 0.0.0.0 and its like.
+// 0.0.0.0 and ::, on which one can listen, but which nobody can dial.
 bool is_any_host(const std::string& host);
-// Nobody on another machine can dial it.
+// localhost, ::1 and 127.*, which only this machine can dial.
 bool is_this_host(const std::string& host);
 
-// Findings: what is no HOST:PORT, and what nobody can dial.
+// Mistakes become findings of the section: no HOST:PORT, or an address that nobody can dial.
 ListenAddress read_listen_address(const Section& section);
 
 }  // namespace attune

@@ -1,5 +1,5 @@
 #pragma once
-// The key `pool` of an experiment file: which coordinator the trials go to.
+// Reads the key `pool` of an experiment file: which coordinator gets the trials.
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,22 +9,23 @@
 
 namespace attune {
 
-// Either the coordinator is somewhere else, or the experiment has its own, with workers on this
-// machine and whoever joins.
+// The experiment uses either an existing coordinator or its own. Its own has workers on this
+// machine, and others may join.
 struct PoolSettings {
-  std::string coordinator;  // the folder of another one, or a file of it; absolute; empty: its own
-  int workers = 1;          // of its own, on this machine
+  std::string coordinator;  // absolute: the folder, or an address file, of an existing coordinator;
+                            // empty: the experiment's own. The next three are for its own.
+  int workers = 1;          // on this machine
   std::string listen = "127.0.0.1:0";
-  std::string advertise;            // what other machines dial, when that is not what it listens to
-  std::vector<std::string> labels;  // that a worker must have
+  std::string advertise;            // what other machines dial; empty: the same as listen
+  std::vector<std::string> labels;  // a worker must have all of them
   double queue_limit = 0;           // seconds; 0: none
 };
 
-// The section; `base`: the folder of the experiment file. What is wrong is a finding.
+// `base`: the folder of the experiment file. Mistakes become findings of the section.
 PoolSettings read_pool_settings(const std::optional<Section>& section, const std::string& base);
 
-// Whether there may be a coordinator where they say: an error when the folder is not there, or when
-// its file is none that one may trust and read. One that has not begun yet is none.
+// Checks an existing coordinator. Error: its folder does not exist, or its address file cannot be
+// trusted or read. No error if the file is missing: the coordinator may begin later.
 Result<void> check_coordinator(const PoolSettings& settings);
 
 }  // namespace attune

@@ -11,7 +11,7 @@ namespace {
 
 std::string_view mode_text(bool maximize) { return maximize ? "maximize" : "minimize"; }
 
-// The key of the experiment file that is to be changed.
+// The key of the experiment file that the user must change.
 std::string key_of(const Experiment& experiment, const DaemonRefusal& refusal) {
   const bool own_file = !experiment.marks.contains("searchSpace");
   std::string key = refusal.part;
@@ -55,7 +55,8 @@ Result<Direction> settle_direction(const Experiment& experiment,
         "is higher or lower better? Set optimize_mode in the tuner's classArgs to maximize or "
         "minimize");
   }
-  // A name that the list does not have is refused by the daemon itself, with the names that it has.
+  // An unknown tuner has no direction here. check_with_daemon() refuses it, and lists the known
+  // ones.
   Direction direction{{"default", tuner.value_or(false)}, ""};
   if (tuner && assessor && *tuner != *assessor) {
     direction.warning = fmt::format(

@@ -1,5 +1,6 @@
 #pragma once
-// What is settled between reading an experiment file and the first trial.
+// What happens between reading an experiment file and the first trial: settling seed and direction,
+// checking with the daemon, claiming the folder.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -12,33 +13,33 @@
 
 namespace attune {
 
-// Puts the seed where the tuner finds it, and returns it: `given` (command line), else the file's,
-// else the one in classArgs, else `drawn`. A class of the user's own is not given one that nobody
-// asked for: it may not take it.
+// Chooses the seed, puts it into classArgs of the tuner, and returns it: `given` (command line),
+// else that of the file, else the one in classArgs, else `drawn`. A tuner named by className does
+// not get `drawn`: it may not accept a seed. Returns 0 then, and if the seed is no whole number.
 std::uint64_t settle_seed(std::optional<std::uint64_t> given, std::uint64_t drawn,
                           Experiment& experiment);
 
 struct Direction {
   Objective objective;
-  std::string warning;  // tuner and assessor pull in different directions
+  std::string warning;  // tuner and assessor have different directions; empty: they have not
 };
 
-// What is searched for, and whether higher is better: the first objective, else "default" in the
-// direction of the tuner. A default is the daemon's knowledge, so it is asked when the file does
-// not say. Blocks meanwhile.
+// The first objective: that of the file, else "default" in the direction of the tuner. If the file
+// does not give the direction, asks the daemon for the default of the tuner, and blocks meanwhile.
+// Error: the daemon cannot be asked, or the direction of a className is unknown.
 Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::filesystem::path& daemon,
                                    const std::vector<std::string>& environment);
 
-// Whether the daemon takes tuner, assessor and search space as they are. The error has all that is
-// to be changed, each with its place in the experiment file. Blocks meanwhile.
+// Asks the daemon whether it accepts tuner, assessor and search space. The error lists everything
+// that must be changed, each with its place in the experiment file. Blocks meanwhile.
 Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
                                const std::vector<std::string>& environment);
 
-// Whether a trial of the user's own lies in the search space and meets the constraints.
+// Checks that parameters given by the user lie in the search space and meet the constraints.
 Result<void> check_point(const Space& space, const json& parameters);
 
-// Makes the folder of a new experiment. Fails when it holds the trials of another one.
+// Makes the folder of a new experiment. Error: it holds the trials of another one.
 Result<void> claim_directory(const std::filesystem::path& directory);
 
 }  // namespace attune

@@ -47,11 +47,12 @@ void read_environment(const Section& top, const CheckVariable& check, TaskProgra
       section->error(name, "variables NNI_... and ATTUNE_... are set by attune itself");
     if (name == "CUDA_VISIBLE_DEVICES" && program.gpus != GpuUse::inherit)
       section->error(name, "attune sets it, since the number of GPUs is given");
-    // A number or a truth value is what it looks like: OMP_NUM_THREADS: 4.
+    // A number or boolean becomes its text, as in OMP_NUM_THREADS: 4.
     std::string text = value.is_string() ? value.get<std::string>() : dump_json(value);
     if (value.is_structured() || value.is_null())
       section->error(name, "a text or a number expected; quote what begins with a brace: \"{lr}\"");
-    // The kernel would not start it; a value that is filled in may still be too long.
+    // The kernel refuses longer variables and zero bytes. A placeholder may still make a value too
+    // long.
     if (text.find('\0') != std::string::npos || text.size() > kMaxVariable)
       section->error(name,
                      fmt::format("at most {} bytes are possible, none of them 0", kMaxVariable));

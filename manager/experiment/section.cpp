@@ -15,7 +15,7 @@ namespace {
 
 using Unit = std::pair<std::string_view, double>;
 
-// A JSON number, or a text of a number and one of the units; nothing for anything else.
+// The value of a JSON number, or of a text that is a number and one of the units. Else nothing.
 std::optional<double> parse_quantity(const json& value, std::span<const Unit> units) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) return std::nullopt;
@@ -44,7 +44,7 @@ Result<double> parse_bytes(const json& value) {
   constexpr Unit kUnits[] = {{"", 1},        {"k", 1e3},    {"K", 1e3},   {"M", 1e6},
                              {"G", 1e9},     {"T", 1e12},   {"Ki", 1024}, {"Mi", 0x1p20},
                              {"Gi", 0x1p30}, {"Ti", 0x1p40}};
-  json plain = value;  // 512MB, 512 MB and 512M are one
+  json plain = value;  // without blanks and B: 512MB, 512 MB and 512M are the same
   if (value.is_string()) {
     std::string text = value;
     std::erase(text, ' ');
@@ -82,7 +82,7 @@ void Section::check_keys(const std::vector<std::string>& known) const {
     const std::string near = nearest_name(key, known);
     error(key, near.empty() ? fmt::format("unknown key; known are {}", fmt::join(known, ", "))
                             : fmt::format("unknown key; did you mean \"{}\"?", near));
-    // That this one is missing is the same mistake.
+    // If the key was misspelt, a later finding that it is missing would be the same mistake.
     if (!near.empty() && find(near) == nullptr) findings_.forgive(file_, path_of(near));
   }
 }

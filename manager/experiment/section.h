@@ -1,5 +1,5 @@
 #pragma once
-// Typed access to one object of a document. Errors are collected, and point into the file:
+// Typed access to one object of a YAML or JSON document. Mistakes are collected with their place:
 //   experiment.yaml:12:3: tuner.nam: unknown key; did you mean "name"?
 #include <cstdint>
 #include <map>
@@ -22,19 +22,22 @@ Result<double> parse_duration(const json& value);
 // number is bytes. Never negative, always finite.
 Result<double> parse_bytes(const json& value);
 
-// Refers to the document and to the findings, which must outlive it. What is wrong becomes a
-// finding, and reading goes on: the value counts as absent, as does a null.
+// One object of a document. The document and the findings must outlive it. A value that is wrong
+// becomes a finding, and then counts as absent, so that reading can go on. null counts as absent,
+// too.
 class Section {
  public:
   Section(const YamlDocument& document, std::string file, Findings& findings)
       : Section(document, std::move(file), "", document.value, findings) {}
 
   const json& value() const { return object_; }
-  const json* find(const std::string& key) const;
+  const json* find(const std::string& key) const;  // null: absent
 
+  // A finding for each key that is not in `known`.
   void check_keys(const std::vector<std::string>& known) const;
 
-  // Nothing when the key is absent, or has a value of another type or range, which is a finding.
+  // These return nothing if the key is absent. A value of another type or range is a finding, and
+  // they return nothing, too.
   std::optional<std::string> text(const std::string& key) const;
   std::optional<bool> boolean(const std::string& key) const;
   std::optional<std::int64_t> integer(const std::string& key, std::int64_t low,
@@ -43,18 +46,19 @@ class Section {
   std::optional<double> duration(const std::string& key) const;
   std::optional<double> bytes(const std::string& key) const;
   std::optional<Section> section(const std::string& key) const;
-  // One of `choices`; the first when the key is absent, or wrong.
+  // One of `choices`; the first one if the key is absent or wrong.
   std::string choice(const std::string& key, const std::vector<std::string>& choices) const;
-  // These leave out what is wrong.
+  // These leave out elements that are wrong, and are empty if the key is absent.
   std::vector<std::string> texts(const std::string& key) const;
   std::vector<Section> sections(const std::string& key) const;          // a list of objects
   std::map<std::string, double> numbers(const std::string& key) const;  // any names
 
-  // A finding. With an empty key it is about the object itself.
+  // Adds a finding. An empty key: it is about the object itself.
   void error(const std::string& key, const std::string& what) const;
-  // Whether there is one about the key or what it holds: what depends on it need not be looked at.
+  // Whether there is a finding about the key or something inside of it, so that checks that depend
+  // on its value should be skipped.
   bool wrong(const std::string& key) const { return findings_.about(file_, path_of(key)); }
-  // "file:line:column: key: what", for what is no error.
+  // The text "file:line:column: key: what", for a warning.
   std::string remark(const std::string& key, const std::string& what) const;
   Findings& findings() const { return findings_; }
 

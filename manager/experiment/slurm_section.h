@@ -1,5 +1,6 @@
 #pragma once
-// The key `slurm` of an experiment file: trials as jobs of a cluster. What is wrong is a finding.
+// Reads the key `slurm` of an experiment file, for trials that run as jobs of a cluster. Mistakes
+// become findings of the section.
 #include <optional>
 #include <string>
 
@@ -9,14 +10,14 @@
 namespace attune {
 
 struct SlurmSection {
-  SlurmSettings settings;  // without the prefix, which is the experiment's
-  std::string listen =
-      "127.0.0.1:0";      // of the coordinator: good for a cluster of this machine only
-  std::string advertise;  // what nodes dial
+  SlurmSettings settings;  // without the prefix, which comes from the experiment's id
+  // HOST:PORT of the coordinator. Nodes on other machines cannot dial the default.
+  std::string listen = "127.0.0.1:0";
+  std::string advertise;  // HOST:PORT that the nodes dial; empty: the same as listen
 };
 
 SlurmSection read_slurm_section(const std::optional<Section>& section);
-// Whether there can be jobs for trials with these needs; `top` is the whole file.
+// A finding if no job can satisfy the needs of a trial. `top` is the whole file.
 void check_slurm_jobs(const Section& top, const SlurmSettings& settings, const Resources& needs);
 
 }  // namespace attune

@@ -77,7 +77,7 @@ Result<ReportRules> report_of(const json& object) {
   return report;
 }
 
-// Any bytes, where JSON holds only UTF-8.
+// In base64, because a template may hold any bytes, and JSON only UTF-8.
 json json_of(const TemplateFile& file) {
   return {{"name", file.name},
           {"file", file.file},

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kMaxText = 64 << 20;
 
-// Of the first byte that does not continue UTF-8; npos when there is none. Overlong forms and
-// surrogates are left to those who interpret the text.
+// The position of the first sequence that is not UTF-8; npos: there is none. Overlong forms and
+// surrogates are not detected here, but by the parsers of the text.
 std::size_t first_invalid_utf8(const std::string& text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);

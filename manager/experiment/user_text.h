@@ -1,5 +1,5 @@
 #pragma once
-// Reading text files that a person has written.
+// Reads text files that a person has written.
 #include <filesystem>
 #include <string>
 
@@ -7,7 +7,8 @@
 
 namespace attune {
 
-// Errors: what os/trust.h says of the file; line and column of a byte that is not UTF-8.
+// Errors: those of read_trusted_file() (os/trust.h), also above 64 MiB; and a byte that is not
+// UTF-8, with its line and column.
 Result<std::string> read_user_text(const std::filesystem::path& path);
 
 }  // namespace attune

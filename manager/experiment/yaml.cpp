@@ -16,10 +16,11 @@ namespace {
 
 constexpr int kMaxDepth = 200;
 constexpr int kMaxValues = 200'000;
-constexpr std::size_t kMaxKeys = JsonLimits().keys;  // for the same reason
+constexpr std::size_t kMaxKeys = JsonLimits().keys;  // base/json.h says why
 constexpr std::size_t kMaxKeyBytes = 1024;
-// Of paths that are kept for their lines: each holds those above it, which makes much of a little
-// file. What stands deeper has the line of what holds it.
+// Limits of the paths in YamlDocument::marks, in bytes: of one path, and of all together. A path
+// contains the paths above it, so that the paths of a small but deep file could fill the memory.
+// Beyond the limits a value has the place of one above it.
 constexpr std::size_t kMaxPath = 4096, kMaxPaths = 16 << 20;
 
 template <class T, class... Base>
@@ -68,7 +69,7 @@ json plain_scalar(const std::string& text) {
   return text;
 }
 
-Mark mark_of(const YAML::Mark& mark) {  // an empty value has none
+Mark mark_of(const YAML::Mark& mark) {  // an empty value has -1, -1
   return {std::max(mark.line, 0) + 1, std::max(mark.column, 0) + 1};
 }
 
@@ -93,7 +94,7 @@ class Converter {
     }
   }
 
-  // Whether a limit was met: what has been converted then is not the document.
+  // Whether a limit was exceeded. The converted value is incomplete then.
   bool stopped() const { return stopped_; }
 
  private:
@@ -114,7 +115,7 @@ class Converter {
     if (marks_.emplace(path, mark_of(node.Mark())).second) noted_ += path.size();
   }
 
-  // The tag of a quoted scalar is "!", that of a plain one "?".
+  // yaml-cpp gives a quoted scalar the tag "!", and a plain one "?".
   json scalar(const YAML::Node& node, const std::string& path) {
     const std::string& tag = node.Tag();
     if (tag == "!" || tag == "tag:yaml.org,2002:str") return node.Scalar();
@@ -170,12 +171,13 @@ class Converter {
   Findings& findings_;
   bool stopped_ = false;
   int values_ = 0;
-  std::size_t work_ = 0;   // comparisons of keys, at most: each is looked for among those before it
-  std::size_t noted_ = 0;  // bytes of paths
+  // An upper bound of the comparisons of keys so far: contains() compares a key with all before it.
+  std::size_t work_ = 0;
+  std::size_t noted_ = 0;  // bytes of the paths in marks_
 };
 
-// The line of the marker of a second document; 0: there is none. YAML::LoadAll() would not end with
-// some texts. Nothing else may begin a line with ---, whatever it stands in.
+// The line where a second document begins; 0: there is none. Not by YAML::LoadAll(), which does not
+// end for some texts. Searching for --- suffices: YAML allows nothing else to begin a line so.
 int second_document(std::string_view text) {
   bool begun = false;
   for (int line = 1; !text.empty(); ++line) {
@@ -189,7 +191,7 @@ int second_document(std::string_view text) {
   return 0;
 }
 
-// Whether every reader takes it for a text without quotes.
+// Whether all readers of YAML take it for a text, even without quotes.
 bool is_plain_text(const std::string& text) {
   constexpr std::string_view kOthers = " yes no on off y n true false null nan inf ";
   const auto letter = [](char c) {
@@ -237,15 +239,16 @@ void write_yaml(YAML::Emitter& out, const json& value) {
   } else if (value.is_string()) {
     write_yaml(out, value.get<std::string>());
   } else if (value.is_null()) {
-    out << YAML::Null;  // the word would be taken for a text, and quoted
+    out << YAML::Null;  // as a string, yaml-cpp would quote it
   } else {
-    out << (value.is_number() ? yaml_number(value) : dump_json(value));  // true
+    out << (value.is_number() ? yaml_number(value) : dump_json(value));  // a number or a boolean
   }
 }
 
-// yaml-cpp has one class of exception for nearly all that is no YAML, and tells what it met by the
-// text alone. It is compared with the library's own constants, and only to say it in better words:
-// whatever it is, the file is refused. A text that is not known is shown as it is.
+// Finds out what was wrong with a text from the message of yaml-cpp's exception. The library has
+// one class of exception for nearly everything, so the message is compared with the library's own
+// constants. This only serves for a better message: the file is refused anyway, and an unknown
+// message is shown as it is.
 YamlFault fault_of(const std::string& message) {
   namespace said = YAML::ErrorMsg;
   const std::pair<const char*, YamlFault> kFaults[] = {
@@ -285,7 +288,7 @@ Mark YamlDocument::mark(const std::string& path) const {
 
 std::optional<YamlDocument> parse_yaml(const std::string& text, const std::string& name,
                                        Findings& findings) {
-  // yaml-cpp reports by exceptions; none leaves this file.
+  // yaml-cpp reports errors by exceptions; none may leave this file.
   try {
     YamlDocument document;
     Converter converter(name, document.marks, findings);
@@ -295,8 +298,8 @@ std::optional<YamlDocument> parse_yaml(const std::string& text, const std::strin
     if (line == 0) return document;
     findings.add({name, "", {line, 1}, "there is a second document; only one is possible"});
   } catch (const YAML::Exception& error) {
-    // yaml-cpp cannot read all JSON: pairs of \u escapes for one character are beyond it. No marks
-    // then.
+    // yaml-cpp cannot read all JSON: not a character written as two \u escapes. The JSON reader
+    // can, but gives no marks.
     if (auto value = parse_json(text)) return YamlDocument{*std::move(value), {}};
     YamlMistake mistake = explain_yaml(text, mark_of(error.mark), fault_of(error.msg));
     if (mistake.message.empty()) mistake.message = "not valid YAML: " + error.msg;

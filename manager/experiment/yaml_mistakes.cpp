@@ -12,12 +12,12 @@ namespace {
 constexpr std::string_view kBlank = " \t\r";
 constexpr std::size_t kMostQuoted = 60;  // bytes of a text that a message repeats
 
-// One line: `- key: value`.
+// The parts of one line such as `- key: value`.
 struct YamlLine {
   std::string_view text = {};
   std::size_t indent = 0;                 // bytes before the first that is no blank
-  std::string_view key = {};              // empty: there is none
-  std::size_t value = std::string::npos;  // where it begins, when there is one
+  std::string_view key = {};              // empty: none
+  std::size_t value = std::string::npos;  // the position where the value begins; npos: none
 
   char first_of_value() const { return value < text.size() ? text[value] : '\0'; }
 };
@@ -53,7 +53,7 @@ std::vector<std::string_view> lines_of(std::string_view text, int most) {
   return lines;
 }
 
-// The value of the line as it may be written: in quotes that it does not have itself.
+// The advice to quote the value of the line, in the kind of quotes that it does not contain.
 std::string quoting(const YamlLine& line) {
   const std::string_view value =
       line.value < line.text.size() ? line.text.substr(line.value) : std::string_view();
@@ -71,10 +71,11 @@ YamlMistake begins_with(const YamlLine& line, int number) {
                       line.first_of_value(), quoting(line))};
 }
 
-// `before`: the last line above that is not empty; its number is `above`.
+// Explains YamlFault::value_in_value. `before`: the last line above that is not empty; `above`: its
+// number.
 YamlMistake second_value(const YamlLine& line, const YamlLine& before, int above, Mark at) {
   const auto column = static_cast<std::size_t>(at.column - 1);
-  // The parser has met the colon of a value in the line, or that of the line's own key.
+  // Is the colon at which the parser stopped inside of the value, or that of the line's own key?
   if (line.value < line.text.size() && column >= line.value)
     return {at, fmt::format("a `: ` within a text begins another value; {}", quoting(line))};
   if (is_empty(before)) return {at, ""};
@@ -91,8 +92,8 @@ YamlMistake second_value(const YamlLine& line, const YamlLine& before, int above
                       before.key)};
 }
 
-// Where the innermost { or [ is that is open before `at`. Quotes are looked at as far as they close
-// in their line.
+// The place of the innermost { or [ that is open before `at`. Text in quotes is skipped, if the
+// quotes close in the same line.
 std::optional<std::pair<Mark, char>> open_bracket(const std::vector<std::string_view>& lines,
                                                   Mark at) {
   std::vector<std::pair<Mark, char>> open;

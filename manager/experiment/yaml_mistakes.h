@@ -1,5 +1,5 @@
 #pragma once
-// What a person has probably done where a text is not YAML, in plain words and with the cure.
+// Explains why a text is not YAML: guesses the mistake that a person has made, and names the cure.
 #include <string>
 #include <string_view>
 
@@ -7,17 +7,17 @@
 
 namespace attune {
 
-// What the parser met.
+// What the parser has found.
 enum class YamlFault {
-  tab,             // in an indentation
-  value_in_value,  // a second `: `, or a value under a text
-  end_of_map,      // something that belongs to no key of the mapping or item of the list
-  unclosed,        // a { or [, or a comma is missing in it
-  unopened,        // a } or ]
-  reserved,        // a character with which no text begins
+  tab,             // a tab in an indentation
+  value_in_value,  // a second `: ` in a line, or a value below a text
+  end_of_map,      // something that belongs to no key of the mapping, or no item of the list
+  unclosed,        // a { or [ that is not closed, or lacks a comma
+  unopened,        // a } or ] that was not opened
+  reserved,        // a text that begins with a reserved character
   list_in_line,    // `key: - item`
   behind_block,    // text in the line of a | or >
-  escape,
+  escape,          // an unknown escape in double quotes
   other,
 };
 
@@ -26,7 +26,7 @@ struct YamlMistake {
   std::string message;  // empty: unknown
 };
 
-// `at`: where the parser stopped.
+// `at`: where the parser stopped. The mistake may be at another place.
 YamlMistake explain_yaml(std::string_view text, Mark at, YamlFault fault);
 
 }  // namespace attune
