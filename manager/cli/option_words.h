@@ -1,5 +1,5 @@
 #pragma once
-// What words on the command line mean, where CLI11 knows only that they are words.
+// Converts words of the command line that CLI11 cannot convert itself.
 #include <map>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace attune {
 
-// Of anything that a machine has; what the coordinator takes.
+// The largest amount of a resource; the coordinator accepts no more.
 inline constexpr double kMostAmount = 1e18;
 
 // --retry: "failed=restart" -> {failed, restart}. Errors name the text and the known words.
@@ -18,7 +18,7 @@ Result<std::map<std::string, std::string>> read_retries(const std::vector<std::s
 // --resource: "licence=2" -> {licence, 2}. Errors as above.
 Result<std::map<std::string, double>> read_amounts(const std::vector<std::string>& texts);
 
-// --status: lower-case names; others are ignored.
+// --status: status_word()s, in any order. Other words are ignored.
 std::vector<TrialStatus> read_statuses(const std::vector<std::string>& texts);
 
 }  // namespace attune

@@ -240,7 +240,7 @@ void add_views(CLI::App& app, Found& found) {
   logs->add_flag("-f,--follow", found.logs.follow, "Go on until the trial ends");
 }
 
-// What is taken elsewhere.
+// The commands that give results to other programs.
 void add_results(CLI::App& app, Found& found) {
   CLI::App* best =
       command(app, found, kLook, "best", "Show the best trials and their parameters", &Found::best,
@@ -274,14 +274,14 @@ void add_results(CLI::App& app, Found& found) {
       ->type_name("FILE");
 }
 
-// "attune pool cancel": whose help explains what was wrong.
+// The command that was given, such as "attune pool cancel", for a hint at its help.
 std::string given_command(const CLI::App& app) {
   std::string name = app.get_name();
   for (const CLI::App* sub : app.get_subcommands()) name += " " + given_command(*sub);
   return name;
 }
 
-// What the parser has left as words becomes values. An end: they are wrong.
+// Converts options that CLI11 has read as words. Returns a usage error if they are wrong.
 std::optional<CommandLineEnd> read_words(Found& found) {
   if (auto* resume = std::get_if<ResumeOptions>(&*found.chosen)) {
     auto retries = read_retries(found.retries);
@@ -349,7 +349,7 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
       "  attune completion fish | source\n");
   among(completion->add_option("shell", found.shell, "Which shell")->required(), "bash|zsh|fish");
 
-  // Of this program, at its installation.
+  // Hidden: the installation of this program calls it.
   app.add_subcommand("man", "Print the manual page")->group("");
 
   if (auto unknown = unknown_command(app, argc, argv)) return std::unexpected(std::move(*unknown));

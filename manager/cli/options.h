@@ -1,5 +1,5 @@
 #pragma once
-// The command line of attune: one struct for each sub-command, in one variant.
+// Parses the command line of attune into a variant with one struct for each sub-command.
 // docs/commands.md describes them for users.
 #include <cstdint>
 #include <expected>
@@ -14,17 +14,17 @@
 
 namespace attune {
 
-// The exit codes of every sub-command. They are documented: scripts rely on them.
+// The exit codes of all sub-commands. They are documented, and scripts rely on them.
 enum ExitCode {
   kExitOk = 0,
-  kExitFailed = 1,     // the experiment failed, or what was asked for could not be done
-  kExitUsage = 2,      // command line or experiment file; nothing was done
-  kExitNoManager = 3,  // it needs a manager, and none runs
+  kExitFailed = 1,     // the experiment failed, or the command could not do what it was asked for
+  kExitUsage = 2,      // the command line or a file is wrong; nothing was done
+  kExitNoManager = 3,  // the command needs a running manager, and there is none
   kExitInterrupted = 130
 };
 
-// Which experiment: of the working directory `directory` (or the folder of one experiment), named
-// by id, beginning of an id, or name; empty: the newest.
+// Chooses an experiment (StoreReader::find). `directory`: a working directory, or the folder of one
+// experiment. `experiment`: its id, the beginning of its id, or its name; empty: the newest.
 struct ExperimentChoice {
   std::string directory = "attune-experiments";
   std::string experiment;
@@ -35,7 +35,7 @@ struct RunOptions {
   std::string file;
   std::optional<std::uint64_t> seed;
   std::string directory;    // --dir; empty: a new folder in experimentWorkingDirectory
-  std::string import_file;  // results that the tuner is told first; empty: none
+  std::string import_file;  // results to tell the tuner before the first trial; empty: none
   std::optional<std::int64_t> max_trials;
   std::optional<int> concurrency;
   std::string daemon;
@@ -47,7 +47,7 @@ struct ResumeOptions {
   ExperimentChoice which;
   // Class of failure (failed, signalled, out_of_memory, lost, stopped) -> skip, restart or resume.
   std::map<std::string, std::string> retries;
-  std::string search_space;  // a file; empty: as it is
+  std::string search_space;  // a file; empty: unchanged
   std::string import_file;   // as in RunOptions
   std::optional<std::int64_t> max_trials;
   std::optional<int> concurrency;
@@ -71,7 +71,7 @@ struct SimulateOptions {
 struct StopOptions {
   ExperimentChoice which;
   bool kill = false;  // without grace for the trials
-  bool wait = true;   // until its manager has ended
+  bool wait = true;   // until the manager has ended
 };
 struct KillOptions {
   ExperimentChoice which;
@@ -88,7 +88,7 @@ struct ImportOptions {
 };
 struct UpdateOptions {
   ExperimentChoice which;
-  std::string search_space;  // a file; empty: as it is
+  std::string search_space;  // a file; empty: unchanged
   std::optional<int> concurrency;
   std::optional<double> max_seconds;
   std::optional<std::int64_t> max_trials;
@@ -118,8 +118,8 @@ struct LogsOptions {
 };
 struct BestOptions {
   ExperimentChoice which;
-  std::optional<std::int64_t> count;  // one, or all trade-offs
-  std::string format;                 // of parameter_text(): these alone; empty: for people
+  std::optional<std::int64_t> count;  // nothing: one, or all trade-offs
+  std::string format;  // print only the parameters, in this format of parameter_text(); empty: all
 };
 struct ExportOptions {
   ExperimentChoice which;
@@ -142,7 +142,7 @@ struct RenameOptions {
 struct DeleteOptions {
   std::string directory = "attune-experiments";
   std::vector<std::string> experiments;
-  bool yes = false;  // without being asked
+  bool yes = false;  // do not ask
   bool json = false;
 };
 struct CompletionWordsOptions {
@@ -151,45 +151,45 @@ struct CompletionWordsOptions {
 };
 
 struct CoordinatorCommandOptions {
-  std::string file;  // a workload; empty: only tasks of clients
+  std::string file;  // of a workload; empty: the coordinator only runs tasks of clients
   std::optional<std::uint64_t> seed;
   std::string directory = "attune-coordinator";
   std::string listen = "127.0.0.1:0";
-  std::string advertise;  // what others dial; empty: what it listens on
-  int workers = 0;        // on this machine
-  double worker_cpu = 0;  // of each; 0: what the machine has
+  std::string advertise;  // HOST:PORT that others dial; empty: the same as listen
+  int workers = 0;        // to keep running on this machine
+  double worker_cpu = 0;  // cores of each of them; 0: all of the machine
   Durability durability = Durability::each_second;
-  double lost_after = 15;  // seconds
-  double silence = 10;     // seconds, of connections
+  double lost_after = 15;  // seconds; CoordinatorOptions::lost_after
+  double silence = 10;     // seconds; a connection that is silent for so long is closed
   double leave_after = 0;  // seconds without client and task; 0: stays
   std::string log_level = "info";
-  std::string slurm;          // file of settings; empty: no jobs
-  std::string scale_command;  // run when other workers are wanted; empty: none
-  int most_workers = 16;      // that it is asked for
+  std::string slurm;          // a file of settings; empty: starts no jobs
+  std::string scale_command;  // runs when the number of wanted workers changes; empty: none
+  int most_workers = 16;      // the most that scale_command is asked for
 };
 struct WorkerCommandOptions {
-  std::string join;         // HOST:PORT, or a coordinator's folder, or the file of the role in it
+  std::string join;         // as for dial_options(): HOST:PORT, a folder, or an address file
   std::string secret_file;  // with HOST:PORT
-  std::string name;         // empty: host and process
-  std::optional<double> cpu, gpu, memory;  // instead of what is found
+  std::string name;         // empty: made of host and process id
+  std::optional<double> cpu, gpu, memory;  // replace what the machine has
   std::map<std::string, double> custom;
   std::vector<std::string> labels, kinds;
-  std::string lock;              // a file that only one process can hold
-  std::uint64_t tasks = 0;       // goes after so many; 0: stays
+  std::string lock;              // a file that the worker locks; empty: none
+  std::uint64_t tasks = 0;       // it leaves after so many tasks; 0: stays
   double leave_after = 0;        // seconds without a task; 0: stays
   double unreachable_after = 0;  // seconds without a coordinator; 0: stays
-  bool job = false;              // of a batch system, which says with SIGTERM that it ends
-  std::string environment;       // file of what trials inherit; empty: its own
+  bool job = false;         // it is the job of a batch system, for which SIGTERM means that it ends
+  std::string environment;  // the file of job_environment(); empty: trials inherit the worker's own
 };
 
 struct PoolOptions {
-  std::string
-      join;  // as WorkerCommandOptions; empty: attune-coordinator, or the newest experiment's
+  // As WorkerCommandOptions; empty: attune-coordinator, or that of the newest experiment.
+  std::string join;
   std::string secret_file;
   bool json = false;
-  // What is to be done instead of looking; not both.
-  std::vector<std::string> cancel;  // tasks
-  std::vector<std::string> drain;   // workers
+  // At most one of these is set. Neither: the command shows the state of the pool.
+  std::vector<std::string> cancel;  // tasks to end
+  std::vector<std::string> drain;   // workers to drain
 };
 
 using CommandOptions =
@@ -199,8 +199,8 @@ using CommandOptions =
                  CompareOptions, RenameOptions, DeleteOptions, CompletionWordsOptions,
                  CoordinatorCommandOptions, WorkerCommandOptions, PoolOptions>;
 
-// What is to be printed instead of running: help, version, a completion script (to standard
-// output), a usage error (to standard error).
+// A text to print instead of running a command: help, version or completion script (exit code 0, to
+// standard output), or a usage error (to standard error).
 struct CommandLineEnd {
   int exit_code = 0;
   std::string text;

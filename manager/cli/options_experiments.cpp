@@ -41,7 +41,7 @@ void add_experiments(CLI::App& app, Found& found) {
   directory_option(deleted, found.deleted.directory);
   deleted->add_flag("--json", found.deleted.json, "Print JSON");
 
-  // What the completion scripts ask; nobody calls it by hand.
+  // Hidden: the completion scripts call it.
   CLI::App* words = command(app, found, "", "completion-words", "Words that exist",
                             &Found::completion_words, "  attune completion-words trials\n");
   among(words->add_option("what", found.completion_words.what, "Of what")->required(),

@@ -1,5 +1,5 @@
 #pragma once
-// What the sources of options.h share. Only for these.
+// Shared by the sources that implement options.h, and included by no others.
 #include <CLI/CLI.hpp>
 #include <map>
 #include <optional>
@@ -12,7 +12,8 @@
 
 namespace attune {
 
-// Where the parser puts what it finds. The sub-command that was given names the one that counts.
+// The parser writes options into these structs. The callback of the given sub-command copies its
+// struct into `chosen`.
 struct Found {
   RunOptions run;
   ResumeOptions resume;
@@ -39,12 +40,12 @@ struct Found {
   PoolOptions pool;
   std::string durability = "second";
   std::vector<std::string> amounts;
-  std::vector<std::string> retries, statuses;  // before they are understood
+  std::vector<std::string> retries, statuses;  // words; read_words() converts them
   std::string shell;
   std::optional<CommandOptions> chosen;
 };
 
-// What a JSON number holds exactly.
+// Up to 2^53: larger ones are not exact as JSON numbers.
 inline CLI::Range seeds() { return {std::int64_t{0}, std::int64_t{1} << 53}; }
 
 inline CLI::AsNumberWithUnit duration() {
@@ -52,7 +53,8 @@ inline CLI::AsNumberWithUnit duration() {
       std::map<std::string, double>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}});
 }
 
-// 0 or more. The numbers of CLI11 let NaN through, and say a range of 300 digits.
+// A number from 0 to kMostAmount. CLI11's own validators accept NaN, and print a range of 300
+// digits.
 inline CLI::Validator amount() {
   return {[](std::string& text) -> std::string {
             double number = 0;
@@ -63,7 +65,7 @@ inline CLI::Validator amount() {
           ""};
 }
 
-// One of the words of "a|b|c", which is also what help and completion show.
+// The option takes one of the words in "a|b|c". Help and completion show this text.
 inline CLI::Option* among(CLI::Option* option, const std::string& words) {
   std::vector<std::string> choices;
   std::istringstream stream(words);
@@ -82,16 +84,17 @@ CLI::App* command(CLI::App& app, Found& found, const std::string& group, const s
   return sub;
 }
 
-void add_pool(CLI::App& app, Found& found);         // the commands of many machines
-void add_experiments(CLI::App& app, Found& found);  // those for whole experiments
+void add_pool(CLI::App& app, Found& found);         // coordinator, worker, pool
+void add_experiments(CLI::App& app, Found& found);  // config, compare, rename, delete
 
 void directory_option(CLI::App* sub, std::string& directory);  // --dir
-// `positional`: EXPERIMENT is the argument; else it is named with -e, for the argument is a trial
-// or a file.
+// The options of an ExperimentChoice. `positional`: EXPERIMENT is the argument of the command; else
+// it is the option -e, because the argument is a trial or a file.
 void choice_options(CLI::App* sub, ExperimentChoice& which, bool positional);
 
-// A first word that is no command, a word that begins as an option does and is none of its command.
-// The error names the nearest one. Before parsing: what CLI11 finds first may be something else.
+// Return a usage error that names the nearest word: for a first word that is no command, and for a
+// word that looks like an option and is none of its command. Call them before CLI11 parses, which
+// might report another mistake first.
 std::optional<CommandLineEnd> unknown_command(const CLI::App& app, int argc,
                                               const char* const* argv);
 std::optional<CommandLineEnd> unknown_option(const CLI::App& app, int argc,

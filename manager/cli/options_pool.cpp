@@ -1,4 +1,4 @@
-// attune coordinator, attune worker.
+// The options of attune coordinator, attune worker and attune pool.
 #include "manager/cli/options_parser.h"
 
 namespace attune {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kGroup = "Many machines";
 
-// Of how it is reached, and when it takes others for gone.
+// How others connect to the coordinator, and when it takes them for lost.
 void connection_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
   coordinator
       ->add_option("--listen", c.listen,
@@ -32,7 +32,7 @@ void connection_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
       ->type_name("DURATION");
 }
 
-// Of the workers that it keeps running itself.
+// The workers that the coordinator keeps running itself.
 void own_worker_options(CLI::App* coordinator, CoordinatorCommandOptions& c) {
   coordinator->add_option("--workers", c.workers, "Workers to keep running on this machine")
       ->check(CLI::Range(0, 1000))
@@ -95,7 +95,7 @@ void add_coordinator(CLI::App& app, Found& found) {
         "trace|debug|info|warning|error");
 }
 
-// What it has, and which tasks it takes.
+// What the worker has, and which tasks it takes.
 void offer_options(CLI::App* worker, Found& found) {
   WorkerCommandOptions& w = found.worker;
   worker->add_option("--cpu", w.cpu, "Processors (default: what the machine has)")
@@ -179,7 +179,7 @@ void add_pool_view(CLI::App& app, Found& found) {
                    "client.json), or a file with the secret")
       ->type_name("FILE");
   pool->add_flag("--json", found.pool.json, "Print JSON");
-  // The options of `pool` may stand behind them.
+  // fallthrough(): options of `pool` may come after these sub-commands.
   const auto action = [&](const std::string& name, const std::string& description,
                           std::vector<std::string>& which, const std::string& type,
                           const std::string& footer) {

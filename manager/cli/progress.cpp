@@ -19,7 +19,8 @@ std::string count_text(const Tally& tally, const ProgressOptions& options) {
                             : fmt::format("[{}]", tally.finished());
 }
 
-// By the mean pace so far; nothing before the first trial has ended.
+// An estimate from the mean pace so far and the time limit. Nothing: no trial has ended, and there
+// is no time limit.
 std::optional<double> seconds_left(const Tally& tally, double elapsed,
                                    const ProgressOptions& options) {
   std::optional<double> left;
@@ -41,7 +42,8 @@ std::string trials_text(std::int64_t count) {
 }
 
 std::string duration_text(double seconds) {
-  const auto s = static_cast<std::int64_t>(std::min(seconds, 1e15));  // a limit may be more
+  // Limits may be larger than an int64_t.
+  const auto s = static_cast<std::int64_t>(std::min(seconds, 1e15));
   if (seconds < 10) return fmt::format("{:.1f} s", seconds);
   if (s < 60) return fmt::format("{} s", s);
   if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
@@ -79,14 +81,15 @@ int Progress::width() const {
 
 void Progress::update(const Tally& tally) {
   tally_ = tally;
-  // Short trials change the numbers faster than anybody reads; the next second shows the last ones.
+  // With short trials the numbers change faster than anybody can read. redraw() of the next second
+  // shows the last ones.
   if (shown_ == 0 || clock_.now() - drawn_at_ >= kRedrawSeconds) redraw();
 }
 
 void Progress::redraw() {
   if (!options_.terminal || options_.quiet) return;
   std::string line = status_line(tally_, best_, earlier_ + elapsed(), options_);
-  // A line that fills the last column would wrap, and could not be taken back.
+  // A line that fills the last column would wrap, and \r would not return to its beginning.
   line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(width() - 1, 1))));
   const std::size_t blanks = options_.ansi || shown_ < line.size() ? 0 : shown_ - line.size();
   const char* clear_rest = options_.ansi ? "\x1b[K" : "";

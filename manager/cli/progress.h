@@ -1,7 +1,7 @@
 #pragma once
-// What the user sees while an experiment runs. On a terminal one status line, rewritten in place;
-// otherwise one plain line for each finished trial. Writes to standard error, so that standard
-// output holds the result alone.
+// Shows the user how an experiment goes: on a terminal as one status line that is rewritten in
+// place, otherwise as one plain line for each finished trial. Writes to standard error, so that
+// standard output has only the result.
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -14,10 +14,10 @@ namespace attune {
 
 struct ProgressOptions {
   std::FILE* stream = stderr;
-  bool terminal = false;           // rewrite one line
-  bool ansi = false;               // clear with an escape sequence instead of blanks
-  bool quiet = false;              // warnings only
-  std::string metric = "default";  // that trial_ended shows
+  bool terminal = false;           // `stream` is a terminal: rewrite one line
+  bool ansi = false;               // clear the line with an escape sequence instead of blanks
+  bool quiet = false;              // only message()
+  std::string metric = "default";  // the metric that trial_ended() shows
   std::optional<std::int64_t> max_trials;
   std::optional<double> max_seconds;
 };
@@ -27,7 +27,7 @@ std::string duration_text(double seconds);
 std::string trials_text(std::int64_t count);  // "1 trial", "12 trials"
 
 // [13/40] 2 running, 5 stopped early, 1 failed, best 0.9801 (t0007), 25 s, about 50 s left
-// `best` is a best_text(), commands/best_text.h.
+// `best`: best_text() of commands/best_text.h.
 std::string status_line(const Tally& tally, const std::string& best, double elapsed,
                         const ProgressOptions& options);
 
@@ -38,14 +38,15 @@ class Progress {
   ~Progress();
 
   void update(const Tally& tally);
-  void trial_ended(const TrialRecord& trial, const std::string& best);  // best_text()
-  void message(const std::string& text);                                // a whole line that stays
-  void redraw();  // the elapsed time goes on without events; a terminal's width may have changed
-  void clear();   // takes the status line away
+  void trial_ended(const TrialRecord& trial, const std::string& best);  // `best`: best_text()
+  void message(const std::string& text);  // prints a line that stays; without its line end
+  // Draws the status line with the present time and width of the terminal. Call it once a second.
+  void redraw();
+  void clear();  // removes the status line
 
-  // How long earlier sessions took. What is shown counts them, as the tally counts their trials.
+  // Adds the duration of earlier sessions to the time that is shown.
   void count_earlier(double seconds) { earlier_ = seconds; }
-  double elapsed() const { return clock_.now() - started_; }  // of this session
+  double elapsed() const { return clock_.now() - started_; }  // seconds of this session
 
  private:
   int width() const;

@@ -14,8 +14,8 @@
 namespace attune {
 namespace {
 
-constexpr int kMaxWarnings = 20;   // on the terminal; all of them are in the log
-constexpr int kMaxTradeOffs = 20;  // at the end; `attune best` has all
+constexpr int kMaxWarnings = 20;   // shown on standard error; the log has all
+constexpr int kMaxTradeOffs = 20;  // in the summary; `attune best` shows all
 
 std::string_view to_text(ExperimentEnd::Kind kind) {
   switch (kind) {
@@ -81,7 +81,7 @@ json Reporter::best_json(const TrialRecord& trial) const {
   return best;
 }
 
-// Those that have not ended are of no session.
+// Only the counts of ended trials are of this session; the others are left as they are.
 Tally Reporter::ended_now() const {
   Tally ended = tally_;
   if (!earlier_) return ended;

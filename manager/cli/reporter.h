@@ -1,5 +1,6 @@
 #pragma once
-// The observer that a user sees: shows how it goes, remembers the best trial, and sums up.
+// The observer of `attune run`, `resume` and `simulate`: shows progress, keeps the best trial, and
+// makes the summary.
 #include <optional>
 #include <string>
 
@@ -9,11 +10,11 @@
 
 namespace attune {
 
-// What the summary says besides the trials.
+// Facts about the experiment for the summary.
 struct RunFacts {
   std::string experiment_id;
   std::string directory;
-  std::vector<Objective> objectives = {Objective{}};  // at least one; by the first one it is best
+  std::vector<Objective> objectives = {Objective{}};  // at least one
   std::uint64_t seed = 0;
 
   const Objective& objective() const { return objectives.front(); }
@@ -23,9 +24,9 @@ class Reporter final : public TrialObserver {
  public:
   Reporter(RunFacts facts, Progress& progress);
 
-  // Of earlier sessions.
+  // A trial of an earlier session, which may be the best one.
   void offer(const TrialRecord& trial) { best_.offer(trial); }
-  // `seconds`: how long they took.
+  // `tally`: of earlier sessions. `seconds`: how long they took.
   void go_on_from(const Tally& tally, double seconds) {
     tally_ = tally;
     earlier_ = Earlier{tally, seconds};
@@ -42,14 +43,14 @@ class Reporter final : public TrialObserver {
   const ExperimentEnd& outcome() const { return outcome_; }
   int exit_code() const;  // 0 completed, 1 failed, 2 failed before any trial ran, 130 interrupted
 
-  // The experiment as stored_json.h has it, as far as it is known here; the rest is in the store.
-  // Under `session` how this run of it went.
+  // Some keys of experiment_json() (commands/stored_json.h), for use if the store cannot be read;
+  // and `session`: how this session went.
   json summary() const;
   std::string summary_text() const;  // for humans; ends with a line end
 
  private:
   json best_json(const TrialRecord& trial) const;
-  Tally ended_now() const;  // trials, in this session
+  Tally ended_now() const;  // the trials that ended in this session
 
   RunFacts facts_;
   Progress& progress_;
@@ -59,10 +60,10 @@ class Reporter final : public TrialObserver {
     Tally tally;
     double seconds = 0;
   };
-  std::optional<Earlier> earlier_;  // sessions; nothing: this is the first
+  std::optional<Earlier> earlier_;  // of earlier sessions; nothing: this is the first
   ExperimentEnd outcome_;
   double seconds_ = 0;
-  bool attempts_ = false;  // something was started
+  bool attempts_ = false;  // a trial was started, in this session or before
   int warnings_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// Words on the command line that name nothing. CLI11 would say of a command that it did not expect
-// it, of an option behind a missing argument nothing at all, and of neither what is near.
+// Finds unknown commands and options. CLI11 alone would only say that it did not expect the
+// command, would not report an option after a missing argument at all, and would not name similar
+// words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::vector<std::string> option_names(const std::vector<const CLI::App*>& apps) 
   return names;
 }
 
-// The nearest of them, or else one that begins so.
+// The known word that is nearest to `word`, else one that begins with it; empty: none.
 std::string near_word(const std::string& word, const std::vector<std::string>& known) {
   std::string near = nearest_name(word, known);
   for (const std::string& name : known)
@@ -31,7 +32,8 @@ std::string near_word(const std::string& word, const std::vector<std::string>& k
   return near;
 }
 
-// Dashes do not count: they are the same in all of them, and would make any two names look alike.
+// The nearest long option. Compared without dashes, which all have, and which would make all names
+// look similar.
 std::string near_option(const std::string& word, const std::vector<std::string>& known) {
   const auto bare = [](const std::string& name) {
     return name.substr(std::min(name.find_first_not_of('-'), name.size()));
@@ -43,7 +45,7 @@ std::string near_option(const std::string& word, const std::vector<std::string>&
   return near.empty() ? "" : "--" + near;
 }
 
-// Negative numbers are arguments.
+// Whether the word looks like an option. Negative numbers are arguments.
 bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '.' &&
          std::isdigit(static_cast<unsigned char>(word[1])) == 0;
@@ -94,7 +96,7 @@ std::optional<CommandLineEnd> unknown_command(const CLI::App& app, int argc,
 
 std::optional<CommandLineEnd> unknown_option(const CLI::App& app, int argc,
                                              const char* const* argv) {
-  std::vector<const CLI::App*> apps = {&app};  // whose options may stand here
+  std::vector<const CLI::App*> apps = {&app};  // the commands whose options are allowed here
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--") return std::nullopt;
@@ -104,12 +106,12 @@ std::optional<CommandLineEnd> unknown_option(const CLI::App& app, int argc,
       if (sub != nullptr) apps.push_back(sub);
       continue;
     }
-    // -k5 is -k 5, and -fk5 is both.
+    // -k5 means -k 5, and -fk5 means -f -k 5. Only the first letter is checked.
     const bool is_long = word[1] == '-';
     const std::size_t end = is_long ? std::min(word.find('='), word.size()) : 2;
     const CLI::Option* option = find_option(apps, word.substr(0, end));
     if (option == nullptr) return unknown_option(apps, is_long ? word.substr(0, end) : word);
-    if (option->get_items_expected_min() > 0 && end == word.size()) ++i;  // its value
+    if (option->get_items_expected_min() > 0 && end == word.size()) ++i;  // skips its value
   }
   return std::nullopt;
 }

@@ -26,7 +26,7 @@ std::string best_text(const std::optional<BestSoFar>& best,
   if (!best) return "";
   const Objective& first = objectives.front();
   const auto value = best->trial.score(first.metric);
-  if (!value) return "";  // a damaged row
+  if (!value) return "";  // the row in the store is damaged
   const std::string score = fmt::format("{} ({})", number_text(*value), best->trial.job_id);
   if (best->violation > 0) return fmt::format("{}, nearest {}", kNoneKeepsLimits, score);
   if (!several(objectives)) return "best " + score;

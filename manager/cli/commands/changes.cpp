@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keeps managers away; nothing: the folder is gone, and no manager can come.
+// Locks the experiment, so that no manager starts. Nothing: its folder is gone, so that none can.
 Result<std::optional<ExperimentLock>> lock(const StoredExperiment& experiment) {
   std::error_code error;
   if (!fs::exists(experiment.directory, error)) return std::nullopt;
@@ -31,13 +31,14 @@ Result<void> check_idle(const StoredExperiment& experiment) {
       fmt::format("experiment {} runs; attune stop {} ends it", experiment.id, experiment.id));
 }
 
-// To be deleted, and nobody can come in between.
+// An experiment to delete, with its lock, so that no manager starts meanwhile.
 struct Doomed {
   StoredExperiment experiment;
   std::optional<ExperimentLock> held;
 };
 
-// Each once. An error: none of them is to be deleted.
+// Finds and locks the experiments, each once. Error: one of them cannot be deleted; none is
+// deleted.
 Result<std::vector<Doomed>> find_all(StoreReader& reader, const std::vector<std::string>& names) {
   std::vector<Doomed> found;
   for (const std::string& name : names) {
@@ -52,7 +53,7 @@ Result<std::vector<Doomed>> find_all(StoreReader& reader, const std::vector<std:
   return found;
 }
 
-// Up to the line end; "" at the end of the input.
+// Reads a line, without its end; "" at the end of the input.
 std::string read_line(std::FILE* in) {
   std::string line;
   for (int c = std::fgetc(in); c != EOF && c != '\n'; c = std::fgetc(in))
@@ -74,11 +75,12 @@ Result<bool> is_wanted(StoreReader& reader, const std::vector<Doomed>& experimen
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-// Whether the folder has gone.
+// Deletes an experiment. Returns whether its folder was removed, too.
 Result<bool> delete_one(const StoredExperiment& experiment, const fs::path& working_directory) {
   std::error_code error;
   const bool has_store = fs::equivalent(experiment.directory, working_directory, error);
-  // The folder first: as long as the store knows the experiment this can be repeated.
+  // The folder first: if this fails, the store still knows the experiment, and the user can try
+  // again.
   const bool gone = TRY(remove_folder(experiment));
   if (!has_store) TRY(forget_experiment(working_directory, experiment.id));
   return gone;

@@ -1,13 +1,12 @@
 #pragma once
-// The sub-commands that change experiments which no manager runs.
+// The sub-commands attune rename and attune delete, which change experiments that no manager runs.
 #include "base/result.h"
 #include "manager/cli/commands/console.h"
 #include "manager/cli/options.h"
 
 namespace attune {
 
-// Each yields the exit code; an error means kExitFailed, and that nothing was changed, unless it
-// says so.
+// Each returns the exit code. An error means kExitFailed; nothing was changed, unless it says so.
 Result<int> change(const RenameOptions& options, const Console& console);
 Result<int> change(const DeleteOptions& options, const Console& console);
 

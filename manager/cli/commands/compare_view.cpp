@@ -1,4 +1,4 @@
-// attune compare.
+// The command attune compare.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Compared {
   StoredExperiment experiment;
   Tally tally;
   std::optional<BestSoFar> best;
-  std::map<std::string, json> settings;  // of its file, by "tuner.classArgs.seed"
+  std::map<std::string, json> settings;  // of its file, by paths such as "tuner.classArgs.seed"
   std::optional<int> rank;               // 1: the best score
 };
 
@@ -47,7 +47,7 @@ std::optional<double> score_of(const Compared& each) {
   return each.best->trial.score(each.experiment.objective().metric);
 }
 
-// Why no order can be given; empty: one score says which is better.
+// Why the experiments cannot be ranked; empty: their scores can be compared.
 std::string unrankable(const std::vector<Compared>& all) {
   const std::vector<Objective>& first = all.front().experiment.objectives;
   const json sought = to_json(first);
@@ -72,7 +72,7 @@ void give_ranks(std::vector<Compared>& all) {
   }
 }
 
-// The keys whose values are not the same in all of them.
+// The settings whose values differ between the experiments.
 std::vector<std::string> differing_settings(const std::vector<Compared>& all) {
   std::set<std::string> keys;
   for (const Compared& each : all)
@@ -90,7 +90,7 @@ std::vector<std::string> differing_settings(const std::vector<Compared>& all) {
   return differing;
 }
 
-// Seconds from the begin of the experiment to the end of its best trial.
+// Seconds from the start of the experiment to the end of its best trial.
 std::optional<double> found_after(const Compared& each) {
   if (!each.best || each.best->trial.end_time == 0) return std::nullopt;
   return std::max(each.best->trial.end_time - each.experiment.started, 0.0);

@@ -12,7 +12,7 @@ bool is_choice(const DescribedOption& option) {
   return option.value.find('|') != std::string::npos;
 }
 
-// What the program is asked for; empty: it does not know the words.
+// The argument of `attune completion-words` for this option; empty: the option has no such words.
 std::string asked_words(const DescribedOption& option) {
   if (option.value == "EXPERIMENT") return "experiments";
   return option.value == "TRIAL" ? "trials" : "";
@@ -23,7 +23,7 @@ std::string words_of(std::string choices) {
   return choices;
 }
 
-// Descriptions stand in single quotes; colons and brackets mean something to zsh.
+// Escapes a description for single quotes. For zsh, colons and brackets are escaped, too.
 std::string quoted(const std::string& text, bool zsh) {
   std::string out;
   for (const char c : text) {
@@ -38,7 +38,7 @@ std::string quoted(const std::string& text, bool zsh) {
   return out;
 }
 
-// How bash completes a value.
+// The bash code that completes a value.
 std::string bash_value(const DescribedOption& option) {
   if (is_choice(option))
     return fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$cur\"))", words_of(option.value));
@@ -48,7 +48,8 @@ std::string bash_value(const DescribedOption& option) {
   return asked.empty() ? "COMPREPLY=()" : "_attune_words " + asked;
 }
 
-// compgen -W would expand the names, and carry out a $(command) in one of them.
+// Without compgen -W, which expands its words: it would execute a $(command) in the name of an
+// experiment.
 constexpr const char* kBashWords =
     "_attune_words() {\n"
     "  local more=() i word\n"
@@ -109,7 +110,7 @@ std::string zsh_value(const DescribedOption& option) {
   if (is_choice(option)) return fmt::format(":value:({})", words_of(option.value));
   if (option.value == "DIR") return ":folder:_files -/";
   if (option.value == "FILE") return ":file:_files";
-  // A blank before it keeps _arguments from adding words of its own.
+  // The blank before the function keeps _arguments from passing it further arguments.
   if (!asked_words(option).empty()) return ":word: _attune_words " + asked_words(option);
   return fmt::format(":{}:", quoted(option.value.empty() ? "value" : option.value, true));
 }
@@ -159,7 +160,8 @@ std::string zsh_script(const std::vector<DescribedCommand>& commands) {
       "  ((CURRENT--))\n"
       "  case $command in\n{}  esac\n"
       "}}\n"
-      // As a file _attune of $fpath this is the body of the function that it defines.
+      // If zsh loads the script from $fpath as the file _attune, it runs the script as the body of
+      // the function _attune. Else the script is sourced, and registers the function.
       "if [[ $funcstack[1] == _attune ]]; then _attune \"$@\"; else compdef _attune attune; fi\n",
       kZshWords, list, cases);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Completion scripts for shells, from a description of the command line. What an option takes says
-// how its value is completed: FILE, DIR, words "csv|jsonl", and EXPERIMENT and TRIAL, which the
-// script asks `attune completion-words` for.
+// Makes completion scripts for shells from a description of the command line. The type of an option
+// decides how its value is completed: FILE, DIR, a list of words such as "csv|jsonl", or EXPERIMENT
+// and TRIAL, for which the script asks `attune completion-words`.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// attune config, attune completion-words.
+// The commands attune config and attune completion-words.
 #include "manager/cli/commands/views.h"
 #include "manager/control/json_format.h"
 #include "manager/experiment/yaml.h"
@@ -7,9 +7,10 @@
 namespace attune {
 namespace {
 
-constexpr std::int64_t kTrialsOffered = 1000;  // the newest; nobody chooses among more
+constexpr std::int64_t kTrialsOffered = 1000;  // the newest; more would be too many to choose from
 
-// The texts of templates as they were are for `resume`: a new run reads them from their files.
+// The experiment file without the stored content of templates: only a resume needs that; a new run
+// reads the files again.
 json as_written(json file) {
   if (!file.is_object() || !file.contains("templates")) return file;
   for (json& each : file["templates"])

@@ -11,7 +11,8 @@
 namespace attune {
 namespace {
 
-// Characters, not bytes: names may be in any language. UTF-8 continues with 10xxxxxx.
+// Widths count characters, not bytes, because names may be in any language. In UTF-8 the bytes of a
+// character after the first one are 10xxxxxx.
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 std::size_t characters(const std::string& text) {
@@ -71,7 +72,7 @@ std::string TextTable::text(std::size_t width) const {
 
 std::string time_text(double time) {
   if (time == 0) return "";
-  // A machine's clock may be anything; the year has four digits.
+  // The clock of a machine may be wrong by any amount. Clamped to years with four digits.
   constexpr double kFirst = -62'167'219'200, kLast = 253'402'300'799;
   const auto seconds = static_cast<time_t>(std::clamp(time, kFirst, kLast));
   struct tm parts = {};

@@ -1,5 +1,5 @@
 #pragma once
-// Where a command prints, and the shapes that it prints in.
+// Where a command prints, and functions that format its output.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -12,17 +12,18 @@ namespace attune {
 struct Console {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  std::FILE* in = nullptr;  // where a person answers questions; nullptr: nobody is there
-  std::size_t width = 0;    // of the terminal; 0: no terminal, nothing is cut off
-  double now = 0;           // seconds since 1970-01-01 UTC
+  std::FILE* in =
+      nullptr;            // a terminal where a person can answer questions; nullptr: there is none
+  std::size_t width = 0;  // of the terminal in characters; 0: `out` is no terminal
+  double now = 0;         // seconds since 1970-01-01 UTC
 };
 
 void print(const Console& console, const std::string& text);
-void print_text(const Console& console, const std::string& text);  // as terminal_text()
-void print_json(const Console& console, const json& value);        // one line
+void print_text(const Console& console, const std::string& text);  // through terminal_text()
+void print_json(const Console& console, const json& value);        // on one line
 
-// Columns two blanks apart, as wide as their widest cell; headings in capitals. Line ends and tabs
-// in a cell become blanks. On a terminal a line is cut at its width.
+// A table of text. Columns are as wide as their widest cell, with two blanks between them. Line
+// ends and tabs in a cell become blanks. text() cuts lines to `width` characters; 0: does not cut.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> headings) : rows_{std::move(headings)} {}
@@ -35,7 +36,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// A JSON array that is printed element by element: as many as there are.
+// Prints a JSON array element by element, so that it need not fit into memory.
 class JsonArray {
  public:
   explicit JsonArray(const Console& console) : console_(console) { print(console_, "["); }

@@ -40,7 +40,7 @@ json csv_value(const std::string& cell) {
   if (cell == "inf") return std::numeric_limits<double>::infinity();
   if (cell == "-inf") return -std::numeric_limits<double>::infinity();
   if (cell == "NaN" || cell == "nan") return std::nan("");
-  // A comment is no value, whatever parse_json() thinks of it.
+  // Only what begins as a number, array or object: parse_json() accepts comments, too.
   if (std::string_view("-.0123456789[{").find(cell.front()) == std::string_view::npos) return cell;
   return parse_json(cell).value_or(json(cell));
 }
@@ -49,7 +49,7 @@ Result<std::vector<std::vector<std::string>>> parse_csv(std::string_view text) {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> row;
   std::string cell;
-  bool quotes = false, started = false;  // started: the row has something, if only an empty cell
+  bool quotes = false, started = false;  // started: the row has at least one cell, perhaps empty
   int line = 1, quote_line = 0;
   const auto end_cell = [&] {
     row.push_back(std::exchange(cell, {}));

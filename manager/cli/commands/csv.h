@@ -1,5 +1,5 @@
 #pragma once
-// CSV as RFC 4180 has it, and as pandas reads and writes it.
+// Reads and writes CSV (RFC 4180), with values in the form in which pandas reads and writes them.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,14 +9,15 @@
 
 namespace attune {
 
-// A value as a cell: texts as they are (quoted when they must be), True and False, NaN, inf and
-// -inf, null as nothing, arrays and objects as JSON text.
+// Writes a value as a cell: a text as it is (in quotes if needed), True and False, NaN, inf and
+// -inf, null as an empty cell, arrays and objects as JSON text.
 std::string csv_cell(const json& value);
 
-// The other way round; nothing is null. What looks like a number is one.
+// Reads a cell; an empty one is null. A cell that looks like a number becomes a number, even if it
+// was written as a text.
 json csv_value(const std::string& cell);
 
-// Rows of cells, unquoted. Quotes that do not end are an error that names the line.
+// The rows of cells, without quotes. Error: a quote is not closed; names its line.
 Result<std::vector<std::vector<std::string>>> parse_csv(std::string_view text);
 
 }  // namespace attune

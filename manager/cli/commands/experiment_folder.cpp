@@ -22,8 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What an experiment has in its folder. The lock comes last: without it nobody is kept away, and
-// before it the link to the store, by which the folder is known.
+// The files of an experiment in its folder, in the order in which they are removed. The lock is
+// last, since it keeps managers away. The link to the store is removed just before it: by that link
+// a later attune delete knows that the folder belongs to the experiment.
 constexpr std::array kOwn = {
     "trials",  "checkpoint",        "coordinator",       "workers",       "log",
     "control", "attune.sqlite-wal", "attune.sqlite-shm", "attune.sqlite", "lock"};
@@ -34,7 +35,8 @@ bool is_gone(const fs::path& folder) {
   return fs::symlink_status(folder, error).type() == fs::file_type::not_found;
 }
 
-// The way there may be a symbolic link of ours, the folder itself may not.
+// Symbolic links on the way to the folder are followed, if they are trusted. The folder itself must
+// not be one.
 Result<UniqueFd> open_folder(const fs::path& folder) {
   if (!folder.is_absolute())
     return fail(fmt::format("{} is no absolute path: the store is damaged", folder.string()));
@@ -50,7 +52,8 @@ Result<void> check_store(const StoredExperiment& experiment, const fs::path& sto
                   experiment.directory.string(), experiment.id, kStoreFile, store.string()));
 }
 
-// The trials of a manager that was killed run on.
+// Refuses if a trial or the coordinator of the experiment still runs: they survive a manager that
+// was killed.
 Result<void> check_trials(StoreReader& reader, const StoredExperiment& experiment) {
   for (const UnfinishedTrial& each : TRY(reader.unfinished(experiment))) {
     if (!each.attempt) continue;
@@ -74,7 +77,8 @@ Result<void> check_trials(StoreReader& reader, const StoredExperiment& experimen
   return {};
 }
 
-// An experiment with --dir has its store in its folder; then nobody else may have theirs there.
+// An experiment that was run with --dir has the store in its own folder. Refuses if the store has
+// another experiment, too.
 Result<void> check_alone(StoreReader& reader, const StoredExperiment& experiment) {
   std::error_code error;
   if (!fs::equivalent(experiment.directory, reader.working_directory(), error)) return {};
@@ -100,7 +104,7 @@ Result<bool> remove_folder(const StoredExperiment& experiment) {
   if (is_gone(experiment.directory)) return true;
   const UniqueFd folder = TRY(open_folder(experiment.directory));
   for (const char* name : kOwn) {
-    // By the folder that was looked at, whatever its path leads to by now.
+    // Through the descriptor of the folder that was checked: its path may lead elsewhere by now.
     std::error_code error;
     fs::remove_all(fmt::format("/proc/self/fd/{}/{}", folder.get(), name), error);
     if (error)

@@ -1,5 +1,5 @@
 #pragma once
-// The folder of an experiment that is to be deleted.
+// Deletes the folder of an experiment, for attune delete.
 #include <filesystem>
 
 #include "base/result.h"
@@ -7,12 +7,13 @@
 
 namespace attune {
 
-// Whether it may be deleted: it is gone, or it is ours, is where the store says, leads to that
-// store, and no process of the experiment lives. Errors say what is in the way and what to do.
+// Checks that the folder may be deleted: either it no longer exists, or only its owner can change
+// it, its link leads to this store, no other experiment has its store in it, and no trial or
+// coordinator of the experiment runs. Errors name the obstacle and the cure.
 Result<void> check_deletable(StoreReader& reader, const StoredExperiment& experiment);
 
-// Removes what attune has put there, then the folder, unless something else is in it: whether it
-// has gone. Symbolic links are removed, never followed. After check_deletable().
+// Removes the files of attune, then the folder, unless other files are in it. Returns whether the
+// folder was removed. Symbolic links are removed, never followed. Call check_deletable() before.
 Result<bool> remove_folder(const StoredExperiment& experiment);
 
 }  // namespace attune

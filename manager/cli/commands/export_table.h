@@ -1,5 +1,5 @@
 #pragma once
-// Rows that are exported one by one, however many there are, as CSV or JSON Lines.
+// Exports rows as CSV or JSON Lines, one by one, so that they need not fit into memory.
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,13 +13,14 @@ namespace attune {
 struct ExportTable {
   using Each = std::function<void(const json& row)>;
 
-  std::vector<std::string> columns;  // that every table of its kind has, in front
-  // Calls `each` with every row, an object; each call goes through the same rows.
+  std::vector<std::string> columns;  // the first columns, which every table of this kind has
+  // Calls `each` with every row, a JSON object. Each call of `rows` gives the same rows.
   std::function<Result<void>(const Each& each)> rows;
 };
 
-// Behind the columns of the table stand metrics, then parameters (`parameters.NAME`), each as they
-// first occur. Goes through the rows twice.
+// The columns are table.columns, then metrics, then parameters (`parameters.NAME`); the last two in
+// the order in which they first occur. Reads the rows twice, since the first line names all
+// columns.
 Result<void> write_csv(const ExportTable& table, const Console& console);
 Result<void> write_lines(const ExportTable& table, const Console& console);
 

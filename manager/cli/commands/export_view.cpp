@@ -1,4 +1,4 @@
-// attune export. docs/commands.md lists the columns.
+// The command attune export. docs/commands.md lists the columns.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
@@ -25,7 +25,7 @@ void add_metrics(json& row, const json& metric) {
   }
 }
 
-// The columns of one trial, in order; what it has not is missing.
+// The row of one trial, with its columns in order. Columns without a value are left out.
 json flat(const TrialRecord& trial, const std::string& objective) {
   json row = {{"trial_job_id", trial.job_id},    {"sequence", trial.sequence},
               {"source", to_text(trial.source)}, {"status", status_word(trial.status)},
@@ -46,7 +46,7 @@ json flat(const TrialRecord& trial, const std::string& objective) {
   return row;
 }
 
-// One result of a trial that it reported on its way; what it has not is missing.
+// The row of one intermediate result. Columns without a value are left out.
 json flat_report(const std::string& job_id, const StoredReport& report,
                  const std::string& objective) {
   json row = {{"trial_job_id", job_id},
@@ -87,15 +87,15 @@ ExportTable reports_table(StoreReader& reader, const StoredExperiment& experimen
           }};
 }
 
-// Whether `path` is the place for a file: one is there, or nothing. Otherwise (a device, a FIFO,
-// /dev/stdout) it takes the bytes as they come.
+// true: `path` is a regular file or does not exist, and can be replaced by a new file. false: it is
+// a device, a FIFO or /dev/stdout, which is opened and written to.
 Result<bool> takes_a_file(const std::string& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) return true;
   if (S_ISDIR(status.st_mode)) return fail(path + " is a directory; name a file in it");
   if (S_ISREG(status.st_mode)) return true;
-  // What the shell has opened; of other links to files only the user knows which of the two should
-  // be replaced.
+  // Links such as /dev/stdout lead to what the shell has opened. Another link to a file is refused:
+  // only the user knows whether the link or the file should be replaced.
   const bool opened = path == "/dev/stdout" || path == "/dev/stderr" ||
                       path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
   if (S_ISLNK(status.st_mode) && !opened &&
@@ -119,12 +119,12 @@ Result<void> write_and_close(int fd, const std::string& path, const WriteInto& b
 
 Result<void> write_file(const std::string& path, const WriteInto& body) {
   if (!TRY(takes_a_file(path)))
-    // Appending: behind /dev/stdout there may be a file that has something already.
+    // Appends: /dev/stdout may lead to a file that is not empty.
     return write_and_close(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC), path,
                            body);
-  // Beside the file first: one that is half written looks like a whole one.
+  // Written beside the file first, because nobody could see that a file is only half written.
   const std::string partial = path + ".part";
-  // Made here, so that no symbolic link that somebody has put there is followed.
+  // Always a new file, so that no symbolic link that somebody has put there is followed.
   ::unlink(partial.c_str());
   auto written = write_and_close(
       ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666), partial,
@@ -145,7 +145,7 @@ Result<int> view(const ExportOptions& options, const Console& console) {
       options.reports ? reports_table(reader, experiment) : trials_table(reader, experiment);
   const auto write = [&](const Console& into) -> Result<void> {
     if (lines) return write_lines(table, into);
-    // The head names all columns, so that everything is read twice.
+    // write_csv() reads the rows twice, and both times must give the same.
     return reader.consistently([&] { return write_csv(table, into); });
   };
   if (options.output.empty()) {

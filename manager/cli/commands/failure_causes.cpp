@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kLongest = 200;  // bytes of a line that are shown
 
-// The end of what a trial has written. Nothing of a file that is no regular one, or whose owner is
-// not trusted: somebody may have put it there.
+// The end of a file that a trial has written. Empty if the file is not regular, or its owner is not
+// trusted: somebody may have put it there.
 std::string end_of(const std::filesystem::path& path) {
   const auto file = open_private(path, O_RDONLY);
   return file && check_owner(file->get(), path.string()) ? end_of_file(*file) : "";
@@ -27,7 +27,7 @@ std::string end_of(const std::filesystem::path& path) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-// Without colours: ESC [ up to a letter.
+// Removes escape sequences such as colours: ESC [, up to the byte that ends the sequence.
 std::string without_colours(const std::string& line) {
   std::string text;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -55,11 +55,12 @@ std::string last_line(const std::string& text) {
   return "";
 }
 
-// The commonest first, and of equal ones the newest.
+// The causes among trials that ended in the same way: the commonest first, of equal ones the
+// newest.
 std::vector<FailureCause> causes_of(const FailedAlike& alike, const std::filesystem::path& trials) {
   std::vector<FailureCause> causes;
   for (const std::string& job_id : alike.newest) {
-    if (!check_name("the trial", job_id)) continue;  // the store may not be ours
+    if (!check_name("the trial", job_id)) continue;  // a damaged or foreign store may hold any path
     std::string line = last_line(end_of(trials / job_id / "stderr"));
     const auto found = std::ranges::find(causes, line, &FailureCause::last_line);
     if (found == causes.end()) {

@@ -11,16 +11,16 @@ namespace attune {
 namespace {
 
 constexpr std::string_view kPrefix = "parameters.";
-// What is no parameter in a file that does not say which columns are.
+// The columns that are no parameters, in a file without columns `parameters.NAME`.
 constexpr std::array kOthers = {"trial_job_id", "trialJobId", "value", "score"};
 
-// Nothing when it has no result.
+// Nothing: the row has no result.
 Result<std::optional<ImportData::Record>> record_of(const json& row, const std::string& place) {
   if (!row.is_object())
     return fail(fmt::format("{}: must be an object, not {}", place, json_type_name(row)));
   ImportData::Record record;
   record.value = row.value("score", row.value("value", json()));
-  // NNI writes the value as JSON text.
+  // NNI exports the value as JSON inside of a text.
   if (record.value.is_string())
     record.value = parse_json(record.value.get<std::string>()).value_or(record.value);
   if (record.value.is_null()) return std::optional<ImportData::Record>();

@@ -1,5 +1,5 @@
 #pragma once
-// Results from elsewhere: a file of parameters and what they reached.
+// Reads a file of results from elsewhere: parameters, and the scores that they reached.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace attune {
 
-// By the name of the file: .csv, else JSON (an array) or JSON Lines. A record has its parameters
-// under `parameters` or `parameter`, or in columns `parameters.NAME`, or else in all that is left;
-// and its result under `score` or `value`. So what attune export writes and what NNI exports can be
-// imported. Records without a result are left out. Errors name file and line or record.
+// A file *.csv is CSV, any other a JSON array or JSON Lines. A record has its result in `score` or
+// `value`. Its parameters are in `parameters` or `parameter`, else in columns `parameters.NAME`,
+// else in all other columns. So the exports of attune and of NNI can be imported. Records without a
+// result are left out. Errors name the file, and the line or record.
 Result<std::vector<ImportData::Record>> read_import_file(const std::filesystem::path& file);
 
 // "3 results imported, 1 left out; the first: {"x":9}: not in the space"

@@ -1,4 +1,4 @@
-// attune list, attune status.
+// The commands attune list and attune status.
 #include <fmt/format.h>
 
 #include "manager/cli/commands/best_text.h"
@@ -35,12 +35,12 @@ Result<Summary> sum_up(StoreReader& reader, const StoredExperiment& experiment) 
 }
 
 double seconds_of(const StoredExperiment& experiment, double now) {
-  // Since it was seen last, when it runs.
+  // Of a running one: with the time since the manager wrote it last.
   if (experiment.status != ExperimentStatus::running) return experiment.seconds;
   return std::max(experiment.seconds, now - experiment.manager_started);
 }
 
-// A limit in the experiment file, which holds those that there are.
+// A limit in the stored experiment file; nothing: there is none.
 template <class Number>
 std::optional<Number> limit_of(const json& file, const char* key) {
   const auto found = file.find(key);
@@ -58,7 +58,7 @@ std::optional<double> member(const json& metric, const char* name) {
 std::string list_text(const std::optional<BestSoFar>& best, const StoredExperiment& experiment) {
   if (!best) return "";
   const auto value = best->trial.score(experiment.objective().metric);
-  if (!value) return "";  // a damaged row
+  if (!value) return "";  // the row in the store is damaged
   std::string score = number_text(*value);
   if (best->violation > 0) return score + " (limits not kept)";
   if (!several(experiment.objectives)) return score;
@@ -66,7 +66,7 @@ std::string list_text(const std::optional<BestSoFar>& best, const StoredExperime
                      best->trade_offs == 1 ? "" : "s");
 }
 
-// What is to be said of a trial that has not ended.
+// The row of a trial that has not ended.
 StatusRow row_of(const TrialRecord& trial, double now) {
   TrialProgress progress;
   progress.state = status_word(trial.status);
@@ -85,7 +85,7 @@ StatusRow row_of(const TrialRecord& trial, double now) {
   return {progress.state, trial.job_id, text};
 }
 
-// The trials of some states, in the order of the request.
+// The trials of these states, in the given order.
 Result<std::vector<TrialRecord>> trials_in(StoreReader& reader, const StoredExperiment& experiment,
                                            std::vector<TrialStatus> statuses,
                                            TrialFilter::Order order,
@@ -160,7 +160,7 @@ Result<int> view(const ListOptions& options, const Console& console) {
     table.add({experiment.id, experiment.name, std::string(to_text(experiment.status)),
                time_text(experiment.started),
                experiment.status == ExperimentStatus::killed
-                   ? ""  // nobody knows when
+                   ? ""  // it is not known when it was killed
                    : duration_text(seconds_of(experiment, console.now)),
                std::to_string(summary.tally.finished()), list_text(summary.best, experiment),
                experiment.reason});

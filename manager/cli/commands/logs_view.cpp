@@ -1,4 +1,4 @@
-// attune logs.
+// The command attune logs.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,14 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Prints what a file has gained since the last call. A file that has become shorter is told from
-// its beginning.
+// Prints what was appended to a file since the last call. A file that has become shorter is printed
+// from its beginning.
 class Tail {
  public:
   Tail(fs::path path, const Console& console) : path_(std::move(path)), console_(console) {}
 
   Result<void> copy() {
-    // The trial may have replaced it by a FIFO, or by a link to what is not its own.
+    // Checked at each call: the trial may have replaced the file by a FIFO, or by a link to a file
+    // that it may not read itself.
     const UniqueFd file = TRY(open_private(path_, O_RDONLY));
     if (::lseek(file.get(), 0, SEEK_END) < offset_) offset_ = 0;
     char buffer[65536];
@@ -44,7 +45,8 @@ class Tail {
   off_t offset_ = 0;
 };
 
-// Until the trial has ended, which the store says: its file is touched after every commit.
+// Prints the output until the store says that the trial has ended. The store touches its file after
+// every commit, so that the watch of its folder sees the end.
 Result<void> follow(Tail& tail, const fs::path& folder, StoreReader& reader,
                     const StoredExperiment& experiment, const std::string& job_id) {
   boost::asio::io_context io;
@@ -54,7 +56,7 @@ Result<void> follow(Tail& tail, const fs::path& folder, StoreReader& reader,
       auto again = StoreReader::open(reader.working_directory());
       if (again && again->trial(experiment, job_id)) reader = *std::move(again);
     }
-    // First the state, then the output: what was printed before the end is printed here, too.
+    // The state is read before the output: if the trial has ended, all its output is there.
     const auto trial = reader.trial(experiment, job_id);
     std::ignore = tail.copy();
     if (trial && !has_ended(trial->status)) return;

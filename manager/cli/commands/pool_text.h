@@ -1,5 +1,5 @@
 #pragma once
-// What `attune pool` prints.
+// The output of `attune pool`.
 #include <string>
 
 #include "base/json.h"
@@ -8,8 +8,8 @@
 
 namespace attune {
 
-// Tables of the workers, tasks and buffers of a coordinator. `status`: its answer
-// (docs/wire.md); the error: it is none, as from another version.
+// Tables of the workers, tasks and buffers of a coordinator. `status`: its answer (docs/wire.md).
+// Error: keys are missing or wrong, such as those of another version.
 Result<std::string> pool_text(const json& status, const Console& console);
 
 }  // namespace attune

@@ -19,14 +19,16 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kRecordsPerRequest = 1000;  // a request is a line of bounded length
+// A request is a line of bounded length (ControlLimits::line_bytes).
+constexpr std::size_t kRecordsPerRequest = 1000;
 
 Result<StoredExperiment> find_experiment(const ExperimentChoice& which) {
   StoreReader reader = TRY(StoreReader::open(which.directory));
   return reader.find(which.experiment);
 }
 
-// Nothing: no manager runs, and the user knows; `options` of attune resume would do what was asked.
+// Sends the request. Nothing: no manager runs, and a message has told the user. `options`: those of
+// attune resume that would do the same; the message names them.
 Result<std::optional<json>> ask(const StoredExperiment& experiment, const ControlRequest& request,
                                 const Console& console, const std::string& options = "") {
   auto answer = ask_manager(experiment.directory, request);
@@ -48,7 +50,7 @@ Result<std::optional<json>> ask(const StoredExperiment& experiment, const Contro
   return std::nullopt;
 }
 
-// The answer as it is, or a sentence.
+// Prints the answer as JSON, or else the sentence.
 int tell(const ExperimentChoice& which, const json& answer, const std::string& sentence,
          const Console& console) {
   if (which.json) {
@@ -59,7 +61,7 @@ int tell(const ExperimentChoice& which, const json& answer, const std::string& s
   return kExitOk;
 }
 
-// As options of attune resume.
+// The same settings as options of attune resume.
 std::string resume_options(const UpdateOptions& options) {
   std::string text;
   if (options.max_trials) text += fmt::format(" --max-trials {}", *options.max_trials);

@@ -1,17 +1,18 @@
 #pragma once
-// Commands that a user can paste into a shell.
+// Words of commands that a user can paste into a shell.
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace attune {
 
-// One word, quoted when it must be. A byte 0 is nothing that a shell can pass on.
+// The text as one word for a shell, in quotes if needed. It must not contain a zero byte, which no
+// shell can pass on.
 std::string shell_word(std::string_view text);
 
-// How a command that is started here names an experiment: by its id when it lies in the default
-// working directory, else by its folder. `positional`: EXPERIMENT is the argument of the command;
-// else it takes -e.
+// The words by which a command in the current directory names an experiment: its id if it is in the
+// default working directory, else --dir with its folder. `positional`: the command takes EXPERIMENT
+// as its argument; else with -e.
 std::string experiment_words(const std::filesystem::path& directory, const std::string& id,
                              bool positional);
 

@@ -11,7 +11,7 @@ namespace {
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// The run of digits, or of other characters, that `text` begins with; taken off it.
+// Removes the run of digits, or of other characters, with which `text` begins, and returns it.
 std::string_view take_chunk(std::string_view& text) {
   const auto* end = std::ranges::find_if(
       text, [digit = is_digit(text.front())](char c) { return is_digit(c) != digit; });
@@ -20,7 +20,7 @@ std::string_view take_chunk(std::string_view& text) {
   return chunk;
 }
 
-// <0, 0, >0. Numbers of any length.
+// Compares numbers of any length; returns a number below, equal to or above 0.
 int compare_numbers(std::string_view a, std::string_view b) {
   a.remove_prefix(std::min(a.find_first_not_of('0'), a.size()));
   b.remove_prefix(std::min(b.find_first_not_of('0'), b.size()));

@@ -1,6 +1,6 @@
 #pragma once
-// A bounded overview of many trials: some lines for every state, so that a thousand waiting trials
-// do not hide the one that failed. The layout is that of TrialRunner.debug_string() of Ray Tune.
+// A table of many trials in few lines: some for each state, so that a thousand waiting trials do
+// not hide the one that failed. The layout is that of TrialRunner.debug_string() of Ray Tune.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace attune {
 
-// What one line says of a trial.
+// What one line shows of a trial.
 struct TrialProgress {
   std::string state;
   int failures = 0;
-  std::string failure;   // where or what it was; with failures
-  std::string location;  // where it runs; empty: it has reported nothing, and neither is the rest
+  std::string failure;   // shown with the number of failures
+  std::string location;  // where it runs; empty: this and the members below are not shown
   double seconds = 0;
   std::optional<std::int64_t> iterations, steps;
   std::optional<double> reward, loss, accuracy;
@@ -28,12 +28,13 @@ struct StatusRow {
   std::string progress;
 };
 
-// The rows under a heading for each state, states by name, rows in natural order. At most `limit`
-// rows in all, handed out to the states one by one in turn. A state with more rows than it got
-// shows floor(half of that) of its first and as many of its last.
+// The rows, with a heading for each state: states sorted by name, rows in natural order. At most
+// `limit` rows in all, given to the states in turn, one by one. A state with more rows than its
+// share shows half of the share (rounded down) of its first rows, and as many of its last.
 std::string status_table(std::vector<StatusRow> rows, std::size_t limit = 20);
 
-// "t9" before "t10": runs of digits compare as numbers, letters without case.
+// The natural order, "t9" before "t10": runs of digits are compared as numbers, letters without
+// case.
 bool naturally_less(std::string_view a, std::string_view b);
 
 }  // namespace attune

@@ -1,7 +1,7 @@
 #pragma once
-// What the store holds as JSON, for --json. docs/commands.md lists the keys. Times are seconds
-// since 1970-01-01 UTC, null when it has not happened; NaN and infinities are null. What stands
-// alone gets its `format` by with_format().
+// The content of the store as JSON, for --json. docs/commands.md lists the keys. Times are seconds
+// since 1970-01-01 UTC; null: it has not happened. NaN and infinities are null. An object that is
+// printed alone gets its key `format` by with_format().
 #include "base/json.h"
 #include "manager/control/json_format.h"
 #include "manager/store/store_reader.h"
@@ -14,8 +14,8 @@ json experiment_json(const StoredExperiment& experiment, const Tally& tally,
                      const std::optional<BestSoFar>& best);
 json tally_json(const Tally& tally);
 
-// What `attune status --json` prints: the above, with what runs, waits and failed last. Asks the
-// manager why trials wait, if there is one.
+// The output of `attune status --json`: experiment_json(), and the trials that run, wait, or failed
+// last. Asks the manager, if one runs, why trials wait.
 Result<json> status_json(StoreReader& reader, const StoredExperiment& experiment, double now);
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-// attune trials, attune best, attune show.
+// The commands attune trials, attune best and attune show.
 #include <fmt/format.h>
 
 #include "base/python_json.h"
@@ -60,13 +60,13 @@ std::string ending_text(const StoredAttempt& attempt) {
   return attempt.detail.empty() ? text : text + ": " + attempt.detail;
 }
 
-// Why a report did not count; empty: it did.
+// Why a report did not count, or holds no score; empty: it counted.
 std::string ignored_text(const StoredReport& report) {
   if (!report.ignored.empty()) return report.ignored;
   return report.late ? "late: the decision was taken without it" : "";
 }
 
-// Where it runs; empty: on this machine.
+// Where the attempt ran; empty: on the machine of its manager.
 std::string place_text(const StoredAttempt& attempt) {
   return attempt.host.empty() ? attempt.worker
                               : fmt::format("{} on {}", attempt.worker, attempt.host);
@@ -139,7 +139,7 @@ std::string whole_text(const StoredExperiment& experiment, const StoredTrial& wh
     text += fmt::format(", began {}, {}", time_text(trial.start_time), took(trial, console.now));
   text += fmt::format(", {} attempts, {} failures, {} reports\n", trial.attempts, trial.failures,
                       trial.reports);
-  // NaN is what a user looks for here; dump_json() would hide it.
+  // Not by dump_json(), which writes NaN as null: a user looks here to find it.
   if (!trial.final_metric.is_null()) text += "final " + dump_python_json(trial.final_metric) + "\n";
   if (!trial.last_metric.is_null())
     text += "last report " + dump_python_json(trial.last_metric) + "\n";
@@ -157,7 +157,8 @@ std::string whole_text(const StoredExperiment& experiment, const StoredTrial& wh
          reports_text(whole, console.width);
 }
 
-// For programs: nothing else may be on standard output.
+// Prints the parameters for other programs. Notes go to standard error, since standard output must
+// contain nothing else.
 Result<int> print_parameters(const std::vector<TrialRecord>& best,
                              const StoredExperiment& experiment, const std::string& format,
                              const Console& console) {

@@ -1,6 +1,6 @@
 #pragma once
-// The sub-commands that only look: they read the store, whether a manager runs or not, and print.
-// Each yields the exit code; an error is for standard error, and means kExitFailed.
+// The sub-commands that only read the store, whether a manager runs or not, and print. Each returns
+// the exit code. An error means kExitFailed; main() prints it on standard error.
 #include "base/result.h"
 #include "manager/cli/commands/console.h"
 #include "manager/cli/options.h"

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-constexpr double kSeconds = 2;  // whoever only looks does not wait long for a busy manager
+constexpr double kSeconds = 2;  // a command that only looks must not wait long for a busy manager
 
 }  // namespace
 

@@ -5,8 +5,8 @@
 
 namespace attune {
 
-// Puts into `reason` of each pending trial why it waits. Its manager knows; is there none, that is
-// why.
+// Asks the manager why each pending trial waits, and puts that into its `reason`. If no manager
+// runs, the reason says so.
 void fill_wait_reasons(const StoredExperiment& experiment, std::vector<TrialRecord>& trials);
 
 }  // namespace attune
