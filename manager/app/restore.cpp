@@ -11,12 +11,14 @@
 namespace attune {
 namespace {
 
-// A late one that counts is the last word of a trial that the user has stopped.
+// Whether a result counts. `late` does not matter: a late FINAL of a trial that the user has
+// stopped may count.
 bool counts(const StoredReport& report) {
   return report.type != "request_parameter" && report.counts;
 }
 
-// The criteria that look at results need them all again; the others only need counts.
+// Whether a criterion looks at results or at the time between them, so that all reports must be
+// read again. The other criteria need only the counts of trials.
 bool needs_reports(const StopRules& rules) {
   return rules.max_trial_seconds || rules.max_cost || rules.max_evaluations ||
          !rules.max_metric.empty() || !rules.min_metric.empty() || !rules.reach_up.empty() ||
@@ -33,8 +35,8 @@ bool asks_for_more(const StoredReport& report) {
   return report.type == "request_parameter" && report.counts;
 }
 
-// As the runner counted when it happened: a final result when its attempt had ended well, or had
-// asked for the next configuration.
+// Counts the reports of a trial in `status` as the runner has counted them: an intermediate result
+// at once, a FINAL when its attempt had ended well or had asked for the next configuration.
 void replay(TuningStatus& status, const StoredTrial& trial) {
   const std::string& job = trial.trial.job_id;
   auto report = trial.reports.begin();
@@ -96,11 +98,11 @@ void count(RestoredExperiment& restored, const TrialRecord& trial, const Experim
   }
 }
 
-// What was decided about the attempt that runs. That the experiment ended is no decision about it.
-// An end goes before a pause, so that the last one holds.
+// The end that the running attempt was asked for; nothing: none. The newest decision holds, since
+// only an end may follow a pause. An interrupt of the experiment is no decision about the trial.
 std::optional<EndAsked> asked_of(const StoredTrial& whole, const StoredAttempt& attempt) {
   for (auto decision = whole.decisions.rbegin(); decision != whole.decisions.rend(); ++decision) {
-    // An earlier version has not written of which one it was.
+    // Earlier versions did not store the attempt of a decision; then the time must do.
     const bool before =
         decision->attempt ? *decision->attempt < attempt.attempt : decision->time < attempt.started;
     if (before) break;
@@ -115,18 +117,19 @@ const StoredCheckpoint* find_checkpoint(const StoredTrial& whole, const std::str
   return found == whole.checkpoints.end() ? nullptr : &*found;
 }
 
-// What the next attempt of a trial that waits starts from.
+// The checkpoint from which the next attempt of a waiting trial starts.
 std::string next_start(const TrialRecord& record, const std::optional<StoredAttempt>& last) {
   if (!last) return record.proposed.checkpoint_from;
-  // Its start was kept, and did not come off.
+  // The next attempt is stored already, but its start has failed.
   if (last->attempt >= record.attempts) return last->from_checkpoint;
-  // The decider may have let it go on from another one.
+  // When the decider resumes a paused trial, it may choose another checkpoint.
   const bool resumed = last->ending == Ending::paused && !record.proposed.resume_job.empty();
   if (resumed && !record.proposed.checkpoint_from.empty()) return record.proposed.checkpoint_from;
   return record.checkpoint;
 }
 
-// What its attempts have called final: held, of the one that runs, and told.
+// Restores from the FINAL reports what the running attempt holds (finals), and which configurations
+// have been told (told). `runs`: the trial is running.
 void add_results(RestoredExperiment::Trial& trial, const StoredTrial& whole, bool runs) {
   int attempt = -1;
   for (const StoredReport& report : whole.reports) {
@@ -142,12 +145,13 @@ void add_results(RestoredExperiment::Trial& trial, const StoredTrial& whole, boo
           {metric->parameter_id, report.text, std::move(metric->value), report.time, report.ran});
   }
   if (!runs || attempt != trial.record.attempts - 1) trial.finals.clear();
-  // An earlier version has written it before the end of the attempt.
+  // An earlier version stored a final metric before its attempt had ended. It does not count yet.
   const bool complete = trial.asked && trial.asked->kind == EndAsked::Kind::complete;
   if (trial.told.empty() && !complete) trial.record.final_metric = nullptr;
 }
 
-// How far it has come, as the runner has counted, and how long its last attempt had run then.
+// Restores the steps of the trial, as the runner has counted them, and the time of its last
+// attempt.
 void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole) {
   std::vector<ParameterId> ids = trial.ids;
   ids.push_back(trial.record.proposed.parameter_id);
@@ -168,6 +172,7 @@ void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole) {
   }
 }
 
+// `knows_saving`: RunnerState says which checkpoints were being saved.
 RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
                                      bool knows_saving) {
   RestoredExperiment::Trial trial;
@@ -185,7 +190,8 @@ RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTri
   if (!unfinished.attempt) return trial;
   const StoredAttempt& attempt = *unfinished.attempt;
   if (runs) trial.start_from = attempt.from_checkpoint;
-  // Killed between the end of its last attempt and the save that comes with it.
+  // Without a RunnerState: the manager may have been killed after the attempt was paused or
+  // stopped, and before its files became a checkpoint.
   const bool stopped = attempt.ending == Ending::paused || attempt.ending == Ending::stopped;
   trial.save_first =
       !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
@@ -195,7 +201,7 @@ RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTri
   return trial;
 }
 
-// All of them name folders.
+// Checks the names from the store, because folders are named after them.
 Result<void> check_names(const RestoredExperiment& restored) {
   const auto checkpoint = [](const std::string& id) {
     return id.empty() ? Result<void>() : check_name("the checkpoint", id);
@@ -277,7 +283,8 @@ Result<std::vector<Again>> to_try_again(StoreReader& reader, const StoredExperim
     const auto ending = whole.attempts.empty() ? std::nullopt : whole.attempts.back().ending;
     const auto ended_as = ending ? failure_class(*ending) : std::nullopt;
     if (ended_as != failure) continue;
-    // Once each: the same command again, after a kill, must not try everything twice.
+    // A trial is tried again only once: if the command is given again after a kill, it must not add
+    // all trials a second time.
     if (std::ranges::find(whole.decisions, "retry", &StoredDecision::action) !=
         whole.decisions.end())
       continue;

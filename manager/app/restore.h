@@ -1,5 +1,5 @@
 #pragma once
-// What a new manager of an experiment starts from: the store's last word.
+// Reads from the store what a new manager needs to continue an experiment.
 #include "base/result.h"
 #include "manager/experiment/experiment.h"
 #include "manager/store/store_reader.h"
@@ -7,18 +7,17 @@
 
 namespace attune {
 
-// `state`: of StoreReader::conversation(), if there is one.
+// `state`: StoredConversation::manager; nothing: the store has no conversation.
 Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExperiment& stored,
                                           const Experiment& experiment,
                                           std::optional<RunnerState> state);
 
-// The results of all trials that have ended, and those that were imported: what a decider is told
-// that knows nothing.
+// The results of all succeeded trials, and the imported ones, to tell to a decider without memory.
 Result<std::vector<ImportData::Record>> ended_results(StoreReader& reader,
                                                       const StoredExperiment& stored);
 
-// `attune resume --retry failed=restart`: what trials that ended so had tried, to be tried again by
-// new trials. (The old ones stay what they are: the tuner has been told of their end.)
+// For `attune resume --retry failed=restart`: the configurations of trials that ended with this
+// failure, for new trials. The old trials stay as they are, since the tuner knows that they ended.
 struct Again {
   std::string job_id;  // of the old trial
   json parameters;

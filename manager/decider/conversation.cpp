@@ -76,7 +76,7 @@ Result<Conversation::Begun> Conversation::go_on(std::uint64_t through) {
     if (number++ > through) untaken_ += size_of(command);
   }
   open_ = met_ = true;
-  outbox_.set_counts(counts_);  // without counts the store keeps neither conversation nor state
+  outbox_.set_counts(counts_);  // before it, the store does not write the RunnerState
   return Begun::exactly;
 }
 

@@ -43,9 +43,9 @@ class Conversation {
   // A PO has come. Returns whether it answers a ping() of this class, so that nobody else needs it.
   bool acknowledged(const Pong& pong);
 
-  // Adds two commands: RC tells the daemon which answers are stored, PI asks which commands the
-  // daemon has in its journal. Does nothing unless wants_ping(). say() does it after kPingEvery
-  // commands; besides, the owner calls it by a timer.
+  // Adds the command PI, which asks up to which command the daemon's journal is written. Before it,
+  // if there are new answers, RC, which tells the daemon that they are stored. Does nothing unless
+  // wants_ping(). say() calls it after kPingEvery commands; besides, the owner calls it by a timer.
   static constexpr std::uint64_t kPingEvery = 256;
   void ping();
   bool wants_ping() const { return said_since_ping_ > 0 && !ping_open_; }

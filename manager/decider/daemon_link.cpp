@@ -145,6 +145,10 @@ void DaemonLink::break_off(std::string what, std::string words) {
   lost(std::move(what));
 }
 
+// Something has happened after which no more frames may come: an error (`what`), the end of the
+// daemon's output, a failed write, its exit, or end(). They come in any order. When the exit status
+// is known, and the output has been read to its end or broken off, the link settles; else it waits
+// for the rest for a limited time.
 void DaemonLink::lost(std::string what) {
   if (settled_) return;
   if (lost_.empty()) lost_ = std::move(what);

@@ -108,6 +108,8 @@ struct Store::State {
     return keep_folder ? keep_folder() : Result<void>();
   }
 
+  // In this order, so that after an error the old database stays in use, and the next commit()
+  // tries again.
   Result<void> write_anew() {
     const fs::path file = working_directory / kStoreFile;
     side_files.remove(file);

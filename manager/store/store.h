@@ -76,8 +76,8 @@ class Store {
   // Why the tuner proposes nothing for now; empty: it proposes.
   Result<void> set_reason(const std::string& reason);
   Result<void> update_file(const json& file);  // replaces the stored experiment file
-  // Writes how the experiment ended, and commits. Changes that could not be written before are
-  // dropped: only this one is tried.
+  // Writes how the experiment ended, and commits. Changes that are not committed yet are dropped:
+  // only this one is tried.
   Result<void> end(const ExperimentEnd& outcome, double time, double ran);
 
   Result<void> add_trial(const TrialRecord& trial, double time);
@@ -98,9 +98,8 @@ class Store {
   Result<void> add_imports(const std::vector<ImportData::Record>& records, double time);
   Result<void> add_event(const RunnerEvent& event, double time);
 
-  // The conversation with the daemon, see Outbox. The next commit() writes counts and state. The
-  // state is written only together with counts: before set_counts(), and after
-  // forget_conversation(), the experiment has no conversation.
+  // The conversation with the daemon, see Outbox. The next commit() writes counts and state, but
+  // neither before the first set_counts() nor after forget_conversation().
   Result<void> add_command(std::uint64_t number, const Frame& command);
   Result<void> drop_commands(std::uint64_t first, std::uint64_t last);
   void set_counts(const Outbox::Counts& counts);

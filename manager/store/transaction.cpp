@@ -48,6 +48,7 @@ Result<void> Transaction::write(SqlStatement& statement, std::span<const SqlValu
 
 Result<void> Transaction::change(SqlStatement& statement, std::initializer_list<SqlValue> values) {
   if (broken_) return std::unexpected(*broken_);
+  // Kept before it is written: if this or a later write fails, SQLite undoes all since the commit.
   if (patient_) {
     Change change{&statement, {}};
     for (const SqlValue& value : values) change.values.emplace_back(value);
@@ -85,6 +86,7 @@ Result<bool> Transaction::commit() {
   return true;
 }
 
+// Leaves the state of a failure that may pass, so that the next commit() writes all changes again.
 void Transaction::set_aside() {
   if (open_) std::ignore = rollback_.run({});
   open_ = false;

@@ -110,7 +110,7 @@ void CheckpointKeeper::thin(const std::string& job_id, Ids& gone) {
   const bool none = owner.ended && rules_.delete_at_end;
   const std::size_t keep = none ? 0 : static_cast<std::size_t>(std::max(rules_.keep, 1));
   std::size_t surplus = owner.ids.size() > keep ? owner.ids.size() - keep : 0;
-  for (const std::string& id : Ids(owner.ids)) {
+  for (const std::string& id : Ids(owner.ids)) {  // a copy: take() removes from owner.ids
     if (surplus == 0) return;
     --surplus;
     if (!needed(id)) take(id, gone);

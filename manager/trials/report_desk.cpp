@@ -141,7 +141,7 @@ void ReportDesk::hold(LiveTrial& trial, TrialReport report) {
     announcer_.warn(fmt::format("trial {}: the final metric {}", trial.record.job_id, lack),
                     trial.record.job_id);
   }
-  // Late for the store, too: the trial may have written it before it was asked to end.
+  // Even if the backend has not marked it: it may have been on its way when the end was asked for.
   if (trial.asked) report.late = true;
   store_.add_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
   trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});

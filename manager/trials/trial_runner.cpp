@@ -51,6 +51,7 @@ void TrialRunner::start() {
 }
 
 void TrialRunner::pump() {
+  // While the store is stalled, nothing happens but the next try to commit.
   if (guard_.stalled() && !over_) {
     if (!guard_.may_try() || (!keep() && !over_)) return;
   }
@@ -182,11 +183,12 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.finals.clear();
   // steps_saved is known for record.checkpoint only. From another checkpoint, such as that of
   // another trial, the steps begin with 0.
-  // A checkpoint of another trial says nothing about the steps of this one.
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
   trial.steps.begin(goes_on ? trial.steps_saved : 0);
   set_status(trial, TrialStatus::running);
   tell_state();
+  // Committed before the backend starts it: after a crash a later manager must know of an attempt
+  // that may run. If the commit fails, the trial waits again.
   const auto kept = store_.begin_attempt(record, trial.start_from);
   observer_.on_attempt(record);
   if (!note(kept)) {

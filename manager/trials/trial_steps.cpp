@@ -37,6 +37,7 @@ std::int64_t TrialSteps::offset_of(std::int64_t sequence,
                                    std::optional<std::int64_t> iteration) const {
   if (before_ == 0) return 0;
   const auto near = [this](std::int64_t step) { return std::abs(step - before_) <= kFarthest; };
+  // A number that is too far from before_ counts something else; this result is then step before_.
   if (sequence > 0) return near(sequence) ? 0 : before_ - sequence;
   if (iteration && step_is_iteration_ && near(*iteration - 1)) return *iteration - 1;
   return before_;

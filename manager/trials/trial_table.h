@@ -109,8 +109,8 @@ class TrialTable final : public Startable {
   Order pending_, running_, paused_;
   std::size_t waiting_ = 0;
   std::map<std::pair<double, std::int64_t>, LiveTrial*> deadlines_;  // key: deadline, sequence
-  // No two trials have ever asked for different resources: when one does not fit, none does, and
-  // first_of() need not look at the others.
+  // All trials ask for the same resources, so that first_of() need not look at others when one does
+  // not fit. Stays false once two trials differed.
   bool uniform_ = true;
 };
 

@@ -12,10 +12,9 @@ namespace attune {
 struct Console {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  std::FILE* in =
-      nullptr;            // a terminal where a person can answer questions; nullptr: there is none
-  std::size_t width = 0;  // of the terminal in characters; 0: `out` is no terminal
-  double now = 0;         // seconds since 1970-01-01 UTC
+  std::FILE* in = nullptr;  // where a person can answer questions; nullptr: nobody can
+  std::size_t width = 0;    // of the terminal in characters; 0: `out` is no terminal
+  double now = 0;           // seconds since 1970-01-01 UTC
 };
 
 void print(const Console& console, const std::string& text);
