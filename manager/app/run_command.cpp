@@ -143,7 +143,7 @@ Result<NewExperimentSetup> prepare_new(Experiment experiment, const std::string&
 }
 
 BusyWait wait_for_store(const fs::path& folder, std::function<bool()> goes_on) {
-  constexpr double kSilent = 2;  // seconds: nobody need know of less
+  constexpr double kSilent = 2;  // seconds; a shorter wait needs no message
   const auto wait_on = [said = std::make_shared<bool>(false), file = (folder / kStoreFile).string(),
                         goes_on = std::move(goes_on)] {
     if (!std::exchange(*said, true))

@@ -12,6 +12,8 @@
 namespace attune {
 namespace {
 
+// The error for a failure of the socket. The experiment's lock says whether a manager runs: the
+// socket's file remains when a manager is killed, and a manager that runs may not answer.
 std::unexpected<ControlError> failed(const std::filesystem::path& directory,
                                      const std::string& what) {
   if (!ExperimentLock::is_held(directory))

@@ -69,11 +69,11 @@ void SyncedDecider::close() {
 }
 
 void SyncedDecider::kill() {
-  ended_ = true;  // nothing follows
+  ended_ = true;  // the decider makes no further call that would set it
   decider_.kill();
 }
 
-// ---- from the decider
+// ---- calls of the decider: most are held until hand_over()
 
 void SyncedDecider::hand_over() {
   // Moved out first: the listener may tell the decider more, which may answer at once.

@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of StoreReader share.
+// Shared by the sources that implement StoreReader.
 #include <fmt/format.h>
 
 #include <filesystem>

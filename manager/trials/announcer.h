@@ -1,5 +1,5 @@
 #pragma once
-// Tells what happens to everybody who must know: the text log, the store and the observer.
+// Passes events on to the text log, the store and the observer.
 #include <string>
 #include <utility>
 
@@ -15,10 +15,11 @@ class Announcer {
   Announcer(TrialStore& store, TrialObserver& observer, Log log)
       : store_(store), observer_(observer), log_(std::move(log)) {}
 
-  void changed(const TrialRecord& trial);
-  void event(const RunnerEvent& event);
-  void warn(const std::string& text, const std::string& job_id = {});  // that it is about
-  void notice(const std::string& text);
+  void changed(const TrialRecord& trial);  // to store and observer
+  void event(const RunnerEvent& event);    // to store and observer
+  // To all three. `job_id`: the trial that the warning concerns; empty: the experiment.
+  void warn(const std::string& text, const std::string& job_id = {});
+  void notice(const std::string& text);  // to all three
 
  private:
   TrialStore& store_;

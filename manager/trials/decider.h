@@ -21,7 +21,7 @@ namespace attune {
 struct ProposedTrial {
   ParameterId parameter_id;
   json parameters;
-  std::string text;  // the NewTrialJob payload, byte for byte: what the trial and on_end() must get
+  std::string text;  // the NewTrialJob payload, byte for byte: the trial and TrialEnd get it
   std::string resume_job = {};       // continue this paused trial with it
   std::string checkpoint_from = {};  // start from this checkpoint
 };
@@ -41,8 +41,9 @@ class Decider {
    public:
     virtual ~Listener() = default;
     // The decider knows nothing of the experiment. The listener tells it existing results and
-    // trials with import() and readopt(); from now on it may call everything. A second call means
-    // that the decider has lost its memory, and all open requests.
+    // trials with import() and readopt(); from now on it may call everything. A call after an
+    // earlier on_ready() or on_resumed() means that the decider has lost its memory, and with it
+    // all open requests.
     virtual void on_ready() = 0;
     // Comes instead of the first on_ready() when the decider continues as if it had never ended.
     // The listener names existing trials with recall(); requests that were open still are.

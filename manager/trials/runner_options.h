@@ -17,9 +17,10 @@ namespace attune {
 
 struct RunnerOptions {
   int concurrency = 1;
-  std::optional<std::int64_t> max_trials;  // then no trial is added; the last ones run to their end
-  std::optional<double> max_seconds;       // then the experiment ends, and stops running trials
-  std::optional<double> max_trial_seconds;            // of one attempt, which is then stopped early
+  // Then the runner takes no more proposals, and lets the last trials run to their end.
+  std::optional<std::int64_t> max_trials;
+  std::optional<double> max_seconds;        // then the experiment ends, and stops running trials
+  std::optional<double> max_trial_seconds;  // of one attempt, which is then stopped early
   std::vector<Objective> objectives = {Objective{}};  // the first one is the score of a trial
   // Where trials report their results, for messages.
   std::string result_place = "in a FINAL record in $NNI_SYS_DIR/.nni/metrics";

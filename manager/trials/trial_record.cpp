@@ -62,7 +62,7 @@ std::optional<double> reported_value(const json& final_metric, const std::string
 std::string lack_text(const json& final_metric, const std::vector<Objective>& objectives) {
   const std::string names = missing_metrics(final_metric, objectives);
   if (names.empty()) return "";
-  const std::string metric = dump_python_json(final_metric);  // NaN is what is to be seen
+  const std::string metric = dump_python_json(final_metric);  // dump_json() would show NaN as null
   if (objectives.size() > 1)
     return fmt::format("{} lacks a finite {}: it is never the best", metric, names);
   return fmt::format("{} is neither a finite number nor an object whose {} is one", metric, names);

@@ -55,7 +55,7 @@ Result<int> view(const ConfigOptions& options, const Console& console) {
   return kExitOk;
 }
 
-// Whoever presses a key wants no error in the middle of the line.
+// Prints no error: the user has pressed the completion key, and is in the middle of a line.
 Result<int> view(const CompletionWordsOptions& options, const Console& console) {
   print_text(console, completion_words(options).value_or(""));
   return kExitOk;

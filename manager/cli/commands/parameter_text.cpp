@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-constexpr const char* kChosen = "_name";  // of a nested choice
+constexpr const char* kChosen = "_name";  // the key that names the chosen option of a nested choice
 
 using Flat = std::vector<std::pair<std::string, json>>;
 
