@@ -1,5 +1,5 @@
-// The program attune, which runs tuning experiments. Only this source asks the system for
-// environment, terminal and random bits.
+// The program attune, which runs tuning experiments. Only this source asks the system for what a
+// command must know of its surroundings (Surroundings, Console).
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ioctl.h>

@@ -156,7 +156,7 @@ bool Conversation::acknowledged(const Pong& pong) {
   const auto number = number_in(pong.token);
   if (!number) return false;
   ping_open_ = false;
-  // Above taken_: this daemon has not been sent so much, so that the answer cannot be trusted.
+  // Ignored above taken_: this daemon has not been sent so many commands.
   if (*number <= counts_.acknowledged || *number > taken_) return true;
   const auto count = static_cast<std::ptrdiff_t>(*number - counts_.acknowledged);
   commands_.erase(commands_.begin(), commands_.begin() + count);

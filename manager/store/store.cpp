@@ -232,7 +232,7 @@ Result<void> Store::update_file(const json& file) {
 }
 
 Result<void> Store::end(const ExperimentEnd& outcome, double time, double ran) {
-  // Drops what could not be written, so that at least the end of the experiment can be.
+  // Drops what is not committed, so that at least the end of the experiment may be written.
   state_->transaction.give_up();
   state_->conversation_changed = false;
   TRY(state_->find_again());

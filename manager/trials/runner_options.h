@@ -17,7 +17,7 @@ namespace attune {
 
 struct RunnerOptions {
   int concurrency = 1;
-  // Then the runner takes no more proposals, and lets the last trials run to their end.
+  // Then the runner declines new trials of the tuner, and lets the last ones run to their end.
   std::optional<std::int64_t> max_trials;
   std::optional<double> max_seconds;        // then the experiment ends, and stops running trials
   std::optional<double> max_trial_seconds;  // of one attempt, which is then stopped early

@@ -41,8 +41,8 @@ struct LiveTrial {
   std::vector<ParameterId> told;
   std::optional<EndAsked> asked;
   bool save_at_end = false;  // conclude() saves a checkpoint
-  // A checkpoint of its own that must be saved before the trial may start again: after a pause, or
-  // after an attempt that was lost with grace. Empty: none.
+  // A checkpoint of its own that must be saved before the trial may start again, for example after
+  // a pause, or after an attempt that was lost with grace. Empty: none.
   std::string pausing;
   TrialSteps steps;
   // Checkpoints that are being saved; for each, steps.done() when the save began.
