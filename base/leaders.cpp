@@ -14,9 +14,10 @@ Leaders::Offered Leaders::offer(Id id, Standing standing) {
   const auto beats = [](const Standing& a, const Standing& b) {
     return dominates(a.values, b.values);
   };
-  // Who dominates it stands before it, whom it dominates behind it. With two objectives the second
-  // one falls from leader to leader: only the last one before it can dominate it, and those that it
-  // dominates are neighbours.
+  // In the order of Standing, whatever dominates the new result stands before it, and whatever it
+  // dominates stands behind it. With two objectives the second objective decreases from leader to
+  // leader. So only the leader just before the new result can dominate it, and those that it
+  // dominates are its next neighbours.
   const bool two = standing.values.size() == 2;
   auto behind = leaders_.upper_bound(standing);
   for (auto before = behind; before != leaders_.begin();) {

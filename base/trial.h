@@ -13,8 +13,8 @@ namespace attune {
 using TrialId = std::int64_t;
 inline constexpr TrialId kImportedTrial = -1;  // every imported outcome carries this id
 
-// As reported, in order, never negated; the first objective first ("default" unless the experiment
-// names it).
+// Metrics as the trial reported them: in its order, never negated. The first objective comes first
+// ("default" unless the experiment names it).
 using Metrics = std::vector<std::pair<std::string, double>>;
 
 // One intermediate result. step counts from 0; resource, time and cost are metrics.
@@ -27,22 +27,23 @@ struct Report {
 enum class End { completed, failed, stopped, diverged, imported };
 enum class Action { keep_going, checkpoint, pause, stop, drop_checkpoint };
 
-// May name any live trial, not only the reporter.
+// What an algorithm wants done with a trial. It may name any live trial, not only the reporter.
 struct Decision {
   TrialId trial = 0;
   Action action = Action::keep_going;
   std::string reason;  // for a human
 };
 
-// With a limit it is not optimised but kept to: results above it (below, if maximised) break it.
-// The first objective of an experiment has none.
+// One metric of the experiment. With a `limit` the metric is a constraint and is not optimised: a
+// result above the limit (below, if maximised) breaks it. The first objective of an experiment has
+// no limit.
 struct Objective {
   std::string metric = "default";
   bool maximize = false;
   std::optional<double> limit = {};
 };
 
-// What an algorithm may know of the experiment that it serves.
+// What a tuner or an assessor is told of its experiment.
 struct Context {
   std::optional<int> max_trials;
   std::optional<int> concurrency;

@@ -1,10 +1,10 @@
-// Annealing: random search around good results, in a neighbourhood that shrinks as results come in.
+// Annealing: random search around good results, in a neighbourhood that shrinks with each result.
 //
 // Source: hyperopt's `anneal` (Bergstra, Yamins, Cox, "Making a Science of Model Search", ICML
-// 2013), which NNI wraps: each parameter takes over the value of one of the best trials, and moves
-// within 1 / (1 + 0.1 T) of its prior's width, T counting the observations of that parameter. The
-// trial is drawn once for all parameters that it defines, by a geometric rank: the best one with
-// probability 1/2, the second with 1/4, and so on.
+// 2013), which NNI wraps. Each parameter takes over the value of one of the best trials, and moves
+// within 1 / (1 + 0.1 T) of its prior's width, where T is the number of observations of this
+// parameter. The trial is drawn once for all parameters that it defines, by a geometric rank: the
+// best with probability 1/2, the second with 1/4, and so on.
 #include <algorithm>
 #include <cmath>
 
@@ -21,24 +21,24 @@ namespace {
 
 enum class Liar { none, best, worst, mean };
 
-// NNI lies only once it has made so many suggestions.
+// NNI uses the constant liar only after so many suggestions.
 constexpr std::int64_t kHonestSuggestions = 20;
 
-// A value near `old`, within `shrink` in (0, 1) times the width of the domain.
+// Draws a value near `old`, within `shrink` times the width of the domain; shrink is in (0, 1).
 struct Near {
   const Domain& domain;
   double old = 0;
   double shrink = 1;
   Rng& rng;
 
-  // Without an order there is no neighbourhood: the old value, mixed with the prior. hyperopt
-  // treats integers the same way.
+  // Without an order there is no neighbourhood: keeps the old value, or with probability `shrink`
+  // draws a new one. hyperopt treats integers in the same way.
   template <class Discrete>
   double operator()(const Discrete&) const {
     return rng.uniform() < shrink ? sample(domain, rng) : old;
   }
 
-  // The window is moved to lie inside the bounds, not cut: it keeps its width near the ends.
+  // The window is moved inside of the bounds and not cut, so it keeps its width near the ends.
   double operator()(const Uniform& bounds) const {
     const double low = to_internal(domain, bounds.low);
     const double high = to_internal(domain, bounds.high);
@@ -69,8 +69,8 @@ class Anneal final : public Tuner {
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) -> Answer {
       Point point = suggest();
-      // As NNI: one random draw instead of a repetition. It may repeat as well; then the next
-      // point of a grid is taken.
+      // As in NNI, a repetition is replaced by a random draw. If that repeats too, dedup_ takes the
+      // next point of a grid.
       if (dedup_.repeats(point)) point = sample(space_, rng_);
       auto fresh = dedup_(std::move(point));
       if (!fresh) return Exhausted{};
@@ -123,7 +123,8 @@ class Anneal final : public Tuner {
 Point Anneal::suggest() {
   const bool lying = liar_ != Liar::none && suggestions_ > kHonestSuggestions && !observed_.empty();
   Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
-  std::vector<const Point*> models;  // the trial that was drawn, then runners-up
+  std::vector<const Point*>
+      models;  // the drawn trial, then others for parameters that it does not define
   for (std::size_t i = 0; i < space_.params.size(); ++i) {
     if (!is_active(space_, point, i)) continue;
     const Domain& domain = space_.params[i].domain;
@@ -145,8 +146,8 @@ Point Anneal::suggest() {
   return point;
 }
 
-// One of the `count` > 0 trials that define parameter i, of geometric rank by loss; a running one
-// stands where its lie puts it, after equal losses.
+// Draws one of the `count` > 0 trials that define parameter i, by a geometric rank of their losses.
+// A running trial is ranked by its pretended loss, after equal ones.
 const Point* Anneal::draw(std::size_t i, std::size_t count, bool lying) {
   std::size_t rank = 0;
   while (rank + 1 < count && rng_.uniform() < 0.5) ++rank;
@@ -210,7 +211,8 @@ Result<void> Anneal::load(const json& state) {
   return {};
 }
 
-// NNI's min and max are those of the metric as it is reported.
+// "min" and "max" are NNI's names: of the metric as reported. So their meaning as a loss depends on
+// the direction.
 Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
   const std::string type = args["constant_liar_type"];
   const bool maximize = context.objectives.at(0).maximize;

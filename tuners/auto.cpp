@@ -1,13 +1,15 @@
 // The default tuner: several search algorithms share one experiment. Each hears of every trial, and
-// they propose in turns, as no one of them is the best on every kind of problem (Benjamins et al.,
-// "carps: A Framework for Comparing N Hyperparameter Optimizers on M Benchmarks", 2025).
+// they propose in turns, because none of them is the best on every kind of problem (Benjamins et
+// al., "carps: A Framework for Comparing N Hyperparameter Optimizers on M Benchmarks", 2025).
 //
-// The rule, measured in docs/tuners.md: the local search begins, as it needs the fewest random
-// results; after ten proposals it takes turns with the Gaussian process of the whole space and the
-// multivariate Parzen estimator. While many trials run the latter has no turns, as it does not
-// spread a batch by what it expects of it. With several objectives or limits, of which the local
-// search does not know, the process takes its turns. Where a fit of a process would take seconds,
-// the estimator is alone.
+// The rule of turns, measured in docs/tuners.md:
+// * The first ten proposals are those of the local search (TuRBO), which needs the fewest random
+//   results. Then it takes turns with the Gaussian process of the whole space (GP) and the
+//   multivariate Parzen estimator (TPE).
+// * While many trials run, the estimator has no turns, because it does not spread a batch by
+//   expected results.
+// * With several objectives or limits, which the local search does not know, GP takes its turns.
+// * In spaces where a fit of a process would take seconds, the estimator proposes alone.
 #include <array>
 #include <memory>
 #include <set>
@@ -27,10 +29,11 @@ enum Member : std::size_t { process, estimator, region };
 
 constexpr std::int64_t kStart = 10;
 constexpr std::array kTurns = {region, process, region, process, region, estimator};
-// Of trials that run, beside the one that is asked for: from so many on the estimator has no turns.
+// With so many running trials (the one that is asked for not counted), the estimator has no turns.
 constexpr std::size_t kMany = 3;
-constexpr std::int64_t kMostProposed = std::int64_t{1} << 53;  // in a state
-constexpr std::size_t kMostDimensions = 100;                   // of a Gaussian process
+constexpr std::int64_t kMostProposed = std::int64_t{1} << 53;  // the largest count in a saved state
+constexpr std::size_t kMostDimensions =
+    100;  // with more, a fit of a Gaussian process takes seconds
 
 class Auto final : public Tuner {
  public:

@@ -45,7 +45,7 @@ class Batch final : public Tuner {
     }
   }
 
-  // One that was given here is out of the list, whatever becomes of it.
+  // A trial that was proposed here has left the list already, whatever becomes of it.
   void adopt(TrialId id, const Point& point) override {
     if (!given_.contains(id)) remove(point);
   }
@@ -83,17 +83,17 @@ class Batch final : public Tuner {
   }
 
  private:
-  // The first waiting candidate that is equal: a list may hold a configuration several times, and
-  // each import stands for one run of it.
+  // Removes the first waiting candidate that equals `point`. Only one: the list may hold a
+  // configuration several times, and each import stands for one run of it.
   void remove(const Point& point) {
     const std::size_t wanted = same_as_[static_cast<std::size_t>(point.values[0])];
     const auto found = std::ranges::find(waiting_, wanted, [this](auto i) { return same_as_[i]; });
     if (found != waiting_.end()) waiting_.erase(found);
   }
 
-  std::vector<std::size_t> same_as_;  // the first equal candidate
+  std::vector<std::size_t> same_as_;  // of each candidate: the first one that is equal
   std::deque<std::size_t> waiting_;   // indices in the order of the list
-  std::set<TrialId> given_;           // trials
+  std::set<TrialId> given_;           // trials that were proposed here
 };
 
 }  // namespace

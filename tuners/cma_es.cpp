@@ -1,10 +1,11 @@
-// CMA-ES (math/cma_es/cma_es.h) for results that come in any order.
+// The tuner CMA-ES (math/cma_es/cma_es.h), for results that come in any order.
 //
-// A generation ends when `population` results of those drawn in it have come. Results of earlier
-// generations, which come late where many trials run at a time, and of trials that were not
-// proposed here take part as well, as injected ones (Hansen 2011); several that are told at once
-// make a larger generation. A trial that fails is the worst; one that never ends delays nothing, as
-// others are drawn.
+// A generation ends when `population` results of trials drawn in it have come. Two other kinds of
+// results take part as injected ones (Hansen 2011): those of trials that were drawn in earlier
+// generations and end late, because many run at a time, and those of trials that were not proposed
+// here. If one tell() has more results than the generation lacks, the generation is larger. A
+// failed trial counts as the worst. A trial that never ends delays nothing, because others are
+// drawn.
 //
 // Results that are there before the first proposal are a warm start
 // (math/cma_es/cma_es_warm_start.h).
@@ -28,14 +29,15 @@ namespace attune {
 namespace cma_es_tuner {
 namespace {
 
-// Beyond, only the diagonal of the covariance matrix is adapted: a draw from a full one of 100
-// dimensions costs 0.2 ms, and its state is 100 kB.
+// With more numeric dimensions than this, only the diagonal of the covariance matrix is adapted: a
+// draw from a full one of 100 dimensions costs 0.2 ms, and its state is 100 kB.
 constexpr std::size_t kFullDimensions = 100;
 
-// Draws until one is a configuration that was not tried before and breaks no constraint.
+// Draws, at most, until one is a configuration that was not tried before and breaks no constraint.
 constexpr int kDraws = 30;
 
-// Fewer results are no distribution: they take part in the first generation.
+// A warm start needs this many results. Fewer do not make a distribution; they take part in the
+// first generation.
 constexpr std::size_t kWarmResults = 10;
 
 constexpr double kWorst = CmaKnown::kWorst;
@@ -82,17 +84,18 @@ class CmaEsTuner final : public Tuner {
   Space space_;
   CmaEncoding encoding_{Space{}};
   Deduplicator dedup_{Space{}};
-  SeenPoints corners_{Space{}};  // proposed, with all reals at an end: draws that come again
+  // Proposed points with all reals at an end of their range: they can be drawn again.
+  SeenPoints corners_{Space{}};
   RestartSchedule schedule_{Restarts::none, 4};
-  std::optional<CmaEs> numbers_;  // none without coordinates
+  std::optional<CmaEs> numbers_;  // none if the space has no numeric coordinates
   CmaCategories categories_{{}};
   CmaHistory history_{1, 4};
   bool begun_ = false;
   double best_ = kWorst;           // of all results
   std::int64_t generation_ = 0;    // counted over all runs
   std::int64_t run_begin_ = 0;     // the first generation of this run
-  std::vector<CmaKnown> results_;  // of this generation; before the first proposal all there are
-  std::size_t own_results_ = 0;    // those of trials that were drawn in this generation
+  std::vector<CmaKnown> results_;  // of this generation; before the first proposal, of all
+  std::size_t own_results_ = 0;    // how many of them were drawn in this generation
   std::map<TrialId, CmaRunning> running_;
 };
 
@@ -123,7 +126,8 @@ void CmaEsTuner::start_run(CmaStart start) {
   run_begin_ = ++generation_;
 }
 
-// With the population and the step of the schedule's present run.
+// Starts a run at a random place, with the population and the step size that the schedule gives to
+// this run.
 void CmaEsTuner::start_anywhere() {
   CmaStart start{{}, settings_.sigma * schedule_.run().sigma_factor};
   for (std::size_t i = 0; i < encoding_.cells().size(); ++i) start.mean.push_back(rng_.uniform());
@@ -134,7 +138,7 @@ Answer CmaEsTuner::propose(TrialId id) {
   begin();
   running_.erase(id);
   CmaRunning next = draw();
-  // What is likely here was tried: time to look elsewhere.
+  // All that the distribution is likely to draw was tried already: the search continues elsewhere.
   if (is_known(next.point) && settings_.restarts != Restarts::none) {
     start_anywhere();
     next = draw();
@@ -144,6 +148,7 @@ Answer CmaEsTuner::propose(TrialId id) {
   if (!fresh) return Exhausted{};
   next.point = *fresh;
   if (encoding_.is_cut_off(next.x, next.point)) corners_.insert(next.point);
+  // dedup_ replaced the point by one of the grid, which the distribution did not draw.
   if (repeats) {
     next.x = encoding_.coordinates(next.point);
     next.injected = true;
@@ -180,7 +185,7 @@ void CmaEsTuner::hear(const Outcome& outcome) {
 
   const auto found = outcome.end == End::imported ? running_.end() : running_.find(outcome.trial);
   if (found == running_.end()) {
-    // In the middle of a search only what is better than all else has something to say.
+    // In the middle of a search, a foreign result counts only if it is the best of all.
     if (!has_loss || (begun_ && !improves)) return;
     known.x = encoding_.coordinates(outcome.point);
     results_.push_back(std::move(known));
@@ -188,6 +193,8 @@ void CmaEsTuner::hear(const Outcome& outcome) {
   }
   CmaRunning ended = std::move(found->second);
   running_.erase(found);
+  // A trial of an earlier run says nothing about the present distribution, unless it is the best of
+  // all.
   if (ended.generation < run_begin_ && !improves) return;
   known.x = std::move(ended.x);
   known.point = std::move(ended.point);
@@ -237,9 +244,10 @@ void CmaEsTuner::end_generation() {
   }
   results_.clear();
   own_results_ = 0;
-  if (losses.empty()) return;  // nothing to tell them apart by
+  if (losses.empty()) return;  // all failed: there is nothing to rank
 
-  // Without restarts an exhausted distribution stays: its numbers would leave their range.
+  // Without restarts an exhausted distribution is kept but not updated: its numbers would leave
+  // their range.
   if (numbers_ && !numbers_->is_exhausted()) {
     numbers_->update(ranked);
     numbers_->bound_mean(0, 1);

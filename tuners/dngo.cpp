@@ -23,12 +23,15 @@ struct Settings {
   int candidates = 1000;
 };
 
-constexpr std::size_t kMostRows = 500;  // of larger histories the model learns a part
-constexpr std::size_t kFirst = 10;      // results before the first training, or fewer
-constexpr double kMostWork = 2e9;  // parameters times presentations of a training: some seconds
+constexpr std::size_t kMostRows = 500;  // the model learns a part of a larger history
+// Results before the first training; fewer if trials_per_update is smaller.
+constexpr std::size_t kFirst = 10;
+// The most that a training may cost: parameters times presented results. It takes some seconds.
+constexpr double kMostWork = 2e9;
 
 std::vector<OneHot::Dimension> dimensions(const SearchRecord& record, Rng rng) {
-  // Encoded without what a choice may put to sleep.
+  // Encodes a point whose conditional parameters are all inactive: NaN marks the dimensions that
+  // can be inactive.
   const Space& space = record.space();
   Point awake = sample(space, rng);
   for (std::size_t i = 0; i < space.params.size(); ++i) {
@@ -65,10 +68,11 @@ class Dngo final : public ModelTuner {
 
   Settings settings_;
   DeepRegression model_{{}};
-  std::size_t trained_at_ = 0;  // size of the history at the last training; 0: none
-  // Of the fit, which is a function of network and history, and is not saved.
+  // Size of the history at the last training; 0: never trained.
+  std::size_t trained_at_ = 0;
+  // State of the fit. It is not saved, because it follows from the network and the history.
   std::size_t fitted_at_ = 0;
-  std::vector<std::size_t> members_;  // of the history, in the model
+  std::vector<std::size_t> members_;  // index in the history of each row of the model
   std::vector<double> targets_;
 };
 
@@ -78,7 +82,8 @@ Point Dngo::suggest() {
     return record_.draw(rng_);
   }
   update();
-  // All running trials at once, in a copy: added one by one the last bits would be others.
+  // Adds all running trials at once, to a copy of the model. Adding them one by one as they start
+  // would give other last bits than adding them all after a restart.
   DeepRegression model = model_;
   std::vector<double> running;
   for (const auto row : record_.running(kMostPretended)) {
@@ -115,14 +120,15 @@ void Dngo::update() {
   fitted_at_ = history.size();
 }
 
-// As often as the user wants; sooner while each result is news.
+// The network is trained again after `update_every` results; sooner at first, after half as many
+// results as there were, when each still tells something new.
 bool Dngo::must_train() const {
   const std::size_t step = std::clamp<std::size_t>(trained_at_ / 2, 1, settings_.update_every);
   return trained_at_ == 0 || record_.history().size() >= trained_at_ + step;
 }
 
-// The epochs of as many results as are new in an update: so trainings cost the same, whatever the
-// size of the history, and go on where the last one ended.
+// A training presents `epochs` times as many results as an update brings, whatever the size of the
+// history. So all trainings cost the same; each continues with the weights of the last one.
 std::size_t Dngo::presentations(std::size_t rows) const {
   const auto wanted = static_cast<double>(settings_.epochs) *
                       static_cast<double>(std::min(rows, settings_.update_every));

@@ -1,13 +1,14 @@
-// A portfolio of tuners that learns which of them finds improvements here.
+// A portfolio of tuners that learns which of them finds improvements in this experiment.
 //
 // Source: the AUC bandit of Ansel et al., "OpenTuner: An Extensible Framework for Program
-// Autotuning" (PACT 2014), section 3.2, after Fialho, Schoenauer, Sebag (GECCO 2010). Of the last
-// `window` results that the members proposed, member t has n_t; its credit is the area under the
-// curve of its new bests, later ones counting more, and the member with the largest
+// Autotuning" (PACT 2014), section 3.2, after Fialho, Schoenauer, Sebag (GECCO 2010). It looks at
+// the last `window` results of trials that the members proposed; member t has n_t of them. The
+// credit of a member is the area under the curve of its new bests, where later ones count more. The
+// member with the largest
 //
 //   2 / (n_t (n_t + 1)) * sum of the positions i of its new bests + C sqrt(2 log(sum n) / n_t)
 //
-// proposes next; who has no result in the window comes first.
+// proposes next. A member with neither a result in the window nor a running trial comes first.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -26,7 +27,7 @@ struct Settings {
   double exploration = 0.05;
 };
 
-// What the bandit knows of one of the last results.
+// One result in the window.
 struct Try {
   std::size_t member = 0;
   bool improved = false;
@@ -82,7 +83,8 @@ class Ensemble final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  // Whether it is a new best: by the first objective, among those that break the limits least.
+  // Whether the outcome is a new best. It compares the violation of limits first, then the first
+  // objective.
   bool improves(const Outcome& outcome) {
     const auto values = objectives_(outcome);
     if (!values) return false;
@@ -98,7 +100,7 @@ class Ensemble final : public Tuner {
     owners_.emplace(id, member);
     ++running_[member];
   }
-  // Who proposed a trial, once.
+  // Removes the owner of a running trial, and returns it: the member that proposed it, if any.
   std::optional<std::size_t> forget(TrialId id) {
     const auto owner = owners_.find(id);
     if (owner == owners_.end()) return std::nullopt;
@@ -113,13 +115,13 @@ class Ensemble final : public Tuner {
   Portfolio members_;
   Settings settings_;
   Objectives objectives_;
-  std::map<TrialId, std::size_t> owners_;  // of trials that run
+  std::map<TrialId, std::size_t> owners_;  // running trial -> the member that proposed it
   std::vector<std::size_t> running_;       // how many of them, for each member
   std::deque<Try> tries_;                  // oldest first
   std::optional<Best> best_;
 };
 
-// A trial that runs counts as one that brought nothing, so that a batch is shared.
+// A running trial counts as one without an improvement, so that the members share a batch.
 std::size_t Ensemble::choose() const {
   std::vector<double> count(members_.size()), area(members_.size());
   for (const auto& [member, improved] : tries_) {
@@ -155,7 +157,7 @@ json Ensemble::save() const {
           {"best", save_numbers(best)}};
 }
 
-// Pairs of whole numbers: any and one below `end`, or the reverse.
+// Reads an array of pairs of integers. The callers check their ranges.
 Result<std::vector<std::pair<std::int64_t, std::int64_t>>> pairs_at(const json& state,
                                                                     std::string_view key) {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
@@ -202,7 +204,8 @@ Result<void> Ensemble::load(const json& state) {
   return {};
 }
 
-// Those that follow a schedule of their own, or write parameters of their own, cannot share.
+// Tuners that cannot share an experiment: they follow their own schedule, or write their own
+// parameters.
 constexpr const char* kAlone[] = {"Batch", "GridSearch", "ensemble", "auto"};
 
 Result<Portfolio> portfolio(const std::string& names, const Context& context, const Rng& rng) {

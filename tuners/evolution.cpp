@@ -1,12 +1,12 @@
 // Evolution by tournaments of two: the winner stays and has a mutated child, the loser leaves.
 //
 // Source: Real et al., "Large-Scale Evolution of Image Classifiers" (ICML 2017), section 3.1, in
-// NNI's form: first as many random individuals as the population is to hold; then of two drawn at
-// random the worse one is removed, and a copy of the other is tried with one active parameter drawn
-// again.
+// NNI's form. First it tries as many random individuals as the population holds. Then it draws two
+// at random, removes the worse one, and proposes a copy of the other with one active parameter
+// drawn again.
 //
-// An individual with a result is in the population, one without it is either running or not drawn
-// yet. A trial that fails leaves its place to a new random individual.
+// An individual with a result is in the population; one without a result is running or not drawn
+// yet. A failed trial is replaced by a new random individual.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -40,7 +40,7 @@ class Evolution final : public Tuner {
       if (running_.size() >= capacity_) return Answer(NotYet{});
       if (fresh_ > 0) return random_individual(id);
       if (!population_.empty()) return child(id);
-      return Answer(NotYet{});  // all are running
+      return Answer(NotYet{});  // all individuals are running
     });
   }
 
@@ -94,8 +94,8 @@ class Evolution final : public Tuner {
   Space space_;
   Deduplicator dedup_{Space{}};
   std::vector<Individual> population_;  // those with a result
-  std::set<TrialId> running_;           // of those that were proposed here
-  std::size_t fresh_ = 0;               // random individuals that are still to be proposed
+  std::set<TrialId> running_;           // trials that were proposed here
+  std::size_t fresh_ = 0;               // random individuals still to be proposed
 };
 
 Answer Evolution::child(TrialId id) {
@@ -118,8 +118,9 @@ Answer Evolution::child(TrialId id) {
   return Proposal{.point = *std::move(point)};
 }
 
-// One that was not proposed here takes the place of a random one that is still to come; without
-// such, that of the worst, so that a long history of imports leaves its best and not more.
+// Adds an individual that was not proposed here. It replaces a random individual that is still to
+// come; if there is none, the worst one leaves. So of a long list of imports the best ones stay,
+// and the population does not grow.
 void Evolution::immigrate(Individual individual) {
   if (fresh_ > 0) --fresh_;
   population_.push_back(std::move(individual));
@@ -153,7 +154,7 @@ Result<void> Evolution::load(const json& state) {
     loaded.running_.insert(id.get<TrialId>());
   }
   const std::int64_t fresh = TRY(integer_at(state, "fresh"));
-  // Otherwise every request would be answered "not yet", for ever.
+  // Without any individual, every ask() would answer NotYet for ever.
   const bool alive = fresh > 0 || !loaded.population_.empty() || !loaded.running_.empty();
   if (fresh < 0 || fresh > static_cast<std::int64_t>(capacity_) || !alive) {
     return fail("saved state: a population without individuals");

@@ -2,10 +2,10 @@
 // Optimization of Expensive Black-Box Functions", 1998; Snoek, Larochelle, Adams, "Practical
 // Bayesian Optimization of Machine Learning Algorithms", NIPS 2012).
 //
-// Two surrogates answer in turns: one of the losses as they are, which sees how good the best are,
-// and one of the losses bent to a normal distribution, which sees structure among the bad. Alone
-// the bent one is the better of the two after 25 results and the worse after 100; together they are
-// as good as the better one at either.
+// Two models answer in turns. One models the losses as they are, and sees how good the best are.
+// The other models the losses bent to a normal distribution, and sees structure among the bad ones.
+// Alone, the second is better after 25 results and worse after 100; in turns, they are as good as
+// the better one at both.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -30,7 +30,8 @@ struct Settings {
   int most_climbs = 250;
 };
 
-constexpr double kWork = 1.5e6;  // multiplications that the ranking of candidates may cost
+// Multiplications that the ranking of candidates may cost: larger models rank fewer candidates.
+constexpr double kWork = 1.5e6;
 
 class Gp final : public ModelTuner {
  public:
@@ -44,7 +45,7 @@ class Gp final : public ModelTuner {
     return {};
   }
 
-  bool takes_gaps() const override { return true; }  // as below another option
+  bool takes_gaps() const override { return true; }  // a gap is like a parameter of another option
   json save() const override;
   Result<void> load(const json& state) override;
 
@@ -83,7 +84,8 @@ Point Gp::suggest() {
                               rng_);
 }
 
-// A candidate costs the square of the model's rows; how many there are does not matter much.
+// Ranking a candidate costs the square of the model's rows, and fewer candidates hardly make
+// proposals worse, so large models get fewer.
 SearchSettings Gp::search_settings(const GpModel& model) const {
   const auto n = static_cast<double>(model.size());
   const double work = n * n * static_cast<double>(model.outputs());

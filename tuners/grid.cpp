@@ -31,7 +31,7 @@ class GridSearch final : public Tuner {
     });
   }
 
-  // Whatever came out of it: a point that was tried is not visited again.
+  // A point that was tried is not visited again, whatever its result.
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) seen_.insert(outcome.point);
   }

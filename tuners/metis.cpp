@@ -1,10 +1,10 @@
-// Metis: each proposal exploits, explores, or measures again what surprised, whichever promises to
-// lower the expected optimum the most (Li, Liang, Lu, et al., "Metis: Robustly Tuning Tail
+// Metis: a proposal exploits, explores, or measures a surprising result again, whichever promises
+// to lower the expected optimum the most (Li, Liang, Lu, et al., "Metis: Robustly Tuning Tail
 // Latencies of Cloud Systems", USENIX ATC 2018, section 4).
 //
-// The fall of the expected optimum that one more result would bring is the knowledge gradient
-// (Frazier, Powell, Dayanik, "The Knowledge-Gradient Policy for Correlated Normal Beliefs", INFORMS
-// Journal on Computing 2009), here at the two ends of the result's interval.
+// How much one more result lowers the expected optimum is the knowledge gradient (Frazier, Powell,
+// Dayanik, "The Knowledge-Gradient Policy for Correlated Normal Beliefs", INFORMS Journal on
+// Computing 2009). Here it is computed at the two ends of the result's interval.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -28,8 +28,10 @@ struct Settings {
   double exploration_probability = 0.9;
 };
 
-constexpr double kInterval = 1.96;  // deviations on each side that hold 95 % of a normal
-constexpr double kWork = 1e6;       // multiplications that the ranking of candidates may cost
+// 95 % of a normal distribution lie within so many deviations of the mean.
+constexpr double kInterval = 1.96;
+// Multiplications that the ranking of candidates may cost: larger models rank fewer candidates.
+constexpr double kWork = 1e6;
 
 class Metis final : public ModelTuner {
  public:
@@ -48,7 +50,7 @@ class Metis final : public ModelTuner {
  private:
   struct Suggestion {
     Point point;
-    bool again = false;  // known, and measured again on purpose
+    bool again = false;  // a known point, measured again on purpose
   };
 
   Surrogate surrogate() const { return Surrogate(record_.features(), Scale::standardised); }
@@ -66,7 +68,7 @@ class Metis final : public ModelTuner {
 };
 
 Answer Metis::answer(TrialId id) {
-  // A finite space ends when each point was proposed, whatever could be measured again.
+  // A finite space is exhausted when each point was proposed, even if some could be measured again.
   if (exhausted_) return Exhausted{};
   auto [point, again] = suggest();
   if (again) return record_.repeat(id, std::move(point));
@@ -99,7 +101,7 @@ Metis::Suggestion Metis::candidate(const Point& optimum, std::span<const Point> 
   all.push_back({record_.first_unseen(lowest(0, -1, good), rng_)});
   if (settings_.resampling) {
     const auto surprising = surrogate_.most_surprising(record_.history());
-    // An imported one may break a constraint.
+    // The surprising result may be an import that breaks a constraint.
     if (surprising && record_.space().feasible(record_.point(*surprising))) {
       all.push_back({record_.point(*surprising), true});
     }
@@ -109,7 +111,7 @@ Metis::Suggestion Metis::candidate(const Point& optimum, std::span<const Point> 
   });
 }
 
-// Where so much of the mean plus so much of the deviation is lowest.
+// Finds the points where mean_weight * mean + deviation_weight * deviation is lowest.
 std::vector<Found> Metis::lowest(double mean_weight, double deviation_weight,
                                  std::span<const Point> good) {
   const GaussianProcess& model = surrogate_.model();
@@ -134,7 +136,7 @@ std::vector<Found> Metis::lowest(double mean_weight, double deviation_weight,
                             search_settings(), rng_);
 }
 
-// A candidate costs the square of the model's rows.
+// Ranking a candidate costs the square of the model's rows.
 SearchSettings Metis::search_settings() const {
   const auto n = static_cast<double>(surrogate_.model().size());
   const int affordable = static_cast<int>(std::clamp(kWork / (n * n), 40.0, 200.0));

@@ -1,13 +1,13 @@
 // NSGA-II: a genetic algorithm whose population spreads along the best trade-offs.
 //
 // Source: Deb, Pratap, Agarwal, Meyarivan, "A Fast and Elitist Multiobjective Genetic Algorithm:
-// NSGA-II" (IEEE TEC 2002), without generations: the population are the best of everything told so
-// far, each result takes the place of the worst (Durillo, Nebro, Luna, Alba, "On the Effect of the
+// NSGA-II" (IEEE TEC 2002), but without generations. The population is the best of everything told
+// so far, and each new result removes the worst (Durillo, Nebro, Luna, Alba, "On the Effect of the
 // Steady-State Selection Scheme in Multi-Objective Genetic Algorithms", EMO 2009). So no request
-// waits for others, results may come in any order, and crowding is right again after each of them.
+// waits for others, results may come in any order, and crowding is renewed after each result.
 //
-// With one objective the crowded comparison is that of the losses; what breaks a limit is worse
-// than what keeps all (section VI of the paper).
+// With one objective the crowded comparison is that of the losses. A result that breaks a limit is
+// worse than one that keeps all (section VI of the paper).
 #include <algorithm>
 #include <cmath>
 
@@ -23,6 +23,7 @@ namespace attune {
 namespace nsga2_tuner {
 namespace {
 
+// Points that are made, at most, until one is new and breaks no constraint.
 constexpr int kAttempts = 50;
 
 struct Settings {
@@ -71,7 +72,7 @@ class Nsga2 final : public Tuner {
 
   std::size_t width() const { return objectives_.size() + objectives_.limits(); }
 
-  // The better of two.
+  // The better of two random members: the population is sorted, so the smaller index is better.
   const Point& parent() {
     const std::size_t a = rng_.index(points_.size());
     return points_[std::min(a, rng_.index(points_.size()))];
@@ -84,11 +85,11 @@ class Nsga2 final : public Tuner {
   Offspring offspring_{Space{}, {}};
   Deduplicator dedup_{Space{}};
   std::vector<Point> points_;   // the population, the best first
-  std::vector<double> values_;  // of each, what objectives_ says: width() numbers
+  std::vector<double> values_;  // of each point, width() numbers that objectives_ returned
 };
 
-// The first of some that is new and breaks no constraint; in a space that is nearly used up there
-// may be none, then the last.
+// Makes points until one is new and breaks no constraint. In a nearly used-up space there may be
+// none; then it returns the last one.
 Point Nsga2::next() {
   const bool is_random = points_.size() < settings_.population;
   Point point;
@@ -107,7 +108,8 @@ Point Nsga2::next() {
 }
 
 void Nsga2::add(const Point& point, const std::vector<double>& values) {
-  // First, as of equal ones the first is preferred: on a plateau the population still moves.
+  // The newcomer goes to the front, because ranking() prefers the first of equal ones: so the
+  // population keeps moving on a plateau.
   points_.insert(points_.begin(), point);
   values_.insert(values_.begin(), values.begin(), values.end());
   std::vector<std::size_t> order = ranking(values_, objectives_.size(), objectives_.limits());

@@ -1,15 +1,16 @@
 // Proximal policy optimisation over spaces of choices: a policy proposes a batch of configurations,
-// and learns from their ranks when all of it has ended (math/networks/proximal_policy.h).
+// and learns from their ranks when all of them have ended (math/networks/proximal_policy.h).
 //
-// In NNI's form: a batch is `trials_per_update` trials, a request beyond it waits for its end, and
-// a trial that fails counts as the mean of the others. Rewards are ranks within the batch: whatever
-// the metric's unit or outliers, its best and worst trials pull alike.
+// As in NNI, a batch is `trials_per_update` trials, a request beyond it waits until it ends, and a
+// failed trial counts as the mean of the others. Rewards are ranks within the batch, so neither the
+// metric's unit nor an outlier matters: the best and the worst trials have equal influence.
 //
-// The policy is smaller than NNI's LSTM (math/networks/sequence_policy.h). The best of 200 trials
-// on six made-up families of architecture spaces, in deviations of random draws below their mean
-// (100 seeds, 600 pairs): random search 2.68, independent choices 3.85 (3.93 with twice the rate),
-// choices that depend on earlier ones by pairs 3.99, and most where choices interact; a recurrent
-// network was no better in a prototype. With NNI's rate of 0.0003 pairs stay at random search.
+// The policy is smaller than NNI's LSTM (math/networks/sequence_policy.h). Measured: the best of
+// 200 trials on six made-up families of architecture spaces, in deviations of random draws below
+// their mean (100 seeds, 600 pairs). Random search 2.68; independent choices 3.85 (3.93 with twice
+// the rate); choices that depend on earlier ones by pairs 3.99, with the largest gain where choices
+// interact. A recurrent network was no better in a prototype. With NNI's rate of 0.0003, pairs are
+// no better than random search.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,9 +30,9 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWorst = std::numeric_limits<double>::infinity();
-// Weights without a gradient stay, whatever rounding does.
+// Adam's epsilon: a weight whose gradient is only rounding error hardly moves.
 constexpr double kLeastGradient = 1e-5;
-// Draws before a policy that has settled is varied by a mutation instead.
+// Draws of the policy, at most; if all repeat a known point, the last one is mutated instead.
 constexpr int kDraws = 30;
 
 struct Settings {
@@ -44,11 +45,12 @@ struct Slot {
   TrialId id = 0;
   Point point;
   bool ended = false;
-  double loss = kNone;  // kNone: no better or worse than the others; kWorst: worse than all
+  // kNone: neither better nor worse than the others; kWorst: worse than all others.
+  double loss = kNone;
 };
 
-// In [-1.8, 1.8], high for low losses, equal for equal ones; 0 for those without a loss, which is
-// the mean of the others. Deviation 1 if all differ.
+// The reward of each trial, from its rank: in [-1.8, 1.8], high for low losses, equal for equal
+// ones, with deviation 1 if all losses differ. Without a loss it is 0, the mean of the others.
 std::vector<double> rewards(const std::vector<Slot>& batch) {
   std::vector<double> losses;
   for (const Slot& slot : batch) {
@@ -91,7 +93,7 @@ class Ppo final : public Tuner {
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) -> Answer {
-      withdraw(id);  // what was proposed was not carried out
+      withdraw(id);  // an earlier proposal for this id was not carried out
       if (exhausted_) return Exhausted{};
       if (batch_.size() >= settings_.batch) return NotYet{};
       auto point = dedup_(draw());
@@ -131,8 +133,9 @@ class Ppo final : public Tuner {
   Adam adam_{0};
   Deduplicator dedup_{Space{}};
   std::vector<Slot> batch_;                 // at most settings_.batch
-  std::map<TrialId, std::size_t> running_;  // of batch_, those that have not ended
-  bool exhausted_ = false;  // kept, as a free place may be taken by a result from elsewhere
+  std::map<TrialId, std::size_t> running_;  // index in batch_ of each trial that has not ended
+  // Remembered, because foreign results may fill the batch: then ask() would answer NotYet again.
+  bool exhausted_ = false;
 };
 
 Point Ppo::draw() {
@@ -144,16 +147,17 @@ Point Ppo::draw() {
   return fits(point) ? point : mutated(space_, dedup_, point, rng_);
 }
 
-// A result that was not proposed here (imported, customised) takes a place of the batch that is
-// still free. The policy then learns from it as if it had drawn it, which holds for the random
-// configurations that experiments begin with; the clipping bounds the rest.
+// A foreign result (imported or custom) takes a free place in the batch. The policy then learns
+// from it as if it had drawn it. That is right for the random configurations that experiments begin
+// with; for others the clipping bounds the error.
 void Ppo::tell(std::span<const Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
     dedup_.add(outcome.point);
     const auto own = outcome.end == End::imported ? running_.end() : running_.find(outcome.trial);
     Slot ended = {outcome.trial, outcome.point, true, kNone};
     if (outcome.usable()) ended.loss = *outcome.loss;
-    // Its own fault, unlike a failure: the mean would make it better than half of the others.
+    // Unlike a failure, this is the fault of the configuration. As the mean, it would rank above
+    // half of the others.
     if (outcome.end == End::stopped || outcome.end == End::diverged) ended.loss = kWorst;
     if (own != running_.end()) {
       batch_[own->second] = std::move(ended);
@@ -171,7 +175,7 @@ void Ppo::learn() {
   for (std::size_t i = 0; i < batch_.size(); ++i) {
     rollouts.push_back({sites_.sequence(batch_[i].point), reward[i]});
   }
-  // Of equal results the critic's errors would be all there is to learn from.
+  // If all results are equal, there is nothing to learn but the critic's errors.
   if (std::ranges::any_of(reward, [](double one) { return one != 0; })) {
     proximal_update(policy_, adam_, rollouts, settings_.update, rng_);
   }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kMostPoints = 9007199254740992.0;
 
-// A choice is one coordinate, cut into a slice for each candidate; a subset are those with the
-// largest of a coordinate for each candidate.
+// The coordinates of the sequence that a parameter uses. A choice has one, cut into a slice for
+// each candidate. A subset has one for each candidate, and takes those with the largest numbers.
 std::size_t coordinates_of(const Domain& domain) {
   const auto* subset = std::get_if<Subset>(&domain);
   return subset ? subset->candidates.size() : 1;
@@ -47,7 +47,7 @@ class Qmc final : public Tuner {
 
   void adopt(TrialId, const Point& point) override { dedup_.add(point); }
 
-  // Another scrambling: what was proposed and lost was of the former one.
+  // A new scrambling, because the lost proposals came from the former one.
   void skip_ahead() override {
     rng_ = rng_.fork("skip ahead");
     begin(rng_());

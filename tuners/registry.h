@@ -1,6 +1,6 @@
 #pragma once
-// Which tuners exist. Adding one: tuners/<name>.cpp with its entry, one word in registry.cpp, one
-// line in CMakeLists.txt, one test file. No tuner has a header (those of TPE are its own).
+// The list of the tuners. To add one: write tuners/<name>.cpp with its entry, put one word into
+// registry.cpp, and add a test file. A tuner has no header: only the registry knows its entry.
 #include <functional>
 
 #include "base/catalog.h"
@@ -11,26 +11,26 @@
 namespace attune {
 
 struct TunerEntry {
-  std::string name;                  // NNI's, letters of either case are accepted
+  std::string name;                  // NNI's; upper and lower case are the same
   std::vector<std::string> aliases;  // NNI's older names
   std::string summary;               // one line of help
   std::vector<Argument> arguments;   // without optimize_mode and seed, which every tuner accepts
   bool maximizes = false;            // the default optimize_mode
   bool wants_reports = false;
-  // `args` are resolved (defaults filled in). Errors are about combinations that the declaration
-  // cannot express.
+  // `args` are resolved: checked against `arguments`, defaults filled in. Errors are about
+  // combinations that the declaration cannot express.
   std::function<Result<std::unique_ptr<Tuner>>(const json& args, const Context&, Rng)> make;
 };
 
 using TunerRegistry = Catalog<TunerEntry>;
 
-// The built-in ones, in the order of the list in registry.cpp. Not for the initialiser of another
-// global: the entries are globals themselves.
+// The built-in tuners, in the order of the list in registry.cpp. Do not call it in the initialiser
+// of another global: the entries are globals themselves and may not be initialised yet.
 TunerRegistry builtin_tuners();
 
 // The entry's own arguments plus optimize_mode (maximize | minimize) and seed (integer or null).
 std::vector<Argument> all_arguments(const TunerEntry& entry);
-// What is wrong with arguments for it, as far as the declaration says.
+// All flaws in `arguments` that the declaration of the entry's arguments can show.
 std::vector<ArgumentFlaw> flaws_of(const TunerEntry& entry, const json& arguments);
 
 struct MadeTuner {
@@ -41,8 +41,9 @@ struct MadeTuner {
   std::uint64_t seed = 0;  // given, or `fallback_seed`
 };
 
-// Finds, checks the arguments, and makes. context.objectives is filled in from optimize_mode when
-// it is empty. Nothing here draws entropy: main does, and passes it as fallback_seed.
+// Finds the tuner, checks the arguments, and makes it. If context.objectives is empty, it becomes
+// the metric "default" in the direction of optimize_mode. This room draws no entropy: main does,
+// and passes it as `fallback_seed`.
 Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view name,
                              const json& arguments, Context context, std::uint64_t fallback_seed);
 

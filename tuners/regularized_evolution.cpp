@@ -1,10 +1,10 @@
 // Aging evolution: the oldest individual leaves, whatever its result.
 //
 // Source: Real, Aggarwal, Huang, Le, "Regularized Evolution for Image Classifier Architecture
-// Search" (AAAI 2019), algorithm 1, in NNI's form: first as many random individuals as the
-// population is to hold; then the best of a sample, drawn with replacement from those results that
-// came last, has a child with one parameter drawn again. A trial that fails before the population
-// is complete leaves its place to another random individual.
+// Search" (AAAI 2019), algorithm 1, in NNI's form. First it tries as many random individuals as the
+// population holds. Then it draws a sample, with replacement, from the newest results, and proposes
+// a copy of the best of them with one parameter drawn again. A random individual that fails is
+// replaced by another one.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -41,7 +41,7 @@ class RegularizedEvolution final : public Tuner {
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) -> Answer {
-      if (founders_.erase(id) > 0) ++fresh_;  // what was proposed was not carried out
+      if (founders_.erase(id) > 0) ++fresh_;  // an earlier proposal was not carried out
       const bool random = fresh_ > 0 || population_.empty();
       auto point = dedup_(random ? sample(space_, rng_) : child());
       if (!point) return Exhausted{};
@@ -63,7 +63,7 @@ class RegularizedEvolution final : public Tuner {
       const bool founder = outcome.end != End::imported && founders_.erase(outcome.trial) > 0;
       const bool usable = outcome.end == End::completed || outcome.end == End::imported;
       if (usable && outcome.loss && std::isfinite(*outcome.loss)) {
-        // One from elsewhere takes the place of a random one that is still to come.
+        // An import replaces a random individual that is still to come.
         if (outcome.end == End::imported && fresh_ > 0) --fresh_;
         population_.push_back({outcome.point, *outcome.loss});
         if (population_.size() > settings_.population) population_.pop_front();
@@ -92,8 +92,8 @@ class RegularizedEvolution final : public Tuner {
   Space space_;
   Deduplicator dedup_{Space{}};
   std::deque<Individual> population_;  // oldest result first
-  std::set<TrialId> founders_;         // random individuals that run
-  std::size_t fresh_ = 0;              // random individuals that are still to be proposed
+  std::set<TrialId> founders_;         // random individuals that are running
+  std::size_t fresh_ = 0;              // random individuals still to be proposed
 };
 
 Point RegularizedEvolution::child() {

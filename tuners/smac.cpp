@@ -1,7 +1,7 @@
 // Sequential model-based algorithm configuration: expected improvement over a random forest
 // (Hutter, Hoos, Leyton-Brown, "Sequential Model-Based Optimization for General Algorithm
 // Configuration", LION 2011; Lindauer et al., "SMAC3: A Versatile Bayesian Optimization Package for
-// Hyperparameter Optimization", JMLR 2022). A forest lives for one proposal: see fit().
+// Hyperparameter Optimization", JMLR 2022). Each proposal fits a new forest: see fit().
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -23,8 +23,10 @@ struct Settings {
   double random_probability = 0.05;
 };
 
-constexpr std::size_t kMostRows = 500;    // of larger histories the forest learns a part
-constexpr double kLeastDeviation = 1e-3;  // trees that agree are not sure, in deviations of losses
+constexpr std::size_t kMostRows = 500;  // the forest learns a part of a larger history
+// The least deviation of a prediction, in deviations of the losses: even where all trees agree,
+// they are not certain.
+constexpr double kLeastDeviation = 1e-3;
 constexpr SearchSettings kSearch = {
     .candidates = 500, .neighbours = 500, .climbs = 5, .rounds = 5, .exchanges = 4};
 
@@ -37,7 +39,7 @@ class Smac final : public ModelTuner {
     return {};
   }
 
-  bool takes_gaps() const override { return true; }  // as below another option
+  bool takes_gaps() const override { return true; }  // a gap is like a parameter of another option
   json save() const override;
   Result<void> load(const json& state) override;
 
@@ -70,9 +72,9 @@ Point Smac::suggest() {
       search_acquisition(record_.space(), features, acquisition, good, kSearch, rng_), rng_);
 }
 
-// Anew for each proposal, also of one batch: each is a running trial, of which the forest of the
-// next one has to know. That costs less than the search. So no forest outlives a proposal, and
-// none is in a checkpoint.
+// Fits a new forest for each proposal, also within a batch: each proposal is a running trial that
+// the forest of the next proposal must know. A running trial counts as an average result. Fitting
+// costs less than the search. So no forest outlives a proposal, and save() contains none.
 Forest Smac::fit(std::span<const std::size_t> members, std::vector<double> losses) {
   std::vector<double> rows = record_.history().gather(members);
   double mean = 0;

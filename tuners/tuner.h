@@ -1,11 +1,11 @@
 #pragma once
-// The seam for everything that proposes configurations: search algorithms, and Hyperband-like ones
-// that also decide on reports.
+// The interface of everything that proposes configurations: search algorithms, and rules such as
+// Hyperband that also decide on reports.
 //
-// Thread rules: touched by one thread at a time. Determinism: the same seed and the same calls give
-// the same answers; no clock, no entropy, no iteration over unordered containers. Everything
-// minimises: `loss` is the first objective, negated by the dispatcher when it is maximised. A tuner
-// knows spaces and numbers; never commands, files, or what an id means.
+// Threads: one thread at a time calls a tuner. Determinism: the same seed and the same calls give
+// the same answers; no clock, no entropy, no iteration over unordered containers. Everything is
+// minimised: `loss` is the first objective, which the dispatcher negates if it is maximised. A
+// tuner knows spaces and numbers; it never sees commands or files, and gives ids no meaning.
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -20,10 +20,11 @@
 
 namespace attune {
 
-// `resume` names a trial that this tuner has decided to pause; it waits until the trial is paused.
-// If that cannot be carried out because the trial has ended meanwhile (which is told), or runs on
-// because it could not be paused, the id is asked for again. Under a manager that can neither pause
-// nor checkpoint, the trial begins again with the same configuration and the new budget.
+// One configuration to try. `resume` names a trial that this tuner has decided to pause; the
+// dispatcher holds the proposal until that trial is paused. It drops the proposal and asks for the
+// id again if the trial has ended meanwhile (tell() reports that) or runs on because it could not
+// be paused. Under a manager that can neither pause nor checkpoint, the trial begins again with the
+// same configuration and the new budget.
 struct Proposal {
   Point point;
   std::optional<double> budget = {};   // the resource a trial may use, if the rule sets one
@@ -34,8 +35,8 @@ struct Exhausted {};  // no more, ever
 struct NotYet {};     // ask again after something happened (a tell, a decision, a trial end)
 using Answer = std::variant<Proposal, Exhausted, NotYet>;
 
-// How a trial ended. loss is empty when there is no usable result: failed, stopped, diverged (NaN,
-// infinity, not a number), or completed without a final metric.
+// How a trial ended. `loss` is empty if there is no usable result: the trial failed, was stopped,
+// diverged (NaN, infinity, not a number), or completed without a final metric.
 struct Outcome {
   TrialId trial = 0;
   Point point = {};
@@ -44,7 +45,8 @@ struct Outcome {
   End end = End::completed;
   std::optional<double> budget = {};
 
-  // Whether a model may learn the loss. Of others it is known at most that they are not good.
+  // Whether a model may learn from the loss. Of the other trials a model knows at most that they
+  // were not good.
   bool usable() const {
     return (end == End::completed || end == End::imported) && loss && std::isfinite(*loss);
   }
@@ -54,33 +56,38 @@ class Tuner {
  public:
   virtual ~Tuner() = default;
 
-  // Forgets everything; the dispatcher re-tells and re-adopts what maps into the new space. On an
-  // error (a space that this tuner cannot search) the tuner is as before. Called before any other.
+  // Called before any other function, and again when the search space changes. The tuner forgets
+  // everything; the dispatcher then tells and adopts again what fits into the new space. Error:
+  // this tuner cannot search the space; it stays as it was.
   virtual Result<void> set_space(const Space& space) = 0;
 
-  // One answer per id, in order. Ids are new, or were answered NotYet before, or with a proposal
-  // that was not carried out.
+  // One answer per id, in the order of the ids. An id is new, or its last answer was NotYet, or a
+  // proposal that the dispatcher did not carry out.
   virtual std::vector<Answer> ask(std::span<const TrialId> ids) = 0;
 
-  // What was proposed for this id breaks a constraint of the space: no such trial runs, nothing is
-  // told of it, and the id is asked for again.
+  // Takes back the proposal for this id, because its point breaks a constraint of the space. No
+  // such trial runs, and no outcome is told for it; the dispatcher may ask for the id again.
   virtual void withdraw(TrialId) {}
 
-  // Finals, imports, dead trials, in any order; at most one outcome per id that was proposed or
-  // adopted, except imports, which all carry kImportedTrial. Points lie in the space.
+  // Reports final results, imports and dead trials, in any order. Each id that was proposed or
+  // adopted has at most one outcome; imports all have the id kImportedTrial. Points lie in the
+  // space.
   virtual void tell(std::span<const Outcome> outcomes) = 0;
 
-  // Whether results may have gaps: parameters at the top without a value, as in a result that is
-  // older than they are. They, and what is in their options, say nothing of such parameters; a
-  // point with a gap is no point that was tried, and is never proposed. All other points are whole.
+  // Whether tell() may get results with gaps. A gap is a top-level parameter without a value,
+  // because the result is older than the parameter. Such a result says nothing of this parameter,
+  // nor of those in its options. A point with a gap does not count as tried, and must never be
+  // proposed. All other points (of proposals, adopted trials and other results) are complete.
   virtual bool takes_gaps() const { return false; }
 
-  // Runs, but was not proposed here: customized, or recovered after a restart.
+  // A trial runs that this tuner did not propose: a custom trial of the user, or one recovered
+  // after a restart.
   virtual void adopt(TrialId, const Point&) {}
 
-  // What a trial is given for a point of `space`, and the inverse, for imports and custom trials.
-  // `space` is that of set_space, or a former one (results are carried over). Overridden only where
-  // the output is not an object with the space's keys (Batch). Errors name the path.
+  // Converts a point of `space` to the JSON that the trial receives, and back (for imports and
+  // custom trials). `space` is that of the last set_space(), or an earlier one when results are
+  // carried over. Overridden only where the output is not an object with the space's keys (Batch).
+  // Errors name the path.
   virtual json parameters(const Space& space, const Point& point) const {
     return to_json(space, point);
   }
@@ -88,18 +95,19 @@ class Tuner {
     return point_from_json(space, parameters);
   }
 
-  // Only called if the registry entry says wants_reports. A trial that is paused or stopped counts
-  // as running until it ends; a pause is not announced.
+  // Called for each report of a trial, only if the registry entry says wants_reports. A trial that
+  // is paused or stopped counts as running until it ends; the dispatcher does not announce a pause.
   virtual std::vector<Decision> on_report(const Report&) { return {}; }
 
-  // Everything that shapes later answers, generator included. load is all or nothing, after
-  // set_space with the same space; afterwards the answers are those that the saved tuner would
-  // give.
+  // save() returns everything that shapes later answers, the random generator included. load()
+  // follows set_space() with the same space; after it, the answers are those that the saved tuner
+  // would give. An error of load() leaves the tuner as it was.
   virtual json save() const = 0;
   virtual Result<void> load(const json& state) = 0;
 
-  // What was proposed after the loaded state was saved is lost, and may be running: whoever draws
-  // at random goes on with other numbers, as the same ones would give the same proposals again.
+  // Called after load() when proposals made after the save were lost: those trials may be running.
+  // A tuner that draws at random must continue with other numbers, because the same ones would give
+  // the same proposals again.
   virtual void skip_ahead() {}
 };
 

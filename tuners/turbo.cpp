@@ -1,10 +1,10 @@
-// Local Bayesian optimisation: a Gaussian process whose proposals stay within a trust region around
-// the best result, and which begins anew elsewhere when the region has become small.
+// Local Bayesian optimisation: a Gaussian process that proposes only within a trust region around
+// the best result. When the region has become small, a new one begins elsewhere.
 //
 // Source: Eriksson, Pearce, Gardner, Turner, Poloczek, "Scalable Global Optimization via Local
-// Bayesian Optimization" (NeurIPS 2019): TuRBO with one region (trust_region.h, box_search.h). Here
-// the model answers with log expected improvement, which spreads a batch by what the running trials
-// are expected to give, where the paper draws from the posterior.
+// Bayesian Optimization" (NeurIPS 2019): TuRBO with one region (trust_region.h, box_search.h). The
+// paper draws proposals from the posterior. This tuner maximises log expected improvement; a batch
+// spreads because running trials count with their expected results.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -46,7 +46,7 @@ class Turbo final : public ModelTuner {
     for (const Outcome& outcome : outcomes) {
       record_.tell({&outcome, 1});
       region_.learn(record_.history(), outcome.trial);
-      // Trials of this region that still run tell nothing of the next one.
+      // The next region ignores the trials that still run.
       if (region_.trust().ended()) {
         region_ = TurboRegion(record_.features(), settings_.region, record_.running_ids());
       }
@@ -71,7 +71,7 @@ std::size_t Turbo::initial() const {
 }
 
 Answer Turbo::answer(TrialId id) {
-  // Running trials of an earlier region tell nothing of this one.
+  // Running trials of an earlier region do not count for this one.
   const std::size_t running =
       record_.running_count() - std::min(record_.running_count(), region_.strangers());
   const bool guided =

@@ -11,7 +11,8 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kMostCategories = 20;  // that a sweep tries, of more a random part
+// A sweep tries all categories of a choice with at most this many; otherwise this many random ones.
+constexpr std::size_t kMostCategories = 20;
 
 class Search {
  public:
@@ -28,12 +29,12 @@ class Search {
     std::vector<Found> found = ranked(candidates());
     const auto climbers = std::min<std::size_t>(found.size(), settings_.climbs);
     for (std::size_t i = 0; i < climbers; ++i) {
-      Found top = found[i];  // beside where it began: the caller may know the top already
+      Found top = found[i];  // keep the start too: the caller may have tried the top before
       climb(top);
       found.push_back(std::move(top));
     }
     std::ranges::stable_sort(found, std::greater<>(), &Found::value);
-    SeenPoints reached(space_);  // several may have climbed the same top
+    SeenPoints reached(space_);  // several climbs may have reached the same top
     std::erase_if(found, [&](const Found& one) { return !reached.insert(one.point); });
     return found;
   }
@@ -48,7 +49,7 @@ class Search {
     for (int i = 0; i < settings_.candidates; ++i) keep(sample(space_, rng_));
     if (!good_.empty()) {
       for (int i = 0; i < settings_.neighbours; ++i) {
-        // Half of them around the best.
+        // Half of the neighbours are around the best point.
         const std::size_t k = i % 2 == 0 ? 0 : rng_.index(good_.size());
         keep(neighbour(good_[k]));
       }
@@ -56,7 +57,9 @@ class Search {
     return all;
   }
 
-  // Some of the active parameters drawn anew, or moved a little.
+  // Changes some of the active parameters: positions move a little, categories are drawn again. In
+  // half of the neighbours every position moves. The step is log-uniform, so that some neighbours
+  // refine a good point and others leave it.
   Point neighbour(const Point& from) {
     Point point = from;
     const auto n =
@@ -67,7 +70,7 @@ class Search {
     const std::vector<double> row = features_.encode(from);
     for (std::size_t i = 0; i < point.values.size(); ++i) {
       const auto position = features_.position(i);
-      const bool woken = !point.active(i);  // by a choice
+      const bool woken = !point.active(i);  // another choice has just made it active
       if (!is_active(space_, point, i)) {
         point.values[i] = Point::kInactive;
       } else if (woken || (!position && rng_.uniform() < rate)) {
@@ -107,7 +110,8 @@ class Search {
     }
   }
 
-  // Positions by the gradient, levels as if they were continuous; then rounded.
+  // Climbs over the positions of the active parameters by the gradient. Levels are treated as
+  // continuous and rounded at the end, so the result is taken only if it is better after rounding.
   void ascend(Found& at) {
     std::vector<std::size_t> params, dimensions;
     for (std::size_t i = 0; i < space_.params.size(); ++i) {
@@ -147,7 +151,7 @@ class Search {
     return true;
   }
 
-  // Each discrete parameter in turn: other categories, levels nearby.
+  // Tries other values of one active parameter after the other, and keeps each improvement.
   void sweep(Found& at) {
     for (std::size_t i = 0; i < space_.params.size(); ++i) {
       if (!at.point.active(i)) continue;
@@ -179,7 +183,8 @@ class Search {
       const double step = 1.0 / static_cast<double>(levels);
       const auto* real = std::get_if<Uniform>(&domain);
       for (const double k : {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0}) {
-        if (real && real->q) {  // on a logarithm they are not equally far apart
+        if (real &&
+            real->q) {  // the steps of a log scale are not equally wide: count in multiples of q
           const double level = (std::nearbyint(from.values[i] / *real->q) + k) * *real->q;
           const double inside = std::clamp(level, real->low, real->high);
           add(from_internal(domain, to_internal(domain, inside)));
@@ -198,8 +203,9 @@ class Search {
     return all;
   }
 
-  // After parameter i was changed: what it put to sleep or woke up. A good point in the same branch
-  // lends its values.
+  // Parameter i was changed: switches off the parameters that became inactive, and gives values to
+  // those that became active. These take the values of the best good point with the same value of
+  // i, if there is one; otherwise they are random.
   void settle(Point& point, std::size_t i) {
     const Point* model = nullptr;
     for (const Point& candidate : good_) {

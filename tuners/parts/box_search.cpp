@@ -10,7 +10,8 @@
 namespace attune {
 namespace {
 
-constexpr double kChanged = 20;  // parameters, on average, of a candidate
+constexpr double kChanged =
+    20;  // parameters that change in a candidate, on average; the paper's constant
 
 class BoxSearch {
  public:
@@ -46,7 +47,8 @@ class BoxSearch {
     double low = 0, high = 1;
   };
 
-  // Of a dimension of positions. At least the next level on both sides is inside.
+  // The part of a position's dimension that lies in the box. It always reaches the next level on
+  // both sides: otherwise an integer could not change any more once the box is small.
   Interval interval(std::size_t dimension) const {
     const std::size_t levels = features_.dimensions()[dimension].levels;
     const double least = levels > 1 ? 1.01 / static_cast<double>(levels - 1) : 0;
@@ -88,7 +90,7 @@ class BoxSearch {
   Point changed(const std::vector<bool>& changes) {
     Point point = box_.centre;
     for (std::size_t i = 0; i < point.values.size(); ++i) {
-      const bool woken = !point.active(i);  // by a choice
+      const bool woken = !point.active(i);  // another choice has just made it active
       if (!is_active(space_, point, i)) {
         point.values[i] = Point::kInactive;
       } else if (woken) {
@@ -111,7 +113,7 @@ class BoxSearch {
     return sample(space_.params[i].domain, rng_);
   }
 
-  // One that was chosen for one that was not.
+  // Exchanges one chosen candidate of the subset for one that is not chosen.
   double exchanged(const Subset& subset, std::uint64_t mask) {
     const std::size_t n = subset.candidates.size();
     if (subset.chosen == 0 || subset.chosen == n) return static_cast<double>(mask);
@@ -139,7 +141,8 @@ class BoxSearch {
     return all;
   }
 
-  // Positions by the gradient, levels as if they were continuous; then rounded.
+  // Climbs over the positions by the gradient, inside of the box. Levels are treated as continuous
+  // and rounded at the end.
   Point ascended(const Point& from) const {
     std::vector<std::size_t> params, dimensions;
     Box box;

@@ -9,12 +9,12 @@
 namespace attune {
 namespace {
 
-// How a domain appears in the cube.
+// How a domain appears in the cube, and what CMA-ES makes of it: a number, a group, or neither.
 struct Shape {
   std::size_t width = 1;  // of coordinates in the cube
   bool number = false, group = false;
   std::size_t chosen = 1;
-  std::vector<double> cells = {};
+  std::vector<double> cells = {};  // edges between cells, ascending, inside (0, 1)
 };
 
 std::vector<double> equal_cells(double count) {
@@ -25,8 +25,9 @@ std::vector<double> equal_cells(double count) {
   return cells;
 }
 
-// The probabilities at which values go from one multiple of q to the next, `place` of what is
-// written. Nothing if there are too many.
+// The edges between the cells of a rounded domain: where in the cube a value changes from one
+// multiple of q to the next. `place` maps a value of the domain to its coordinate. Empty if there
+// are too many values.
 template <class Place>
 std::vector<double> rounded_cells(double q, double low, double high, Place&& place) {
   const double first = std::nearbyint(low / q), last = std::nearbyint(high / q);

@@ -1,9 +1,9 @@
 #pragma once
-// How CMA-ES sees a space. Private to cma_es.cpp.
+// Translates between points of a space and the numbers that CMA-ES works on. Private to cma_es.cpp.
 //
-// Reals, and integers as far as there is something to choose, are coordinates of the unit cube
-// (space/unit_cube.h), and those with few values have cells. Choices and subsets are groups of
-// categories. Constants are neither.
+// Reals and integers that have more than one value are coordinates of the unit cube
+// (space/unit_cube.h); those with few values are divided into cells. Choices and subsets are groups
+// of categories. Constants appear in neither.
 #include <span>
 #include <vector>
 
@@ -16,24 +16,27 @@ namespace attune {
 
 class CmaEncoding {
  public:
-  // With more values than this a domain is treated as continuous: its cells would hardly matter
-  // before the step is as small as that.
+  // A domain with more values than this is treated as continuous: its cells would hardly matter
+  // before the step size is as small as one of them.
   static constexpr std::size_t kMostCells = 256;
 
   explicit CmaEncoding(const Space& space);
 
-  const CmaCells& cells() const { return cells_; }  // of each coordinate
+  const CmaCells& cells() const {
+    return cells_;
+  }  // of each coordinate; no cell edges if it is continuous
   const std::vector<CategoryGroup>& groups() const { return groups_; }
   std::size_t dimensions() const { return cells_.size() + groups_.size(); }
 
-  // `x` of any finite numbers: what is out of the cube counts as the nearest end. (Best optima are
-  // often at an end, which only this rule proposes exactly. Biedrzycki, "Handling bound constraints
-  // in CMA-ES: An experimental study", 2020, calls it projection with Darwinian repair, as the
-  // distribution learns from x and not from what became of it.)
+  // Makes the point of `x`, which may hold any finite numbers: a coordinate outside of the cube
+  // counts as the nearest end. Optima are often at an end of a range, and only this rule proposes
+  // the end exactly. (Biedrzycki, "Handling bound constraints in CMA-ES: An experimental study",
+  // 2020, calls it projection with Darwinian repair, because the distribution learns from x and not
+  // from the repaired point.)
   Point decode(std::span<const double> x, std::span<const double> flags) const;
 
-  // Whether `point`, which was made of x, has active reals, and all were cut off at an end: of a
-  // continuous space only such points are drawn twice.
+  // Whether `point`, decoded from x, has active reals and all of them were clipped to an end. In a
+  // continuous space only such points can be drawn twice.
   bool is_cut_off(std::span<const double> x, const Point& point) const;
 
   std::vector<double> coordinates(const Point& point) const;  // 0.5 where inactive
@@ -42,7 +45,8 @@ class CmaEncoding {
 
  private:
   UnitCube cube_;
-  std::vector<double> constants_;                           // a point of the cube
+  std::vector<double>
+      constants_;  // the cube's coordinates before decode() fills in the others: all 0.5
   std::vector<std::size_t> number_params_, number_places_;  // parameter, place in the cube
   std::vector<bool> continuous_;                            // of each coordinate
   std::vector<std::size_t> group_params_, flag_places_;

@@ -1,5 +1,5 @@
 #pragma once
-// Trials as CMA-ES keeps them, and how they are saved. Private to cma_es.cpp.
+// The trials that the CMA-ES tuner remembers, and their JSON. Private to cma_es.cpp.
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -14,9 +14,11 @@
 namespace attune {
 
 struct CmaTrial {
-  std::vector<double> x;  // what was drawn, also where that is inactive or out of bounds
+  std::vector<double>
+      x;  // as drawn, even where a parameter is inactive or the number out of bounds
   Point point;
-  bool injected = false;  // not drawn from a distribution
+  bool injected = false;  // the present distribution did not draw x: custom, imported, late, or a
+                          // replaced repeat
 };
 
 struct CmaRunning : CmaTrial {
@@ -24,14 +26,15 @@ struct CmaRunning : CmaTrial {
 };
 
 struct CmaKnown : CmaTrial {
-  static constexpr double kWorst = std::numeric_limits<double>::infinity();  // of one that failed
+  static constexpr double kWorst =
+      std::numeric_limits<double>::infinity();  // the loss of a failed trial
   double loss = kWorst;
 };
 
 json save_running(const std::map<TrialId, CmaRunning>& running);
 json save_known(std::span<const CmaKnown> results);
 
-// Of `coordinates` numbers each, finite. Errors tell what is impossible.
+// Every trial must have `coordinates` finite numbers. The error says what is wrong.
 Result<std::map<TrialId, CmaRunning>> load_running(const json& state, const Space& space,
                                                    std::size_t coordinates);
 Result<std::vector<CmaKnown>> load_known(const json& state, const Space& space,

@@ -42,8 +42,9 @@ Point DecisionSites::walk(Choose&& choose) const {
       point.values[i] = alone ? 0 : static_cast<double>(choose(i, first_[i], 0.0, index));
       continue;
     }
-    // The offset is the logarithm of needed : not needed among those that are left, so that a
-    // policy which knows nothing draws every subset equally often.
+    // The offset is the logarithm of the odds with which a uniformly drawn subset takes this
+    // candidate: still needed, to not needed among those left. So an untrained policy draws every
+    // subset equally often.
     std::uint64_t mask = 0;
     std::size_t needed = subset->chosen;
     for (std::size_t c = 0; c < subset->candidates.size(); ++c) {

@@ -1,6 +1,6 @@
 #pragma once
-// The logarithm of expected improvement (math/gp/log_improvement.h) over a model, for a search of
-// its maximum. Private to the tuners.
+// The acquisition "logarithm of expected improvement" (math/gp/log_improvement.h) over any model,
+// for acquisition_search.h. Private to the tuners.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -11,8 +11,9 @@
 
 namespace attune {
 
-// Of models with predict_many(): a mean and a deviation, or a variance, of each row. `best`: what
-// is to be improved on; no deviation counts as less than `least`.
+// The log expected improvement of each row. The model has predict_many(), which gives a mean and
+// either a deviation or a variance for each row. `best`: the loss to improve on. A deviation below
+// `least` counts as `least`.
 template <class Model>
 std::vector<double> log_expected_improvements(const Model& model, std::span<const double> rows,
                                               double best, double least = 0) {
@@ -29,7 +30,8 @@ std::vector<double> log_expected_improvements(const Model& model, std::span<cons
   return values;
 }
 
-// Of models that also predict() with the derivatives by positions. The model must outlive it.
+// The acquisition for a model that also has predict() with derivatives by positions. The model must
+// outlive the result.
 template <class Model>
 Acquisition expected_improvement(const Model& model, double best) {
   const auto values = [&model, best](std::span<const double> rows) {

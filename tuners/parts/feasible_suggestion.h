@@ -1,9 +1,9 @@
 #pragma once
-// Suggestions of a density that knows nothing of constraints.
+// Finds a suggestion that breaks no constraint, from a density that does not know the constraints.
 //
-// The optimum is often where a constraint ends. There the most promising of many candidates is
-// nearly always one that breaks it, in every suggestion anew; one of few is nearer to the good
-// results, which break none.
+// The optimum is often at the edge of a constraint. There the most promising of many candidates
+// nearly always breaks it, however often one asks. The most promising of a few candidates is nearer
+// to the good results, which break none. So each retry uses fewer candidates.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -14,9 +14,10 @@
 
 namespace attune {
 
-// The point of suggest(candidates), the most promising of so many. While it breaks a constraint:
-// that of ever fewer candidates, at last random draws. May break one where little of the space
-// breaks none. Without constraints the first one.
+// Returns suggest(candidates): the most promising of so many candidates. While that breaks a
+// constraint, it tries again with half as many candidates each time, and in the end draws at
+// random. The result may still break a constraint if little of the space is feasible. In a space
+// without constraints it is the first suggestion.
 template <class Count, class Suggest>
 Point feasible_suggestion(const Space& space, Count candidates, Rng& rng, Suggest&& suggest) {
   constexpr int kSuggestions = 20, kDraws = 100;
@@ -29,8 +30,9 @@ Point feasible_suggestion(const Space& space, Count candidates, Rng& rng, Sugges
   return point;
 }
 
-// dedup(point), in a finite space without those of the grid's points that break a constraint: for a
-// tuner whose suggestions cost more than a point of a grid. At most kSkipped are left out.
+// Like dedup(point), but in a finite space it also skips points of the grid that break a
+// constraint. The dispatcher would reject each of them and ask again, and for this tuner a
+// suggestion costs more than a step of the grid. It skips at most kSkipped points.
 inline std::optional<Point> feasible_and_new(const Space& space, Deduplicator& dedup, Point point) {
   constexpr int kSkipped = 1000;
   auto fresh = dedup(std::move(point));

@@ -30,14 +30,15 @@ LogImprovement utility_of(const Utility& utility, const Prediction& prediction, 
   return log_expected_improvement(mean, deviation, best - utility.xi);
 }
 
-// log P(Y <= 0).
+// log P(Y <= 0), and its derivatives: a limit is kept where its excess is not positive.
 LogImprovement probability_to_keep(const Prediction& limit) {
   const double z = -limit.mean / limit.deviation;
   const double slope = normal_hazard(z);
   return {log_normal_probability(z), -slope / limit.deviation, -slope * z / limit.deviation};
 }
 
-// The targets of usable results that keep all limits, one row of the objectives after the other.
+// The targets of the usable results that keep all limits: row after row, one number for each
+// objective.
 std::vector<double> kept(const History& history, std::span<const Surrogate> objectives) {
   std::vector<double> rows;
   const auto& members = objectives.front().members();
@@ -52,7 +53,8 @@ std::vector<double> kept(const History& history, std::span<const Surrogate> obje
   return rows;
 }
 
-// How much is wanted of given predictions: of the objectives, then the limits.
+// The value of a configuration, from its predictions: those of the objectives first, then those of
+// the limits.
 class Merit {
  public:
   Merit(const History& history, std::span<const Surrogate> objectives,
@@ -69,6 +71,8 @@ class Merit {
       best_ = std::ranges::min(rows);
     } else {
       const std::vector<double> reference = reference_of(rows, objectives);
+      // Running trials count with their expected results, unless they are expected to break a
+      // limit: otherwise a batch would seek the same part of the front several times.
       for (std::size_t p = 0; p < objectives.front().pretended_means().size(); ++p) {
         const auto breaks = [p](const Surrogate& limit) { return limit.pretended_means()[p] > 0; };
         if (std::ranges::any_of(limits, breaks)) continue;
@@ -99,7 +103,8 @@ class Merit {
     } else if (nothing_kept_) {
       for (std::size_t i = 0; i < objectives_; ++i) add(i, {});
     } else {
-      // Of limits the logarithm of a probability is added: only to a logarithm.
+      // The log probability of keeping the limits can only be added to another logarithm, which a
+      // confidence bound is not: with limits it is expected improvement.
       const bool limited = predictions.size() > 1;
       add(0, utility_of(limited ? Utility{} : utility_, predictions[0], best_));
     }

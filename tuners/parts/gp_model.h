@@ -1,5 +1,6 @@
 #pragma once
-// What the GP tuner believes of all objectives and limits, and how much it wants a configuration.
+// The model of the GP tuner: one surrogate for each objective and limit, and the acquisition that
+// is computed from them.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -13,13 +14,13 @@
 
 namespace attune {
 
-// Of one objective without limits; with limits it is expected improvement, and several objectives
-// are sought by expected hypervolume improvement.
+// What a proposal maximises with one objective and no limits. With limits it is always expected
+// improvement; with several objectives, expected hypervolume improvement.
 struct Utility {
   enum class Kind { improvement, confidence, probability };
   Kind kind = Kind::improvement;
-  double kappa = 5;  // confidence: deviations that the bound is away from the mean
-  double xi = 0;     // the improvement that counts, in deviations of the results
+  double kappa = 5;  // confidence: the bound is so many deviations below the mean
+  double xi = 0;     // the least improvement that counts, in deviations of the results
 };
 
 // Independent surrogates, one for each objective and limit. A value; not thread safe.
@@ -29,22 +30,26 @@ class GpModel {
   GpModel(const Features& features, Scale scale, const SurrogateSettings& settings,
           std::size_t objectives, std::size_t limits);
 
-  // Takes in what came since, and what runs, encoded. At least one usable result.
+  // Adds the results that are new in the history, and the running trials (encoded). The history
+  // needs at least one usable result.
   void update(const History& history, std::span<const std::span<const double>> running);
 
   std::size_t size() const { return objectives_.front().model().size(); }  // rows of each surrogate
   std::size_t outputs() const { return objectives_.size() + limits_.size(); }
 
-  // Of the history, indices: results to look around, at most `count`. Of one objective those with
-  // the lowest expected losses; else the best observed
-  // among the rows of the model.
+  // Indices in the history of the results to search around, at most `count`, the best first. With
+  // one objective and no limits: those with the lowest expected losses. Otherwise: the best
+  // observed results among the rows of the model.
   std::vector<std::size_t> good(const History& history, std::size_t count) const;
 
-  // The logarithm of what an evaluation is expected to improve, times the probability that it keeps
-  // all limits (Gardner et al., "Bayesian Optimization with Inequality Constraints", ICML 2014);
-  // while no result keeps them only the latter. Several objectives:
-  // math/gp/hypervolume_improvement.h; the reference is a tenth of the front's extent beyond it, or
-  // the worst result if that is worse. Valid as long as the model is unchanged.
+  // The acquisition, a logarithm unless `utility` is the confidence bound.
+  // * One objective: the expected improvement, times the probability that all limits are kept
+  //   (Gardner et al., "Bayesian Optimization with Inequality Constraints", ICML 2014). While no
+  //   result keeps all limits, only that probability.
+  // * Several objectives: the expected hypervolume improvement (math/gp/hypervolume_improvement.h).
+  //   In each objective the reference lies beyond the front by a tenth of its extent, or at the
+  //   worst target if that is worse.
+  // The result points into this model: it is valid until the model changes.
   Acquisition acquisition(const History& history, const Utility& utility) const;
 
   json save() const;

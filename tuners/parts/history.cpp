@@ -12,15 +12,17 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kNear = 5;    // results that tell what a failure would have been
+constexpr std::size_t kNear = 5;    // nearest results that say what a failed trial would have given
 constexpr double kNearest = 1e-12;  // added to squared distances, which may be 0
-// Of a squared distance, for each dimension: from there on a failure is rather as bad as the worst.
-// The square of the length scales that a process expects before it has seen anything. This and the
-// powers are measured: of 60 evaluations of functions of which 5 to 20 % fail by accident GP gets
-// to a regret less by a factor of 100 than with the worst, and to none larger where a part of the
-// space fails.
+// Squared distance to the nearest result, per dimension, at which a failure counts halfway between
+// its neighbours and the worst. It is the square of the length scale that the prior of the Gaussian
+// process expects: 0.22 sqrt(d). This constant and the powers in softened() are measured: within 60
+// evaluations of functions of which 5 to 20 % fail by accident, GP gets to a regret 100 times
+// smaller than if failures count as the worst, and to no larger one where a part of the space
+// fails.
 constexpr double kFar = 0.05;
-constexpr double kMostExcess = 3;  // how far a limit was missed says little of where it is kept
+// Larger excesses are clipped: how far a limit was missed says little about where it is kept.
+constexpr double kMostExcess = 3;
 
 }  // namespace
 
@@ -102,7 +104,9 @@ std::vector<double> scaled(std::span<const double> values, Scale scale) {
   return distances;
 }
 
-// Squared, each dimension at most 1: positions, and categories by their numbers.
+// The squared distance of two rows; each dimension adds at most 1. Categories count by the
+// difference of their numbers, which is at least 1 if they differ. NaN (inactive) differs from
+// every number by 1.
 double distance(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -114,11 +118,12 @@ double distance(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-// What a member without a result is taken for: something between the results nearest to it and the
-// worst, which it comes nearer to with their distance, and with every other failure that is nearer
-// than they are. So a part of the space that fails is shunned. A failure amid results is an
-// accident: the worst would be a cliff there, and a model of a smooth function would believe
-// nothing of the results around it any more.
+// The target of a failed member. It lies between the mean of the nearest results (weighted by
+// inverse squared distance) and the worst target. It is nearer to the worst the further away the
+// results are, and the more other failures are nearer than they are: so the model shuns a part of
+// the space that fails. A failure amid results is taken for an accident: as the worst value it
+// would be a cliff there, and a model of a smooth function would then distrust all results around
+// it.
 double softened(const History& history, std::span<const std::size_t> members,
                 std::span<const double> known, std::size_t failed, double worst) {
   const std::span<const double> row = history.row(members[failed]);
@@ -162,7 +167,8 @@ std::vector<double> targets(const History& history, std::span<const std::size_t>
   const std::vector<double> usable = scaled(values, scale);
   std::vector<double> sorted = usable;
   std::ranges::sort(sorted);
-  const double least = scale == Scale::limit ? 1 : sorted.front();  // of what has no result
+  const double least =
+      scale == Scale::limit ? 1 : sorted.front();  // the least bad target of a failed trial
   const double worst = std::max(sorted.back(), least);
   const double upper = sorted[3 * (sorted.size() - 1) / 4];
   std::vector<double> known;

@@ -1,5 +1,5 @@
 #pragma once
-// The results that a model of the losses learns from.
+// The results that a model learns from, and how they become the model's rows and targets.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -10,19 +10,19 @@
 
 namespace attune {
 
-// Results in the order of their arrival, with their points encoded (space/features.h).
+// The results in the order of their arrival; their points are encoded (space/features.h).
 class History {
  public:
-  enum class Kind { usable, stopped, useless };
+  enum class Kind { usable, stopped, useless };  // useless: failed, diverged or without a metric
 
-  // Of each result `objectives` numbers to minimise and then `limits` excesses: objectives.h.
+  // Each result has `objectives` numbers to minimise and then `limits` excesses: see objectives.h.
   explicit History(std::size_t dimensions, std::size_t objectives = 1, std::size_t limits = 0)
       : dimensions_(dimensions), objectives_(objectives), width_(objectives + limits) {}
 
   std::size_t objectives() const { return objectives_; }
   std::size_t limits() const { return width_ - objectives_; }
 
-  // `values`: objectives() + limits() finite numbers; they only count of the usable.
+  // `values`: objectives() + limits() finite numbers. They are ignored unless the kind is usable.
   void add(std::span<const double> row, Kind kind, std::span<const double> values);
   void add(std::span<const double> row, Kind kind, double loss) { add(row, kind, {&loss, 1}); }
 
@@ -37,11 +37,12 @@ class History {
   }
   double loss(std::size_t i) const { return values_[i * width_]; }
 
-  // The rows of the given results, one after the other.
+  // The rows of the given results, in this order, in one vector.
   std::vector<double> gather(std::span<const std::size_t> members) const;
 
-  // The given results, ascending, the best first: the usable as in ranking(), objectives.h, then
-  // the stopped, then the others. Of n with one or two objectives O(n log n), else up to O(n^2).
+  // Sorts the given results (ascending indices), the best first: the usable ones as by ranking() in
+  // objectives.h, then the stopped ones, then the others. Costs O(n log n) with one or two
+  // objectives, otherwise up to O(n^2).
   std::vector<std::size_t> ranked(std::vector<std::size_t> members) const;
 
  private:
@@ -50,24 +51,28 @@ class History {
   std::vector<Kind> kinds_;
 };
 
-// How results become targets: losses (math/gp/straighten.h), or excesses over a limit, which stays
-// at 0: in units of their median distance from it, at most 3 of them.
+// How numbers become targets of a model. Losses are standardised or straightened
+// (math/gp/straighten.h). An excess over a limit is divided by the median of the absolute excesses,
+// and clipped to [-3, 3]; 0 stays 0, the border of the limit.
 enum class Scale { standardised, straightened, limit };
 
-// `most` of `ranked`, best first: the first half of them, then every so-manieth; ascending.
+// Picks at most `most` elements of `ranked` (best first): the best most / 2, and evenly spaced ones
+// of the rest. Returns them in ascending order of index.
 std::vector<std::size_t> thinned(std::vector<std::size_t> ranked, std::size_t most);
 
-// Of a history, ascending: the results that a model of at most `most` rows holds. The best half,
-// and of the others every so-manieth.
+// The results that a model of at most `most` rows holds, ascending: all, or as thinned() picks
+// them.
 std::vector<std::size_t> modelled(const History& history, std::size_t most);
 
-// What ended without a result counts as the worst one, or, `softened`, as less bad the nearer it is
-// to results: for models of smooth functions, to which a cliff amid good results is poison.
+// How a failed trial becomes a target. `worst`: it has the worst target. `softened`: it is less bad
+// the nearer it is to results. Softening is for models of smooth functions, which a single very bad
+// value amid good ones spoils.
 enum class Failures { worst, softened };
 
-// Their targets of one objective or limit, by its number in values(); at least one of them must be
-// usable. The worst is at least a limit that is not kept; what was stopped early is no better than
-// the upper quartile. Of n members f without a result softened costs O(f n d).
+// The targets of `members` for one objective or limit: `output` is its index in values(). At least
+// one member must be usable. A stopped trial gets the upper quartile. A failed one gets the worst
+// target or a softened one; for a limit the worst is at least 1, so that it counts as broken. With
+// f failed ones among n members, softening costs O(f n d).
 std::vector<double> targets(const History& history, std::span<const std::size_t> members,
                             Scale scale, std::size_t output = 0,
                             Failures failures = Failures::softened);

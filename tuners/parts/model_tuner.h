@@ -1,6 +1,6 @@
 #pragma once
-// The common part of the tuners that fit a model to the results and search its acquisition
-// function: they remember the same things of an experiment, and differ in how they answer.
+// The base class of tuners that fit a model to the results and maximise its acquisition function.
+// They remember the same things about an experiment (SearchRecord), and differ in how they answer.
 #include <span>
 #include <vector>
 
@@ -21,8 +21,8 @@ class ModelTuner : public Tuner {
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
 
  protected:
-  // Good points that the search looks around, and running trials that the model knows of: the
-  // newest ones. Each pretended trial is a row of the model.
+  // kGood: points that the search looks around. kMostPretended: the model knows at most so many
+  // running trials, the newest ones, because each is a row of the model.
   static constexpr std::size_t kGood = 10;
   static constexpr std::size_t kMostPretended = 64;
 
@@ -31,7 +31,7 @@ class ModelTuner : public Tuner {
   virtual Answer answer(TrialId id) = 0;
 
   Rng rng_;
-  SearchRecord record_{Space{}};  // set_space() of the derived class makes another one
+  SearchRecord record_{Space{}};  // set_space() of the derived class replaces it
 };
 
 }  // namespace attune

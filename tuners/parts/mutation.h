@@ -6,9 +6,11 @@
 
 namespace attune {
 
-// `parent` with one active parameter, drawn uniformly, drawn again, and with it what depends on it
-// if it is a nested choice. The first of fifty such that is another point, was not proposed and
-// breaks no constraint; in a space that is nearly used up there may be none, then the last.
+// A copy of `parent` with one active parameter drawn again; all active parameters are equally
+// likely to be chosen. If it is a nested choice, the parameters that depend on it are drawn again
+// too. Repeats this up to fifty times until the result differs from the parent, was not proposed
+// before and breaks no constraint. In a nearly used-up space there may be no such point; then it
+// returns the last one.
 Point mutated(const Space& space, const Deduplicator& dedup, const Point& parent, Rng& rng);
 
 }  // namespace attune

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-// to_minimise() of it; nothing if it is missing or not finite.
+// to_minimise() of the objective's metric; nothing if the metric is missing or not finite.
 std::optional<double> reported(const Outcome& outcome, const Objective& objective) {
   const auto found =
       std::ranges::find(outcome.metrics, objective.metric, &Metrics::value_type::first);

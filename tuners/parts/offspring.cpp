@@ -8,6 +8,7 @@
 namespace attune {
 namespace {
 
+// Draws of a mutation step until one is not 0.
 constexpr int kDraws = 64;
 
 bool has_one_value(const Domain& domain) {
@@ -80,11 +81,12 @@ Offspring::Gene Offspring::crossed(std::size_t i, const Gene& first, const Gene&
 double Offspring::mutated(std::size_t i, const Gene& gene, Rng& rng) const {
   const Domain& domain = space_.params[i].domain;
   if (features_.position(i)) {
-    double step = 0;  // at an end, every second one
+    double step = 0;  // 0 comes up at an end of the range, in every second draw
     for (int draw = 0; draw < kDraws && step == 0; ++draw) {
       step = polynomial_mutation(gene.position, variation_.mutation_eta, rng) - gene.position;
     }
-    // A step that rounding takes back is made longer, and at an end it goes the other way.
+    // If rounding undoes the step, the step gets longer; if it leaves the range, it goes the other
+    // way.
     for (const double direction : {1.0, -1.0}) {
       for (double length = std::abs(step); length > 0 && length < 2; length *= 2) {
         const double sign = step < 0 ? -direction : direction;

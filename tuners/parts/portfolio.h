@@ -1,6 +1,6 @@
 #pragma once
-// Several tuners on one experiment: each hears of every trial, as if it had been adopted where
-// another proposed it. Who proposes next is the rule of the tuner that holds the portfolio.
+// Several tuners on one experiment. Each hears of every trial: a trial that one of them proposed is
+// adopted by the others. The tuner that owns the portfolio decides whose turn it is.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,28 +11,29 @@
 
 namespace attune {
 
-// Not thread safe. Functions are as those of Tuner.
+// Not thread safe. The functions are those of Tuner, for all members.
 class Portfolio {
  public:
-  // A tuner that neither wants reports nor has parameters() of its own; its random numbers depend
-  // on its name and `rng` alone. Names are different.
+  // Adds a tuner. It must not want reports, nor override Tuner::parameters(). Its random numbers
+  // depend only on its name and `rng`. All names must differ.
   Result<void> add(const TunerEntry& entry, const json& arguments, const Context& context,
                    const Rng& rng);
   std::size_t size() const { return members_.size(); }
   const std::string& name(std::size_t i) const { return members_[i].name; }
 
-  // On the error of one, which is named, all are as before.
+  // If one member fails, the error names it, and all members are as before.
   Result<void> set_space(const Space& space);
 
-  // The answer of `member`, or where it has no proposal that of the next one after it that has.
-  // `who` becomes the one that answered.
+  // Asks member number `who`, then the ones after it, until one has a proposal. Sets `who` to the
+  // member that proposed; the others adopt the trial. Without any proposal the answer is NotYet if
+  // a member said so, else Exhausted.
   Answer ask(TrialId id, std::size_t& who);
 
   void withdraw(TrialId id);
   void tell(std::span<const Outcome> outcomes);
   void adopt(TrialId id, const Point& point);
   void skip_ahead();
-  json save() const;  // by names
+  json save() const;  // an object: the state of each member by its name
   Result<void> load(const json& state);
 
  private:
@@ -42,7 +43,7 @@ class Portfolio {
   };
 
   std::vector<Member> members_;
-  std::optional<Space> space_;  // nothing before the first set_space
+  std::optional<Space> space_;  // empty before the first set_space()
 };
 
 }  // namespace attune

@@ -16,14 +16,14 @@
 
 namespace attune {
 
-// A model whose proposals cost the more, the more running trials it knows, knows so many of them:
-// with all of them n proposals at once cost n^2, and 10^5 take hours. docs/algorithms.md tells what
-// that changes. With fewer running nothing is left out.
+// The most running trials that a model knows, if each of them makes a proposal slower. With all of
+// them, n proposals in a row would cost n^2, and 10^5 would take hours. docs/algorithms.md says
+// what leaving some out changes.
 inline constexpr std::size_t kMostModelled = 512;
 
-// Oldest first. `Encoded`: what the tuner's model sees of a point, so that it is computed once. A
-// manager may ask for 10^5 trials before the first one ends: of k trials start() and finish() cost
-// O(log k), newest(n) and both_ends(n) O(n).
+// The running trials, oldest first. `Encoded` is what the tuner's model sees of a point; it is
+// computed only once. A manager may ask for 10^5 trials before the first one ends: with k trials,
+// start() and finish() cost O(log k), newest(n) and both_ends(n) O(n).
 template <class Encoded = std::monostate>
 class RunningTrials {
  public:
@@ -33,13 +33,13 @@ class RunningTrials {
     Encoded encoded;
   };
 
-  // The trial is the newest one then, also if it ran before.
+  // The trial becomes the newest one, even if it is running already.
   void start(TrialId id, Point point, Encoded encoded = {}) {
     finish(id);
     ages_.emplace(id, next_);
     trials_.emplace_hint(trials_.end(), next_++, Trial{id, std::move(point), std::move(encoded)});
   }
-  // Does nothing for a trial that it does not know.
+  // Ignored if the trial is unknown.
   void finish(TrialId id) {
     const auto age = ages_.find(id);
     if (age == ages_.end()) return;
@@ -50,7 +50,8 @@ class RunningTrials {
 
   std::size_t size() const { return trials_.size(); }
 
-  // Views of Trial, valid until a trial starts or ends: all, or at most so many.
+  // Views of Trial, valid until a trial starts or ends: of all, or of the newest `most`, oldest
+  // first.
   auto all() const { return std::views::values(trials_); }
   auto newest(std::size_t most) const {
     const auto count = static_cast<std::ptrdiff_t>(std::min(most, size()));
@@ -58,7 +59,8 @@ class RunningTrials {
         std::ranges::subrange(std::prev(trials_.end(), count), trials_.end()));
   }
 
-  // At most so many, oldest first: all, or the oldest and the newest, half of each. Valid as those.
+  // At most `most` trials, oldest first: all of them, or the oldest half and the newest half. Valid
+  // until a trial starts or ends.
   std::vector<const Trial*> both_ends(std::size_t most) const {
     std::vector<const Trial*> some;
     const std::size_t old = size() > most ? most / 2 : 0;
@@ -75,7 +77,7 @@ class RunningTrials {
     return saved;
   }
 
-  // `state` is the saved array, `encode(point)` makes what the model sees. All or nothing.
+  // `state` is what save() returned; encode(point) computes `Encoded`. On an error nothing changes.
   template <class Encode>
   Result<void> load(const Space& space, const json& state, Encode&& encode) {
     RunningTrials loaded;

@@ -1,6 +1,6 @@
 #pragma once
-// What a tuner with a model of the losses remembers of an experiment: the results, the trials that
-// run, and what was proposed. Its model is its own.
+// What a tuner that models the losses remembers about an experiment: the results, the running
+// trials, and the proposed points. The model itself belongs to the tuner.
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -22,8 +22,9 @@
 
 namespace attune {
 
-// Whether a model that wants so many results may be asked. From half of them on, running trials
-// count: else of many at a time more would be random than of one at a time. Never without a result.
+// Whether there are enough results for a model that wants `wanted`. Once half of them have come,
+// running trials count too: otherwise a tuner with many trials at a time would make more random
+// proposals than one with a single trial at a time. Never true without a usable result.
 bool enough_results(std::size_t usable, std::size_t running, std::size_t wanted);
 
 // A value. Not thread safe.
@@ -34,17 +35,19 @@ class SearchRecord {
   const Space& space() const { return space_; }
   const Features& features() const { return features_; }
   const History& history() const { return history_; }
-  const Point& point(std::size_t i) const { return points_[i]; }  // of history()
+  const Point& point(std::size_t i) const { return points_[i]; }  // of result i in history()
 
-  // The trials that run, encoded: the newest of them, at most `most`, oldest first. Valid until the
-  // record changes.
+  // The encoded points of the newest `most` running trials, oldest first. Valid until the record
+  // changes.
   std::vector<std::span<const double>> running(std::size_t most) const;
 
-  // Those of history()[members] with the lowest losses, one for each member; the best first.
+  // The points of the `count` members with the lowest losses, the best first. `members` are indices
+  // in history(); `losses` has a number for each member.
   std::vector<Point> best_points(std::span<const std::size_t> members,
                                  std::span<const double> losses, std::size_t count) const;
 
-  bool known(const Point& point) const { return dedup_.repeats(point); }  // proposed or told
+  // Whether the point was proposed, adopted or told before.
+  bool known(const Point& point) const { return dedup_.repeats(point); }
 
   std::set<TrialId> running_ids() const;
   std::size_t running_count() const { return running_.size(); }
@@ -53,23 +56,25 @@ class SearchRecord {
     return attune::enough_results(history_.usable(), running_.size(), wanted);
   }
 
-  // The best of `found` that was neither proposed nor told before, else draw(rng).
+  // The first point of `found` that is not known yet; if there is none, draw(rng).
   Point first_unseen(std::span<const Found> found, Rng& rng) const;
-  // A random point, preferably one that is new and breaks no constraint.
+  // A random point. It tries to find one that is new and breaks no constraint, but may fail.
   Point draw(Rng& rng) const;
 
-  // A proposal of `point`, or of another if it is known already: see Deduplicator.
+  // Proposes `point`. A known point is replaced by another one of a finite space, or by Exhausted
+  // if none is left: see Deduplicator.
   Answer propose(TrialId id, Point point);
-  // A proposal of a point that is known, on purpose.
+  // Proposes a known point once more, on purpose.
   Answer repeat(TrialId id, Point point);
 
-  // As the functions of Tuner.
+  // As in Tuner.
   void withdraw(TrialId id) { running_.finish(id); }
   void tell(std::span<const Outcome> outcomes);
   void adopt(TrialId id, const Point& point);
 
   json save() const;
-  // Of the same space; all or nothing. `gaps`: of results, where the tuner takes them.
+  // `state` must be of the same space. On an error nothing changes. `gaps`: whether results may
+  // have gaps (Tuner::takes_gaps).
   Result<void> load(const json& state, Gaps gaps = Gaps::none);
 
  private:
@@ -80,7 +85,7 @@ class SearchRecord {
   Features features_;
   Deduplicator dedup_;
   History history_;
-  std::vector<Point> points_;  // of history_
+  std::vector<Point> points_;  // of the results in history_
   RunningTrials<std::vector<double>> running_;
 };
 

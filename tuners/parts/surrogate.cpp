@@ -10,16 +10,17 @@
 namespace attune {
 namespace {
 
-// Rows that the parameters are fitted to: each step of a fit costs their cube.
+// Rows that the parameters are fitted to, at most: each step of a fit costs their cube.
 constexpr std::size_t kMostFitted = 200;
-// Evaluations of a fit that starts where the last one ended, and of one that starts elsewhere too:
-// every fourth.
+// Most evaluations of a fit. Most fits start where the last one ended; every fourth also starts
+// elsewhere (GaussianProcess::refit), and gets more.
 constexpr int kEvaluations = 12;
 constexpr int kMoreEvaluations = 25;
-constexpr double kInterval = 1.96;  // deviations on each side that hold 95 % of a normal
+constexpr double kInterval =
+    1.96;  // 95 % of a normal distribution lie within so many deviations of the mean
 constexpr std::size_t kRestartEvery = 4;
 
-// NaN equals NaN.
+// Compares bits, because NaN (an inactive dimension) must equal NaN.
 bool same_bits(std::span<const double> a, std::span<const double> b) {
   return std::ranges::equal(
       a, b, {}, [](double x) { return std::bit_cast<std::uint64_t>(x); },
@@ -65,7 +66,7 @@ void Surrogate::update(const History& history) {
 
 void Surrogate::take_targets(const History& history) {
   targets_ = attune::targets(history, members_, scale_, output_);
-  // No other target is lower than the usable ones.
+  // Failed and stopped members never have a target below all usable ones, so this is a usable one.
   best_ = *std::ranges::min_element(targets_);
 }
 
@@ -203,7 +204,8 @@ Result<void> Surrogate::load(const json& state, const History& history) {
     loaded.take_targets(history);
   }
   TRY(loaded.model_.load(state, history.gather(loaded.members_), loaded.targets_));
-  // All that came since the last fit were appended.
+  // Each result since the last fit is an appended row; all other rows must have been assigned by
+  // the fit.
   if (loaded.model_.assigned() != members.size() - (seen - fitted_at)) return damaged();
   *this = std::move(loaded);
   return {};

@@ -1,6 +1,6 @@
 #pragma once
-// What the GP tuner believes of the losses: a Gaussian process over the results so far, kept up to
-// date one result at a time.
+// The model of one objective or limit: a Gaussian process over the results so far, updated with
+// each result.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -15,47 +15,54 @@
 namespace attune {
 
 struct SurrogateSettings {
-  double least_noise = 1e-6;  // its variance, in variances of the targets; in (0, 1)
+  double least_noise = 1e-6;  // the noise's least variance, in variances of the targets; in (0, 1)
   GaussianProcess::Warping warping = GaussianProcess::Warping::by_evidence;
 };
 
-// A value. Not thread safe. The same calls leave the same bits.
+// A value. Not thread safe. The same calls give exactly the same numbers.
 class Surrogate {
  public:
-  // Of larger histories the model holds a part.
+  // A fit takes at most so many results of the history, chosen by modelled(). Up to a tenth more
+  // are added until the next fit.
   static constexpr std::size_t kMostRows = 500;
 
-  // Of the objective or limit with number `output` in History::values().
+  // Models element `output` of History::values().
   Surrogate(const Features& features, Scale scale, const SurrogateSettings& settings = {},
             std::size_t output = 0);
 
-  // Takes in what came since, and fits the kernel's parameters anew when the history has grown by a
-  // twentieth. At least one usable result.
+  // Adds the results that are new in the history. When the history has grown by a twentieth, it
+  // chooses the rows again and fits the kernel's parameters. New results remove the pretended
+  // trials. The history needs at least one usable result.
   void update(const History& history);
 
-  // The trials that run, encoded; they count as if they would end with what is expected of them.
+  // Sets the running trials (encoded points). Each counts as if it ended with the mean that the
+  // model expects of it, those before it included.
   void pretend(std::span<const std::span<const double>> running);
 
   const GaussianProcess& model() const { return model_; }
-  // Of the history, for each row but those of pretended trials, and their targets.
+  // The index in the history of each row except the pretended ones.
   const std::vector<std::size_t>& members() const { return members_; }
-  // Whether both have the same rows and will be fitted anew together.
+  // Whether both models have the same rows and will be fitted again at the same time.
   bool in_step_with(const Surrogate& other) const {
     return members_ == other.members_ && seen_ == other.seen_ && fits_ == other.fits_ &&
            fitted_at_ == other.fitted_at_;
   }
   const std::vector<double>& targets() const { return targets_; }
-  // What is expected of each pretended trial.
+  // The expected target of each pretended trial.
   const std::vector<double>& pretended_means() const { return pretended_means_; }
-  double best() const { return best_; }  // the lowest target or expectation, of pretended rows too
-  // Of the history, indices: those with the lowest expected losses, the best first.
+  double best() const {
+    return best_;
+  }  // the lowest target, or expected target of a pretended trial
+  // Indices in the history of the `count` rows with the lowest expected losses, the best first.
   std::vector<std::size_t> most_promising(std::size_t count) const;
 
-  // By how much the lowest expected loss, of what was tried and of `row`, would become lower if a
-  // trial there ended at the lower or the upper end of its interval of 95 %, on average.
+  // By how much a trial at `row` would lower the lowest expected loss of all tried points and
+  // `row`. The average of two cases: the trial ends at the lower, or at the upper end of its
+  // interval of 95 %.
   double expected_fall(std::span<const double> row) const;
-  // Of the history, the usable result that is furthest from what is expected now, if noise would
-  // explain less than one of twenty such differences.
+  // The index in the history of the usable result that differs most from what the model expects.
+  // Nothing if noise explains all differences: noise alone exceeds the threshold once in twenty
+  // results.
   std::optional<std::size_t> most_surprising(const History& history) const;
 
   json save() const;
@@ -70,9 +77,9 @@ class Surrogate {
   std::size_t output_;
   std::vector<std::size_t> categories_;
   GaussianProcess model_;
-  std::vector<std::size_t> members_;  // of the history, for each row
+  std::vector<std::size_t> members_;  // index in the history of each row
   std::vector<double> targets_;
-  std::size_t seen_ = 0;       // of the history
+  std::size_t seen_ = 0;       // size of the history at the last update
   std::size_t fitted_at_ = 0;  // size of the history at the last fit
   std::size_t fits_ = 0;
   std::vector<std::vector<double>> pretended_;

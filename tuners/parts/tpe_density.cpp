@@ -7,12 +7,14 @@
 namespace attune {
 namespace {
 
+// The constants of the widths: see the header.
 constexpr double kWidth = 0.15;
 constexpr double kMostClipped = 100;
 constexpr double kSmallestInCells = 0.5;
 constexpr double kCategoriesBefore = 2;
 
-// The declared distribution as a kernel: uniform, or the standard normal where there are no bounds.
+// The declared distribution as a kernel: uniform between the bounds, or the standard normal if
+// there are none.
 MixtureKernel declared(const MixtureAxis& axis) {
   if (axis.categories > 0 || std::isinf(axis.low)) return {.width = 1};
   return {.centre = axis.low, .width = std::numeric_limits<double>::infinity()};
@@ -31,7 +33,8 @@ ProductMixture tpe_density(const TpeGroups& groups, const TpeGroups::Group& grou
   const double scott =
       kWidth * std::pow(std::max(count, 1.0), -1 / (static_cast<double>(group.size()) + 4));
   const double width = std::max(scott, 1 / std::min(kMostClipped, count + 2));
-  const double others = kCategoriesBefore / (count + 1);  // weight of each category beside 1
+  const double others =
+      kCategoriesBefore / (count + 1);  // weight of each other category; the trial's own has 1
   std::vector<MixtureAxis> axes;
   std::vector<MixtureKernel> kernels;
   kernels.reserve(group.size() * (n + 1));
@@ -48,7 +51,7 @@ ProductMixture tpe_density(const TpeGroups& groups, const TpeGroups::Group& grou
       kernel.centre = x;
       kernel.width = axis.categories > 0 ? spread : std::max(width, kSmallestInCells * cell);
       kernel.cell = axis.categories > 0 ? 0 : cell;
-      if (std::isnan(x)) kernel = declared(axis);  // a gap: it says nothing of this variable
+      if (std::isnan(x)) kernel = declared(axis);  // a gap says nothing of this variable
     }
     kernels.push_back(declared(axis));
   }

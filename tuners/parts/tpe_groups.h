@@ -1,13 +1,13 @@
 #pragma once
-// The space as multivariate TPE sees it: variables, and groups of them that are active together.
-// Private to TPE.
+// Presents a space to multivariate TPE as variables, and as groups of variables that are active
+// together. Private to TPE.
 //
 // A variable is one parameter, or several of the same name and domain in different options of one
-// nested choice (`gamma` of an rbf and of a poly kernel): they are never active together and learn
-// from each other. A group is all variables under the same condition: shared parameters learn from
-// all trials, those of a branch from all trials in that branch. (The decomposition is that of
-// Optuna's `group=True`, there found from the trials, here from the declaration; variables of
-// several branches are ours.) Constants belong to no group.
+// nested choice (`gamma` of an rbf and of a poly kernel). Such parameters are never active
+// together, and so can learn from each other. A group is all variables under the same condition:
+// parameters at the top learn from all trials, those of a branch from all trials in that branch.
+// (The decomposition is that of Optuna's `group=True`, which finds it from the trials; here the
+// declaration gives it. Variables of several branches are ours.) Constants belong to no group.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -18,10 +18,11 @@
 
 namespace attune {
 
-// How a variable lies on its axis. Numbers: on [0, 1] between the bounds (half a step beyond them
-// when rounded) on the internal scale; normals in deviations from their mean, without bounds.
-// Steps: integers, and choices of at least three ascending numbers, by their position. Everything
-// else is a category: the index of a choice, the mask of a subset.
+// How the values of a variable lie on its axis.
+// * number: reals, on [0, 1] between the bounds (half a step beyond them when rounded), on the
+//   internal scale. Normals have no bounds; they are in deviations from their mean.
+// * steps: integers, and choices of at least three ascending numbers, by their position.
+// * category: everything else; the index of a choice, the mask of a subset.
 struct TpeVariable {
   enum class Kind { number, steps, category };
 

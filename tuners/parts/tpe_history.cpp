@@ -10,8 +10,8 @@
 namespace attune {
 namespace {
 
-constexpr double kUnranked = std::numeric_limits<double>::max();     // after all that are ranked
-constexpr double kFailed = std::numeric_limits<double>::infinity();  // after all others
+constexpr double kUnranked = std::numeric_limits<double>::max();  // sorts after all ranked results
+constexpr double kFailed = std::numeric_limits<double>::infinity();  // sorts after all others
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void TpeHistory::rank() {
 void TpeHistory::rank_now() {
   const std::size_t width = objectives_.size() + objectives_.limits();
   std::vector<double> usable;
-  std::vector<std::size_t> trials;  // whose results these are
+  std::vector<std::size_t> trials;  // the trial of each result in `usable`
   for (std::size_t i = 0; i < size(); ++i) {
     if (losses_[i] == kFailed) continue;
     const auto result = std::span(results_).subspan(i * width, width);

@@ -1,8 +1,8 @@
 #pragma once
-// The trials of multivariate TPE that have ended: encoded once when they are told, and kept in the
-// order of their losses for each group, so that a suggestion neither sorts nor rescans. With
-// several objectives or limits the order is that of ranking() in objectives.h, and made anew when
-// results have come. Trials without a usable result are the worst of all. Private to TPE.
+// The ended trials of multivariate TPE. They are encoded once when they are told, and each group
+// keeps its trials in the order of their losses, so that a suggestion neither sorts nor rescans.
+// With several objectives or limits the order is that of ranking() in objectives.h, and rank()
+// renews it. Trials without a usable result come last. Private to TPE.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,31 +30,32 @@ class TpeHistory {
   const TpeGroups& groups() const { return groups_; }
   std::size_t size() const { return losses_.size(); }
 
-  // `values` as Objectives has them, finite. The point may have gaps (Tuner::takes_gaps). Of a
-  // single objective one costs a search and a move of 4 bytes per worse trial for each of its
-  // groups.
+  // `values`: the finite numbers that Objectives returns. The point may have gaps
+  // (Tuner::takes_gaps). With a single objective this costs, for each of the trial's groups, a
+  // search and a move of 4 bytes per worse trial.
   void add(const Point& point, std::span<const double> values);
 
-  // A trial that failed, diverged, was stopped or lacks a number.
+  // Adds a trial that failed, diverged, was stopped or lacks a number.
   void add_failed(const Point& point);
 
-  // To be called before by_loss() when results were added: of several objectives they count as the
-  // worst until this ranks all anew, which it does when they have become more by a twentieth.
+  // Call it before by_loss(). With several objectives or limits, new results count as worse than
+  // all ranked ones until rank() ranks all results again, which it does when they have grown by a
+  // twentieth.
   void rank();
 
-  // A trial's coordinates, one for each variable; NaN where that is inactive or a gap.
+  // The coordinates of a trial, one for each variable; NaN where the variable is inactive or a gap.
   const Coordinate* coordinates(std::uint32_t trial) const {
     return &coordinates_[trial * groups_.variables().size()];
   }
 
-  // The trials in which the group is active, losses ascending, equal ones by age; those without a
+  // The trials in which the group is active, by ascending loss, equal ones by age; those without a
   // usable result at the end.
   const std::vector<std::uint32_t>& by_loss(std::size_t group) const { return orders_[group]; }
-  // How many of them have a usable result.
+  // The number of trials in by_loss(group) that have a usable result.
   std::size_t usable(std::size_t group) const { return usable_[group]; }
 
   json save() const;
-  // Into an empty history of the same space; on an error it is to be thrown away.
+  // Loads into an empty history of the same space. After an error the history must not be used.
   Result<void> load(const Space& space, const json& state);
 
  private:
@@ -64,10 +65,11 @@ class TpeHistory {
 
   Objectives objectives_;
   TpeGroups groups_;
-  std::size_t ranked_ = 0;       // of the results, in the ranks
-  std::vector<double> losses_;   // in the order of arrival, as the next three; or ranks
-  std::vector<double> results_;  // of several objectives and limits; infinite where there is none
-  std::vector<double> values_;   // of points, for saving
+  std::size_t ranked_ = 0;  // how many results the last ranking had
+  // In the order of arrival, as the next three. With several objectives or limits: ranks.
+  std::vector<double> losses_;
+  std::vector<double> results_;  // only of several objectives or limits; infinite if failed
+  std::vector<double> values_;   // of the points, for save()
   std::vector<Coordinate> coordinates_;
   std::vector<std::vector<std::uint32_t>> orders_;  // of groups
   std::vector<std::size_t> usable_;                 // of groups

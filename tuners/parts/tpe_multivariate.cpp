@@ -1,17 +1,18 @@
-// Multivariate tree-structured Parzen estimator.
+// Multivariate tree-structured Parzen estimator (TPE).
 //
 // Source: Bergstra, Bardenet, Bengio, Kegl (NIPS 2011) for the rule; Falkner, Klein, Hutter, "BOHB"
-// (ICML 2018), section 3.2, for joint kernels; Watanabe (arXiv 2304.11127) for what matters.
-// Weights of the good trials are those of recombination in CMA-ES, log(m + 1/2) - log(rank)
-// (Hansen, arXiv 1604.00772, section 3.1).
+// (ICML 2018), section 3.2, for joint kernels; Watanabe (arXiv 2304.11127) for the choices that
+// matter. The weights of the good trials are those of recombination in CMA-ES, log(m + 1/2) -
+// log(rank) (Hansen, arXiv 1604.00772, section 3.1).
 //
 // Groups (tuners/parts/tpe_groups.h) are suggested one after the other, parents first: the choice
-// of a branch is a category of its parent's group. Running trials count as bad ones, so that a
-// batch spreads, and so do trials without a usable result, so that a region that fails is left.
+// of a branch is a category in its parent's group. Running trials count as bad ones, so that a
+// batch spreads. Trials without a usable result count as bad ones too, so that the search leaves a
+// region that fails.
 //
-// Cost of a suggestion: at most kMostGood + kMostRest + kMostModelled components, whatever was
-// observed and runs. Of more other trials every k-th in the order of losses stands for its
-// neighbours: which regions are bad shows in few of them. Of running trials the newest take part.
+// Cost: a suggestion uses at most kMostGood + kMostRest + kMostModelled components, however many
+// trials there are. If there are more bad trials, every k-th in the order of losses stands for its
+// neighbours: a few of them show which regions are bad. Of the running trials the newest take part.
 #include "tuners/parts/tpe_multivariate.h"
 
 #include <algorithm>
@@ -29,10 +30,13 @@
 namespace attune {
 namespace {
 
-constexpr std::size_t kMostGood = 25;
+constexpr std::size_t kMostGood = 25;  // good trials, at most
+// Other ended trials in the density of the bad ones, at most.
 constexpr std::size_t kMostRest = 192;
-constexpr std::size_t kFewest = 2;  // trials in a group before some are called good
-constexpr int kRetries = 10;        // suggestions that were seen before, until others are made up
+constexpr std::size_t kFewest =
+    2;  // results that a group needs before some of them are called good
+// Suggestions that may repeat a known point before the tuner draws at random.
+constexpr int kRetries = 10;
 
 struct MultivariateSettings {
   std::size_t startup = 10;
@@ -58,7 +62,8 @@ class MultivariateTpe final : public Tuner {
     return ask_each(ids, [this](TrialId id) -> Answer {
       Point point = feasible();
       for (int i = 0; i < kRetries && dedup_.repeats(point); ++i) point = feasible();
-      // The density keeps to what was seen: anywhere else, before the grid's next.
+      // The density stays near known points, so a random point is tried before the next point of
+      // the grid.
       if (dedup_.repeats(point)) point = sample(space_, rng_);
       auto fresh = feasible_and_new(space_, dedup_, std::move(point));
       if (!fresh) return Exhausted{};
@@ -145,16 +150,19 @@ void MultivariateTpe::split(std::size_t g, TpeSide& good, TpeSide& rest) const {
   }
   const std::size_t others = n - m, kept = std::min(others, kMostRest);
   for (std::size_t k = 0; k < kept; ++k) {
-    // The middle of the k-th of `kept` equal parts; all when there are no more.
+    // Takes the middle one of each of `kept` equal parts; if there are no more than `kept`, all of
+    // them.
     rest.add(history_.coordinates(order[m + (2 * k + 1) * others / (2 * kept)]), 1);
   }
+  // Proposed and adopted points are complete: a group is active if its first variable has a value.
   const std::size_t variable = history_.groups().groups()[g].front();
   for (const auto& running : running_.newest(kMostModelled)) {
     if (!std::isnan(running.encoded[variable].x)) rest.add(running.encoded.data(), 1);
   }
 }
 
-// The most promising of `count` candidates.
+// Draws `count` candidates from the density of the good trials, and takes the one with the largest
+// ratio of the two densities.
 void MultivariateTpe::suggest_group(std::size_t g, std::size_t count, Point& point) {
   const TpeGroups& groups = history_.groups();
   const TpeGroups::Group& group = groups.groups()[g];

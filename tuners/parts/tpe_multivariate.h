@@ -1,5 +1,5 @@
 #pragma once
-// The multivariate form of TPE: an option of the registry's entry TPE. Private to TPE.
+// The multivariate rule of the tuner TPE. Private to TPE.
 #include <memory>
 #include <vector>
 

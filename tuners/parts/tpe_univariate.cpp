@@ -1,13 +1,12 @@
-// Tree-structured Parzen estimator.
+// Univariate tree-structured Parzen estimator (TPE): suggests each active parameter by itself.
 //
 // Source: Bergstra, Bardenet, Bengio, Kegl, "Algorithms for Hyper-Parameter Optimization" (NIPS
-// 2011), section 4, with NNI's choices: where good ends (math/density/ranked_values.h), forgetting
-// by rank, and the constant liar for trials that still run (Ginsbourger, Le Riche, Carraro,
-// "Kriging is well-suited to parallelize optimization", 2010). Each active parameter is suggested
-// by itself.
+// 2011), section 4. NNI's choices: how many results count as good (math/density/ranked_values.h),
+// forgetting by rank, and the constant liar for running trials (Ginsbourger, Le Riche, Carraro,
+// "Kriging is well-suited to parallelize optimization", 2010).
 //
-// Cost of a suggestion: one pass over the observations of each parameter; nothing is sorted or
-// copied but the values of running trials, of which at most kMostModelled take part.
+// Cost: a suggestion passes once over the observations of each parameter. It sorts and copies only
+// the values of running trials, of which at most kMostModelled take part.
 #include "tuners/parts/tpe_univariate.h"
 
 #include <algorithm>
@@ -38,12 +37,13 @@ struct UnivariateSettings {
   SplitRule split;
 };
 
-// A wider range of integers is modelled as a real: over k categories the prior has k times its
-// weight, against at most 25 good observations, and neighbours do not learn from each other.
+// A wider range of integers is modelled as a real. As categories, k integers would give the prior k
+// times its weight against at most 25 good observations, and a value would learn nothing from its
+// neighbours.
 constexpr double kMostCategories = 50;
 
-// How a parameter is modelled: a real on its internal scale, so many categories, or (neither) not
-// at all, because it is a constant.
+// How a parameter is modelled: `real` on its internal scale, or so many `categories`, or (neither
+// is set) not at all, because it is a constant.
 struct Model {
   std::optional<ParzenPrior> real;
   double categories = 0;
@@ -84,7 +84,7 @@ struct MakeModel {
   }
 };
 
-// All losses, for the lie.
+// Statistics of all losses: the constant liar pretends that running trials have one of them.
 struct Losses {
   std::int64_t count = 0;
   double best = 0, worst = 0, mean = 0;
@@ -94,7 +94,7 @@ struct Losses {
     worst = count == 0 ? loss : std::max(worst, loss);
     ++count;
     const auto n = static_cast<double>(count);
-    mean = mean * ((n - 1) / n) + loss / n;  // a sum could overflow
+    mean = mean * ((n - 1) / n) + loss / n;  // not by a sum, which could overflow
   }
 };
 
@@ -154,8 +154,8 @@ class UnivariateTpe final : public Tuner {
   double suggest(std::size_t i, std::size_t candidates);
   double lie() const;
   std::vector<PendingValue> pending(std::size_t i) const;
-  std::vector<double> internal(const Point& point) const;  // as modelled, NaN where inactive
-  void observe(std::span<const Outcome* const> outcomes);  // with finite losses
+  std::vector<double> internal(const Point& point) const;  // on internal scales, NaN where inactive
+  void observe(std::span<const Outcome* const> outcomes);  // their losses are finite
 
   UnivariateSettings settings_;
   Rng rng_;
@@ -165,7 +165,7 @@ class UnivariateTpe final : public Tuner {
   std::vector<RankedValues> observed_;  // of each parameter
   Losses losses_;
   RunningTrials<std::vector<double>> running_;  // with internal() of their points
-  Split sides_;                                 // scratch of suggest()
+  Split sides_;                                 // a buffer of suggest()
 };
 
 Point UnivariateTpe::suggest_point(std::size_t candidates) {
@@ -210,14 +210,16 @@ double UnivariateTpe::lie() const {
     case Liar::mean:
       return losses_.mean;
   }
-  return 0;  // nothing is pending then
+  return 0;  // unused: without a liar nothing is pending
 }
 
 std::vector<PendingValue> UnivariateTpe::pending(std::size_t i) const {
   std::vector<PendingValue> waiting;
   if (settings_.liar == Liar::none) return waiting;
-  // Of equal lies the oldest come first, and are the good ones: with the newest alone 1,500 trials
-  // at a time find less. A start-up counts as many as it wants.
+  // All running trials have the same pretended loss, and of equal losses the older ones come first,
+  // so these count as good. That is why the oldest trials must take part: with the newest alone, a
+  // search of 1,500 trials at a time finds less (docs/algorithms.md). A start-up that is longer
+  // than kMostModelled needs more of them, because it counts running trials.
   for (const auto* running : running_.both_ends(std::max(kMostModelled, settings_.startup))) {
     if (!running->point.active(i)) continue;
     waiting.push_back({running->encoded[i], static_cast<std::uint32_t>(waiting.size())});

@@ -1,5 +1,5 @@
 #pragma once
-// The univariate form of TPE, NNI's rule. Private to TPE.
+// The univariate rule of the tuner TPE, which is NNI's. Private to TPE.
 #include <memory>
 #include <vector>
 

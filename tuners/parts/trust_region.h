@@ -1,11 +1,12 @@
 #pragma once
-// How far a local search looks around its centre: the side length of a trust region.
+// The size of a trust region: how far a local search may move away from its centre.
 //
 // Source: Eriksson, Pearce, Gardner, Turner, Poloczek, "Scalable Global Optimization via Local
-// Bayesian Optimization" (NeurIPS 2019), section 2 and its supplement: doubled after so many
-// successes in a row, halved after so many failures, at an end below 2^-7. There a success is a
-// batch with a better result; here, where results come one by one, a round of as many results as
-// trials were running when it began.
+// Bayesian Optimization" (NeurIPS 2019), section 2 and its supplement. The length doubles after a
+// number of successes in a row, and halves after a number of failures; below 2^-7 the region ends.
+// In the paper a batch with a better result is a success. Here results come one by one, so results
+// form rounds: when a round begins, it is set to have as many results as trials are running in the
+// region.
 #include <cstddef>
 
 #include "base/json.h"
@@ -14,8 +15,8 @@
 namespace attune {
 
 struct TrustRegionSettings {
-  double initial_length = 0.8;  // in units of the space's sides; in [kLeastLength, kMostLength]
-  std::size_t success_tolerance = 3;  // >= 1
+  double initial_length = 0.8;  // share of each parameter's range; in [kLeastLength, kMostLength]
+  std::size_t success_tolerance = 3;  // rounds; >= 1
 };
 
 // A value. Not thread safe.
@@ -24,14 +25,14 @@ class TrustRegion {
   static constexpr double kLeastLength = 0x1p-7;
   static constexpr double kMostLength = 1.6;
 
-  // `failure_tolerance` >= 1: evaluations without an improvement.
+  // `failure_tolerance`: evaluations without an improvement, >= 1.
   TrustRegion(const TrustRegionSettings& settings, std::size_t failure_tolerance);
 
   double length() const { return length_; }
   bool ended() const { return length_ < kLeastLength; }
 
-  // A trial inside the region ended; `running`: how many trials in it were running, this one
-  // included, >= 1.
+  // A trial that was proposed inside the region ended. `running`: how many of those trials were
+  // running, this one included; >= 1.
   void count(bool improved, std::size_t running);
 
   json save() const;

@@ -8,8 +8,9 @@ namespace attune {
 namespace {
 
 constexpr std::size_t kLeastFailures = 4;
-// What is better by less than this part of the distance to the lower quartile is no success. The
-// paper has 0.1 % of the best result, which depends on where the scale has its zero.
+// A success must be better than the best result by more than this share of the distance between the
+// best and the lower quartile. The paper requires 0.1 % of the best result, which depends on where
+// the scale of the losses has its zero.
 constexpr double kLeastImprovement = 1e-3;
 
 Result<std::set<TrialId>> ids_at(const json& state, std::string_view key) {
@@ -75,7 +76,7 @@ bool TurboRegion::improves(double loss) const {
   const double best = history_.loss(best_);
   const auto quartile = losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 4);
   std::ranges::nth_element(losses, quartile);
-  // Halves, as losses may be far apart.
+  // Halves, because the difference of two losses may overflow.
   return best / 2 - loss / 2 > kLeastImprovement * (*quartile / 2 - best / 2);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the TuRBO tuner knows of its present region: its results, the model of them, its size.
+// The present region of the TuRBO tuner: its results, the model of them, and its size.
 #include <cstddef>
 #include <set>
 #include <span>
@@ -16,34 +16,36 @@
 
 namespace attune {
 
-// A value. Not thread safe. `all`: the results of all regions, of one objective.
+// A value. Not thread safe. The argument `all` is always the history of all regions, with one
+// objective.
 class TurboRegion {
  public:
-  // A failure tolerance of the number of dimensions, at least 4: the paper's, for one trial at a
-  // time. `strangers`: running trials of which it will not learn.
+  // The failure tolerance is the number of dimensions, at least 4: that of the paper for one trial
+  // at a time. `strangers`: running trials of earlier regions; this region ignores their results.
   TurboRegion(const Features& features, const TrustRegionSettings& settings,
               std::set<TrialId> strangers);
 
   const TrustRegion& trust() const { return trust_; }
-  std::size_t usable() const { return history_.usable(); }  // results
+  std::size_t usable() const { return history_.usable(); }  // usable results in this region
   std::size_t strangers() const { return strangers_.size(); }
-  // In `all`: the usable result of which the model expects the lowest loss, the paper's centre
-  // where results are noisy. model() was called since the last change.
+  // The centre of the region, as an index in `all`: the usable result with the lowest loss that the
+  // model expects, as in the paper for noisy results. Call model() before, after every change.
   std::size_t centre() const;
 
-  // A trial begins; `guided`: it was proposed within the region, so that its result counts as a
+  // A trial begins. `guided`: it was proposed within the trust region, so its result counts as a
   // success or a failure.
   void start(TrialId id, bool guided);
   void withdraw(TrialId id);
 
-  // Takes in the newest of `all`, that of trial `id`.
+  // Adds the last result in `all`, which is that of trial `id`.
   void learn(const History& all, TrialId id);
 
-  // Brought up to date; `running`: encoded trials. At least one usable result.
+  // The model with all results of the region and the running trials (encoded). The region must have
+  // at least one usable result.
   const Surrogate& model(std::span<const std::span<const double>> running);
 
   json save() const;
-  // Into a region of the same settings without results; on an error it is of no use any more.
+  // Loads into a new region of the same settings. After an error it must not be used.
   Result<void> load(const json& state, const History& all);
 
  private:
@@ -53,8 +55,8 @@ class TurboRegion {
   TrustRegion trust_;
   History history_;
   Surrogate surrogate_;
-  std::vector<std::size_t> members_;  // of all results, for each of history_
-  std::size_t best_ = 0;              // in history_
+  std::vector<std::size_t> members_;  // index in `all` of each result in history_
+  std::size_t best_ = 0;              // index in history_ of the lowest loss
   std::set<TrialId> guided_, strangers_;
 };
 
