@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kSums = ArrayPasses::kSums;
 
-// Neither a sum nor a maximum may be split by the compiler itself.
+// Joins the terms in kSums lanes. The lanes are explicit, because the compiler may not split a sum
+// or a maximum of floats by itself.
 template <class Join>
 ATTUNE_PASS float joined(const float* terms, std::size_t n, float start, Join&& join) {
   std::array<float, kSums> lanes;
@@ -46,8 +47,8 @@ ATTUNE_PASS float complementary_error(float x) {
   return polynomial * exp_minus(x * x);
 }
 
-// Explicitly, as arrays of a dozen components are common: what a compiler makes of a loop is ready
-// for thousands.
+// Explicit vectors, because arrays of a dozen components are common: the code that a compiler makes
+// of a loop is good only for thousands.
 using Floats [[gnu::vector_size(ArrayPasses::kLanes * sizeof(float))]] = float;
 using Ints [[gnu::vector_size(ArrayPasses::kLanes * sizeof(std::int32_t))]] = std::int32_t;
 
@@ -143,7 +144,8 @@ ATTUNE_PASS void add_mismatches_of(double x, double weight, std::span<const doub
   for (std::size_t i = 0; i < n; ++i) out[i] += column[i] == x ? 0 : weight;
 }
 
-// Of term(0) to term(n - 1), as four sums: one would have to wait for itself in each step.
+// The sum of term(0) to term(n - 1), as four partial sums: in a single sum each addition would have
+// to wait for the one before.
 template <class Term>
 ATTUNE_PASS double sum_of(std::size_t n, const Term& term) {
   std::array<double, 4> sums{};
@@ -173,7 +175,8 @@ ATTUNE_PASS double weigh_differences_of(double x, const double* column, std::spa
                               __attribute__((always_inline)) { return a[i] * (x - column[i]); });
 }
 
-// A variant's functions, for ATTUNE_TARGET: captureless lambdas would not take it along.
+// The functions of one variant. They are functions and not lambdas without captures, because those
+// would not take over ATTUNE_TARGET.
 #define ATTUNE_VARIANT                                                                        \
   ATTUNE_TARGET void sums_of_normals(const NormalTerms& components, std::size_t always,       \
                                      std::span<const NormalWindow> windows,                   \
@@ -242,8 +245,8 @@ const ArrayPasses* avx2_array_passes() {
   return nullptr;
 }
 
-// Asked anew each time, as it costs a load and a branch. Not target_clones: their resolvers run
-// before the thread sanitizer is ready for them.
+// It asks for the processor in each call, which costs only a load and a branch. Not target_clones:
+// their resolvers run before the thread sanitizer is ready for them.
 const ArrayPasses& array_passes() {
   const ArrayPasses* best = avx2_array_passes();
   return best ? *best : plain_array_passes();

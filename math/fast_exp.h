@@ -1,24 +1,25 @@
 #pragma once
-// An exponential that compilers vectorise: sums of thousands of terms are what TPE
-// spends its time on. Plain arithmetic, so the same bits on every machine.
+// An exponential that compilers can vectorise: TPE spends its time on sums of thousands of them. It
+// is plain arithmetic, so all machines compute the same bits.
 //
-// Cody-Waite reduction by multiples of ln 2, then the Taylor polynomial of degree 7 on
-// |r| <= ln(2)/2 (Muller, "Elementary Functions", 3rd ed., chapters 3 and 11).
+// Cody-Waite reduction by multiples of ln 2, then the Taylor polynomial of degree 7 on |r| <=
+// ln(2)/2 (Muller, "Elementary Functions", 3rd ed., chapters 3 and 11).
 #include <bit>
 #include <cstdint>
 
 namespace attune {
 
-// exp(-x) for x >= 0, infinity included, within 3e-7 relative up to 87; beyond, exp(-87) = 2e-38.
-// With Degree 5, within 4e-6. Float is float or a vector of them, Int the like of std::int32_t.
-// Nothing is returned, because how vectors are depends on the processor that a caller is compiled
-// for.
+// Computes exp(-x) for x >= 0, infinity included. The relative error is at most 3e-7 up to x = 87
+// (4e-6 with Degree 5); for larger x the result is exp(-87) = 2e-38. Float is float or a vector of
+// floats, Int the matching vector of std::int32_t. It does not return the result, because how a
+// vector is returned depends on the processor that a caller is compiled for.
 template <class Float, class Int, int Degree = 7>
 [[gnu::always_inline]] inline void exp_minus(const Float& x, Float& result) {
   constexpr float kRound = 0x1.8p23f;  // adding it rounds to an integer, kept in the low bits
   constexpr float kLog2E = 1.44269504f;
   constexpr float kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
-  // As integers, which order these numbers alike: g++ 12 does not vectorise it for floats.
+  // Compares as integers, which order non-negative floats in the same way: g++ 12 does not
+  // vectorise the comparison of floats.
   const Int bits = __builtin_bit_cast(Int, x), most = Int{} + std::bit_cast<std::int32_t>(87.0f);
   const Float bounded = -__builtin_bit_cast(Float, Int(bits < most ? bits : most));
   const Float shifted = bounded * kLog2E + kRound;

@@ -16,7 +16,7 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 using Eigen::Index;
 
-constexpr double kWorstCondition = 1e14;
+constexpr double kWorstCondition = 1e14;  // of C; the limit of the tutorial
 
 auto as_vector(std::vector<double>& x) {
   return Eigen::Map<Vector>(x.data(), static_cast<Index>(x.size()));
@@ -66,7 +66,8 @@ double CmaEs::deviation(std::size_t i) const {
   return sigma_ * scales_[i] * std::sqrt(variance(i));
 }
 
-// Rounding can leave eigenvalues at or below zero: they become tiny ones, which is_exhausted sees.
+// Rounding can make eigenvalues zero or negative. They are raised to tiny positive ones;
+// is_exhausted() then sees the bad condition.
 void CmaEs::decompose() {
   if (decomposed_) return;
   const std::size_t n = mean_.size();
@@ -99,8 +100,8 @@ std::vector<double> CmaEs::sample(Rng& rng) {
   return x;
 }
 
-// One generation, in the order of the papers: parts of it would only hand each other all they have.
-// NOLINTNEXTLINE(readability-function-size)
+// One generation, in the order of the papers. It is one function, because its parts would share
+// nearly all of their variables.
 void CmaEs::update(std::span<const CmaResult> ranked) {
   decompose();
   const std::size_t size = mean_.size();
@@ -124,7 +125,7 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
     whitened.noalias() = as_matrix(basis_, size).transpose() * steps;
     whitened = lengths.cwiseInverse().asDiagonal() * whitened;
   }
-  // One that comes from elsewhere may not be longer than a draw could be.
+  // An injected step is cut to about the length of a draw (Hansen 2011, section 3).
   const double longest = std::sqrt(n) + 2 * n / (n + 2);
   for (Index k = 0; k < columns; ++k) {
     const double length = whitened.col(k).norm();
@@ -157,7 +158,8 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
   }
   ++generations_;
   const double length = step_path.norm() / mean_length(n);
-  // A path that is too long for so many generations: the covariance must not learn from it.
+  // The path is too long for so many generations (h_sigma is 0 in the paper): the covariance must
+  // not learn from it.
   const bool too_long =
       length / std::sqrt(1 - std::pow(keep, 2 * generations_)) >= 1.4 + 2 / (n + 1);
   const double cc = rates_.covariance_path;
@@ -165,6 +167,7 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
   path *= 1 - cc;
   if (!too_long) path += std::sqrt(cc * (2 - cc) * rates_.effective) * step;
 
+  // Replaces the variance that path_ did not get because of that.
   const double lost = too_long ? rates_.rank_one * cc * (2 - cc) : 0;
   const double rest = 1 + lost - rates_.rank_one - rates_.rank_mu * rates_.weight_sum;
   Vector weights(columns);
@@ -184,7 +187,8 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
     covariance = rest * covariance + rates_.rank_one * path * path.transpose() + change;
     covariance = (0.5 * (covariance + covariance.transpose())).eval();
   }
-  // At most by a factor of e (pycma does the same): a single generation is little evidence.
+  // The step grows at most by a factor of e in a generation, as in pycma: a single generation is
+  // little evidence.
   sigma_ *= std::exp(std::min(1.0, rates_.step_path / rates_.damping * (length - 1)));
   decomposed_ = false;
   apply_margin();
@@ -203,7 +207,7 @@ bool CmaEs::is_exhausted() {
   for (std::size_t i = 0; i < mean_.size(); ++i) {
     const double deviation = sigma_ * std::sqrt(variance(i));
     moves |= std::max(deviation, sigma_ * std::abs(path_[i])) >= 1e-12 * first_sigma_;
-    if (!cells_[i].empty()) continue;  // has a margin
+    if (!cells_[i].empty()) continue;  // its margin keeps it moving
     if (mean_[i] + 0.2 * deviation == mean_[i]) return true;
   }
   return !moves;
@@ -247,7 +251,7 @@ Result<CmaEs> CmaEs::load(const json& state, CmaCells cells, bool diagonal,
       !is_whole(loaded.generations_) || loaded.generations_ < 0) {
     return fail("saved state: cma: impossible numbers");
   }
-  // The constructor may have moved what has a margin.
+  // The constructor may have moved the means of coordinates with a margin.
   loaded.mean_ = TRY(numbers_at(state, "mean"));
   loaded.scales_ = scales;
   loaded.step_path_ = step_path;

@@ -1,11 +1,13 @@
 #pragma once
-// CMA-ES: a normal distribution that follows good results, with its step size and its covariance.
+// CMA-ES: a normal distribution that follows good results by adapting its mean, step size and
+// covariance.
 //
 // Source: Hansen, "The CMA Evolution Strategy: A Tutorial" (arXiv 1604.00772, 2016), figure 6:
-// cumulative step-size adaptation, rank-one, rank-mu and active covariance update. In place of the
-// covariance matrix its diagonal, on demand: Ros, Hansen (PPSN 2008). Results that were not drawn
-// from the present distribution: Hansen, "Injecting External Solutions Into CMA-ES" (2011), section
-// 3. Discrete coordinates: Hamano, Saito, Nomura, Shirakawa, "CMA-ES with Margin" (GECCO 2022).
+// cumulative step-size adaptation, rank-one, rank-mu and active covariance update. Optionally only
+// the diagonal of the covariance matrix is kept: Ros, Hansen (PPSN 2008). Results that were not
+// drawn from the present distribution: Hansen, "Injecting External Solutions Into CMA-ES" (2011),
+// section 3. Discrete coordinates: Hamano, Saito, Nomura, Shirakawa, "CMA-ES with Margin" (GECCO
+// 2022).
 //
 // The caller ranks results, chooses how many make a generation, and brings points into bounds.
 #include <cstddef>
@@ -20,17 +22,18 @@
 
 namespace attune {
 
-// For each coordinate the boundaries between the intervals within which it makes no difference,
-// ascending; none for a continuous one.
+// For each coordinate, the boundaries between its cells, ascending: all numbers within a cell stand
+// for the same value. Empty for a continuous coordinate.
 using CmaCells = std::vector<std::vector<double>>;
 
 struct CmaStart {
   std::vector<double> mean;
   double sigma = 0.2;  // > 0
-  // Column by column, symmetric, positive definite, or its diagonal; if empty the identity.
+  // The matrix column by column, symmetric and positive definite, or its diagonal. Empty: the
+  // identity.
   std::vector<double> covariance = {};
   bool diagonal = false;
-  std::size_t population = 0;  // results in a generation as a rule; >= 2
+  std::size_t population = 0;  // usual number of results in a generation; >= 2
 };
 
 struct CmaResult {
@@ -39,27 +42,29 @@ struct CmaResult {
   bool injected = false;          // not drawn from the present distribution
 };
 
-// A value. n^2 numbers (3 n when diagonal), and n^2 more after the first draw. At least one
-// coordinate. Not thread safe.
+// A value. Not thread safe. Needs at least one coordinate. It holds n^2 numbers (3 n when
+// diagonal), and n^2 more after the first draw.
 class CmaEs {
  public:
   CmaEs(const CmaStart& start, CmaCells cells);
 
-  // A draw: O(n^2), and O(n^3) for the first one after an update; diagonal: O(n).
+  // Draws a point. O(n^2), and O(n^3) for the first draw after an update; diagonal: O(n).
   std::vector<double> sample(Rng& rng);
 
-  // A generation: at least two results, best first. Any number of them, the weights are those for
-  // that number. Coordinates without an effect do not move the mean.
+  // Learns from a generation: at least two results, best first. The weights follow from the number
+  // of results, which may change. A coordinate without an effect in a result does not move the
+  // mean.
   void update(std::span<const CmaResult> ranked);
 
-  // Moves the mean into [low, high]^n, which contains all boundaries of cells. For callers who
-  // treat all points beyond an end as that end: nothing else keeps the mean from drifting away
-  // there.
+  // Moves the mean into [low, high]^n, which must contain all boundaries of cells. For callers for
+  // whom every point beyond an end counts as the end: otherwise the mean may drift away there
+  // without limit.
   void bound_mean(double low, double high);
 
-  // Whether nothing more can come of it, whatever the results are: step below 1e-12 of the first
-  // one in all coordinates, or 1e4 of it, condition of the covariance above 1e14, a coordinate
-  // whose mean a fifth of its deviation does not change (Hansen 2016, section B.3).
+  // Whether the distribution has degenerated, so that further results are useless (Hansen 2016,
+  // section B.3): the step is below 1e-12 of the first one in all coordinates, or above 1e4 of it;
+  // the condition of the covariance is above 1e14; or adding a fifth of its deviation does not
+  // change the mean of a coordinate.
   bool is_exhausted();
 
   std::size_t dimensions() const { return mean_.size(); }
@@ -68,7 +73,7 @@ class CmaEs {
   double deviation(std::size_t i) const;  // of a draw's coordinate i
 
   json save() const;
-  // All of `cells` are taken from the caller, as are `diagonal` and `population`.
+  // `cells`, `diagonal` and `population` are not saved: the caller gives them.
   static Result<CmaEs> load(const json& state, CmaCells cells, bool diagonal,
                             std::size_t population);
 
@@ -85,12 +90,13 @@ class CmaEs {
   double sigma_;
   double first_sigma_;
   std::vector<double> covariance_;  // C: n^2 by columns, or its diagonal
-  std::vector<double> scales_;      // A of CMA-ES with margin: 1 where continuous
+  std::vector<double> scales_;      // matrix A of CMA-ES with margin; 1 where continuous
   std::vector<double> step_path_;   // p_sigma
   std::vector<double> path_;        // p_c
   double generations_ = 0;
 
-  // C = basis diag(lengths)^2 basis', made when it is needed: a function of C, not saved.
+  // C = basis diag(lengths)^2 basis'. Computed when needed, and not saved, because it follows from
+  // C.
   bool decomposed_ = false;
   std::vector<double> basis_;  // empty when diagonal
   std::vector<double> lengths_;

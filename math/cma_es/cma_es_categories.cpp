@@ -48,7 +48,8 @@ std::vector<double> CmaCategories::sample(Rng& rng) const {
 
 void CmaCategories::update(std::span<const CategoryResult> best, std::span<const double> weights,
                            double effective) {
-  // So much evidence against what so many groups have to be told apart by.
+  // The learning rate: the evidence of these results, against 2 plus the number of groups that they
+  // must tell apart.
   const double rate = effective / (effective + 2 + static_cast<double>(groups_.size()));
   std::size_t begin = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -85,8 +86,9 @@ void CmaCategories::learn(std::span<const CategoryResult> good, double share) {
   keep_margin();
 }
 
-// What is raised to the least is taken from the others in proportion to what they have above it;
-// with several to choose the same holds for leaving one out.
+// Raises each probability to the least one (and lowers it to the most), so that no category dies.
+// The difference is spread over the others in proportion to their distance from that bound, so that
+// a group still adds up to `chosen`.
 void CmaCategories::keep_margin() {
   const auto count = static_cast<double>(std::max<std::size_t>(groups_.size(), 1));
   std::size_t begin = 0;

@@ -1,10 +1,10 @@
 #pragma once
-// The part of CMA-ES that has no order: a probability for each category, moved by the same ranks.
+// The categorical part of CMA-ES: a probability for each category, which the same ranks move.
 //
 // Source: Hamano, Saito, Nomura, Uchida, Shirakawa, "CatCMA: Stochastic Optimization for
 // Mixed-Category Problems" (GECCO 2024): the joint distribution of a normal and of categorical
-// ones, the natural gradient (section 3), and the least probability that keeps every category
-// alive (section 4.2). Their adaptation of the learning rate is left out; it is fixed, as in PBIL
+// ones, the natural gradient (section 3), and the least probability that keeps every category alive
+// (section 4.2). Their adaptation of the learning rate is left out; the rate is fixed, as in PBIL
 // (Baluja 1994).
 #include <cstddef>
 #include <span>
@@ -16,14 +16,14 @@
 
 namespace attune {
 
-// `chosen` of `categories` are drawn without repetition; 0 < chosen < categories.
+// A group of categories, of which `chosen` are drawn without repetition; 0 < chosen < categories.
 struct CategoryGroup {
   std::size_t categories = 0;
   std::size_t chosen = 1;
 };
 
-// A draw: for each category of each group in turn 1 if it was chosen, else 0; `active` says for
-// each group whether it had an effect (empty: all).
+// A draw. `flags`: for each category of each group, in turn, 1 if it was chosen, else 0. `active`:
+// for each group whether it had an effect; empty: all had.
 struct CategoryResult {
   std::vector<double> flags = {};
   std::vector<bool> active = {};
@@ -36,13 +36,13 @@ class CmaCategories {
 
   std::vector<double> sample(Rng& rng) const;
 
-  // Results, best first, those with the positive weights, which add up to 1. `effective` is the
-  // variance-effective number of them.
+  // Moves the probabilities towards the best results. `best`: the results with positive weights,
+  // best first; `weights` add up to 1; `effective` is their variance-effective number.
   void update(std::span<const CategoryResult> best, std::span<const double> weights,
               double effective);
 
-  // The mean of those flags that were active, mixed with the uniform distribution: `share` of the
-  // former, in [0, 1].
+  // Sets the probabilities to the mean of the active flags, with weight `share` in [0, 1], mixed
+  // with the uniform distribution.
   void learn(std::span<const CategoryResult> good, double share);
 
   std::size_t size() const { return probabilities_.size(); }

@@ -42,7 +42,8 @@ void CmaHistory::add(std::span<const double> losses) {
   if (bests_.empty()) first_spread_ = last_spread_;
   bests_.push_back(losses.front());
   medians_.push_back(losses[losses.size() / 2]);
-  // A fifth of all generations would grow for ever: the longest time is fixed, and dropped by half.
+  // The paper's time includes a fifth of all generations, and would grow for ever. Here its length
+  // is bounded: when it is full, the oldest quarter is dropped.
   if (bests_.size() < 2 * long_) return;
   bests_.erase(bests_.begin(), bests_.begin() + static_cast<std::ptrdiff_t>(long_ / 2));
   medians_.erase(medians_.begin(), medians_.begin() + static_cast<std::ptrdiff_t>(long_ / 2));

@@ -1,8 +1,8 @@
 #pragma once
-// Whether a run of CMA-ES still improves: its criteria on losses. Source: Hansen, "The CMA
-// Evolution Strategy: A Tutorial" (2016), section B.3: TolFun, EqualFunValues and Stagnation; the
-// tolerance is relative to the spread of the first generation, so that the unit of the loss does
-// not matter.
+// Decides from the losses whether a run of CMA-ES still improves. Source: Hansen, "The CMA
+// Evolution Strategy: A Tutorial" (2016), section B.3: TolFun, EqualFunValues and Stagnation. The
+// tolerance is relative to the spread of the first generation, so the unit of the loss does not
+// matter.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace attune {
 
-// A value; at most kLongest numbers twice.
+// A value. Keeps two numbers of each generation, for less than 2 kLongest generations.
 class CmaHistory {
  public:
   static constexpr std::size_t kLongest = 1000;
@@ -22,9 +22,10 @@ class CmaHistory {
   // The finite losses of a generation, ascending.
   void add(std::span<const double> losses);
 
-  // Either the last generation and the best of the last 10 + 30 n / lambda ones differ by less than
-  // 1e-16 of the first generation's spread, or neither bests nor medians of the most recent third
-  // of a long time are better than those of its first third.
+  // Whether the run has stalled. Either of two criteria: the losses of the last generation, and the
+  // best losses of the last 10 + 30 n / lambda generations, differ by at most 1e-16 of the first
+  // generation's spread; or neither the best nor the median losses of the newest third of a long
+  // time are better than those of its first third.
   bool is_stalled() const;
 
   json save() const;
@@ -32,7 +33,7 @@ class CmaHistory {
 
  private:
   std::size_t short_, long_;  // generations that the two criteria need
-  double first_spread_ = 0;   // halved, as all spreads here: their doubles may overflow
+  double first_spread_ = 0;   // half of max - min, because the difference of doubles may overflow
   double last_spread_ = 0;
   std::vector<double> bests_;    // oldest first
   std::vector<double> medians_;  // of the same generations

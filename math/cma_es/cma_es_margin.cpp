@@ -1,7 +1,7 @@
 // The margin of discrete coordinates. Source: Hamano, Saito, Nomura, Shirakawa, "CMA-ES with
-// Margin" (GECCO 2022), section 4: mean and scale of each discrete coordinate are corrected so that
-// a draw leaves the mean's cell with probability of at least alpha = 1 / (n lambda); without that,
-// a distribution that became narrower than a cell would never leave it again.
+// Margin" (GECCO 2022), section 4. It corrects mean and scale of each discrete coordinate so that a
+// draw leaves the mean's cell with a probability of at least alpha = 1 / (n lambda). Without it, a
+// distribution that is narrower than a cell would never leave this cell again.
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
@@ -29,7 +29,7 @@ void CmaEs::apply_margin() {
     const double deviation = this->deviation(i);
     const auto above = std::ranges::lower_bound(cells, mean);
     if (above == cells.begin() || above == cells.end()) {
-      // In the first or the last cell, with one way out.
+      // The mean is in the first or last cell, which has only one exit.
       const double exit = above == cells.end() ? cells.back() : cells.front();
       const double most = deviation * tail_quantile(alpha);
       mean = exit + std::clamp(mean - exit, -most, most);
@@ -39,7 +39,8 @@ void CmaEs::apply_margin() {
     const double below = upper_tail((mean - low) / deviation);
     const double beyond = upper_tail((high - mean) / deviation);
     if (below >= alpha / 2 && beyond >= alpha / 2) continue;
-    // What one side gains the others lose in proportion to what they have above the least.
+    // Raises the two exits to the least probability; the three parts give it up in proportion to
+    // what they have above the least.
     const double least = alpha / 2, inside = std::max(0.0, 1 - below - beyond);
     double left = std::max(below, least), right = std::max(beyond, least);
     const double excess = 1 - left - right - inside;  // <= 0

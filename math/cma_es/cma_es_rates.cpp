@@ -41,8 +41,9 @@ CmaRates cma_rates(std::size_t dimensions, std::size_t results, bool diagonal) {
   rates.rank_mu = std::min(1 - rates.rank_one,
                            faster * 2 * (0.25 + mu + 1 / mu - 2) / ((n + 2) * (n + 2) + mu));
 
-  // The least of what makes negative updates balance, be as effective, and keep the matrix positive
-  // definite.
+  // The sum of the negative weights is the least of three: with the first, the weighted updates of
+  // the covariance add up to zero; the second is what their effective number allows; the third
+  // keeps the matrix positive definite.
   const double balance = 1 + (rates.rank_mu > 0 ? rates.rank_one / rates.rank_mu : 0);
   const double effective = 1 + 2 * worst.effective() / (mu + 2);
   const double definite =

@@ -22,10 +22,10 @@ struct CmaRates {
   double weight_sum = 0;        // of all weights
 };
 
-// Of n = `dimensions` >= 1 and `results` >= 2 in a generation.
+// The rates for n = `dimensions` >= 1 and `results` >= 2 in a generation.
 CmaRates cma_rates(std::size_t dimensions, std::size_t results, bool diagonal);
 
-// The rule for the number of results in a generation: 4 + floor(3 ln n).
+// The default number of results in a generation: 4 + floor(3 ln n).
 std::size_t cma_population(std::size_t dimensions);
 
 }  // namespace attune

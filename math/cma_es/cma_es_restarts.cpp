@@ -8,6 +8,7 @@
 namespace attune {
 namespace {
 
+// Populations stop growing after so many large runs.
 constexpr std::size_t kMostDoublings = 9;
 
 }  // namespace
@@ -18,7 +19,7 @@ RestartSchedule::RestartSchedule(Restarts rule, std::size_t population)
 void RestartSchedule::count(std::size_t results) { in_run_ += static_cast<double>(results); }
 
 CmaRun RestartSchedule::next(Rng& rng) {
-  // The first run belongs to neither sort.
+  // The results of the first run count for neither sort.
   if (large_runs_ > 0) results_[small_ ? 1 : 0] += in_run_;
   in_run_ = 0;
   small_ = rule_ == Restarts::bipop && large_runs_ > 0 && results_[1] < results_[0];

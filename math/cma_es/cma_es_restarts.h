@@ -1,10 +1,11 @@
 #pragma once
-// The population of each run of CMA-ES when one after the other ends.
+// Chooses the population and step size of each run of CMA-ES, when one run follows another.
 //
-// Sources: IPOP, each run with twice the population: Auger, Hansen, "A Restart CMA Evolution
-// Strategy With Increasing Population Size" (CEC 2005). BIPOP, these in turn with runs of small
-// populations and steps, so that both sorts use as many results: Hansen, "Benchmarking a
-// BI-Population CMA-ES on the BBOB-2009 Function Testbed" (GECCO 2009), section 2.
+// Sources: IPOP, where each run has twice the population of the one before: Auger, Hansen, "A
+// Restart CMA Evolution Strategy With Increasing Population Size" (CEC 2005). BIPOP, where these
+// alternate with runs of small populations and steps, so that both sorts use as many results:
+// Hansen, "Benchmarking a BI-Population CMA-ES on the BBOB-2009 Function Testbed" (GECCO 2009),
+// section 2.
 #include <cstddef>
 
 #include "base/json.h"
@@ -17,15 +18,15 @@ enum class Restarts { none, ipop, bipop };
 
 struct CmaRun {
   std::size_t population = 0;
-  double sigma_factor = 1;  // of the first run's step
+  double sigma_factor = 1;  // times the first run's step size
 };
 
 // A value.
 class RestartSchedule {
  public:
-  RestartSchedule(Restarts rule, std::size_t population);  // of the first run, >= 2
+  RestartSchedule(Restarts rule, std::size_t population);  // that of the first run, >= 2
 
-  void count(std::size_t results);  // of the present run
+  void count(std::size_t results);  // the present run had so many more results
   CmaRun next(Rng& rng);            // ends the present run; not for Restarts::none
 
   const CmaRun& run() const { return run_; }
@@ -37,9 +38,9 @@ class RestartSchedule {
   Restarts rule_;
   std::size_t first_population_;
   CmaRun run_;
-  bool small_ = false;          // the present run
+  bool small_ = false;          // whether the present run is a small one
   std::size_t large_runs_ = 0;  // after the first run
-  double results_[2] = {};      // of all large runs but the first, of all small ones
+  double results_[2] = {};      // of all ended large runs but the first; of all ended small ones
   double in_run_ = 0;
 };
 

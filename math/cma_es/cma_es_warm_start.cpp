@@ -43,8 +43,8 @@ CmaStart cma_warm_start(std::span<const CmaResult> best, double unknown, bool di
     }
   }
 
-  // The unit of the covariance is arbitrary (the paper divides by its determinant): the step is the
-  // root mean square deviation here.
+  // Only the product of step size and covariance matters, so the scale of the covariance is free.
+  // The paper divides by its determinant; here the step size is the root mean square deviation.
   double trace = 0;
   for (std::size_t i = 0; i < n; ++i) trace += start.covariance[i * step];
   if (n > 0) start.sigma = std::sqrt(trace / static_cast<double>(n));

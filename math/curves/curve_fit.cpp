@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 constexpr int kSteps = 30;
-constexpr double kEnough = 1e-9;  // relative decrease of the error that is worth another step
+constexpr double kEnough = 1e-9;  // relative decrease of the error that justifies another step
 
 constexpr double kLargest = 1e150;  // its square is finite
 
@@ -36,8 +36,8 @@ class Projection {
     double error = std::numeric_limits<double>::infinity();
   };
 
-  // The best linear parameters for a shape. Of a constant shape the scale is 0. Leaves the shape's
-  // values and gradients for step().
+  // The best background and scale for a shape. For a constant shape the scale is 0. Keeps the
+  // shape's values and gradients for linearise().
   Solution solve(const ShapeParameters& shape) {
     Solution solution{.shape = shape};
     shape_mean_ = 0;
@@ -64,8 +64,9 @@ class Projection {
     return solution;
   }
 
-  // The normal equations of Gauss and Newton for the shape, after solve(at): Kaufman's Jacobian is
-  // the derivative of the curve without what a change of background and scale could do as well.
+  // The normal equations of Gauss and Newton for the shape, after solve(at.shape). Kaufman's
+  // Jacobian: the derivative of the curve, without the part that a change of background and scale
+  // would achieve as well.
   void linearise(const Solution& at, Matrix2& normal, Vector2& gradient) const {
     Vector2 mean = Vector2::Zero(), along = Vector2::Zero();
     if (form_.background) {
@@ -105,7 +106,8 @@ class Projection {
   double shape_mean_ = 0, shape_square_ = 0;
 };
 
-// Starting values of p, and of q as the logarithm of a place on the x axis where the shape bends.
+// Finds the best of a grid of starting points: some values of p, and q as the logarithm of some
+// places on the x axis where the shape bends.
 Projection::Solution best_start(Projection& projection, CurveFamily family, double last_x) {
   const CurveForm& form = form_of(family);
   Projection::Solution best;
@@ -151,7 +153,7 @@ Projection::Solution best_start(Projection& projection, CurveFamily family, doub
   return best;
 }
 
-// Levenberg-Marquardt with Marquardt's scaling; a step that leaves the bounds is cut there.
+// Levenberg-Marquardt with Marquardt's scaling. A step that would leave the bounds is clipped.
 Projection::Solution improve(Projection& projection, Projection::Solution best,
                              const CurveForm& form) {
   double damping = 1e-2;
@@ -184,7 +186,8 @@ Projection::Solution improve(Projection& projection, Projection::Solution best,
   return best;
 }
 
-// Derivatives of the curve with respect to all of its parameters; those it does not have stay 0.
+// The derivatives of the curve by background, scale, p and q; 0 for those that the family does not
+// have.
 Eigen::Vector4d gradient_at(const LearningCurve& curve, double x) {
   const Shape shape = shape_at(curve.family, curve.shape, x);
   return {form_of(curve.family).background ? 1.0 : 0.0, shape.value,
@@ -200,8 +203,9 @@ double CurveFit::deviation(std::span<const CurvePoint> points, double target) co
     const Eigen::Vector4d g = gradient_at(curve, point.x);
     normal += g * g.transpose();
   }
-  // To unit diagonal; a parameter that does not show in the points, or does not exist, is fixed.
-  // The ridge keeps two that cannot be told apart from having an infinite variance each.
+  // Scales the matrix to a unit diagonal. A parameter without influence on the points, or that does
+  // not exist, is taken as fixed. The ridge is for two parameters that the points cannot tell
+  // apart: each would have an infinite variance.
   Eigen::Vector4d at = gradient_at(curve, target), size = normal.diagonal().cwiseSqrt();
   for (Eigen::Index k = 0; k < 4; ++k) {
     if (size[k] > 0) {

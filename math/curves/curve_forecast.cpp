@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kFarTail = 1e8;  // Boost throws at infinity
 
-// -BIC / 2. Two exact fits are told apart by their number of parameters: below `floor` an error is
-// rounding.
+// -BIC / 2. An error below `floor` is only rounding and counts as `floor`: so of two exact fits the
+// one with fewer parameters wins.
 double log_evidence(const CurveFit& fit, double n, double floor) {
   const auto parameters = static_cast<double>(form_of(fit.curve.family).parameters());
   return -0.5 * (n * std::log(std::max(fit.squared_error, floor) / n) + parameters * std::log(n));

@@ -5,7 +5,7 @@
 namespace attune {
 namespace {
 
-// Exponents e^q of which more than 12 (x of e^12 = 160000 epochs) tells no curve apart.
+// The bound of q: e^12 is about 160000 epochs, and a larger q changes no curve visibly.
 constexpr double kFarthest = 12;
 
 constexpr std::array<CurveForm, kCurveFamilies> kForms = {{

@@ -54,8 +54,8 @@ struct Shape {
   std::array<double, 2> gradient = {};  // with respect to p and q
 };
 
-// What distinguishes the families. p and q are searched for between `low` and `high`, where shape
-// is finite for all x in [1, 1e6].
+// The properties of a family. Fits search for p and q between `low` and `high`, where the shape is
+// finite for all x in [1, 1e6].
 struct CurveForm {
   std::string_view name;
   bool background = true;

@@ -37,7 +37,8 @@ double Categorical::weight(double category) const {
   if (points.empty() || !(category >= points.front() && category <= points.back())) {
     return prior_weight_;
   }
-  // Where it is if all from the first one on were seen, as they are of few.
+  // First guesses the place that it has if all categories from the first one on were observed,
+  // which is usual when there are few.
   const auto guess = std::min(static_cast<double>(points.size() - 1), category - points.front());
   auto i = static_cast<std::size_t>(guess);
   if (points[i] != category) {

@@ -10,32 +10,34 @@
 
 namespace attune {
 
-// A value: a function of its observations, which are saved in its place. Sparse: memory is for what
-// was observed: 2^50 categories cost nothing.
+// A value. Savers store the observations and make it again. Memory grows with the observed
+// categories only: 2^50 categories cost nothing.
 class Categorical {
  public:
-  // `observations`: points are categories, ascending. `categories` counts all of them, > 0.
-  // `prior_weight` > 0 is the weight of each category.
+  // `observations`: the points are categories, ascending. `categories`: how many exist, > 0.
+  // `prior_weight`: that of each category, > 0.
   Categorical(const WeightedPoints& observations, double categories, double prior_weight);
 
-  // An observed category, or nothing: then the caller draws any category uniformly.
+  // Draws an observed category, or nothing, after which the caller must draw any category
+  // uniformly.
   std::optional<double> sample(Rng& rng) const;
 
-  // Logarithm of the probability of a category; named as Parzen's, for promising.h.
+  // The logarithm of the probability of a category. It has the name that Parzen has, for
+  // promising.h.
   double log_density(double category) const;
   double log_height(double category) const { return log_density(category); }
 
-  // Weights of categories, for promising.h: in proportion to their probabilities.
+  // Numbers proportional to the categories' probabilities, for promising.h.
   static constexpr double kHeightError = 1e-12;
   void heights(std::span<const double> categories, std::span<double> heights) const;
 
  private:
   double weight(double category) const;
 
-  WeightedPoints seen_;  // each once
+  WeightedPoints seen_;  // each observed category once
   double prior_weight_;
   double observed_ = 0;  // weight of all observations
-  double total_ = 0;     // and of the prior
+  double total_ = 0;     // weight of observations and prior
 };
 
 }  // namespace attune

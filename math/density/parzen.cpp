@@ -13,14 +13,16 @@
 namespace attune {
 namespace {
 
-// exp(-kReach^2 / 2) = 6e-13: beyond, a component adds nothing that shows beside the prior's.
+// Beyond so many deviations a component adds nothing that shows beside the prior's: exp(-kReach^2 /
+// 2) = 6e-13.
 constexpr double kReach = 7.5;
 constexpr double kMergeWidth = 0.25;
-constexpr double kWhole = 8.5;  // the mass beyond so many deviations does not show beside 1
+constexpr double kWhole = 8.5;  // the mass beyond so many deviations is below rounding
 
 double upper_tail(double z) { return 0.5 * std::erfc(z / std::numbers::sqrt2); }
 
-// Inverse of upper_tail; plain double, the default policy computes in (slow) long double.
+// The inverse of upper_tail, in double: Boost's default policy would compute in long double, which
+// is slow.
 double upper_tail_inverse(double p) {
   using Policy = boost::math::policies::policy<
       boost::math::policies::promote_double<false>,
@@ -29,7 +31,7 @@ double upper_tail_inverse(double p) {
   return std::numbers::sqrt2 * boost::math::erfc_inv(std::clamp(2 * p, 0.0, 2.0), Policy());
 }
 
-// P(a < Z < b), computed on the side of zero where nothing cancels.
+// P(a < Z < b), computed on that side of zero on which nothing cancels.
 double normal_mass(double a, double b) {
   if (a > 0) return upper_tail(a) - upper_tail(b);
   if (b < 0) return upper_tail(-b) - upper_tail(-a);
@@ -39,19 +41,21 @@ double normal_mass(double a, double b) {
 // Merged components are wider than the narrow ones by at most 1%.
 constexpr double kMergedWidth = 1.01;
 
-// For heights(): terms of any use are above the least float by this, and below the largest one.
+// For heights(), which computes in floats: heights are multiplied by this, so that small terms do
+// not underflow.
 constexpr double kHeightUnit = 1e12;
-// A sum above this part of all heights is told: terms out of reach, 6e-13 of theirs, may be in it
-// or not.
+// heights() gives a sum only if it is above this share of all heights: smaller sums may lack terms
+// that are out of reach, each below 6e-13 of its height.
 constexpr float kLeftOut = 1e-7f;
-// In deviations of the prior: points beyond are not told.
+// In deviations of the prior: heights() gives 0 for points that are further away.
 constexpr float kFar = 1e4f;
 
 constexpr std::size_t kLanes = ArrayPasses::kLanes;
 
 std::size_t filled_up(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
-// The larger distance of each point to a neighbour, of which the prior's mean is one.
+// For each point the larger of its distances to its two neighbours. The prior's mean counts as a
+// neighbour.
 std::vector<double> larger_gaps(const std::vector<double>& points, const ParzenPrior& prior) {
   const std::size_t n = points.size();
   std::vector<double> gaps(n);
@@ -98,7 +102,7 @@ void Parzen::add_components(const WeightedPoints& observations) {
   }
 }
 
-// Without branches: which components are wide cannot be guessed.
+// Without branches, because the processor cannot predict which components are wide.
 void Parzen::add_each(const WeightedPoints& observations, std::span<const double> gaps) {
   const auto is_wide = [this](double gap) { return gap > narrow_sigma_; };
   std::size_t wide = 0;
@@ -127,7 +131,8 @@ void Parzen::add_merged(const WeightedPoints& observations, std::span<const doub
       ++i;
       continue;
     }
-    // One component of this point and those that follow closely: moments of the distance from it.
+    // Merges this point and those that follow closely. The moments are those of the distance from
+    // this point.
     const double start = points[i];
     double sum = weights[i], first = 0, second = 0;
     for (++i; i < n && points[i] - start <= width && gaps[i] <= narrow_sigma_; ++i) {
@@ -141,7 +146,7 @@ void Parzen::add_merged(const WeightedPoints& observations, std::span<const doub
       const double mean = first / sum;
       const double variance = std::max(0.0, second / sum - mean * mean);
       narrow.push_back({start + mean, std::sqrt(narrow_sigma_ * narrow_sigma_ + variance), sum});
-    } else {  // all of it is at one place
+    } else {  // all merged points are equal
       narrow.push_back({start, narrow_sigma_, sum});
     }
   }
@@ -159,7 +164,7 @@ void Parzen::add_terms() {
   for (std::size_t i = 0; i < components_.size(); ++i) {
     const auto& [mu, sigma, weight] = components_[i];
     const double precision = prior_.sigma / sigma;
-    // At twice that distance no component shows: a deviation is at most that of the prior.
+    // At twice kFar no component has an effect, because no deviation is larger than the prior's.
     const TwoFloats mean =
         two_floats(std::clamp<double>((mu - prior_.mu) * per_sigma, -2 * kFar, 2 * kFar));
     const double height = weight * per_weight * precision;
@@ -194,12 +199,12 @@ void Parzen::heights(std::span<const double> x, std::span<double> heights) const
   }
 }
 
-// The narrow components that may show at x.
+// The narrow components that may have an effect at x.
 NormalWindow Parzen::window(double x) const {
   const double per_sigma = 1 / prior_.sigma;
   const auto reach = static_cast<float>(kReach * kMergedWidth * narrow_sigma_ * per_sigma);
   const TwoFloats at = two_floats(std::clamp<double>((x - prior_.mu) * per_sigma, -kFar, kFar));
-  // Counted without branches: where a search turns cannot be guessed.
+  // Counted without branches, because the processor cannot predict the turns of a binary search.
   std::uint32_t before = 0, until = 0;
   for (const float first : firsts_) {
     before += first <= at.high - reach ? 1 : 0;
@@ -252,7 +257,7 @@ double Parzen::density(double x) const {
   return sum;
 }
 
-// No component within reach: the sum in logarithms, around the largest term.
+// The height where no component is within reach: sums logarithms, relative to the largest term.
 double Parzen::log_height_far(double x) const {
   const auto log_term = [&](const Component& component) {
     const double z = (x - component.mu) / component.sigma;
@@ -281,7 +286,7 @@ Parzen::Sampler::Sampler(const Parzen& parzen)
     drawn.a = (low_ - drawn.mu) / drawn.sigma;
     drawn.b = (high_ - drawn.mu) / drawn.sigma;
     drawn.whole = drawn.a < -kWhole && drawn.b > kWhole;
-    // By inversion on the side of zero where the tail keeps its precision.
+    // Draws by inversion, on that side of zero on which the tail keeps its precision.
     drawn.mirror = drawn.a < 0 && -drawn.a > drawn.b;
     if (drawn.mirror) drawn.a = -std::exchange(drawn.b, -drawn.a);
     drawn.from = upper_tail(drawn.a);

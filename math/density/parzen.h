@@ -1,16 +1,16 @@
 #pragma once
-// The one-dimensional Parzen estimator of TPE: a mixture of one normal per observation and one for
-// the prior, optionally truncated to an interval.
+// The one-dimensional Parzen estimator of TPE: a mixture of one normal for each observation and one
+// for the prior, optionally truncated to an interval.
 //
 // Source: Bergstra, Bardenet, Bengio, Kegl, "Algorithms for Hyper-Parameter Optimization" (NIPS
-// 2011), section 4.2: the deviation of a component is its larger distance to a neighbour, clipped
-// to [prior sigma / min(100, components + 1), prior sigma].
+// 2011), section 4.2. The deviation of a component is the larger of its distances to its two
+// neighbours, clipped to [prior sigma / min(100, components + 1), prior sigma].
 //
-// Built for 10^4 observations and a few dozen evaluations per fit: building is one pass, and above
-// kMergeFrom observations, components of the smallest deviation s that lie within s/4 are merged
-// into one with the same weight, mean and variance. Then at most about 60 components matter at any
-// x. Up to kMergeFrom observations the density is exact to 1e-9; beyond, the test measures the
-// logarithm to be within 1e-3 of the unmerged sum.
+// It is built for 10^4 observations and a few dozen evaluations per fit. Building is one pass.
+// Above kMergeFrom observations, components of the smallest deviation s that lie within s/4 are
+// merged into one with the same weight, mean and variance; then at most about 60 components matter
+// at any x. Up to kMergeFrom observations the density is exact to 1e-9. Beyond, its logarithm is
+// within 1e-3 of the unmerged sum, as the test measures.
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -21,7 +21,7 @@
 
 namespace attune {
 
-// Points with weights >= 0, one each; ascending points where a function says so.
+// Points, each with a weight >= 0. Some functions require ascending points.
 struct WeightedPoints {
   std::vector<double> points;
   std::vector<double> weights;
@@ -35,28 +35,30 @@ struct ParzenPrior {
   double weight = 1;  // > 0, on the scale of the observations' weights
 };
 
-// A value: immutable once fitted. A function of its observations, which are saved in its place.
+// A value, immutable once made. Savers store the observations and make it again.
 class Parzen {
  public:
   static constexpr std::size_t kMergeFrom = 200;
 
-  // `observations`: finite, points ascending. Points outside of [low, high] are allowed, they count
-  // with the part of their component that is inside.
+  // `observations`: finite, in ascending order of the points. A point outside of [low, high] is
+  // allowed: the part of its component that is inside counts.
   Parzen(const WeightedPoints& observations, const ParzenPrior& prior);
 
-  // Logarithm of the density at x, normalised over [low, high]; -infinity outside. Finite wherever
-  // the true value is above -1e300, however far in the tails. A pass over the components.
+  // The logarithm of the density at x, normalised over [low, high]; -infinity outside. It is finite
+  // wherever the true density is above -1e300, however far in the tails. Costs a pass over the
+  // components.
   double log_density(double x) const { return log_height(x) - log_mass(); }
 
-  // log_density(x) plus a number that is the same for each x, which costs half as much.
+  // log_density(x) plus a number that does not depend on x. Costs half as much.
   double log_height(double x) const;
 
-  // exp(log_height(x)) at each x in [low, high], up to another constant factor; within kHeightError
-  // relative, or 0: not told.
+  // exp(log_height(x)) at each x in [low, high], times a constant factor. The relative error is at
+  // most kHeightError; 0 means that the value could not be computed with this precision.
   static constexpr double kHeightError = 4e-5;
   void heights(std::span<const double> x, std::span<double> heights) const;
 
-  // Draws from the density, always in [low, high]. Has all it needs, may outlive the estimator.
+  // Draws from the density, always in [low, high]. It copies what it needs, so it may outlive the
+  // estimator.
   class Sampler {
    public:
     explicit Sampler(const Parzen& parzen);
@@ -67,11 +69,11 @@ class Parzen {
       double mu, sigma;
       double a, b;         // the bounds as deviations from mu, mirrored or not
       double from, to;     // the normal's tails beyond them
-      bool whole, mirror;  // whether nothing is cut off
+      bool whole, mirror;  // whole: no tail is cut off
     };
     double low_, high_;
     std::vector<Component> components_;
-    std::vector<double> cumulative_;  // of the shares of weight times mass inside
+    std::vector<double> cumulative_;  // sums of the components' masses inside
   };
 
  private:
@@ -93,15 +95,15 @@ class Parzen {
 
   ParzenPrior prior_;
   double narrow_sigma_ = 0;            // the smallest deviation
-  std::size_t narrow_begin_ = 0;       // components_[narrow_begin_..]: that deviation, mu ascending
+  std::size_t narrow_begin_ = 0;       // components_ from here on have that deviation, mu ascending
   std::vector<Component> components_;  // wide ones first
   double total_ = 0;                   // weight
-  // For heights(), in deviations of the prior from its mean. The parts of wide and of narrow
-  // components are multiples of ArrayPasses::kLanes; what fills them up has no height.
+  // For heights(), in units of the prior's deviation, from its mean. Wide and narrow components are
+  // padded to multiples of ArrayPasses::kLanes with components of height 0.
   std::vector<float> terms_;      // four arrays, as NormalTerms has them
   std::size_t narrow_terms_ = 0;  // where the narrow ones begin
-  std::vector<float> firsts_;     // means of every kLanes-th narrow one
-  float told_from_ = 0;           // a height that what is left out does not show beside
+  std::vector<float> firsts_;     // mean of every kLanes-th narrow component
+  float told_from_ = 0;           // smaller sums may lack something that matters: heights() gives 0
 };
 
 }  // namespace attune

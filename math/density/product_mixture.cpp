@@ -10,10 +10,10 @@
 namespace attune {
 namespace {
 
-// So many points share a pass over an axis: its numbers are read from the nearest cache then.
+// So many points share a pass over an axis, while its numbers are in the nearest cache.
 constexpr std::size_t kBlock = 8;
 
-// Between these a product of two more factors of ordinary size cannot leave the doubles.
+// A product in this range can take two more factors of ordinary size without overflow or underflow.
 constexpr double kSmall = 1e-150, kLarge = 1e150;
 
 }  // namespace
@@ -32,7 +32,7 @@ ProductMixture::ProductMixture(std::span<const MixtureAxis> axes,
     ATTUNE_CHECK(weight > 0);
     cumulative_.push_back(total += weight);
   }
-  // Products, and few logarithms.
+  // Multiplies the factors, and takes the logarithm only before the product would leave the range.
   std::vector<double> product(size_, 1.0), log_height(size_);
   for (std::size_t j = 0; j < size_; ++j) {
     const bool as_before = j > 0 && weights[j] == weights[j - 1];
@@ -63,7 +63,7 @@ void ProductMixture::add_numbers(std::size_t axis, std::span<const MixtureKernel
   double* width = &width_[axis * size_];
   float* middle = &middle_[axis * size_];
   float* scale = &scale_[axis * size_];
-  MixtureKernel last;  // most are as wide as the one before: a square root less
+  MixtureKernel last;  // most kernels are as wide as the one before: saves a square root
   float last_scale = 0;
   for (std::size_t j = 0; j < size_; ++j) {
     const MixtureKernel& kernel = kernels[j];
@@ -90,7 +90,7 @@ void ProductMixture::add_numbers(std::size_t axis, std::span<const MixtureKernel
 
 void ProductMixture::add_categories(std::size_t axis, std::span<const MixtureKernel> kernels,
                                     std::span<double> heights) {
-  double width = 0, own = 1;  // most are as wide as the one before: a logarithm less
+  double width = 0, own = 1;  // most kernels are as wide as the one before: saves a logarithm
   float miss = 0;
   for (std::size_t j = 0; j < size_; ++j) {
     const MixtureKernel& kernel = kernels[j];
@@ -122,7 +122,8 @@ void ProductMixture::sample(Rng& rng, std::span<double> x) const {
     } else if (std::isinf(width)) {
       x[a] = rng.uniform(low, high);
     } else {
-      // At least a third of the draws are inside, as the centre is, and the width is no wider.
+      // At least a third of the draws are inside, because the centre is inside and the width is at
+      // most that of the range.
       do x[a] = centre + width * rng.normal();
       while (!(x[a] >= low && x[a] <= high));
     }

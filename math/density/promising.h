@@ -1,6 +1,6 @@
 #pragma once
-// TPE's choice: of candidates drawn where good results are dense, the one with the largest ratio of
-// density(good) to density(rest), which maximises expected improvement (Bergstra et al. 2011,
+// TPE's choice among candidates drawn from the density of good results: the one with the largest
+// ratio density(good) / density(rest), which maximises expected improvement (Bergstra et al. 2011,
 // section 4.1).
 #include <algorithm>
 #include <cstddef>
@@ -9,9 +9,10 @@
 
 namespace attune {
 
-// `draw()` gives the next candidate; Estimator has log_height(x), and heights(x, heights) within
-// kHeightError (math/density/parzen.h), which tell nearly always which candidate is the one: only
-// those that may be it are compared exactly. The first of equals. count > 0.
+// Returns the best of `count` > 0 candidates, the first of equal ones. draw() gives the next
+// candidate. Estimator has log_height(x), which is exact, and heights(x, heights), which is fast
+// and within kHeightError (math/density/parzen.h). The fast heights nearly always decide; only
+// candidates that they cannot tell apart are compared exactly.
 template <class Estimator, class Draw>
 double most_promising(const Estimator& good, const Estimator& rest, std::size_t count,
                       Draw&& draw) {
@@ -22,11 +23,11 @@ double most_promising(const Estimator& good, const Estimator& rest, std::size_t 
   for (double& candidate : candidates) candidate = draw();
   good.heights(candidates, ratios);
   rest.heights(candidates, against);
-  // Of what cannot be told the ratio is unknown: less than 0.
+  // If a height is 0, which means unknown, the ratio is unknown: -1.
   for (std::size_t i = 0; i < count; ++i) {
     ratios[i] = ratios[i] > 0 && against[i] > 0 ? ratios[i] / against[i] : -1;
   }
-  // Of two ratios that are each wrong by two errors.
+  // A smaller ratio cannot be the largest: each of the two ratios has the errors of two heights.
   const double least = *std::ranges::max_element(ratios) * (1 - 5 * Estimator::kHeightError);
 
   const auto score = [&](double x) { return good.log_height(x) - rest.log_height(x); };

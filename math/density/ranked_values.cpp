@@ -9,6 +9,7 @@
 namespace attune {
 namespace {
 
+// From so many values on, insert_all() sorts instead of inserting one by one.
 constexpr std::size_t kWorthSorting = 32;
 
 std::size_t place_after(const std::vector<double>& ascending, double x) {
@@ -22,7 +23,7 @@ std::pair<std::ptrdiff_t, std::ptrdiff_t> equal_values(const std::vector<double>
   return {equal.begin() - ascending.begin(), equal.end() - ascending.begin()};
 }
 
-// 1/k .. 1 over the ramp, then 1: a rising line, cut at 1.
+// The weight by rank: a line that rises from 1/k to 1, then 1.
 struct Weights {
   Weights(std::size_t k, std::size_t forgetting) {
     const std::size_t ramp = k > forgetting ? k - forgetting : 0;
@@ -42,8 +43,8 @@ void RankedValues::insert(double value, double loss) {
   losses_.insert(losses_.begin() + rank, loss);
   for (std::uint32_t& other : ranks_) other += other >= rank ? 1 : 0;
 
-  // Among equal values, ranks ascend: the order must be a function of the content, so that a
-  // restored object behaves alike.
+  // Among equal values the ranks ascend: the order must follow from the content alone, so that a
+  // restored object behaves in the same way.
   const auto [from, to] = equal_values(values_, value);
   const auto at =
       std::lower_bound(ranks_.begin() + from, ranks_.begin() + to, rank) - ranks_.begin();
@@ -114,7 +115,7 @@ void split(const RankedValues& observed, std::span<const PendingValue> pending, 
     }
   };
 
-  // Observations from lie_rank on come after all pending values.
+  // Observations with a rank of lie_rank or more come after all pending values.
   const auto& values = observed.values();
   const auto& ranks = observed.ranks();
   const std::size_t lie_rank = place_after(observed.losses(), lie);
