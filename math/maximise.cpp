@@ -16,10 +16,10 @@ struct Search {
   const SmoothFunction* function;
   Maximum best;
   nlopt_opt optimiser;
-  int evaluations;  // that are left; NLopt only looks between line searches
+  int evaluations;  // left; counted here, because NLopt checks only between line searches
 };
 
-// What NLopt is told when the search is over, until it notices.
+// Stops the search. Until NLopt notices, this is the value of all further points.
 double end(Search& search) {
   search.evaluations = 0;
   nlopt_force_stop(search.optimiser);
@@ -65,7 +65,7 @@ Maximum maximise(const SmoothFunction& function, const Box& box, std::vector<dou
   nlopt_set_ftol_abs(optimiser.get(), tolerance);
   nlopt_set_vector_storage(optimiser.get(), kMemory);
   double value = 0;
-  nlopt_optimize(optimiser.get(), start.data(), &value);  // what it returns, `best` knows better
+  nlopt_optimize(optimiser.get(), start.data(), &value);  // the result is not needed: `best` has it
   return search.best;
 }
 

@@ -1,14 +1,14 @@
 #pragma once
-// Local maximisation of a smooth function inside a box: L-BFGS (Nocedal, "Updating Quasi-Newton
-// Matrices with Limited Storage", 1980), NLopt's.
+// Finds a local maximum of a smooth function inside a box: L-BFGS (Nocedal, "Updating Quasi-Newton
+// Matrices with Limited Storage", 1980), in NLopt's implementation.
 #include <functional>
 #include <span>
 #include <vector>
 
 namespace attune {
 
-// The value at x; writes the gradient. Both of x's size. Must not throw. A value that is not finite
-// ends the search.
+// Returns the value at x and writes the gradient, of x's size. It must not throw. If the value or
+// the gradient is not finite, the search ends.
 using SmoothFunction = std::function<double(std::span<const double> x, std::span<double> gradient)>;
 
 struct Box {
@@ -20,8 +20,9 @@ struct Maximum {
   double value = 0;
 };
 
-// From `start`, which is clipped into the box, with at most so many evaluations; ends early when a
-// step changes the value by less than `tolerance`. The best point met, even if the search failed.
+// Searches from `start`, which is clipped into the box, with at most `evaluations` evaluations.
+// Ends early when a step changes the value by less than `tolerance`. Returns the best point that
+// was evaluated, even if the search failed.
 Maximum maximise(const SmoothFunction& function, const Box& box, std::vector<double> start,
                  int evaluations, double tolerance);
 

@@ -32,23 +32,24 @@ std::vector<std::size_t> count_up(std::size_t n) {
   return all;
 }
 
-// Sorts indices by their rows, lexicographically: what dominates a row stands before it, and equal
-// rows are neighbours.
+// Sorts indices by their rows, lexicographically. Then a row stands behind every row that dominates
+// it, and equal rows are neighbours.
 void sort_by_rows(const Rows& rows, std::vector<std::size_t>& indices) {
   std::ranges::stable_sort(indices, [&](std::size_t a, std::size_t b) {
     return std::ranges::lexicographical_compare(rows[a], rows[b]);
   });
 }
 
-// Whether a member dominates the row, which stands behind all of them in the order. With two
-// objectives the last member has the smallest second one of all (or is equal to the one that has).
+// Whether a member of a front dominates the row. In the sorted order the row stands behind all
+// members. With two objectives, no member has a smaller second objective than the last one, so only
+// this one need be compared.
 bool is_dominated(const Rows& rows, const std::vector<std::size_t>& members, std::size_t row) {
   if (rows[row].size() <= 2) return dominates(rows[members.back()], rows[row]);
   return std::any_of(members.rbegin(), members.rend(),
                      [&](std::size_t member) { return dominates(rows[member], rows[row]); });
 }
 
-// Without overflow. high > low, or all are equal.
+// (above - below) / (high - low) without overflow; high > low.
 double share(double below, double above, double low, double high) {
   if (std::isfinite(high - low)) return (above - below) / (high - low);
   return (above / 2 - below / 2) / (high / 2 - low / 2);
@@ -64,7 +65,8 @@ std::vector<std::size_t> nondominated_fronts(std::span<const double> values,
   std::vector<std::vector<std::size_t>> fronts;
   std::vector<std::size_t> front_of(rows.size());
   for (const std::size_t row : order) {
-    // Whoever is dominated by a member of a front is so by one of each front before.
+    // A row that a member of a front dominates is also dominated by a member of each earlier front:
+    // so a binary search finds the first front without such a member.
     const auto found = std::ranges::partition_point(
         fronts, [&](const auto& members) { return is_dominated(rows, members, row); });
     front_of[row] = static_cast<std::size_t>(found - fronts.begin());

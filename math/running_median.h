@@ -1,6 +1,6 @@
 #pragma once
-// The median of numbers that only ever become more: two heaps, insertion O(log n), query O(1),
-// eight bytes each.
+// The median of a growing set of numbers: two heaps, insertion O(log n), query O(1), eight bytes a
+// number.
 #include <algorithm>
 #include <cstddef>
 #include <functional>
@@ -32,13 +32,14 @@ class RunningMedian {
   // Element size() / 2 in ascending order. size() > 0.
   double upper_median() const { return high_.front(); }
 
-  // All numbers, as they lie: what restore() makes the same object of. O(n), either way.
+  // All numbers in the order of the heaps, from which restore() makes an equal object. Both are
+  // O(n).
   std::vector<double> values() const {
     std::vector<double> all = low_;
     all.insert(all.end(), high_.begin(), high_.end());
     return all;
   }
-  // Nothing: they did not come from values().
+  // Nothing if `values` cannot have come from values().
   static std::optional<RunningMedian> restore(std::span<const double> values) {
     const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     RunningMedian median;

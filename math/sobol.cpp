@@ -9,7 +9,8 @@ namespace {
 
 constexpr unsigned kDigits = 32;
 
-// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): all bits depend on all bits.
+// The finaliser of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): each bit of the result depends on
+// all bits.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -25,8 +26,8 @@ std::uint32_t reverse_bits(std::uint32_t x) {
   return x << 16 | x >> 16;
 }
 
-// Flips each digit or not, by a hash of the digits before it. Sums and products by even numbers
-// carry only upwards, therefore the reversal.
+// Flips each digit or not, by a hash of the digits before it. Sums, and products by even numbers,
+// carry only upwards: hence the reversal of the bits.
 std::uint32_t scramble(std::uint32_t x, std::uint32_t seed) {
   x = reverse_bits(x);
   x ^= x * 0x3d20adeaU;
@@ -37,7 +38,8 @@ std::uint32_t scramble(std::uint32_t x, std::uint32_t seed) {
   return reverse_bits(x);
 }
 
-// Boost gives points, not directions; but the Gray codes of 2^j and 2^j - 1 differ in bit j alone.
+// Boost gives points and not direction numbers. But the Gray codes of 2^j and 2^j - 1 differ only
+// in bit j, so the XOR of these two points is a direction number.
 std::vector<std::uint32_t> direction_numbers(std::size_t dimensions) {
   std::vector<std::uint32_t> directions;
   if (dimensions == 0) return directions;
@@ -95,7 +97,7 @@ double Sobol::coordinate(std::size_t dimension) const {
   const std::uint64_t key = mix(mix(seed_.value_or(0)) ^ mix(dimension) ^ (count_ >> kDigits));
   const std::uint64_t noise = mix(key ^ mix(count_));
   if (!known) return static_cast<double>(noise >> 11) * 0x1p-53;
-  // The digits that the sequence does not have are random under this scrambling.
+  // The sequence has 32 digits; the further ones are random, for this scrambling.
   const std::uint32_t digits = scramble(digits_[dimension], static_cast<std::uint32_t>(key >> 32));
   return static_cast<double>(std::uint64_t{digits} << 21 | noise >> 43) * 0x1p-53;
 }

@@ -10,8 +10,8 @@ double simulated_binary_crossover(double a, double b, double eta, Rng& rng) {
   const bool upper = rng.index(2) == 1;
   const double u = rng.uniform();
   if (!(gap > 0)) return a;
-  // How far a child may be from the middle, in halves of the gap, and the share of the spread's
-  // distribution that is within.
+  // `limit`: how far a child may be from the middle, in halves of the gap. `mass`: the random
+  // number, restricted to the part of the spread's distribution that is within this limit.
   const double limit = 1 + 2 * (upper ? 1 - high : low) / gap;
   const double mass = u * (2 - std::pow(limit, -(eta + 1)));
   const double spread = std::pow(mass <= 1 ? mass : 1 / (2 - mass), 1 / (eta + 1));

@@ -19,8 +19,8 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// By which warps must increase the logarithm of the posterior density: a factor of 400. Their prior
-// makes up for their number already.
+// Warps must increase the logarithm of the posterior density by this: by a factor of 400. The prior
+// already accounts for the number of their parameters.
 constexpr double kEvidence = 6;
 
 std::span<double> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
@@ -42,7 +42,7 @@ struct GaussianProcess::Impl {
 
   Eigen::Index n() const { return static_cast<Eigen::Index>(rows.size()); }
   std::size_t dimensions() const { return rows.dimensions(); }
-  // In place: the first k rows of v become L^-1 v, or L^-T v.
+  // Replace the first k rows of v by L^-1 v, or by L^-T v.
   template <class V>
   void solve_lower(Eigen::Index k, V& v) const {
     if (k > 0) factor.topLeftCorner(k, k).triangularView<Eigen::Lower>().solveInPlace(v);
@@ -53,7 +53,7 @@ struct GaussianProcess::Impl {
       factor.topLeftCorner(k, k).transpose().triangularView<Eigen::Upper>().solveInPlace(v);
   }
 
-  // In place: squared distances to covariances.
+  // Replaces squared distances by covariances.
   template <class V>
   void covariances(V&& r2) const {
     const Eigen::ArrayXd r = (5 * r2.array()).sqrt();
@@ -77,7 +77,7 @@ struct GaussianProcess::Impl {
 
   double diagonal() const { return signal * (1 + kJitter) + noise; }
 
-  // The row of the factor for row i, given those before it.
+  // Computes row i of the factor from the rows before it.
   void extend(Eigen::Index i) {
     grow(i + 1);
     Vector k(i);
@@ -105,7 +105,7 @@ struct GaussianProcess::Impl {
     ATTUNE_CHECK(in_place.info() == Eigen::Success);
   }
 
-  // These rows, and no targets.
+  // Replaces the rows; there are no targets then.
   void assign(std::span<const double> values, std::size_t count, const KernelParameters& t) {
     const std::size_t d = rows.dimensions();
     rows.resize(0);
@@ -136,7 +136,7 @@ struct GaussianProcess::Impl {
     solve_upper(y.size(), alpha);
   }
 
-  // Of so many packed parameters.
+  // The limits of `count` packed parameters.
   Box limits(std::size_t count) const {
     return kernel_limits(rows.given(), least_noise, count > packed_size(dimensions(), false));
   }
@@ -188,7 +188,8 @@ void GaussianProcess::append(std::span<const double> row) { impl_->append(row); 
 void GaussianProcess::resize(std::size_t n) {
   impl_->rows.resize(n);
   const bool fewer_targets = impl_->y.size() > impl_->n();
-  // A factor of more rows has other bits in these than that of these alone, which load() makes.
+  // The factor of more rows has other bits in the first n rows than a factor of these rows alone,
+  // which is what load() makes.
   const bool fewer_assigned = impl_->assigned > n;
   if (fewer_targets) impl_->y.conservativeResize(impl_->n());
   if (fewer_assigned) impl_->refactor();
@@ -298,7 +299,8 @@ Result<void> GaussianProcess::load(const json& state, std::span<const double> ro
       !std::ranges::all_of(parameters, [](double x) { return std::abs(x) <= 100; })) {
     return fail("saved state: a model that does not fit its results");
   }
-  // In the steps in which it came to be: a row that is appended has other bits than one of many.
+  // Repeats the steps by which the saved model was made: an appended row has other bits than one
+  // that was factorised with all others.
   Impl loaded = *impl_;
   const auto first = static_cast<std::size_t>(assigned);
   loaded.assign(rows, first, unpack(parameters, d));

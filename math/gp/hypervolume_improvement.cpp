@@ -18,14 +18,15 @@ double log_complement(double x) {
   return x > -0.69 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
 }
 
-// A front of n points is cut into at most (n + 1)^(objectives - 1) boxes.
+// How many points of a front are kept: n points are cut into at most (n + 1)^(objectives - 1)
+// boxes.
 std::size_t most_points(std::size_t objectives) {
   if (objectives < 2) return 1;
   const double most = std::pow(kMostBoxes, 1 / static_cast<double>(objectives - 1));
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::min(most, 1000.0)) - 1);
 }
 
-// Of those that are better than the reference everywhere the undominated ones.
+// The undominated ones of the results that are better than the reference everywhere.
 std::vector<double> front_of(std::span<const double> results, std::span<const double> reference) {
   const std::size_t k = reference.size();
   std::vector<double> rows;
@@ -52,7 +53,7 @@ HypervolumeImprovement::HypervolumeImprovement(std::span<const double> results,
     : axes_(reference.size()) {
   const std::size_t k = reference.size();
   const std::vector<double> front = front_of(results, reference);
-  std::vector<std::size_t> numbers(front.size());  // of edges
+  std::vector<std::size_t> numbers(front.size());  // index of the edge of each number in `front`
   for (std::size_t j = 0; j < k; ++j) {
     std::vector<double>& edges = axes_[j].edges;
     for (std::size_t at = j; at < front.size(); at += k) edges.push_back(front[at]);
@@ -79,7 +80,8 @@ std::size_t HypervolumeImprovement::interval(std::size_t axis, Interval wanted) 
   return all.size() - 1;
 }
 
-// In slabs of the last objective: the points that reach below a slab cut what is left of it.
+// Cuts the last objective into slabs. In each slab, the points that reach below it cut the
+// remaining objectives.
 void HypervolumeImprovement::cut(std::vector<const std::size_t*> points, std::size_t dimensions,
                                  std::vector<std::size_t>& tail) {
   const std::size_t axis = dimensions - 1;
@@ -109,7 +111,8 @@ double HypervolumeImprovement::log_expectation(std::span<const double> means,
                                                std::span<double> by_mean,
                                                std::span<double> by_deviation) const {
   const std::size_t k = objectives();
-  // Of each interval: log of its share E[max(0, high - Y)] - E[max(0, low - Y)], and derivatives.
+  // For each interval: the logarithm of E[max(0, high - Y)] - E[max(0, low - Y)], and its
+  // derivatives.
   struct Share {
     double log = 0, by_mean = 0, by_deviation = 0;
   };

@@ -1,9 +1,9 @@
 #pragma once
-// A monotone map of positions that stretches the ends of a range: a function that changes faster
-// near one of them then looks stationary to a kernel. Kumaraswamy's distribution function
-// 1 - (1 - x^a)^b, which differs little from that of the beta distribution in Snoek, Swersky,
-// Zemel, Adams, "Input Warping for Bayesian Optimization of Non-Stationary Functions" (ICML 2014),
-// section 3.1.
+// A monotone map of positions that stretches the ends of a range. A function that changes faster
+// near an end then looks stationary to a kernel. The map is Kumaraswamy's distribution function 1 -
+// (1 - x^a)^b, which differs little from that of the beta distribution in Snoek, Swersky, Zemel,
+// Adams, "Input Warping for Bayesian Optimization of Non-Stationary Functions" (ICML 2014), section
+// 3.1.
 
 namespace attune {
 
@@ -16,7 +16,8 @@ struct Warped {
   double by_x = 0, by_log_a = 0, by_log_b = 0;
 };
 
-// Of x in [0, 1], which is first moved inside by a thousandth: at the ends slopes may be infinite.
+// Maps x in [0, 1]. It first shrinks the range by a thousandth at each end, where slopes may be
+// infinite.
 Warped warped(const Warp& warp, double x);
 
 }  // namespace attune

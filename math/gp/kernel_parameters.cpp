@@ -13,11 +13,12 @@ const double kSignalLow = std::log(0.05), kSignalHigh = std::log(20.0), kNoiseHi
 struct LogNormal {
   double mean, deviation;
 };
-// Of a length scale, plus half the logarithm of how many dimensions are active. Found by measuring
-// (docs/tuners.md): half as long as in the paper, so that a model of few observations stays
-// curious.
+// The prior of the logarithm of a length scale; half the logarithm of the number of active
+// dimensions is added to the mean. Measured (docs/tuners.md): half as long as in the paper, so that
+// a model of few observations continues to explore.
 constexpr LogNormal kLength = {-1.5, 1};
-constexpr double kCategoryLength = 0.5;  // more of categories: two of them are further apart
+// Added for a category: the distance between two categories is larger than that of most positions.
+constexpr double kCategoryLength = 0.5;
 constexpr LogNormal kSignal = {0, 1};
 constexpr LogNormal kNoise = {-8, 2};
 constexpr LogNormal kWarp = {0, 0.5};

@@ -15,12 +15,13 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr Eigen::Index kBlock = 32;  // columns that are worked on together
+// Columns that are handled together.
+constexpr Eigen::Index kBlock = 32;
 
 std::span<double> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
-// The lower triangle of K^-1, given K's lower Cholesky factor. In blocks, so that of the inverse of
-// the factor nothing is computed or multiplied that is above its diagonal.
+// The lower triangle of K^-1, given K's lower Cholesky factor. It works in blocks, so that nothing
+// is computed above the diagonal of the factor's inverse.
 Matrix inverse_of(const Matrix& factor) {
   const Eigen::Index n = factor.rows();
   const auto width = [n](Eigen::Index at) { return std::min(kBlock, n - at); };
@@ -38,11 +39,12 @@ Matrix inverse_of(const Matrix& factor) {
   return inverse;
 }
 
-// Adds the derivatives by the warps, given those by the squared distances of pairs, below the
-// diagonal.
+// Adds the derivatives by the warps. `pairs` has the derivatives by the squared distances of all
+// pairs, below the diagonal.
 //
-// Half the sum over i and j of p_ij w (u_i - u_j)(s_i - s_j), u warped positions and s their
-// slopes, is the sum over i of w (r_i u_i - (p u)_i) s_i, r the sums of p's rows.
+// With p = pairs, u the warped positions and s their slopes: half the sum over i and j of p_ij w
+// (u_i - u_j)(s_i - s_j) is the sum over i of w (r_i u_i - (p u)_i) s_i, where r are the row sums
+// of p.
 void add_slopes_by_warps(const WarpedRows& rows, Matrix pairs, std::span<double> gradient) {
   const Eigen::Index m = pairs.rows();
   pairs.diagonal().setZero();
@@ -110,7 +112,7 @@ double log_kernel_posterior(WarpedRows& rows, std::span<const double> targets,
   }
   if (!theta.warps.empty()) add_slopes_by_warps(rows, -w.cwiseProduct(slope), gradient);
   const double trace = w.diagonal().sum();
-  // Of the signal: the trace of w K, less what is noise on K's diagonal.
+  // By the signal: the trace of w K, without the part that the noise adds to K's diagonal.
   const double total = static_cast<double>(m) - y.dot(a);
   gradient[dims] = -0.5 * (total - noise * trace);
   gradient[dims + 1] = -0.5 * noise * trace;

@@ -8,7 +8,7 @@ namespace {
 
 const double kLogSqrt2Pi = 0.5 * std::log(2 * std::numbers::pi);
 
-// exp(t^2) erfc(t) for t >= 0. The continued fraction (Abramowitz, Stegun 7.1.14) where erfc
+// exp(t^2) erfc(t) for t >= 0. Uses the continued fraction (Abramowitz, Stegun 7.1.14) where erfc
 // underflows or the product loses digits.
 double scaled_erfc(double t) {
   if (t < 5) return std::exp(t * t) * std::erfc(t);
@@ -34,8 +34,8 @@ double log_improvement(double z) {
     const double density = std::exp(-0.5 * z * z - kLogSqrt2Pi);
     return std::log(density + z * 0.5 * std::erfc(-z / std::numbers::sqrt2));
   }
-  // phi(z) (1 + z Phi(z) / phi(z)); the parenthesis is z^-2 - 3 z^-4 + 15 z^-6 - ..., by
-  // cancellation.
+  // It is phi(z) (1 + z Phi(z) / phi(z)). The parenthesis is z^-2 - 3 z^-4 + 15 z^-6 - ..., and
+  // loses its digits by cancellation when z is far below 0: there the series is used.
   const double square = z * z;
   if (z < -200) {
     return -0.5 * square - kLogSqrt2Pi - std::log(square) + std::log1p((15 / square - 3) / square);

@@ -1,15 +1,13 @@
 #pragma once
-// The logarithm of expected improvement, which has a slope where the improvement itself underflows.
-//
-// Source: Ament, Daulton, Eriksson, Balandat, Bakshy, "Unexpected Improvements to Expected
-// Improvement for Bayesian Optimization" (NeurIPS 2023), section 4.1 and appendix A.1.
+// The logarithm of expected improvement. It still has a slope where the improvement itself
+// underflows.
 namespace attune {
 
-// log(phi(z) + z Phi(z)) with an error of about 1e-10 for every finite z, besides that of rounding
-// the logarithm, which is about z^2 / 2.
+// log(phi(z) + z Phi(z)) for every finite z. The error is about 1e-10, plus that of rounding a
+// logarithm of about z^2 / 2.
 double log_improvement(double z);
 
-// Of log E[max(0, best - Y)], Y normal, deviation > 0.
+// log E[max(0, best - Y)] for a normal Y with deviation > 0, and its derivatives.
 struct LogImprovement {
   double value = 0;
   double by_mean = 0, by_deviation = 0;  // derivatives

@@ -1,18 +1,20 @@
 #pragma once
-// Observed inputs of a model, and their squared distances: dimension by dimension, so that the
-// arithmetic over many observations is what a processor is fast at.
+// The observed inputs of a model, and their squared distances. They are stored dimension by
+// dimension, so that array_passes.h can handle many observations at once.
 #include <cstddef>
 #include <span>
 #include <vector>
 
 namespace attune {
 
-// A dimension is a position in [0, 1] (0) or one of so many categories. NaN: not active there.
+// A dimension is a position in [0, 1] (`categories` is 0), or one of so many categories. NaN:
+// inactive.
 //
-// Squared distance of two values of a dimension: the squared difference of positions, 0 or 1 for
-// equal or different categories. What is inactive is in the centre of the positions, or in a
-// category of its own; the choice that decides about activity tells it from what is active.
-// (Distance 0 to everything that is active would be no distance: kernels of it are indefinite.)
+// The squared distance of two values of a dimension is the squared difference of positions; for
+// categories 0 if they are equal, else 1. An inactive position is put in the centre, and an
+// inactive category becomes a category of its own. The choice that decides about the activity tells
+// inactive values from active ones. (Distance 0 from an inactive value to all active ones would not
+// be a metric, and a kernel of it would be indefinite.)
 class MixedRows {
  public:
   explicit MixedRows(std::vector<std::size_t> categories);
@@ -25,8 +27,8 @@ class MixedRows {
   void resize(std::size_t size);             // to fewer
   double at(std::size_t i, std::size_t d) const { return columns_[d][i]; }
   std::vector<double> row(std::size_t i) const;   // imputed
-  double imputed(std::size_t d, double x) const;  // what stands for a value, or for NaN
-  double mean_active() const;                     // how many dimensions are, in an average row
+  double imputed(std::size_t d, double x) const;  // x, or what replaces NaN
+  double mean_active() const;  // the number of active dimensions in an average row
 
   // out[i] += weight * squared distance in dimension d of x and row from + i.
   void add_squares(std::size_t d, double x, double weight, std::size_t from,

@@ -22,7 +22,7 @@ void standardise(std::vector<double>& y) {
     v -= mean;
     variance += v * v / n;
   }
-  // What arithmetic leaves of equal losses is no difference.
+  // Smaller deviations are rounding errors of equal losses.
   const double deviation = std::sqrt(variance);
   const bool differ = deviation > 1e-15;
   for (double& v : y) v = differ ? v / deviation : 0;

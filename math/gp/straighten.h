@@ -1,19 +1,21 @@
 #pragma once
-// Losses -> targets that a Gaussian process can model: mean 0, deviation 1, no extreme outliers.
+// Turns losses into targets that a Gaussian process can model: mean 0, deviation 1, no extreme
+// outliers.
 #include <span>
 #include <vector>
 
 namespace attune {
 
-// Whatever is further above the median than ten times the distance of the lower quartile is moved
-// there, if it has one: how bad a diverged trial is says nothing of the good ones. Then
-// standardised. All 0 where all losses are equal.
+// Standardises the losses. Before, a loss that is above the median by more than ten times the
+// distance from the lower quartile to the median is moved to that limit: how bad a diverged trial
+// is says nothing about the good ones. There is no limit if this distance is 0. If all losses are
+// equal, all targets are 0.
 std::vector<double> standardised(std::span<const double> losses);
 
-// The same, bent towards a normal distribution in between: Yeo, Johnson, "A New Family of Power
-// Transformations to Improve Normality or Symmetry" (Biometrika 2000), the exponent by maximum
-// likelihood with a normal prior around 1 (no change), deviation 0.5. Increasing, so that the order
-// stays.
+// As standardised(), and then bent towards a normal distribution: Yeo, Johnson, "A New Family of
+// Power Transformations to Improve Normality or Symmetry" (Biometrika 2000). The exponent maximises
+// the likelihood times a normal prior with mean 1 (no change) and deviation 0.5. The map is
+// increasing, so the order stays.
 std::vector<double> straightened(std::span<const double> losses);
 
 }  // namespace attune

@@ -1,5 +1,6 @@
 #pragma once
-// The rows of a model as its kernel sees them: positions may be warped, dimensions have weights.
+// The rows of a model as its kernel sees them: positions may be warped, and each dimension has a
+// weight.
 #include <span>
 #include <vector>
 
@@ -8,12 +9,12 @@
 
 namespace attune {
 
-// A value. Not thread safe. Conditions as in MixedRows.
+// A value. Not thread safe. The requirements of MixedRows hold.
 class WarpedRows {
  public:
   explicit WarpedRows(const std::vector<std::size_t>& categories);
 
-  // Warps and weights. O(size() dimensions()).
+  // Sets warps and weights; O(size() dimensions()).
   void set(const KernelParameters& parameters);
   void append(std::span<const double> row);
   void resize(std::size_t size);  // to fewer
@@ -21,12 +22,12 @@ class WarpedRows {
   std::size_t size() const { return given_.size(); }
   std::size_t dimensions() const { return given_.dimensions(); }
   const MixedRows& given() const { return given_; }
-  // What the kernel compares.
+  // The rows as the kernel compares them: warped, if there are warps.
   const MixedRows& seen() const { return warps_.empty() ? given_ : bent_; }
   std::vector<double> seen(std::span<const double> row) const;
-  // Derivative by a position of what the kernel compares.
+  // The derivative of the warped position by the position.
   double slope(std::size_t d, double x) const;
-  // Of row i in a dimension of positions. There are warps.
+  // The warped position of row i. Dimension d must be a position, and there must be warps.
   Warped bent(std::size_t i, std::size_t d) const;
   double weight(std::size_t d) const { return weights_[d]; }
 
@@ -34,7 +35,7 @@ class WarpedRows {
   void squares(std::span<const double> x, std::size_t from, std::span<double> out) const;
 
  private:
-  MixedRows given_, bent_;  // without warps the latter has no rows
+  MixedRows given_, bent_;  // bent_ is empty without warps
   std::vector<Warp> warps_;
   std::vector<double> weights_;
 };

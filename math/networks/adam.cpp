@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kMeanDecay = 0.9, kSquareDecay = 0.999;
 
-// decay^steps as so many multiplications make it, rounding included; some 10^6 steps from 1 it does
-// not change any more.
+// decay^steps, with the rounding of so many multiplications, because step() multiplies too. After
+// some 10^6 steps the result does not change any more.
 double left_after(std::int64_t steps, double decay) {
   double left = 1;
   for (double last = 0; steps > 0 && left != last; --steps) {

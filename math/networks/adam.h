@@ -1,5 +1,5 @@
 #pragma once
-// Steps along noisy gradients, each weight in units of its own gradients.
+// Minimises along noisy gradients. Each weight's step is scaled by the size of its own gradients.
 //
 // Source: Kingma, Ba, "Adam: A Method for Stochastic Optimization" (ICLR 2015), algorithm 1.
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace attune {
 // A value.
 class Adam {
  public:
-  // `least`, > 0: gradients much smaller than it are no reason for a step (epsilon of the paper).
+  // `least` > 0 is the paper's epsilon: a weight whose gradients are much smaller hardly moves.
   explicit Adam(std::size_t size, double least = 1e-8)
       : least_(least), mean_(size), square_(size) {}
 
-  // Moves `weights` against the gradient of what is to become small, each by about `rate`. A
-  // gradient that is longer than `longest` is cut to that (Pascanu, Mikolov, Bengio, "On the
-  // difficulty of training recurrent neural networks", ICML 2013); one that is not finite is left
-  // out. `gradient` and `weights` are as long as `size`.
+  // Moves `weights` against `gradient`, each by about `rate`; both have the size given to the
+  // constructor. A gradient whose norm is above `longest` is cut to it (Pascanu, Mikolov, Bengio,
+  // "On the difficulty of training recurrent neural networks", ICML 2013). A gradient that is not
+  // finite is ignored.
   void step(std::span<double> weights, std::span<const double> gradient, double rate,
             double longest = std::numeric_limits<double>::infinity());
 
@@ -34,7 +34,8 @@ class Adam {
   double least_;
   std::vector<double> mean_, square_;  // decaying sums of the gradients and of their squares
   std::int64_t steps_ = 0;
-  double mean_left_ = 1, square_left_ = 1;  // weights of the zeros that the sums began with
+  // Weights of the zeros with which the sums began: the bias that the paper corrects.
+  double mean_left_ = 1, square_left_ = 1;
 };
 
 }  // namespace attune

@@ -20,20 +20,21 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 using ConstMatrixMap = Eigen::Map<const Matrix>;
 
-// Of the logarithms: limits, and priors' means and deviations, in variances of the targets. The
-// noise's is that of the Gaussian process.
+// Limits of the logarithms, and means and deviations of their priors, for targets with variance 1.
+// The prior of the noise is that of the Gaussian process.
 const Box kLimits = {{-7, 0}, {7, std::log(1e6)}};
 constexpr double kPriorMean = 0, kPriorDeviation = 2;
 constexpr double kNoiseMean = 8, kNoiseDeviation = 3;
 constexpr int kEvaluations = 40;
 constexpr double kLeastDeviation = 1e-6;
-constexpr double kMostSaved = 1e100;  // of a saved posterior; those of fits are far below
+constexpr double kMostSaved = 1e100;  // limit for a saved posterior; real ones are far below
 
 ConstMatrixMap columns(std::span<const double> rows, std::size_t size) {
   return {rows.data(), index(size), index(rows.size() / size)};
 }
 
-// The observations in the eigenbasis of phi^T phi, where every quantity is a sum of m terms.
+// The observations in the eigenbasis of phi^T phi. There every quantity is a sum of m terms, so
+// trying other precisions is cheap.
 struct Spectrum {
   Vector values;  // lambda
   Matrix vectors;
@@ -84,7 +85,7 @@ Precisions most_likely(const Spectrum& spectrum) {
     add(1, kNoiseMean, kNoiseDeviation);
     return value;
   };
-  // There may be two tops: little noise, or nothing but noise.
+  // The density may have two maxima: little noise, or nothing but noise.
   Maximum best = maximise(objective, kLimits, {0, 6}, kEvaluations, 1e-4);
   Maximum other = maximise(objective, kLimits, {0, 1}, kEvaluations, 1e-4);
   if (other.value > best.value) best = std::move(other);
@@ -108,8 +109,8 @@ void BayesianLinear::fit(std::span<const double> rows, std::span<const double> t
 
 void BayesianLinear::confirm(std::span<const double> rows, double log_noise) {
   if (rows.empty()) return;
-  // The precision of the weights grows by beta phi phi^T: of what root maps to them, by that of the
-  // mapped rows.
+  // Confirming adds beta phi phi^T to the precision of the weights. In the coordinates that root_
+  // maps to the weights, the precision is the identity, and that of the mapped rows is added.
   Eigen::Map<Matrix> root(root_.data(), index(size_), index(size_));
   const Matrix mapped = root.transpose() * columns(rows, size_);
   Matrix precision = Matrix::Identity(index(size_), index(size_));

@@ -1,10 +1,8 @@
 #pragma once
-// Bayesian linear regression on given basis functions.
-//
 // y = w . phi(x) + e; weights w ~ N(0, 1 / alpha), noise e ~ N(0, 1 / beta), all independent.
 // Posterior and evidence: Bishop, "Pattern Recognition and Machine Learning" (2006), sections 3.3
-// and 3.5.1. alpha and beta maximise the evidence times wide log-normal priors, which decide where
-// observations are too few to.
+// and 3.5.1. alpha and beta maximise the evidence times wide log-normal priors; the priors decide
+// only while there are few observations.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -20,7 +18,7 @@ struct Precisions {
   double log_noise = 0;  // log beta
 };
 
-// A value. Not thread safe. Of m basis functions.
+// A value. Not thread safe. m is the number of basis functions.
 class BayesianLinear {
  public:
   struct Prediction {
@@ -28,38 +26,42 @@ class BayesianLinear {
     double deviation = 0;  // of the function, without noise; > 0
   };
 
-  explicit BayesianLinear(std::size_t size) : size_(size) {}  // does not predict before fit()
+  explicit BayesianLinear(std::size_t size) : size_(size) {}  // call fit() before predicting
 
   std::size_t size() const { return size_; }
   const Precisions& precisions() const { return precisions_; }
 
-  // These observations and no others. `rows`: count x m values of the basis, row by row; targets of
-  // mean 0 and deviation 1, count > 0. At `given` precisions, or the best. O(count m^2 + m^3).
+  // Fits these observations, and forgets all earlier ones. `rows`: count x m values of the basis,
+  // row by row; targets with mean 0 and deviation 1, count > 0. Uses the `given` precisions, or
+  // else finds the best ones. O(count m^2 + m^3).
   void fit(std::span<const double> rows, std::span<const double> targets,
            std::optional<Precisions> given = {});
 
-  // Further rows, whose targets would be what is expected of them, with noise of this precision:
-  // the mean stays, the deviation becomes less (Desautels, Krause, Burdick, "Parallelizing
-  // Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization", JMLR 2014).
+  // Adds rows whose results are about to be known, as if they confirmed the expectation, with noise
+  // of this precision. The mean stays, the deviation becomes smaller (Desautels, Krause, Burdick,
+  // "Parallelizing Exploration-Exploitation Tradeoffs in Gaussian Process Bandit Optimization",
+  // JMLR 2014).
   void confirm(std::span<const double> rows, double log_noise);
 
   std::vector<Prediction> predict_many(std::span<const double> rows) const;
-  // With the derivatives by the basis.
+  // Also writes the derivatives by the basis.
   Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
                      std::span<double> deviation_gradient) const;
 
-  // The posterior, 8 (m^2 + m + 2) bytes; nothing before fit().
+  // Stores the posterior, 8 (m^2 + m + 2) bytes; nothing before fit().
   json save() const;
-  Result<void> load(const json& state);  // of as many basis functions; all or nothing
+  Result<void> load(const json& state);  // of the same number of basis functions; all or nothing
 
  private:
   std::size_t size_;
   Precisions precisions_;
   std::vector<double> mean_;  // of the weights
-  std::vector<double> root_;  // m x m, column by column: their covariance is root root^T
+  std::vector<double>
+      root_;  // m x m, column by column: the covariance of the weights is root root^T
 };
 
-// Of the observations, with the derivatives by both logarithms (prior, noise).
+// The logarithm of the evidence of the observations; writes the derivatives by the logarithms of
+// both precisions (prior, noise).
 double log_evidence(std::span<const double> rows, std::span<const double> targets,
                     Precisions precisions, std::span<double> gradient);
 

@@ -8,8 +8,8 @@
 namespace attune {
 namespace {
 
-const std::vector<std::size_t> kWidths = {50, 50, 50};  // of hidden layers, as in the paper
-const double kSure = std::log(1e4);                     // precision of what is confirmed
+const std::vector<std::size_t> kWidths = {50, 50, 50};  // of the hidden layers, as in the paper
+const double kSure = std::log(1e4);                     // precision of confirmed rows
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::size_t DeepRegression::count(std::span<const double> rows) const {
 
 std::vector<double> DeepRegression::basis(std::span<const double> rows, std::size_t count) const {
   const std::vector<double> units = network_.basis(inputs_.encode(rows, count), count);
-  // And a constant.
+  // A constant is appended to the basis.
   const std::size_t m = network_.basis_size();
   std::vector<double> all(count * (m + 1), 1.0);
   for (std::size_t i = 0; i < count; ++i) {

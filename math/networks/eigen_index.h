@@ -1,5 +1,5 @@
 #pragma once
-// Only for sources: Eigen is slow to compile.
+// Include it only in .cpp files: Eigen is slow to compile.
 #include <Eigen/Core>
 #include <cstddef>
 

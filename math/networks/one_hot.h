@@ -1,5 +1,6 @@
 #pragma once
-// Positions and categories, some of them inactive -> inputs of a neural network, of about 1.
+// Turns positions and categories, some of them inactive, into inputs of a neural network of
+// magnitude about 1.
 //
 //   position          one input: 0 in the middle, of deviation 1 if it is uniform
 //   two categories    one input, -1 or 1
@@ -25,10 +26,10 @@ class OneHot {
   std::size_t dimensions() const { return dimensions_.size(); }
   std::size_t inputs() const { return inputs_; }
 
-  // `rows`: count x dimensions(), row by row -> count x inputs().
+  // `rows`: count x dimensions(), row by row. Returns count x inputs() numbers.
   std::vector<double> encode(std::span<const double> rows, std::size_t count) const;
 
-  // Derivatives by the inputs -> by the dimensions; those by categories are 0.
+  // Turns derivatives by the inputs into derivatives by the dimensions; those by categories are 0.
   void pull_back(std::span<const double> by_inputs, std::span<double> gradient) const;
 
  private:

@@ -13,7 +13,8 @@ struct Scale {
   double mean = 0, deviation = 1;
 };
 
-// Of the advantages, so that neither the unit of the rewards nor luck common to a minibatch counts.
+// Mean and deviation of the advantages. By them, neither the unit of the rewards nor luck that a
+// whole minibatch shares has an effect.
 Scale scale_of(std::span<const std::vector<Experience>* const> experiences) {
   double n = 0, sum = 0, squares = 0;
   for (const auto* sequence : experiences) {

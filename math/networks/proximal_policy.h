@@ -1,10 +1,10 @@
 #pragma once
-// Learning a policy from batches of rewarded sequences.
+// Trains a policy with batches of rewarded sequences.
 //
 // Source: Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal Policy Optimization Algorithms"
-// (arXiv 1707.06347), the clipped objective of sections 3 and 5; advantages are those of Schulman,
-// Moritz, Levine, Jordan, Abbeel, "High-Dimensional Continuous Control Using Generalized Advantage
-// Estimation" (ICLR 2016), section 3, and standardised in each minibatch.
+// (arXiv 1707.06347), the clipped objective of sections 3 and 5. The advantages are those of
+// Schulman, Moritz, Levine, Jordan, Abbeel, "High-Dimensional Continuous Control Using Generalized
+// Advantage Estimation" (ICLR 2016), section 3, standardised in each minibatch.
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -19,10 +19,10 @@ struct ProximalSettings {
   std::size_t epochs = 4;     // passes over a batch
   std::size_t minibatch = 4;  // sequences in a step of the optimiser, >= 1
   double rate = 0.03;         // of the optimiser
-  double clip = 0.2;          // how far a probability may move and still be rewarded for it
+  double clip = 0.2;          // how far the ratio of a probability to its old value may move
   double entropy = 0;         // weight of the entropy of the decisions
   double worth = 0.5;         // weight of the critic's squared error
-  double longest = 0.5;       // norm of a gradient
+  double longest = 0.5;       // norm to which a gradient is cut
   double discount = 0.99;     // of a reward, for each later decision
   double trace = 0.95;        // lambda: 0 believes the critic, 1 the reward
 };
@@ -33,23 +33,25 @@ struct Rollout {
   double reward = 0;
 };
 
-// What the old policy says of a decision, and what came of it.
+// What the policy said of a decision before the update, and what followed.
 struct Experience {
   double log_probability = 0;
   double advantage = 0;
-  double worth = 0;  // what the critic should have said
+  double worth = 0;  // the value that the critic should have given
 };
 
-// Of the decisions of a sequence.
+// The experience of each decision of a rollout.
 std::vector<Experience> experience(const SequencePolicy& policy, const Rollout& rollout,
                                    const ProximalSettings& settings);
 
-// The loss of a minibatch, a mean over its decisions; adds its gradient by policy.weights().
+// The loss of a minibatch, as a mean over its decisions. Adds its gradient by policy.weights(). The
+// loss of the paper, to be minimised.
 double proximal_loss(const SequencePolicy& policy, std::span<const Sequence* const> sequences,
                      std::span<const std::vector<Experience>* const> experiences,
                      const ProximalSettings& settings, std::span<double> gradient);
 
-// One batch: at most epochs * (size / minibatch, rounded up) steps. `rng` shuffles.
+// Trains with one batch: at most epochs * (size / minibatch, rounded up) steps. `rng` shuffles the
+// batch.
 void proximal_update(SequencePolicy& policy, Adam& adam, std::span<const Rollout> batch,
                      const ProximalSettings& settings, Rng& rng);
 

@@ -120,7 +120,7 @@ json SequencePolicy::save() const { return save_numbers(weights_); }
 
 Result<void> SequencePolicy::load(const json& state) {
   auto weights = TRY(numbers(state));
-  // Of a magnitude that cannot overflow in a sum.
+  // Sums of weights below this limit cannot overflow.
   const auto possible = [](double x) { return std::abs(x) < 1e100; };
   if (weights.size() != weights_.size() || !std::ranges::all_of(weights, possible)) {
     return fail("saved state: impossible weights of a policy");

@@ -1,13 +1,13 @@
 #pragma once
-// A distribution over sequences of decisions in which later ones depend on earlier ones (an actor),
-// with an estimate of what a sequence so far is worth (a critic).
+// A distribution over sequences of decisions in which later decisions depend on earlier ones (an
+// actor), with an estimate of the value of the sequence so far (a critic).
 //
-// Actor: a softmax over the options of each site, whose logits are sums: one weight for the option,
-// and one for each pair of it and an option that was chosen before. That is a fully visible belief
-// network (Neal, "Connectionist learning of belief networks", Artificial Intelligence 1992,
+// Actor: a softmax over the options of each site. A logit is a sum: one weight for the option, and
+// one for each pair of this option and an option that was chosen before. That is a fully visible
+// belief network (Neal, "Connectionist learning of belief networks", Artificial Intelligence 1992,
 // section 3; Frey, "Graphical Models for Machine Learning and Digital Communication", 1998, section
-// 3.2) with options in place of bits. Its logarithm is concave in the weights, there is nothing to
-// propagate back through, and it begins at zero, where all options are equally likely. A recurrent
+// 3.2) with options in place of bits. Its logarithm is concave in the weights, it needs no
+// backpropagation, and it begins at zero weights, where all options are equally likely. A recurrent
 // network needs random weights to begin with and has to learn how to remember.
 //
 // Critic: a sum of one weight for each option that was chosen.
@@ -25,28 +25,28 @@ namespace attune {
 struct SequenceStep {
   std::size_t site = 0;    // what is decided
   std::size_t option = 0;  // what was chosen, below the number of options of the site
-  // Added to the logit of the last option by whoever knows more than the sites: a prior.
+  // Added to the logit of the last option: a prior, from a caller that knows more than the sites.
   double offset = 0;
 };
-// Sites ascending, none twice; some may be missing.
+// Ascending sites, none twice; sites may be missing.
 using Sequence = std::vector<SequenceStep>;
 
 // A value. Not thread safe.
 class SequencePolicy {
  public:
-  // `options` of each site, >= 1. A site depends on as many sites right before it as `pair_limit`
-  // pairs of options allow, which bounds memory and the time of an update: ten layers of ten
-  // operations have 4500 pairs.
+  // `options`: how many each site has, >= 1. A site depends on the sites right before it, on as
+  // many as `pair_limit` pairs of options allow. The limit bounds the memory and the time of an
+  // update: ten layers of ten operations have 4500 pairs.
   explicit SequencePolicy(const std::vector<std::size_t>& options,
                           std::size_t pair_limit = 1 << 17);
 
-  // Probabilities of the options of a site after these steps; O(options * steps).
+  // The probabilities of the options of `site` after the steps `before`; O(options * steps).
   std::vector<double> probabilities(std::span<const SequenceStep> before, std::size_t site,
                                     double offset) const;
   std::size_t sample(std::span<const SequenceStep> before, std::size_t site, double offset,
                      Rng& rng) const;
 
-  // Of each step of a sequence: what the policy thinks of it, and the worth before it.
+  // What the policy says of a step of a sequence. `worth`: the critic's value before the step.
   struct Opinion {
     double log_probability = 0;
     double entropy = 0;  // of the site's options, in nats
@@ -54,8 +54,8 @@ class SequencePolicy {
   };
   std::vector<Opinion> opinions(const Sequence& sequence) const;
 
-  // Adds to `gradient` (as long as weights()) that of the sum of slope * opinion over all steps and
-  // the members of their opinions.
+  // Adds to `gradient`, which is as long as weights(), the gradient of the sum of slope * opinion,
+  // over all steps and over the three members of an Opinion.
   void add_gradient(const Sequence& sequence, std::span<const Opinion> slopes,
                     std::span<double> gradient) const;
 
@@ -68,8 +68,8 @@ class SequencePolicy {
  private:
   struct Site {
     std::size_t options = 0;
-    std::size_t first = 0;   // option among those of all sites
-    std::size_t oldest = 0;  // site that it depends on
+    std::size_t first = 0;   // number of its first option, counted over all sites
+    std::size_t oldest = 0;  // first site that it depends on
     std::size_t pairs =
         0;  // where its pairs begin in weights_, those of an earlier option in a row
   };
@@ -83,8 +83,9 @@ class SequencePolicy {
   }
 
   std::vector<Site> sites_;
-  std::size_t options_ = 0;      // of all sites
-  std::vector<double> weights_;  // logits and worths of all options, the worth of nothing, pairs
+  std::size_t options_ = 0;  // of all sites
+  std::vector<double>
+      weights_;  // logits of all options, worths of all options, worth of an empty sequence, pairs
 };
 
 }  // namespace attune

@@ -19,20 +19,21 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 using ConstMatrixMap = Eigen::Map<const Matrix>;
 
-constexpr double kMostParameter = 1e6;  // of a saved network; training does not come near it
+constexpr double kMostParameter = 1e6;  // limit for a saved network; training does not come near it
 
-// Observations are columns: that is how rows lie in memory.
+// One column for each observation, which is how row-by-row input lies in memory.
 ConstMatrixMap columns(std::span<const double> rows, std::size_t size, std::size_t count) {
   return {rows.data(), index(size), index(count)};
 }
 
-// In place. By the exponential, which Eigen vectorises; its tanh of doubles it does not.
+// Applies tanh in place. It uses the exponential, which Eigen vectorises; Eigen does not vectorise
+// tanh of doubles.
 void squash(Matrix& a) {
   const Eigen::ArrayXXd decay = (-2 * a.array().abs()).exp();
   a.array() = a.array().sign() * (1 - decay) / (1 + decay);
 }
 
-// The parameters of one layer, wherever they lie.
+// A view of the parameters, or of their derivatives, of one layer.
 template <class Number>
 struct Layer {
   using M = std::conditional_t<std::is_const_v<Number>, const Matrix, Matrix>;

@@ -20,33 +20,35 @@ struct TrainingSettings {
   std::size_t presentations = 1;  // observations in all steps together, rounded up to whole steps
 };
 
-// A value. Not thread safe. The same numbers and generator give the same bits.
+// A value. Not thread safe. The same inputs and generator give the same bits.
 class TanhNetwork {
  public:
-  // `widths` of the hidden layers, at least one, each at least 1. All weights are 0.
+  // `widths`: units in each hidden layer; at least one layer, each at least 1. All weights are 0
+  // until initialise().
   TanhNetwork(std::size_t inputs, std::vector<std::size_t> widths);
 
   std::size_t inputs() const { return inputs_; }
   std::size_t basis_size() const { return widths_.back(); }
 
-  // Layer by layer the weights (of one input after the other), then the biases; last the output's.
+  // All weights and biases. Layer by layer: the weights (input after input), then the biases; the
+  // output's are last.
   const std::vector<double>& parameters() const { return parameters_; }
-  void set_parameters(std::vector<double> parameters);  // as many as there are
+  void set_parameters(std::vector<double> parameters);  // of the same number
   void initialise(Rng& rng);
 
-  // Half the mean squared error, with the derivatives by the parameters. `rows`: count x inputs(),
-  // row by row, numbers of about 1; count targets, at least 1.
+  // Half the mean squared error; writes the derivatives by the parameters. `rows`: count x
+  // inputs(), row by row, numbers of about 1; count targets, at least 1.
   double loss(std::span<const double> rows, std::span<const double> targets,
               std::span<double> gradient) const;
 
-  // From the present parameters on. Costs for each presentation about 6 flops per parameter.
+  // Trains from the present parameters. Each presentation costs about 6 flops per parameter.
   void train(std::span<const double> rows, std::span<const double> targets,
              const TrainingSettings& settings, Rng& rng);
 
-  // What the last hidden layer answers: count x basis_size(), row by row, in [-1, 1].
+  // The outputs of the last hidden layer: count x basis_size(), row by row, in [-1, 1].
   std::vector<double> basis(std::span<const double> rows, std::size_t count) const;
 
-  // The derivatives by the inputs of the function that has these derivatives by the basis.
+  // Turns a function's derivatives by the basis into its derivatives by the inputs, at `row`.
   std::vector<double> pull_back(std::span<const double> row,
                                 std::span<const double> by_basis) const;
 

@@ -10,8 +10,8 @@
 namespace attune {
 namespace {
 
-constexpr double kMostMean = 1e100;  // as of targets
-constexpr std::size_t kWord = 32;    // categories in one of bits_
+constexpr double kMostMean = 1e100;  // the limit of targets
+constexpr std::size_t kWord = 32;    // categories in one element of bits_
 
 std::size_t words(std::size_t categories) { return (categories + kWord - 1) / kWord; }
 
@@ -51,7 +51,7 @@ Forest::Prediction Forest::predict(std::span<const double> row) const {
   return predict_many(row).front();
 }
 
-// Tree by tree: one of them fits into the nearest cache.
+// Tree by tree, because one tree fits into the nearest cache.
 std::vector<Forest::Prediction> Forest::predict_many(std::span<const double> rows) const {
   const std::size_t count = dimensions() > 0 ? rows.size() / dimensions() : 1;
   ATTUNE_CHECK(!empty() && rows.size() == count * dimensions());
@@ -71,9 +71,9 @@ std::vector<Forest::Prediction> Forest::predict_many(std::span<const double> row
   return all;
 }
 
-// Node after node. Where children and sets are follows from the order, so that a state cannot
-// have wrong ones. A leaf: 0, mean, variance. A split: 1 + 2 dimension + inactive_left, then where
-// positions are cut, or the words of the set.
+// Writes node after node. The positions of children and sets follow from the order, so a damaged
+// state cannot contain wrong ones. A leaf: 0, mean, variance. A split: 1 + 2 dimension +
+// inactive_left, then the position of the cut, or the words of the set.
 json Forest::save() const {
   std::vector<double> stream;
   for (const Node& node : nodes_) {
@@ -114,7 +114,7 @@ class Forest::Reader {
   }
 
  private:
-  // Nothing at the end of the stream, and then for ever.
+  // The next number; NaN at the end of the stream.
   double next() {
     if (stream_.empty()) return std::nan("");
     const double x = stream_.front();
@@ -122,7 +122,7 @@ class Forest::Reader {
     return x;
   }
 
-  // Whether it is a leaf; nothing: there is no such node.
+  // Reads one node. Returns whether it is a leaf; nothing if it is impossible.
   std::optional<bool> read_node() {
     const double code = next();
     if (!is_index(code, 1 + 2 * static_cast<double>(forest_.dimensions()))) return std::nullopt;

@@ -97,7 +97,8 @@ void TreeGrower::grow(const Range& range, std::vector<Range>& open) {
   open.push_back({range.begin, middle});
 }
 
-// Among a random share of the dimensions; of the others only if these cannot be split.
+// Finds the best split among a random share of the dimensions; it tries the others only if these
+// cannot be split.
 std::optional<TreeGrower::Split> TreeGrower::best_split(const Range& range) {
   const std::size_t d = dimensions_.size();
   const auto wanted = static_cast<std::size_t>(
@@ -116,7 +117,8 @@ std::optional<TreeGrower::Split> TreeGrower::best_split(const Range& range) {
   return best;
 }
 
-// What the squared error falls by, / weight_: the differences of both sides add up to zero.
+// By how much a split lowers the squared error, divided by weight_. The formula is short because
+// the differences of both sides add up to zero.
 double TreeGrower::gain(const Sum& left) const {
   const double right = weight_ - left.weight;
   const auto least = static_cast<double>(forest_.settings_.least_leaf);
@@ -188,7 +190,8 @@ void TreeGrower::try_categories(const Range& range, std::size_t dimension, Split
   }
 }
 
-// What the node has not seen goes either way, so that trees differ about it.
+// Values that the node has not seen (categories, or inactive) go to a random side, so that the
+// trees disagree about them.
 void TreeGrower::cut(const Range& range, const Split& split, Forest::Node& node) {
   node.dimension = static_cast<std::uint32_t>(split.dimension);
   node.inactive_left = split.inactive_known ? split.inactive_left : rng_.index(2) == 0;

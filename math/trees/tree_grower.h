@@ -1,9 +1,10 @@
 #pragma once
-// Grows the trees of a forest (math/trees/forest.h), one after another into its flat array of
+// Grows the trees of a forest (math/trees/forest.h), one after another, into its flat array of
 // nodes.
 //
-// Values are sorted once for the forest; a node is a range in the list of each dimension, and a
-// split partitions the lists without disturbing their order, so that no node sorts.
+// Values are sorted only once for the forest. Each dimension has a list of observations in that
+// order, and a node is the same range in all lists. A split partitions each list and keeps the
+// order on both sides, so that no node has to sort.
 #include <optional>
 #include <span>
 #include <vector>
@@ -25,19 +26,19 @@ class TreeGrower {
 
   struct Range {
     std::size_t begin = 0, end = 0;
-    std::optional<std::size_t> parent = {};  // whose right child it is
+    std::optional<std::size_t> parent = {};  // the node whose right child it is
   };
 
   struct Split {
     double gain = -1;  // in units that are the same within a node
     std::size_t dimension = 0;
     double low = 0, high = 0;   // positions to cut between
-    std::size_t left_ends = 0;  // categories: so many of ordered_ go left
+    std::size_t left_ends = 0;  // categories: the first so many of ordered_ go left
     bool inactive_left = false;
     bool inactive_known = false;
   };
 
-  // Of some observations, targets as differences from the node's mean.
+  // A sum over some observations; targets are differences from the node's mean.
   struct Sum {
     double weight = 0, target = 0;
     void add(const Sum& other) {
@@ -61,7 +62,7 @@ class TreeGrower {
   Rng& rng_;
   std::size_t count_;
   std::vector<double> columns_;  // dimension by dimension
-  std::vector<List> orders_;     // by value, inactive last; of a category's dimension empty
+  std::vector<List> orders_;     // by value, inactive last; empty for a dimension of categories
   List all_;
 
   // Of one tree.
