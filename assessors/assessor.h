@@ -1,6 +1,6 @@
 #pragma once
-// The seam for everything that stops trials early by their own intermediate results.
-// Touched by one thread at a time; deterministic, as tuners are.
+// The interface of everything that stops trials early because of their own intermediate results.
+// One thread at a time calls an assessor. It is deterministic, as tuners are.
 #include <memory>
 #include <span>
 
@@ -14,10 +14,10 @@ class Assessor {
  public:
   virtual ~Assessor() = default;
 
-  // `reports` are all of the trial's reports without a gap: element k has step k, the last is new.
-  // A step that was reported again appears with its new value: then the span has not grown.
-  // The decision names this trial, with Action::keep_going or Action::stop and the reason.
-  // Reports carry the metrics as reported; a value that is not finite is possible.
+  // Judges a trial after a new report. `reports`: all reports of the trial, without a gap: element
+  // k has step k, and the last is new. A step that was reported again appears with its new value;
+  // then the span has not grown. Metrics are as reported, and may be not finite. The decision names
+  // this trial; the action is Action::keep_going, or Action::stop with a reason.
   virtual Decision assess(TrialId trial, std::span<const Report> reports) = 0;
 
   // Called once for a trial that had reports, whatever its end.

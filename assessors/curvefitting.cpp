@@ -1,14 +1,14 @@
-// Curvefitting: a trial is stopped when the extrapolation of its learning curve to the last epoch
-// leaves it hardly a chance to come near the best trial that completed.
+// Curvefitting: stops a trial when the extrapolation of its learning curve to the last epoch leaves
+// hardly a chance that it comes near the best completed trial.
 //
 // Source: Domhan, Springenberg, Hutter, "Speeding up Automatic Hyperparameter Optimization of Deep
 // Neural Networks by Extrapolation of Learning Curves" (IJCAI 2015), section 3.3, with NNI's
-// arguments. What is near: within (1 - threshold) times the larger of |best| and of what the best
-// trial gained between its first and its last result. For accuracies that is NNI's "below
-// threshold * best"; it also holds for losses, whose best may be 0 or negative.
+// arguments. Near means: within (1 - threshold) times the larger of |best| and what the best trial
+// gained between its first and its last result. For accuracies that is NNI's "below threshold *
+// best". It also works for losses, whose best may be 0 or negative.
 //
-// Cost: a judgement is twelve least-squares fits of at most kMostPoints results; a report that is
-// not judged costs the search for its newest result.
+// Cost: a judgement is twelve least-squares fits of at most kMostPoints results. A report that is
+// not judged costs only the search for its newest result.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,9 +28,10 @@ namespace {
 
 // The chance below which a trial is stopped (delta of the paper).
 constexpr double kHardlyAChance = 0.05;
-// NNI asks for as many curves that can be fitted.
+// A judgement needs so many families that can be fitted, as in NNI.
 constexpr std::size_t kFewestCurves = 4;
-// Of a longer history every second, third ... result is fitted: what a curve needs are its bends.
+// Of a longer history only every second, third, ... result is fitted: that is enough to show the
+// bends of a curve.
 constexpr std::size_t kMostPoints = 100;
 
 struct Settings {
@@ -40,7 +41,7 @@ struct Settings {
   std::size_t gap = 1;
 };
 
-// Results that are not finite (or lack the metric) are left out; their epochs count.
+// Results that are not finite, or lack the metric, are left out, but their epochs count.
 class Curvefitting final : public Assessor {
  public:
   Curvefitting(Objective objective, const Settings& settings)
@@ -70,8 +71,8 @@ class Curvefitting final : public Assessor {
     const auto found = running_.find(trial);
     if (found == running_.end()) return;
     const Running& ended = found->second;
-    // NaN loses every comparison: the first result is asked for, and a trial without one is not
-    // taken.
+    // Every comparison with NaN is false. So the first completed trial with a result replaces the
+    // initial best, which is NaN; a trial without a result never does.
     if (end == End::completed && !std::isnan(ended.last) && !(ended.last >= best_.last)) {
       best_ = ended;
     }
@@ -133,7 +134,7 @@ class Curvefitting final : public Assessor {
     return points;
   }
 
-  // The largest loss that still is near the best one.
+  // The largest loss that is still near the best one.
   double worst_near() const {
     const double scale = std::max(std::abs(best_.last), std::abs(best_.first - best_.last));
     return best_.last + (1 - settings_.threshold) * scale;

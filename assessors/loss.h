@@ -1,5 +1,5 @@
 #pragma once
-// Results as losses: lower is better, whatever the objective's direction.
+// Turns results into losses: lower is better, whatever the objective's direction.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace attune {
 
-// -1 for an objective that is maximised; turns a loss into the metric again, too.
+// -1 for an objective that is maximised, else 1. The same factor turns a loss back into the metric.
 inline double sign_of(const Objective& objective) { return objective.maximize ? -1 : 1; }
 
 // NaN when the report lacks the objective's metric, or its value is not finite.

@@ -1,12 +1,13 @@
-// Median stopping rule: a trial is stopped when its best result by step n is worse than the median,
-// over the completed trials that got that far, of their average result up to step n.
+// Median stopping rule: stops a trial at step n if its best result so far is worse than a median.
+// The median is taken over the completed trials that got as far, of their average result up to step
+// n.
 //
 // Source: Golovin et al., "Google Vizier: A Service for Black-Box Optimization" (KDD 2017), section
-// 3.2.1; the ties as in NNI: of an even number of averages the worse of the middle two counts.
+// 3.2.1. As in NNI, of an even number of averages the worse of the middle two counts.
 //
-// Cost: a report is O(1) (a repeated step: the length of the history); the end of a completed trial
-// is O(log trials) for each of its steps. Memory: 8 to 16 bytes per step of each completed trial,
-// 80 to 160 MB for 10^5 trials of 100 steps.
+// Cost: a report is O(1) (a repeated step: the length of the history). The end of a completed trial
+// is O(log trials) for each of its steps. Memory: 8 to 16 bytes for each step of each completed
+// trial, which is 80 to 160 MB for 10^5 trials of 100 steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 namespace attune {
 namespace {
 
-// Results that are not finite (or lack the metric) are left out of bests and averages.
+// Results that are not finite, or lack the metric, count neither for bests nor for averages.
 class Medianstop final : public Assessor {
  public:
   Medianstop(Objective objective, std::size_t start_step, std::size_t start_trials)
@@ -33,13 +34,13 @@ class Medianstop final : public Assessor {
     if (reports.size() <= running.losses.size()) running = {};  // a step was reported again
     for (const Report& report : reports.subspan(running.losses.size())) {
       running.losses.push_back(loss_of(report, objective_));
-      running.best = std::fmin(running.best, running.losses.back());  // fmin prefers numbers
+      running.best = std::fmin(running.best, running.losses.back());  // fmin ignores NaN
     }
 
     const std::size_t n = reports.size();
     if (n < start_step_ || n == 0 || n > averages_.size()) return {trial, Action::keep_going, {}};
     const RunningMedian& averages = averages_[n - 1];
-    // Infinite: no result so far to judge by.
+    // The best is infinite if the trial has no usable result yet.
     if (averages.size() < std::max<std::size_t>(start_trials_, 1) || !std::isfinite(running.best) ||
         running.best <= averages.upper_median()) {
       return {trial, Action::keep_going, {}};
@@ -113,12 +114,13 @@ class Medianstop final : public Assessor {
 
   Objective objective_;
   std::size_t start_step_;
-  // Against one good trial nearly every other is below the median, is stopped, and never becomes
-  // one of those that are compared with: an experiment that tries its default first would end with
-  // it.
+  // So many trials must complete before any is stopped. Compared with a single good trial, nearly
+  // every other one is worse and is stopped, so it never becomes one of the completed trials. An
+  // experiment that tries a good default first would stop nearly all later trials.
   std::size_t start_trials_;
   std::map<TrialId, Running> running_;
-  std::vector<RunningMedian> averages_;  // [n - 1]: over the first n results, one per trial
+  std::vector<RunningMedian>
+      averages_;  // [n - 1]: averages over the first n results, one for each completed trial
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Which assessors exist; built like tuners/registry.h.
+// The list of the assessors; works like tuners/registry.h.
 #include <functional>
 
 #include "assessors/assessor.h"
@@ -20,13 +20,14 @@ struct AssessorEntry {
 
 using AssessorRegistry = Catalog<AssessorEntry>;
 
-// Not for the initialiser of another global: the entries are globals themselves.
+// Do not call it in the initialiser of another global: the entries are globals themselves and may
+// not be initialised yet.
 AssessorRegistry builtin_assessors();
 std::vector<Argument> all_arguments(const AssessorEntry& entry);
-// What is wrong with arguments for it, as far as the declaration says.
+// All flaws in `arguments` that the declaration of the entry's arguments can show.
 std::vector<ArgumentFlaw> flaws_of(const AssessorEntry& entry, const json& arguments);
 
-// As make_tuner; an assessor has no seed of its own, its generator is seeded with `seed`.
+// Like make_tuner(). An assessor has no argument `seed`: its generator is seeded with `seed`.
 Result<std::unique_ptr<Assessor>> make_assessor(const AssessorRegistry& registry,
                                                 std::string_view name, const json& arguments,
                                                 const Context& context, std::uint64_t seed);

@@ -51,7 +51,7 @@ bool in_range(const Argument& argument, double x) {
          !(argument.high && x > *argument.high);
 }
 
-// 5.0 too: it is what some YAML and JavaScript writers make of 5.
+// 5.0 counts as an integer, because some YAML and JavaScript writers turn 5 into it.
 bool is_int64(const json& value) {
   if (value.is_number_unsigned()) return std::in_range<std::int64_t>(value.get<std::uint64_t>());
   if (!value.is_number_float()) return value.is_number_integer();
@@ -138,10 +138,10 @@ json resolve_all(const Path& path, const std::vector<Argument>& declared, const 
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment), between
-// letters of either case.
+// The number of insertions, deletions, substitutions and swaps of neighbours (optimal string
+// alignment), ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // What a.substr(0, i) is away from each b.substr(0, j), for the last three i.
+  // row[j]: the distance between a.substr(0, i) and b.substr(0, j). The last three rows are kept.
   std::vector<std::size_t> before, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   const auto same = [&](std::size_t i, std::size_t j) {

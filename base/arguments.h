@@ -23,9 +23,10 @@ struct Argument {
   std::vector<Argument> members = {};         // for object
 };
 
-// `given` checked against `declared`: null counts as {}; defaults filled in, in declaration order.
-// Errors name the argument and what is accepted. Their place is the owner and the way to the
-// argument; of an unknown one, to what holds it:
+// Checks `given` against `declared` and fills in the defaults, in declaration order. null counts as
+// {}. An error names the argument and what is accepted. Its place is the owner and the path to the
+// argument; for an unknown argument, the path to the object that holds it:
+//
 //   TPE: unknown argument "sed"; did you mean "seed"? Accepted: optimize_mode, seed, tpe_args
 Result<json> resolve_arguments(std::string_view owner, const std::vector<Argument>& declared,
                                const json& given);
@@ -33,14 +34,15 @@ Result<json> resolve_arguments(std::string_view owner, const std::vector<Argumen
 struct ArgumentFlaw {
   std::vector<std::string> path;  // "tpe_args", "gamma"; empty: the arguments as a whole
   std::string message;
-  bool unknown = false;  // there is no argument of that name
+  bool unknown = false;  // no argument has this name
 };
 
-// The same with all that is wrong; the result is of use only when nothing is.
+// The same, but appends all flaws. The result is valid only if there are none.
 json resolve_arguments(const std::vector<Argument>& declared, const json& given,
                        std::vector<ArgumentFlaw>& flaws);
 
-// The name in `candidates` nearest to `word` (edit distance, at most a third of its length), or "".
+// The name in `candidates` that is nearest to `word`, or "". The edit distance may be at most a
+// third of the word's length, or 1.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace attune

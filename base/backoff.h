@@ -1,5 +1,5 @@
 #pragma once
-// How long to wait between two tries. No clock.
+// Computes how long to wait between two tries. It uses no clock.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace attune {
 
-// Doubled each time, from the first to the longest; of that a random part between one half and
-// all, so that many who lost the same one do not come back at once.
+// The bound doubles each time, from `first` to `longest`. The wait is a random part of the bound,
+// between a half and the whole, so that many clients that lost the same server do not come back at
+// once.
 class Backoff {
  public:
   using milliseconds = std::chrono::milliseconds;
@@ -26,7 +27,7 @@ class Backoff {
 
  private:
   milliseconds first_, longest_;
-  milliseconds bound_;  // of the next one
+  milliseconds bound_;  // of the next wait
   Rng rng_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// A catalogue of algorithms: a value that main fills from an explicit list and plug-ins add to. An
-// Entry has `name`, `aliases`, `arguments` and more (tuners/registry.h, assessors/registry.h).
+// A catalogue of algorithms: a value that main fills from an explicit list, and that plug-ins may
+// add to. An Entry has `name`, `aliases`, `arguments` and more (tuners/registry.h,
+// assessors/registry.h).
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -17,8 +18,9 @@ class Catalog {
   void add(Entry entry) { entries_.push_back(std::move(entry)); }
   const std::vector<Entry>& entries() const { return entries_; }
 
-  // By name or alias, letters of either case. `kind` ("tuner") is for the error, which lists the
-  // known names and the nearest one. The pointer lives until the next add().
+  // Finds an entry by its name or an alias, ignoring case. `kind` ("tuner") is for the error
+  // message, which lists the known names and the nearest one. The pointer is valid until the next
+  // add().
   Result<const Entry*> find(std::string_view name, std::string_view kind) const {
     std::vector<std::string> names;
     for (const Entry& entry : entries_) {

@@ -1,6 +1,6 @@
 #pragma once
-// ATTUNE_CHECK(condition): an impossible state is a bug of ours; stop before it spreads. Always
-// compiled in, never used on input.
+// ATTUNE_CHECK(condition) aborts the program if the condition is false: an impossible state is a
+// bug of ours, and must not spread. It is always compiled in, and never used on input.
 
 namespace attune::detail {
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);

@@ -1,6 +1,6 @@
 #pragma once
-// What a command line takes, as completion scripts and man pages need it. It is read off the parser
-// itself, so that they cannot know other options than the program.
+// Describes the options and commands of a program for completion scripts and man pages. It is read
+// from the parser itself, so that they cannot differ from what the program accepts.
 #include <string>
 #include <vector>
 
@@ -23,8 +23,9 @@ struct DescribedCommand {
   std::vector<DescribedCommand> commands;
 };
 
-// Of a CLI::App, whose header only those include who parse. What has no group is hidden from help,
-// and from here.
+// Reads the description from a CLI::App. It is a template, so that only those who parse include the
+// header of CLI::App. Options and commands without a group are hidden from help, and from the
+// description.
 template <class App>
 DescribedCommand describe_command(const App& app) {
   DescribedCommand command;

@@ -7,7 +7,7 @@
 namespace attune {
 namespace {
 
-// Messages go to terminals and into frames, whatever the bytes were that they are about.
+// Error messages go to terminals and into frames, whatever the bytes are that they quote.
 std::string printable(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '.';
@@ -20,8 +20,8 @@ std::string around(std::string_view text, std::size_t at) {
   return std::string(text.substr(from, 40));
 }
 
-// One pass before parsing: hostile nesting, a huge object or millions of tiny values must cost
-// neither the stack nor quadratic time nor memory.
+// Checks the limits in one pass before parsing, so that a hostile text (deep nesting, a huge
+// object, millions of tiny values) costs neither stack nor quadratic time nor memory.
 class LimitCheck {
  public:
   LimitCheck(std::string_view text, const JsonLimits& limits) : text_(text), limits_(limits) {}
@@ -47,7 +47,7 @@ class LimitCheck {
           if (in(true)) TRY(add_key());
           break;
         case ',':
-          // One comma fewer than elements; that of the last one is not worth a second look.
+          // An array has one comma fewer than elements: with this comma it has more than the limit.
           if (in(false) && ++open_.back().parts >= limits_.elements) {
             return beyond("array with more than", "elements", limits_.elements);
           }
@@ -70,7 +70,7 @@ class LimitCheck {
 
   bool in(bool object) const { return !open_.empty() && open_.back().object == object; }
 
-  // Finding a key is linear: the work of an object grows with the square of its keys.
+  // Finding a key is linear, so the work of an object grows with the square of its keys.
   Result<void> add_key() {
     work_ += ++open_.back().parts;
     if (open_.back().parts > limits_.keys) {
@@ -101,7 +101,7 @@ class LimitCheck {
   const JsonLimits& limits_;
   std::size_t at_ = 0;
   std::size_t values_ = 1;
-  std::size_t work_ = 0;  // comparisons of keys, at most
+  std::size_t work_ = 0;  // most comparisons of keys that parsing may need
   std::vector<Bracket> open_;
 };
 
@@ -112,13 +112,13 @@ Result<void> check_limits(std::string_view text, const JsonLimits& limits) {
 bool starts_number(char c) { return c == '-' || (c >= '0' && c <= '9'); }
 bool in_number(char c) { return starts_number(c) || c == '+' || c == '.' || c == 'e' || c == 'E'; }
 
-// The strict parser has no token for infinities and NaN: numbers that it cannot hold are written
-// as strings with this mark and turned back by `restore`. A string that could be taken for one
-// (it starts with U+0000) is marked too, as kVerbatim.
+// The strict parser has no token for infinities and NaN. Numbers that it cannot hold are written as
+// strings with this mark, and restore() turns them back. A string of the text that could be
+// mistaken for such a mark (it starts with U+0000) gets the mark with kVerbatim.
 constexpr std::string_view kMark = "\\u0000attune:";
 constexpr char kVerbatim = '=';
 
-// Rewrites what Python's json writes and JSON lacks; everything inside strings stays as it is.
+// Rewrites what Python's json writes and strict JSON does not allow. Strings stay as they are.
 std::string rewrite_dialect(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 16);
@@ -201,7 +201,8 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits,
   json value;
   if (within) value = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (within && !value.is_discarded()) return value;
-  // Once more without the comments: a quote in one hides brackets, a bracket in one counted.
+  // Checks again without the comments: a quote in a comment may have hidden brackets from the first
+  // check, and a bracket in a comment was counted.
   const std::string rewritten = rewrite_dialect(text);
   if (const auto again = check_limits(rewritten, limits); !again) {
     return std::unexpected(within ? again.error() : within.error());
@@ -252,7 +253,7 @@ std::size_t memory_of(const json& value) {
     bytes = sizeof(json::array_t);
     for (const json& element : value) bytes += sizeof(json) + memory_of(element);
   }
-  constexpr std::size_t kBlock = 16;  // what the allocator needs for itself
+  constexpr std::size_t kBlock = 16;  // the allocator's own overhead
   return bytes == 0 ? 0 : bytes + kBlock;
 }
 
@@ -279,7 +280,7 @@ Result<Rng> rng_from_json(const json& value) {
       return fail("random number generator: \"" + text + "\" is not a hexadecimal word");
     }
   }
-  // The one state that xoshiro cannot leave.
+  // xoshiro cannot leave this state: it would give only zeros.
   if (state == Rng::State{}) return fail("random number generator: all words are zero");
   return Rng(state);
 }

@@ -5,15 +5,16 @@
 namespace attune {
 namespace {
 
-// "attune runs experiments" -> "runs experiments": the name stands before it.
+// "attune runs experiments" -> "runs experiments", because the page prints the name before it.
 std::string without_name(const std::string& description, const std::string& name) {
   if (!description.starts_with(name)) return description;
   const std::size_t begin = description.find_first_not_of(", ", name.size());
   return begin == std::string::npos ? description : description.substr(begin);
 }
 
-// Text as it is: a backslash begins a command, a plain '-' may become a hyphen that nobody can
-// copy, and a line that begins with a point or a quote is a request.
+// Escapes text, so that the page shows it unchanged: a backslash begins a command, a plain '-' may
+// become a hyphen that cannot be copied, and a line that begins with a point or a quote is a
+// request.
 std::string escaped(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -54,7 +55,7 @@ std::string options_text(const DescribedCommand& command) {
   return text;
 }
 
-// As it stands, lines and all.
+// Text whose lines are kept.
 std::string verbatim(const std::string& text) {
   if (text.empty()) return "";
   std::string lines = escaped(text);

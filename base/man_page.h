@@ -5,8 +5,8 @@
 
 namespace attune {
 
-// The page of a program for section 1 of the manual, in the macros of man(7): its options, then
-// each command with its options and examples. `see_also`: "attuned(1)".
+// The manual page of a program (section 1), in the macros of man(7): its options, then each command
+// with its options and examples. `see_also`: for example "attuned(1)".
 std::string man_page(const DescribedCommand& program, const std::string& version,
                      const std::string& see_also);
 

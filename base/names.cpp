@@ -11,11 +11,11 @@
 namespace attune {
 namespace {
 
-// File systems take names of 255 bytes, and some of ours get an ending.
+// File systems allow names of 255 bytes, and some of our files add an ending.
 constexpr std::size_t kMostName = 200;
 constexpr std::size_t kMostPrintable = 300;
 
-// Whoever reads the error may sit at a terminal.
+// The error may be shown on a terminal.
 std::string shown(std::string_view text) {
   std::string harmless(text.substr(0, kMostName));
   std::ranges::replace_if(harmless, [](char c) { return c < ' ' || c > '~'; }, '?');

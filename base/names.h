@@ -6,14 +6,14 @@
 
 namespace attune {
 
-// Whether a text can name something that is shown, stored, or becomes the name of a file or a
-// folder: no part of a path, no option, no hidden file. 1 to 200 letters, digits, '-', '_' and '.'
-// of ASCII, the first of them a letter, a digit or '_'. The error says `what` it should name, the
-// text without its control characters, and the rule.
+// Checks whether a text can name something that is shown, stored, or becomes the name of a file or
+// directory: it must not be a path, an option or a hidden file. The rule: 1 to 200 ASCII letters,
+// digits, '-', '_' and '.', of which the first is a letter, a digit or '_'. The error says `what`
+// was to be named, shows the text without its control characters, and says the rule.
 Result<void> check_name(std::string_view what, std::string_view name);
 
-// Whether a text can be shown to people on one line: UTF-8 without control characters, 1 to 300
-// bytes. For what others have named, as machines. The error as above.
+// Checks whether a text can be shown on one line: UTF-8 without control characters, 1 to 300 bytes.
+// For names that others chose, such as those of machines. The error is as above.
 Result<void> check_printable(std::string_view what, std::string_view text);
 
 }  // namespace attune

@@ -1,5 +1,5 @@
 #pragma once
-// One visitor of a variant, out of a lambda for each alternative.
+// Makes one visitor of a variant from several lambdas, one for each alternative.
 
 namespace attune {
 

@@ -1,10 +1,11 @@
 #pragma once
-// The one way that threads talk: a FIFO of messages, bounded in bytes.
+// The only way in which threads talk: a FIFO of messages, bounded in bytes.
 //
-// Producers that must not block (the io thread) use try_push and are told through `on_room` when a
-// refused push has a chance again; producers that may block (workers) use push. Closing wakes
-// everybody: consumers drain what is left.
-// Not asio's channel: absent in Boost 1.74, and in 1.81 its close() drops what is buffered.
+// A producer that must not block (the io thread) uses try_push(); after a refusal, `on_room` tells
+// it when there is room again. A producer that may block (a worker) uses push(). close() wakes
+// everybody; consumers can still pop what is left.
+//
+// It is not asio's channel: Boost 1.74 has none, and in 1.81 its close() drops what is buffered.
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -20,18 +21,18 @@ namespace attune {
 template <class T>
 class BoundedQueue {
  public:
-  // Takes the next part off a large message, which is popped part by part; nothing: the message, or
-  // what is left of it, is popped as it is. Called with the lock.
+  // Cuts the next part off a large message, which is then popped part by part. Returns nothing if
+  // the message, or the rest of it, is to be popped whole. Called with the lock held.
   using TakePart = std::function<std::optional<T>(T&)>;
 
-  // A message larger than the limit is taken when the queue is empty. `on_room` is called by the
-  // popping thread, without the lock.
+  // A message larger than the limit is accepted if the queue is empty. The popping thread calls
+  // `on_room`, without the lock.
   explicit BoundedQueue(std::size_t limit_bytes, std::function<void()> on_room = {},
                         TakePart take_part = {})
       : limit_(limit_bytes), on_room_(std::move(on_room)), take_part_(std::move(take_part)) {}
 
-  // False: full or closed; the message is untouched. A consumer that sleeps is not woken: wake()
-  // does so, once for many messages.
+  // Returns false if the queue is full or closed; then the message is unchanged. It does not wake a
+  // sleeping consumer: call wake(), once for several messages.
   bool try_push(T& message, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
@@ -44,7 +45,7 @@ class BoundedQueue {
   }
   void wake() { filled_.notify_one(); }
 
-  // Waits for room; false: closed, the message is dropped.
+  // Waits for room. Returns false if the queue is closed; then the message is dropped.
   bool push(T message, std::size_t bytes) {
     {
       std::unique_lock lock(mutex_);
@@ -52,11 +53,12 @@ class BoundedQueue {
       if (closed_) return false;
       add(std::move(message), bytes);
     }
-    wake();  // without the lock, which the woken thread wants first
+    wake();  // without the lock, because the woken thread needs it first
     return true;
   }
 
-  // For the few messages of our own making, which must not wait behind the bound.
+  // Ignores the limit: for the few messages that this program makes itself, which must not wait for
+  // room.
   bool push_over_limit(T message, std::size_t bytes) {
     {
       const std::lock_guard lock(mutex_);
@@ -67,7 +69,8 @@ class BoundedQueue {
     return true;
   }
 
-  // Before all that waits, which `each(message, bytes)` sees in its order; with the lock.
+  // Puts the message before all others, and ignores the limit. First calls each(message, bytes) for
+  // each waiting message, in order, with the lock held.
   template <class Each>
   bool push_first(T message, std::size_t bytes, Each&& each) {
     {
@@ -82,14 +85,14 @@ class BoundedQueue {
     return true;
   }
 
-  // Waits for a message; nothing: closed and empty.
+  // Waits for a message. Returns nothing if the queue is closed and empty.
   std::optional<T> pop() {
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return closed_ || !items_.empty(); });
     return take(lock);
   }
 
-  // Nothing: empty at the moment.
+  // Returns nothing if the queue is empty at the moment.
   std::optional<T> try_pop() {
     std::unique_lock lock(mutex_);
     return take(lock);
@@ -102,7 +105,8 @@ class BoundedQueue {
     room_.notify_all();
   }
 
-  // Drops what nobody has popped yet and `unwanted(message)` names.
+  // Drops the waiting messages for which unwanted(message) is true. It calls `unwanted` with the
+  // lock held.
   template <class Predicate>
   void erase_if(Predicate&& unwanted) {
     const std::lock_guard lock(mutex_);
@@ -115,7 +119,7 @@ class BoundedQueue {
     room_.notify_all();
   }
 
-  // Costs no lock; another thread may be changing it.
+  // Takes no lock: another thread may be changing the size.
   std::size_t size() const { return length_.load(std::memory_order_relaxed); }
 
  private:
@@ -142,7 +146,8 @@ class BoundedQueue {
     items_.pop_front();
     length_ = items_.size();
     room_.notify_one();
-    // Half empty, not one message: the refused producer should not be woken for each of them.
+    // Only when the queue is half empty: the refused producer should not be woken for each popped
+    // message.
     const bool tell = refused_ && bytes_ <= limit_ / 2;
     if (tell) refused_ = false;
     lock.unlock();

@@ -1,7 +1,7 @@
 #pragma once
 // Expected failures (bad bytes, bad JSON, a missing file) are values: Result<T>. Bugs of ours are
-// ATTUNE_CHECK (check.h). A collapsing environment (no memory) is an exception, caught in main and
-// in the worker loop only.
+// ATTUNE_CHECK (check.h). A failing environment (no memory) is an exception, which only main and
+// the worker loop catch.
 #include <expected>
 #include <string>
 #include <type_traits>
@@ -10,11 +10,11 @@
 namespace attune {
 
 struct Error {
-  // One sentence for a human: where, what is wrong, and the cure if there is one. Nothing is
-  // decided by its words: whoever decides needs a type for it.
+  // One sentence for people: where, what is wrong, and the cure if there is one. No code may decide
+  // by its words; for that an error needs a type.
   std::string message;
-  // The place that the message begins with, as in "solo.learner.needs: a number expected": a key
-  // below a key. Empty: it begins with none.
+  // The place with which the message begins, as in "solo.learner.needs: a number expected": a key
+  // below a key. Empty if the message has no place.
   std::string place = {};
 
   // The message without the place.
@@ -34,7 +34,7 @@ inline std::unexpected<Error> fail_at(std::string place, const std::string& what
 }
 
 namespace detail {
-// By value: what TRY yields must not point into its own temporary.
+// By value, because the result of TRY must not point into the macro's own temporary.
 template <class T>
 T take(Result<T>&& result) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
@@ -43,10 +43,11 @@ T take(Result<T>&& result) {
 
 }  // namespace attune
 
-// TRY(expression of type Result<T>): the T, or return the error from the enclosing function.
-// libstdc++ 12 has std::expected without and_then; this is shorter anyway. Numbered names let one
-// TRY stand in another; in a braced list only as the first element: g++ 12 leaks what the list has
-// made when a later one returns, and frees what was never made when there are two.
+// TRY(expression of type Result<T>) gives the T, or returns the error from the enclosing function.
+// (libstdc++ 12 has std::expected without and_then; TRY is shorter anyway.) Numbered names allow
+// one TRY inside another. In a braced list use it only as the first element: if a later element
+// returns, g++ 12 leaks what the list has made so far; with two of them it frees what was never
+// made.
 #define TRY(...) ATTUNE_TRY_NAMED_(__COUNTER__, __VA_ARGS__)
 #define ATTUNE_TRY_NAMED_(n, ...) ATTUNE_TRY_(n, __VA_ARGS__)
 #define ATTUNE_TRY_(n, ...)                                                     \

@@ -1,10 +1,11 @@
 #pragma once
-// The one door for randomness. An algorithm is handed an Rng and never seeds one itself, so the
-// same seed and the same calls give the same answers on every machine and after a crash.
+// The only source of random numbers. An algorithm is given an Rng and never seeds one itself, so
+// the same seed and the same calls give the same answers on every machine and after a crash.
 //
 // Engine: xoshiro256** 1.0 (Blackman & Vigna, "Scrambled linear pseudorandom number generators",
-// 2018), seeded by splitmix64: four words of state, so a snapshot is small. Distributions are
-// Boost.Random's: they are specified by their source, std's differ between standard libraries.
+// 2018), seeded by splitmix64. Its state is four words, so a snapshot is small. Distributions are
+// those of Boost.Random, whose source is the same everywhere; those of std differ between standard
+// libraries.
 //
 // Not thread safe; one owner.
 #include <array>
@@ -33,8 +34,8 @@ class Rng {
   std::int64_t integer(std::int64_t low, std::int64_t high);  // in [low, high)
   double normal();                                            // mean 0, deviation 1
 
-  // An independent stream named `name`. It depends on the present state and does not change it:
-  // the same name twice in a row is the same stream.
+  // An independent stream named `name`. It depends on the present state and does not change it, so
+  // the same name twice in a row gives the same stream.
   Rng fork(std::string_view name) const;
 
   const State& state() const { return state_; }

@@ -15,7 +15,7 @@ std::unexpected<Error> wrong(std::string_view key, std::string_view expected, co
               ", not " + std::string(json_type_name(value)));
 }
 
-// Not a copy: columns are megabytes.
+// Returns a pointer and not a copy, because columns of numbers have megabytes.
 Result<const json*> find(const json& object, std::string_view key) {
   if (!object.is_object()) {
     return fail("saved state: an object expected, not " + std::string(json_type_name(object)));

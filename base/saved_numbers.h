@@ -1,6 +1,6 @@
 #pragma once
-// Reading and writing the numbers of a saved state (Tuner::save, Assessor::save). A state comes
-// from a file that may be damaged: every reader returns an error instead of throwing.
+// Reads and writes the numbers of a saved state (Tuner::save, Assessor::save). A state comes from a
+// file that may be damaged, so each reader returns an error and never throws.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -11,17 +11,19 @@
 
 namespace attune {
 
-// Many numbers as one text: base64 of their little-endian doubles, every bit kept (NaN,
-// infinities). A state of 10^5 trials is saved in milliseconds so, and is a third of its size in
-// decimals.
+// Packs numbers into one text: base64 of their little-endian doubles. It keeps every bit (NaN,
+// infinities). So a state of 10^5 trials is saved in milliseconds and needs a third of the space of
+// decimals. numbers() is the inverse.
 json save_numbers(std::span<const double> numbers);
 Result<std::vector<double>> numbers(const json& value);
 
-// Whether a number that was read is an integer that a double holds exactly, or one of [0, end).
+// is_whole(): whether x is an integer that a double holds exactly. is_index(): whether it is also
+// in [0, end).
 bool is_whole(double x);
 bool is_index(double x, double end);
 
-// The member `key` of an object, of the demanded type; errors name the key.
+// The member `key` of an object, which must have the type; errors name the key. number_at() accepts
+// only finite numbers.
 Result<json> value_at(const json& object, std::string_view key);
 Result<std::vector<double>> numbers_at(const json& object, std::string_view key);
 Result<std::string> text_at(const json& object, std::string_view key);
