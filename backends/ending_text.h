@@ -1,5 +1,5 @@
 #pragma once
-// The names of endings, in the store and on the wire.
+// The names of endings, as the store and the messages between machines have them.
 #include <optional>
 #include <string_view>
 

@@ -6,7 +6,7 @@
 
 namespace attune {
 
-// Amounts, never negative. A kind that is absent or 0 is not asked for (or not there).
+// Amounts, never negative. A kind that is absent or 0 is not needed (or not available).
 struct Resources {
   double cpu = 0;                        // cores; fractions allowed
   double gpu = 0;                        // devices; fractions allowed
@@ -16,11 +16,11 @@ struct Resources {
   friend bool operator==(const Resources&, const Resources&) = default;
 };
 
-// What trials see of the GPUs.
+// Which GPUs trials see.
 enum class GpuUse {
   inherit,  // CUDA_VISIBLE_DEVICES as we have it
   hide,     // trialGpuNumber: 0
-  assign,   // to each trial as many as its resources say
+  assign,   // each trial gets as many as its resources say
 };
 
 }  // namespace attune

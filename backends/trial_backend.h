@@ -1,15 +1,15 @@
 #pragma once
-// The seam for everything that executes trials. A backend runs what it is told to run and says what
-// happened; it decides nothing. After the TrialBackend of Syne Tune.
+// The interface of everything that executes trials. A backend runs what it is told to run and
+// reports what happened; it decides nothing. After the TrialBackend of Syne Tune.
 //
-// One thread owns a backend and makes all calls. When a backend has something to tell it calls the
-// `wake` function that it was made with, from that same thread and never from inside a call;
-// fetch_status_results() then hands it over. Nobody polls.
+// One thread owns a backend and makes all calls. When a backend has events, it calls the `wake`
+// function that it was made with, from that same thread and never from inside a call. The owner
+// then gets the events from fetch_status_results(). Nobody polls.
 //
-// A trial is named by its job id; it may be started several times (a retry, a resume after a
-// pause), each start is an attempt, and at most one attempt runs at a time. What a trial saves for
-// its own later attempts lies in its checkpoint folder; a checkpoint is a snapshot of that folder
-// under an id of its own, which outlives the trial and may start another one.
+// A trial is named by its job id. It may be started several times (a retry, a resume after a
+// pause); each start is an attempt, and at most one attempt of a trial runs at a time. A trial
+// saves files for its own later attempts in its checkpoint directory. A checkpoint is a snapshot of
+// that directory under an id of its own; it outlives the trial and may start another one.
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -24,14 +24,16 @@
 namespace attune {
 
 struct TrialStart {
-  std::string job_id;            // letters and digits, unique in the experiment, names the folder
-  std::int64_t sequence = 0;     // counts trials from 0
-  int attempt = 0;               // counts the starts of this trial from 0
-  std::string parameter_text;    // the NewTrialJob payload, given to the trial byte for byte
-  Resources resources;           // what the trial may use; GPUs are assigned by the backend
-  std::string checkpoint;        // what the attempt starts from; empty: from scratch
-  bool keep_checkpoint = false;  // without one: from what the former attempt has saved
-  // By which a coordinator knows the program of this attempt; empty: it has none.
+  std::string job_id;          // letters and digits, unique in the experiment, names the directory
+  std::int64_t sequence = 0;   // counts trials from 0
+  int attempt = 0;             // counts the starts of this trial from 0
+  std::string parameter_text;  // the NewTrialJob payload, given to the trial byte for byte
+  Resources resources;         // what the trial may use; GPUs are assigned by the backend
+  std::string checkpoint;      // the attempt starts from it; empty: from scratch
+  // If `checkpoint` is empty: keep what the attempt before has saved, instead of starting from
+  // scratch.
+  bool keep_checkpoint = false;
+  // The key by which a coordinator recognises the program of this attempt; empty: none.
   std::string key = {};
 };
 
@@ -41,25 +43,27 @@ struct TrialReport {
   std::string text;            // the JSON text as the trial wrote it, without the line end
   ReportMetricData metric;     // the same, decoded; its trial_job_id is job_id
   double time = 0;             // when it was reported: seconds since 1970-01-01 UTC, or virtual
-  std::uint64_t position = 0;  // of what follows it in the attempt's stream; for adopt()
-  bool late = false;           // reported after stop() or pause(): no decision has seen it
-  // How long the attempt had run then, in seconds that were counted where it ran; nothing: unknown.
-  // `time` is for people: somebody may have set a clock, and two machines have two.
+  std::uint64_t position = 0;  // of the next byte in the attempt's stream; for adopt()
+  bool late = false;  // reported after stop() or pause(): the decision was taken without it
+  // How long the attempt had run when it reported, in seconds counted on the machine where it ran;
+  // nothing: unknown. `time` is only for people: somebody may change a clock, and two machines have
+  // two clocks.
   std::optional<double> ran = {};
 };
-// Something that the user should know: what is wrong and where. The trial goes on.
+// A problem that the user should know: what is wrong and where. The trial continues.
 struct TrialProblem {
   std::string job_id;
   std::string text;
 };
-// Where an attempt stands that start() or adopt() has taken, for backends whose attempts may have
-// to wait for room. Without a word an attempt runs since then.
+// The state of an attempt that start() or adopt() has accepted, for backends whose attempts may
+// have to wait for room. Without a TrialPlace an attempt counts as running since it was accepted.
 struct TrialPlace {
   std::string job_id;
-  std::string waits_for;  // why it does not run yet, a sentence; empty: it runs,
-  // For so many seconds, when it is fetched: counted, not the difference of two machines' clocks.
+  std::string waits_for;  // why it does not run yet, as a sentence; empty: it runs
+  // For how many seconds it has run when the event is fetched. It is counted, and not the
+  // difference of two machines' clocks.
   double ran = 0;
-  std::string worker = {}, host = {};  // where it runs, if that is elsewhere; for people
+  std::string worker = {}, host = {};  // where it runs, if elsewhere; for people
 
   bool operator==(const TrialPlace&) const = default;
 };
@@ -68,21 +72,21 @@ struct CheckpointStored {
   std::string job_id;
   std::string checkpoint;
   double bytes = 0;
-  std::string error;         // empty: it is there. "nothing saved": the trial's folder is empty
-  std::int64_t reports = 0;  // of the trial before it; not the backend's to say
-  bool no_room = false;      // with error: the disk is full, what the trial saved is still there
+  std::string error;         // empty: stored; "nothing saved": the trial's directory is empty
+  std::int64_t reports = 0;  // of the trial before the checkpoint; a backend leaves it 0
+  bool no_room = false;      // with error: the disk is full; what the trial saved is still there
 };
 enum class Ending {
   succeeded,       // ended by itself with exit code 0
   failed,          // ended by itself with another one
   signalled,       // killed by a signal that nobody here sent
   out_of_memory,   // the kernel killed it for memory
-  lost,            // nobody knows how it ended: its machine or its shim died
+  lost,            // unknown how it ended: its machine or its shim died
   restore_failed,  // the checkpoint to start from could not be put in place; the trial never ran
   stopped,         // by stop() or kill_all()
   paused,          // by pause()
 };
-// The last event of an attempt; nothing that belongs to it runs any more.
+// The last event of an attempt; none of its processes runs any more.
 struct TrialFinished {
   std::string job_id;
   Ending how = Ending::succeeded;
@@ -90,8 +94,8 @@ struct TrialFinished {
   double time = 0;         // when it ended, as TrialReport::time
   double cpu_seconds = 0;  // user and system time of the attempt's processes, as far as known
   double max_rss = 0;      // bytes, of the largest process
-  // Lost because its machine is taken away, and told so in time: what it has saved is worth a
-  // checkpoint.
+  // The attempt is lost because its machine is taken away, but it was told so in time: a checkpoint
+  // of what it has saved is worthwhile.
   bool with_grace = false;
   std::optional<double> ran = {};  // as TrialReport::ran
 };
@@ -100,32 +104,32 @@ using TrialEvent =
 
 class TrialBackend {
  public:
-  virtual ~TrialBackend() = default;  // does not end trials that run: a later backend adopts them
+  virtual ~TrialBackend() = default;  // running trials go on: a later backend adopts them
 
-  // Where trials keep their files; before anything else is called.
+  // The directory in which trials keep their files. Call it before anything else.
   virtual void set_path(const std::filesystem::path& directory) = 0;
 
-  // All that there is for trials, whether in use or not.
+  // All resources for trials, used or free.
   virtual Resources capacity() const = 0;
 
-  // Starts an attempt: a first one, a retry, or the resume of a paused trial with a new
-  // configuration. On an error nothing runs and no event will name the attempt.
+  // Starts an attempt: the first one, a retry, or the resume of a paused trial with a new
+  // configuration. On an error nothing runs, and no event names the attempt.
   virtual Result<void> start(const TrialStart& trial) = 0;
 
-  // What has become of an attempt that an earlier manager started; `position` is that of the last
-  // report that the earlier one kept, 0 for none.
+  // Takes over an attempt that an earlier manager started. `position` is that of the last report
+  // that the earlier manager stored, 0 for none.
   enum class Adoption {
     taken,        // it runs or has ended: events follow, reports from `position` on; where it was
                   // not counted meanwhile how long it runs, a TrialPlace says so first
-    not_started,  // start() had not got that far: nothing ran
+    not_started,  // the earlier start() did not get far enough: nothing ran
     lost,         // it ran, and how it ended is unknown; reports from `position` on follow, and
                   // TrialFinished{lost}
   };
   virtual Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) = 0;
 
-  // Ask the attempt to end, force it after a grace period; TrialFinished follows, reports come as
-  // late ones from now on: the decision was taken without them. What pause() ends may be started
-  // again. A job that does not run is ignored, since it may have ended a moment ago.
+  // Ask the attempt to end, and force it after a grace period. TrialFinished follows. From now on
+  // its reports are late: the decision was taken without them. A trial that pause() ends may be
+  // started again. An attempt that does not run is ignored, because it may have ended a moment ago.
   virtual void stop(const std::string& job_id) = 0;
   virtual void pause(const std::string& job_id) = 0;
   virtual void kill_all() = 0;  // stops all attempts without grace
@@ -134,16 +138,17 @@ class TrialBackend {
   virtual Result<void> give_parameter(const std::string& job_id, std::int64_t index,
                                       const std::string& text) = 0;
 
-  // Keeps what the trial has saved so far as `checkpoint`, a new id of letters, digits, '-' and
+  // Stores what the trial has saved so far as `checkpoint`, a new id of letters, digits, '-' and
   // '_'. The trial may run or have ended. CheckpointStored follows.
   virtual void save_checkpoint(const std::string& job_id, const std::string& checkpoint) = 0;
   virtual void copy_checkpoint(const std::string& from, const std::string& to) = 0;
   virtual void delete_checkpoint(const std::string& checkpoint) = 0;  // an unknown one is ignored
-  // The trial will not be started again: what it saved for itself may go; its output stays.
+  // The trial will not be started again: what it saved for its own attempts may be deleted. Its
+  // output stays.
   virtual void release(const std::string& job_id) = 0;
 
-  // Everything new, the events of one trial in their order, a bounded amount: if there is more,
-  // wake is called again. Not fetching is how the owner slows a flood down.
+  // Returns new events, those of one trial in their order. The amount is bounded: if there are
+  // more, wake is called again. The owner slows a flood of events down by not fetching.
   virtual std::vector<TrialEvent> fetch_status_results() = 0;
 
   virtual std::filesystem::path stderr_path(const std::string& job_id) const = 0;

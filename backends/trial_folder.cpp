@@ -37,7 +37,7 @@ std::string spool_name(int attempt) { return fmt::format("spool.{}", attempt); }
 }  // namespace
 
 Result<void> make_private_directories(const std::filesystem::path& path) {
-  // A trial may have put anything there, a loop of links too: mkdir() says what is wrong.
+  // A trial may have put anything there, even a loop of links; then mkdir() gives the error.
   std::error_code unknown;
   if (path.has_parent_path() && path.parent_path() != path &&
       !std::filesystem::exists(path, unknown) && !unknown) {
@@ -117,7 +117,7 @@ Result<void> TrialFolder::prepare(int attempt) const {
   }
   const UniqueFd nni(::openat(fd_.get(), ".nni", kFolderFlags));
   if (!nni) return cannot("open", path_ / ".nni");
-  // A new file: what is left of an earlier attempt may still hold the old one.
+  // Makes a new file, because processes of an earlier attempt may still have the old one open.
   if (::unlinkat(nni.get(), "metrics", 0) != 0 && errno != ENOENT) {
     return cannot("remove", path_ / ".nni" / "metrics");
   }

@@ -1,14 +1,15 @@
 #pragma once
-// The files of one trial, as far as the manager makes them:
-//   parameter.cfg        what is to be tried; anew for each attempt
-//   parameter_<n>.cfg    what it asked for since (multi-phase); gone when the next attempt starts
-//   config.json          the parameters alone, when the command wants them as a file
+// The files of one trial that the manager makes:
+//   parameter.cfg        the configuration to try; new for each attempt
+//   parameter_<n>.cfg    further configurations that it asked for (multi-phase); deleted when the
+//                        next attempt starts
+//   config.json          the parameters alone, if the command wants them as a file
 //   .nni/metrics         what the trial reports; empty when an attempt starts
 //   spool.<attempt>      see backends/report/spool.h
-// The shim adds stdout and stderr, which go on through all attempts, and checkpoint/.
+// The shim adds stdout and stderr, which continue through all attempts, and checkpoint/.
 //
-// Folders are made for the user alone, and so are files. A symbolic link in the place of one of
-// them is replaced or refused, never followed: the trial writes here too.
+// Only the user may read directories and files. A symbolic link in the place of one of them is
+// replaced or refused, and never followed, because the trial writes here too.
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -24,31 +25,34 @@ inline constexpr std::string_view kReservedPrefix = ".attune-";  // of our own t
 
 class TrialFolder {
  public:
-  static Result<TrialFolder> make(const std::filesystem::path& path);  // its parent is there
+  // Makes the directory if it does not exist; its parent must exist.
+  static Result<TrialFolder> make(const std::filesystem::path& path);
   static Result<TrialFolder> open(const std::filesystem::path& path);
 
-  // Whole or not at all. `name` may be a relative path; folders that are missing are made. No part
-  // of it may begin with kReservedPrefix. `executable`: for the user.
+  // Writes a file, whole or not at all. `name` may be a relative path; missing directories are
+  // made. No part of it may begin with kReservedPrefix. `executable`: the user may
+  // execute it.
   Result<void> write(const std::string& name, std::string_view text, bool executable = false) const;
-  Result<void> remove(const std::string& name) const;  // a file, where there is one
-  // .nni/metrics, empty, and no parameter_<n>.cfg of an earlier attempt.
+  Result<void> remove(const std::string& name) const;  // a file, if it exists
+  // Makes an empty .nni/metrics, and deletes each parameter_<n>.cfg of earlier attempts.
   Result<void> prepare(int attempt) const;
 
-  // Locked, for a shim; an error while that attempt has one. What is left of an attempt of that
-  // number, which its manager has forgotten, is kept beside it.
+  // Makes the spool of an attempt and locks it, for a shim. Error: a shim of this attempt holds it.
+  // If there is a spool from an attempt of this number that the manager has forgotten, it is
+  // renamed and kept.
   Result<UniqueFd> create_spool(int attempt) const;
-  std::vector<int> attempts() const;  // those that have a spool, in no order
-  // For reading. Invalid when there is none.
+  std::vector<int> attempts() const;  // those that have a spool, in any order
+  // Opens a spool for reading. The descriptor is invalid if there is none.
   Result<UniqueFd> open_spool(int attempt) const;
-  // The folder itself, wherever it may have been moved since.
+  // The directory itself, even if it was moved.
   int fd() const { return fd_.get(); }
 
  private:
   TrialFolder(std::filesystem::path path, UniqueFd fd)
       : path_(std::move(path)), fd_(std::move(fd)) {}
   Result<UniqueFd> open_file(int folder, const std::string& name, int flags) const;
-  // The folder that the path leads to; its last part stays in `name`. Folders that are missing are
-  // made, or else the result is invalid.
+  // Opens the directory of a relative path, and leaves the path's last part in `name`. Missing
+  // directories are made if `make_missing`; otherwise the result is then invalid.
   Result<UniqueFd> enter(std::string& name, bool make_missing) const;
   void remove_parameters() const;
 
@@ -56,7 +60,7 @@ class TrialFolder {
   UniqueFd fd_;
 };
 
-// Makes the folder, and those above it that are missing.
+// Makes the directory, and missing ones above it.
 Result<void> make_private_directories(const std::filesystem::path& path);
 
 }  // namespace attune

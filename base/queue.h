@@ -57,8 +57,8 @@ class BoundedQueue {
     return true;
   }
 
-  // Ignores the limit: for the few messages that this program makes itself, which must not wait for
-  // room.
+  // Ignores the limit: for the few messages that must not wait for room. Returns false if the queue
+  // is closed.
   bool push_over_limit(T message, std::size_t bytes) {
     {
       const std::lock_guard lock(mutex_);

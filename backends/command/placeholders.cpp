@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// What a person would write for a name by mistake; a piece of JSON, of awk or of CSS is none.
+// Whether a person may have meant `text` as a name; a piece of JSON, awk or CSS is not one.
 bool is_word(std::string_view text) {
   constexpr std::string_view kMore = "_.-";
   const auto letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
@@ -21,7 +21,7 @@ bool is_word(std::string_view text) {
   return !text.empty() && (letter(text[0]) || text[0] == '_') && std::ranges::all_of(text, of_word);
 }
 
-// The text between the brace at `open` and the next one; nothing when that opens another.
+// The text between the brace at `open` and the next brace; empty if the next one opens another.
 std::string_view inside(std::string_view text, std::size_t open) {
   const std::size_t end = text.find_first_of("{}", open + 1);
   if (end == std::string_view::npos || text[end] == '{') return {};

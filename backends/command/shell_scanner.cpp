@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 10> kBefore = {"if",    "then",  "else", 
 constexpr std::array<std::string_view, 2> kWrappers = {"command", "builtin"};
 constexpr std::array<std::string_view, 5> kDeclare = {"declare", "typeset", "local", "readonly",
                                                       "export"};
-// Their arguments are names of variables, with subscripts.
+// Their arguments are names of variables, possibly with subscripts.
 constexpr std::array<std::string_view, 5> kNames = {"read", "unset", "mapfile", "readarray",
                                                     "getopts"};
 constexpr std::array<std::string_view, 3> kWithName = {"printf", "test", "["};  // behind -v
@@ -37,13 +37,13 @@ bool is_assignment(std::string_view word) {
   return begins_name(word[0]) && word.find('=') != std::string_view::npos;
 }
 
-// In any place of a command, as env and declare take NAME=value, too.
+// At any place of a command, because env and declare take NAME=value, too.
 bool assigns_code(std::string_view word) {
   const std::string_view name = word.substr(0, word.find_first_of("=+["));
   return name.size() < word.size() && is_one_of(name, kRunVariables);
 }
 
-// The beginning of name[subscript]=, or of [subscript]= in a list.
+// Whether `word` is the beginning of name[subscript]=, or, in a list, of [subscript]=.
 bool in_subscript(std::string_view word, bool list) {
   const std::size_t open = word.rfind('[');
   return open != std::string_view::npos && (open > 0 ? begins_name(word[0]) : list) &&
@@ -89,7 +89,7 @@ std::string_view ShellScanner::evaluated() const {
 }
 
 ShellScanner::Nesting& ShellScanner::holder() {
-  // The outermost one is code.
+  // Always finds one, because the outermost one is code.
   const auto holds_command = [](const Nesting& nesting) {
     return nesting.part == Part::none &&
            (nesting.context == Context::code || nesting.context == Context::backtick);
@@ -165,7 +165,7 @@ std::size_t ShellScanner::step(std::string_view rest) {
   }
 }
 
-// What is special in double quotes as well as outside of them.
+// Handles what is special in double quotes as well as outside of them.
 std::size_t ShellScanner::expansion(std::string_view rest) {
   if (rest[0] == '\\') return 2;
   if (rest.starts_with("$((")) return enter(Context::arithmetic, 3);

@@ -1,5 +1,5 @@
 #pragma once
-// Follows a shell command as far as it matters where a value may stand in it.
+// Follows the syntax of a shell command, as far as needed to know where a value may stand in it.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -7,28 +7,30 @@
 
 namespace attune {
 
-// Where the scan is mistaken (a `)` of `case` inside of $(...)) a value may be split into words; it
-// is not read as code, since all that is ever written is the name of a variable, except where the
-// shell evaluates the value of a variable as an arithmetic expression: see evaluated().
+// The scan may be wrong, for example about a `)` of `case` inside of $(...). Then the shell may
+// split a value into several words. It still does not run the value as code, because only the name
+// of a variable is ever written into the command. The exception are places where the shell
+// evaluates the value of a variable: see evaluated().
 class ShellScanner {
  public:
   enum class Context { code, single, ansi, dbl, backtick, arithmetic };
 
   void take(std::string_view text);
-  void take_value();  // a value stands here: one word, of which the scan sees nothing
+  void take_value();  // a value stands here: one word, whose content the scan does not know
 
   Context now() const { return nested_.back().context; }
   bool here_document() const { return here_document_; }
-  // What comes next is no code: a comment, or behind a backslash.
+  // What follows is no code: it is in a comment, or behind a backslash.
   bool at_text() const { return comment_ || escaped_; }
-  // Where the shell would evaluate a value here, or one that was taken; empty: nowhere.
+  // The kind of place in which the shell would evaluate a value that stands here, or one that was
+  // taken; empty if it would not.
   // * Arithmetic: $((...)), ((...)), $[...], a subscript, an offset, let, declare -i, and -gt and
   //   the like in [[...]].
   // * The name of a variable, which may have a subscript: read, unset, declare, printf -v, [ -v.
   // * A trap.
   // * Code: arguments of eval, source, compgen and the like; values of variables that shells run by
   //   themselves (PS4, BASH_ENV).
-  // The scan does not know what a variable was declared to be before, nor who reads it later.
+  // The scan does not know how a variable was declared before, nor who reads it later.
   std::string_view evaluated() const;
 
   static constexpr std::string_view kArithmetic = "in an arithmetic expression";
@@ -38,16 +40,16 @@ class ShellScanner {
 
  private:
   enum class Part { none, name, index, offset, word };  // of ${...}
-  // The simple command that is under way.
+  // The simple command that is being read.
   struct Command {
     std::string word{};      // so far, without its quotes
     bool begun = false;      // its own first word has passed
     bool declares = false;   // declare and its like
-    bool evaluates = false;  // its arguments
+    bool evaluates = false;  // its arguments are arithmetic
     bool traps = false, names = false;
     bool runs = false;                          // its arguments, as code
     bool with_name = false, name_next = false;  // an option -v, and now
-    bool redirects = false;                     // the next word is no argument
+    bool redirects = false;                     // the next word is the target of a redirection
     bool test = false;                          // [[...]]; of the part between && and ||:
     bool compares = false, has_value = false;
   };
@@ -55,7 +57,7 @@ class ShellScanner {
     Context context;
     Part part = Part::none;
     char close = ')';      // of an arithmetic one
-    int open = 0;          // brackets that are not the end of it
+    int open = 0;          // open brackets whose closing ones do not end it
     int list = 0;          // the one of name=(...), when one is open
     bool started = false;  // the name of ${...}
     Command command{};

@@ -51,10 +51,10 @@ class Quotes {
 
   bool toml_;
   bool comment_ = false;
-  std::string open_;  // what the string began with, and ends with
+  std::string open_;  // the quotes that the string began with, and ends with
 };
 
-// In quotes. TOML wants the byte 127 escaped, JSON allows it.
+// The text in quotes. TOML requires the byte 127 to be escaped; JSON allows it.
 std::string quoted(const std::string& text) {
   std::string result = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
   for (std::size_t at = 0; (at = result.find('\x7f', at)) != std::string::npos;)
@@ -127,8 +127,8 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
-// The byte at which it stops being JSON, from 1 on; 0: it is JSON. Without comments: a quote in one
-// would turn what is inside of quotes round.
+// The number, from 1, of the byte at which the text stops being JSON; 0 if it is JSON. Comments are
+// not allowed: a quote in a comment would swap what is inside and outside of quotes.
 std::size_t json_flaw(const std::string& text) {
   try {
     const json parsed = json::parse(text);
@@ -173,7 +173,7 @@ Result<std::string> render_template(const TemplateFile& file, const ParameterNam
     if (!value)
       return fail(fmt::format("{}, line {}: {{{}}}: {}", file.name, line, piece.text,
                               value.error().message));
-    result += *value;  // in JSON and TOML it holds no line end: those lines are the template's
+    result += *value;  // in JSON and TOML a value has no line end: each belongs to the template
   }
   if (file.format == TemplateFormat::as_json) {
     if (const std::size_t at = json_flaw(result); at > 0) {

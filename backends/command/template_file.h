@@ -1,5 +1,5 @@
 #pragma once
-// Input files of a program, rendered anew for each attempt from a template with placeholders
+// Input files of a program, rendered for each attempt from a template with placeholders
 // (backends/command/placeholders.h).
 #include <optional>
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace attune {
 
-// What a value becomes:
-//   json, toml  outside of quotes a literal of the format (TOML has no null: an error), inside of
-//               them the text, escaped (TOML's '...' has no escapes: what needs one is an error)
+// How a value is written:
+//   json, toml  outside of quotes a literal of the format (TOML has no null: an error); inside of
+//               quotes the text, escaped (TOML's '...' has no escapes: if one is needed, an error)
 //   xml         the text, with & < > " ' escaped
 //   text        the text
 enum class TemplateFormat { as_text, as_json, as_toml, as_xml };
@@ -22,18 +22,18 @@ TemplateFormat format_of_file(const std::string& file);  // by its extension; te
 
 struct TemplateFile {
   std::string name;  // of the template, for messages
-  std::string file;  // in the trial's folder, relative to it
+  std::string file;  // the file to make, relative to the trial's directory
   TemplateFormat format = TemplateFormat::as_text;
   std::string text;
-  bool executable = false;  // what is rendered, for the user
+  bool executable = false;  // the rendered file, by the user
 };
 
-// Errors name the template and the line. What is rendered as JSON is JSON, or an error.
+// Errors name the template and the line. A rendered JSON file is valid JSON, or there is an error.
 Result<std::string> render_template(const TemplateFile& file, const ParameterNames& names,
                                     const ParameterValues& values);
 
-// The same without a trial: whether all placeholders are known, and JSON with null for each is
-// JSON. The result: the parameters that it names.
+// Checks a template without a trial: all placeholders are known, and a JSON template with null for
+// each of them is valid JSON. Returns the parameters that it names.
 Result<std::vector<std::string>> check_template(const TemplateFile& file,
                                                 const ParameterNames& names);
 
