@@ -25,7 +25,7 @@ struct TemplateFile {
   std::string file;  // the file to make, relative to the trial's directory
   TemplateFormat format = TemplateFormat::as_text;
   std::string text;
-  bool executable = false;  // the rendered file, by the user
+  bool executable = false;  // the user may execute the rendered file
 };
 
 // Errors name the template and the line. A rendered JSON file is valid JSON, or there is an error.

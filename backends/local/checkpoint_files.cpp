@@ -22,12 +22,13 @@
 namespace attune {
 namespace {
 
-constexpr int kAtOnce = 4;  // copies; more would only fight for the disk
+constexpr int kAtOnce = 4;  // copies at a time; more would only compete for the disk
 
-// $1: from, $2: to. What it takes of the disk goes to standard output: the blocks of each file and
-// folder, so that holes count as nothing, and 4096 bytes for itself. A trial that runs may remove a
-// file between cp's listing and its reading; then the copy is begun again. An id is given out once:
-// what lies there already was saved by a manager that was killed before it had kept that.
+// $1: from, $2: to. Prints the size on the disk: the blocks of each file and directory, so that
+// holes count as nothing, and 4096 bytes for each of them. A running trial may remove a file after
+// cp has listed it and before cp reads it; then the copy is started again. Each id is given out
+// only once: if the target exists, a manager that was killed before it recorded the checkpoint has
+// made it.
 constexpr char kCopy[] = R"(
 [ ! -e "$2" ] || { mv -T -- "$2" "$2.old" && rm -rf -- "$2.old"; } || exit 1
 for last in false false true; do
@@ -38,7 +39,7 @@ done
 mv -T -- "$2.new" "$2" || exit 1
 find "$2" -printf '%i %b\n' | awk '!known[$1]++ { sum += $2 * 512 + 4096 } END { printf "%.0f", sum }')";
 
-// Renamed first: there is never half a checkpoint under the name of a whole one.
+// Renames first, so that there is never half a checkpoint under the name of a whole one.
 constexpr char kRemove[] = R"(
 for folder; do
   [ ! -e "$folder" ] || { mv -T -- "$folder" "$folder.old" && rm -rf -- "$folder.old"; }
@@ -67,7 +68,8 @@ std::string beginning_of(const UniqueFd& file) {
   return text;
 }
 
-// Of a program that ran with LC_ALL=C.
+// Whether the error says that the disk is full. The program ran with LC_ALL=C, so its texts are
+// known.
 bool says_no_room(const std::string& error) {
   return error.find(::strerror(ENOSPC)) != std::string::npos ||
          error.find(::strerror(EDQUOT)) != std::string::npos;
@@ -86,12 +88,13 @@ bool is_checkpoint_id(std::string_view id) {
 }
 
 struct CheckpointFiles::Task {
-  std::vector<std::string> subjects;  // trials and checkpoints: two tasks of one never overlap
+  // Trials and checkpoints: two tasks with a common one never overlap.
+  std::vector<std::string> subjects;
   const char* script;
   std::vector<std::string> arguments;
-  bool answered = false;  // by on_saved_
+  bool answered = false;  // whether on_saved_ is called at its end
   std::string job_id = {}, checkpoint = {};
-  std::string refused = {};  // why it cannot be done; answered in its turn
+  std::string refused = {};  // why it cannot be done; told when it is its turn
   UniqueFd output = {}, errors = {};
   std::unique_ptr<ChildProcess> process = {};
 };
@@ -107,8 +110,9 @@ CheckpointFiles::~CheckpointFiles() {
   finish_removals();
 }
 
-// The last ones are asked for just before the manager ends, and it does not wait for a disk: nobody
-// but init reaps these processes. Removals that have not begun share one for each script.
+// Removals are often requested just before the manager ends, and the manager does not wait for a
+// disk. So the processes run on without a parent, and init reaps them. The removals that have not
+// begun share one process for each script.
 void CheckpointFiles::finish_removals() {
   for (const char* script : {kRemove, kRemoveAll}) {
     std::vector<std::string> folders;
@@ -166,7 +170,7 @@ void CheckpointFiles::remove_folder(const std::string& job_id,
 void CheckpointFiles::cancel(const std::string& job_id) {
   for (const auto& task : tasks_) {
     if (!task->answered || task->job_id != job_id) continue;
-    task->arguments.clear();  // not to be started
+    task->arguments.clear();  // empty arguments: do not start it
     if (task->process) task->process->kill();
   }
 }
@@ -180,7 +184,7 @@ void CheckpointFiles::add(std::unique_ptr<Task> task) {
 
 void CheckpointFiles::run() {
   std::set<std::string> busy;
-  // With many tasks, most of which wait for a process to end, only the first few are looked at.
+  // Stops at kAtOnce running tasks: with many tasks only the first few are looked at.
   for (auto it = tasks_.begin(); it != tasks_.end() && running_ < kAtOnce;) {
     Task& task = **it++;  // end() removes it
     const bool free = std::ranges::none_of(
@@ -201,7 +205,7 @@ bool CheckpointFiles::start(Task& task) {
       return end(task, task.job_id.empty() ? from.string() + " is not there" : "nothing saved", 0),
              false;
     }
-    // A program is about to load it.
+    // A program will load the content, so it must belong to the user.
     if (auto ours = check_owner(folder.get(), from.string()); !ours) {
       return end(task, ours.error().message, 0), false;
     }
@@ -235,7 +239,7 @@ void CheckpointFiles::end(Task& task, std::string error, double bytes) {
     const bool full = says_no_room(error);
     on_saved_({task.job_id, task.checkpoint, error.empty() ? bytes : 0, std::move(error), 0, full});
   }
-  // Not remove_if(): it is one of the first, and of many.
+  // Not remove_if(), which would go through all of many tasks: this is one of the first.
   tasks_.erase(std::ranges::find(tasks_, &task, [](const auto& other) { return other.get(); }));
 }
 

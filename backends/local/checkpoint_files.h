@@ -1,14 +1,14 @@
 #pragma once
-// Checkpoints of local trials: folders <path>/checkpoints/<id>/, each a copy of what a trial's
-// checkpoint folder held. Copying and removing is done by cp and rm, so that the thread of the
-// io_context never waits for a disk.
+// Stores checkpoints of local trials. A checkpoint is a directory <path>/checkpoints/<id>/, a copy
+// of what a trial's checkpoint directory held. The programs cp and rm copy and remove, so that the
+// thread of the io_context never waits for a disk.
 //
-// A save always copies (--reflink=auto: at no cost where the file system can). Moving the folder of
-// a trial that has ended would be quicker, but then a second checkpoint of it would be empty.
+// A save always copies (--reflink=auto: without cost if the file system can). Moving the directory
+// of an ended trial would be quicker, but then a second checkpoint of it would be empty.
 //
-// The bytes of a checkpoint are what it takes of the disk: the blocks of its files and folders, and
-// 4096 for each of them, as they take inodes of which a disk has only so many. A hole takes
-// nothing, what has two names counts once.
+// The size of a checkpoint is what it takes from the disk: the blocks of its files and directories,
+// and 4096 bytes for each of them, because each takes one of the disk's limited inodes. A hole
+// takes nothing, and a file with two names counts once.
 #include <filesystem>
 #include <functional>
 #include <list>
@@ -24,25 +24,26 @@
 
 namespace attune {
 
-// 1 to 100 letters, digits, '-' and '_': no path, no name of a hidden or temporary file.
+// Whether `id` is 1 to 100 letters, digits, '-' and '_', without '-' at the beginning. So it is no
+// path and no name of a hidden or temporary file.
 bool is_checkpoint_id(std::string_view id);
 
 class CheckpointFiles {
  public:
   // `on_saved` is called from `io`, never from inside a call.
   CheckpointFiles(boost::asio::io_context& io, std::function<void(CheckpointStored)> on_saved);
-  ~CheckpointFiles();  // what is being copied is given up; removals go on without us
+  ~CheckpointFiles();  // gives up running copies; removals continue without this process
 
-  // What a killed manager left unfinished there is removed.
+  // Sets the directory, and removes the unfinished copies that a killed manager left there.
   void set_path(const std::filesystem::path& checkpoints);
   std::filesystem::path folder(const std::string& id) const { return path_ / id; }
 
-  // What concerns the same trial or the same checkpoint happens in the order of the calls.
+  // Calls for the same trial or the same checkpoint are carried out in the order of the calls.
   void save(const std::string& job_id, const std::filesystem::path& from, const std::string& id);
   void copy(const std::string& from, const std::string& to);
   void remove(const std::string& id);
   void remove_folder(const std::string& job_id, const std::filesystem::path& folder);
-  // The trial starts again, and its folder changes: a save of it that is under way fails.
+  // The trial starts again, so its directory changes: a running save of it fails.
   void cancel(const std::string& job_id);
 
  private:
@@ -58,7 +59,7 @@ class CheckpointFiles {
   std::function<void(CheckpointStored)> on_saved_;
   std::filesystem::path path_;
   int running_ = 0;
-  std::list<std::unique_ptr<Task>> tasks_;                      // waiting and running, in order
+  std::list<std::unique_ptr<Task>> tasks_;  // waiting and running, in the order of the calls
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tells when files grow or are touched: inotify on an io_context.
+// Reports when files grow or are touched: inotify on an io_context.
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,7 +15,7 @@ namespace attune {
 
 class FileWatch {
  public:
-  // `on_change(key)` for each key that add() returned; on_change(kAll) when the kernel's queue
+  // Called with a key that add() returned when its file changed; with kAll when the kernel's queue
   // overflowed, so that any of the files may have changed.
   using OnChange = std::function<void(int key)>;
   static constexpr int kAll = -1;

@@ -47,7 +47,7 @@ std::vector<GpuName> GpuRotation::assign(const std::string& trial, double count)
   for (const GpuName& device : devices_) {
     if (state_[device].load == 0) free.push_back(device);
   }
-  // The one that was assigned longest ago is the likeliest to become free.
+  // In the order of assignment: the trial that began first is the likeliest to end next.
   for (const Assignment& assignment : assigned_) {
     for (const GpuName& device : assignment.devices) {
       const bool room = !per_device_ || state_[device].load + share <= *per_device_ + 1e-9;
@@ -58,7 +58,8 @@ std::vector<GpuName> GpuRotation::assign(const std::string& trial, double count)
     return state_[a].times < state_[b].times;
   };
   std::ranges::stable_sort(free, less_used);
-  // Shares fill a device before they take the next one, which a whole-device trial may want.
+  // Shares go to a device that is in use before they take a free one, because a trial may need a
+  // whole device.
   std::vector<std::vector<GpuName>*> order = {&free, &with_room, &others};
   if (share < 1) std::swap(order[0], order[1]);
 

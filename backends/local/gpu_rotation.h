@@ -1,6 +1,6 @@
 #pragma once
-// Which GPUs a trial gets: those that are free first, and of them those that were used least, so
-// that trials spread over the devices. After rotate_gpus of Syne Tune's LocalBackend.
+// Chooses the GPUs of a trial: free ones first, and of these the ones that were used least, so that
+// trials spread over the devices. After rotate_gpus of Syne Tune's LocalBackend.
 #include <map>
 #include <optional>
 #include <string>
@@ -10,34 +10,35 @@
 
 namespace attune {
 
-// As CUDA_VISIBLE_DEVICES names it: a number ("0"), or a unique name ("GPU-<uuid>", "MIG-<uuid>").
+// The name of a GPU in CUDA_VISIBLE_DEVICES: a number ("0"), or a unique name ("GPU-<uuid>",
+// "MIG-<uuid>").
 using GpuName = std::string;
 
-// Those that a worker may give to its trials, of the devices that were found: as many as it says
-// that it has, the first ones; all, when it does not say. Where none was found, which not every
-// kind of GPU is, those from 0 on. Errors: fewer were found; more than 1000.
+// The devices that a worker may give to its trials: the first `count` of those that were found, or
+// all if there is no `count`. If none was found (not every kind of GPU can be found), the numbers
+// from 0 on. Errors: fewer than `count` were found; `count` is above 1000.
 Result<std::vector<GpuName>> devices_for(std::optional<double> count, std::vector<GpuName> found);
 
 class GpuRotation {
  public:
-  // `devices` in the order of preference. A device has room for `per_device` trials (at least 1;
-  // nothing: any number); more than that share it only when nothing else is left.
+  // `devices`: in the order of preference. `per_device`: for how many trials a device has room (at
+  // least 1; nothing: any number). More trials share a device only if no other has room.
   GpuRotation(std::vector<GpuName> devices, std::optional<double> per_device);
 
-  // `count` devices, at most as many as there are; below 1 a share of one. A trial that has some
-  // keeps them until release().
+  // Gives `count` devices to a trial, at most as many as there are; a `count` below 1 is a share of
+  // one device. A trial that has devices already keeps them.
   std::vector<GpuName> assign(const std::string& trial, double count);
-  // The same for a trial that has them already, from an earlier manager.
+  // Records the devices that a trial has from an earlier manager.
   void adopt(const std::string& trial, const std::vector<GpuName>& devices, double count);
-  void release(const std::string& trial);  // one that has none is ignored
+  void release(const std::string& trial);  // ignored if it has none
 
   const std::vector<GpuName>& devices() const { return devices_; }
   int times_assigned(const GpuName& device) const;
 
  private:
   struct Device {
-    double load = 0;  // trials that have it; a share counts as its part
-    int times = 0;    // trials that ever had it
+    double load = 0;  // trials that have it; a share counts as a fraction
+    int times = 0;    // assignments until now
   };
   struct Assignment {
     std::string trial;

@@ -23,7 +23,7 @@ extern "C" {
 namespace attune {
 namespace {
 
-// A process that forks while /proc is read may be missed; a second look finds its child.
+// A process that forks while /proc is read may be missed; another round finds its child.
 constexpr int kRounds = 10;
 constexpr int kLooks = 50;  // with their pauses half a second
 
@@ -32,14 +32,14 @@ bool has_variable(const std::string& environment, const std::string& variable) {
   return ('\0' + environment).find(bounded) != std::string::npos;
 }
 
-// Numbers of /proc/PID/stat, counted from 1 as proc(5) does.
+// Fields of /proc/PID/stat, counted from 1 as in proc(5).
 enum StatField { kStartTime = 22, kVirtualSize = 23, kEnvironmentStart = 50, kEnvironmentEnd = 51 };
 
 std::string stat_of(pid_t pid) { return read_file(fmt::format("/proc/{}/stat", pid)).value_or(""); }
 
-// 0 when it is not there.
+// The number in a field; 0 if it is missing.
 std::uint64_t field_of(const std::string& stat, StatField wanted) {
-  // The name, in parentheses, may hold anything; it is field 2.
+  // Field 2 is the name in parentheses, which may contain anything, parentheses too.
   std::size_t at = stat.rfind(')');
   for (int field = 2; field < wanted && at != std::string::npos; ++field) {
     at = stat.find(' ', at + 1);
@@ -52,7 +52,7 @@ struct Environment {
   bool is_coming = false;  // between execve() and the start of the new program
 };
 
-// Empty for a process that really has none (kernel threads, zombies, `env -i`).
+// The environment of a process; empty if it has none (kernel threads, zombies, `env -i`).
 Environment environment_of(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/environ", pid);
   while (true) {
@@ -64,7 +64,7 @@ Environment environment_of(pid_t pid) {
     const std::uint64_t end = field_of(stat, kEnvironmentEnd);
     if (end == 0) return {"", true};
     if (end == field_of(stat, kEnvironmentStart)) return {};
-    // It has come since the file was read.
+    // The environment appeared after the file was read: read again.
   }
 }
 
@@ -90,7 +90,7 @@ Leftovers::Leftovers(const std::filesystem::path& folder, int attempt, AttemptFa
       facts_(std::move(facts)) {}
 
 bool Leftovers::look() {
-  // Nothing survives a reboot. A spool that is gone does not say which one it was.
+  // Nothing survives a reboot. If the spool is gone, the boot is unknown.
   if (!facts_.boot.empty() && facts_.boot != boot_id()) return false;
   if (facts_.command && facts_.command->pid > 1 &&
       process_start_time(facts_.command->pid) == facts_.command->start) {
@@ -105,7 +105,7 @@ bool Leftovers::look() {
       pid_t pid = 0;
       std::from_chars(name.data(), name.data() + name.size(), pid);
       if (pid <= 1 || pid == ::getpid()) continue;
-      // Opened first: what is read and what is killed is then the same process, or none.
+      // Opened before reading, so that the process that is killed is the one that was read.
       const UniqueFd process(::pidfd_open(pid, 0));
       const Environment environment = environment_of(pid);
       unclear |= process && environment.is_coming;

@@ -18,17 +18,17 @@ extern "C" {
 namespace attune {
 namespace {
 
-constexpr std::size_t kFirstRecord = 4096;  // is within so many bytes of a spool
-// How often an attempt is looked at whose shim has not written its first record.
+constexpr std::size_t kFirstRecord = 4096;  // the first record of a spool lies within so many bytes
+// The interval for looking at an attempt whose shim has not written its first record.
 constexpr std::chrono::milliseconds kAttach{20};
 
-// Nothing when it is not there.
+// Nothing if the directory does not exist.
 Result<std::optional<TrialFolder>> find_folder(const std::filesystem::path& folder) {
   if (std::error_code none; !std::filesystem::exists(folder, none)) return std::nullopt;
   return TRY(TrialFolder::open(folder));
 }
 
-// Invalid when there is none.
+// Invalid if there is no spool.
 Result<UniqueFd> find_spool(const Result<std::optional<TrialFolder>>& folder, int attempt) {
   if (!folder) return std::unexpected(folder.error());
   return *folder ? (*folder)->open_spool(attempt) : UniqueFd();
@@ -44,11 +44,13 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   auto files = find_folder(path);
   Result<UniqueFd> spool = find_spool(files, start.attempt);
   if (!spool) {
-    hunt({path, start.attempt, {}});  // whoever calls takes it for dead
+    // The caller will take the attempt for dead, so it must not run.
+    hunt({path, start.attempt, {}});
     return std::unexpected(spool.error());
   }
   if (!*spool) return adopt_without_spool(start);
-  // In this order: what is written when nobody holds the lock is all that there will ever be.
+  // The lock is checked before reading: if nobody holds it, the spool is complete, and what is read
+  // is all there will ever be.
   const bool lives = is_held(spool->get());
   const AttemptFacts facts = read_facts(spool->get(), SIZE_MAX);
   if (!lives && !facts.shim) return adopt_without_spool(start);
@@ -63,7 +65,7 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   }
   attempt->gpus_known = false;
   learn_gpus(*attempt, facts);
-  // Nobody has counted while there was no manager.
+  // Nobody has counted the time while there was no manager.
   if (const auto ran = seconds_since_start(facts); ran && lives)
     events_.emplace_back(TrialPlace{.job_id = start.job_id, .waits_for = "", .ran = *ran});
   Attempt& kept = keep(std::move(attempt));
@@ -72,7 +74,8 @@ Result<TrialBackend::Adoption> LocalBackend::adopt(const TrialStart& start,
   return lives || facts.exit ? Adoption::taken : Adoption::lost;
 }
 
-// Either it was never started, or its files were removed, and it may run all the same.
+// Without a spool, the attempt was either never started, or its files were removed and it may still
+// run.
 TrialBackend::Adoption LocalBackend::adopt_without_spool(const TrialStart& start) {
   if (!kill_leftovers(folder(start.job_id), start.attempt, {})) return Adoption::not_started;
   auto attempt = std::make_unique<Attempt>(io_, start, UniqueFd(), 0, options_.report.objective);
@@ -81,14 +84,15 @@ TrialBackend::Adoption LocalBackend::adopt_without_spool(const TrialStart& start
   return Adoption::lost;
 }
 
-// A shim that was only just started has not written down yet what its trial has.
+// Takes over the GPUs of an adopted attempt. A shim that was started just now may not have written
+// them down yet.
 void LocalBackend::learn_gpus(Attempt& attempt, const AttemptFacts& facts) {
   if (attempt.gpus_known || !facts.shim) return;
   attempt.gpus_known = true;
   if (!facts.gpus.empty()) gpus_->adopt(gpu_user(attempt.job_id), facts.gpus, attempt.gpus);
 }
 
-// Finds the process of an attempt that we did not start ourselves.
+// Finds the shim of an attempt that another manager started, and watches for its end.
 void LocalBackend::attach(Attempt& attempt) {
   const bool lives = is_held(attempt.spool.fd());
   const auto shim = read_facts(attempt.spool.fd(), kFirstRecord).shim;
@@ -105,7 +109,7 @@ void LocalBackend::attach(Attempt& attempt) {
       return;
     }
   }
-  // It is just starting, or just ending. No event tells of a lock.
+  // The shim is just starting or just ending. There is no event for a lock, so look again later.
   attempt.look_again.expires_after(kAttach);
   attempt.look_again.async_wait(
       [this, &attempt, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the local backend knows of an attempt that was started, or adopted, and has not ended.
+// An attempt of the local backend that was started or adopted and has not ended.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,21 +36,22 @@ struct LocalBackend::Attempt {
   double gpus;  // how many it asked for
   std::uint64_t order = 0;
   SpoolReader spool;
-  // Who moves the folder of the experiment takes the results of what runs along. Nothing: it was
-  // gone when the attempt was adopted.
+  // Kept open, so that results of running trials are still found if somebody moves the experiment's
+  // directory. Nothing: the directory was gone when the attempt was adopted.
   std::optional<TrialFolder> folder;
   int watch_key = -1;
-  // Readable when the shim has ended; not open while it is not known which process that is.
+  // A pidfd of the shim, readable when the shim has ended. Not open while the shim's process is
+  // unknown.
   boost::asio::posix::stream_descriptor shim_end;
   boost::asio::steady_timer look_again;
-  boost::asio::steady_timer patience;  // until a shim that was told to kill is killed
-  std::optional<Ending> wanted;        // stopped or paused: the end that it was told to come to
-  int signal = 0;                      // the newest that the shim was, or will be, sent
-  bool sent = true;                    // false: attach() sends it
-  bool ready = false;                  // is in ready_
-  bool gpus_known = true;              // gpus_ knows what it has
-  bool forced = false;                 // the shim was killed by us
-  bool gone = false;                   // the shim has ended: nothing new will be written
+  boost::asio::steady_timer patience;  // at its end a shim that was told to kill is itself killed
+  std::optional<Ending> wanted;        // stopped or paused: how it was told to end
+  int signal = 0;                      // the newest signal that was sent to the shim, or will be
+  bool sent = true;                    // false: attach() will send `signal`
+  bool ready = false;                  // it is in ready_
+  bool gpus_known = true;              // gpus_ knows its devices
+  bool forced = false;                 // this backend killed the shim
+  bool gone = false;                   // the shim has ended: the spool will not grow any more
   enum class Leftover { unknown, hunted, killed } leftover = Leftover::unknown;
 };
 

@@ -32,14 +32,15 @@ extern "C" {
 namespace attune {
 namespace {
 
-constexpr std::size_t kBytesPerTrial = 256
-                                       << 10;  // of one trial in turn, so that none starves others
+// Read from one trial in its turn, at most, so that none starves the others.
+constexpr std::size_t kBytesPerTrial = 256 << 10;
 constexpr int kPiecesPerFetch = 8;
 
-// The trial is about to load it, and a program that loads a checkpoint may execute what is in it.
+// The trial will load the checkpoint, and a program that loads a checkpoint may execute what is in
+// it: so it must belong to the user.
 Result<void> check_checkpoint(const std::filesystem::path& checkpoint) {
   const UniqueFd folder(::open(checkpoint.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) return {};  // the shim says why
+  if (!folder) return {};  // the shim reports why
   return check_owner(folder.get(), checkpoint.string());
 }
 
@@ -108,13 +109,13 @@ Result<void> LocalBackend::start(const TrialStart& start) {
     return fail("a checkpoint is named by letters, digits, '-' and '_'");
   }
   if (!start.checkpoint.empty()) TRY(check_checkpoint(checkpoints_.folder(start.checkpoint)));
-  TRY(make_private_directories(path_ / "trials"));  // somebody may have taken it away
+  TRY(make_private_directories(path_ / "trials"));  // somebody may have removed it
   TrialFolder files = TRY(TrialFolder::make(folder(start.job_id)));
   TRY(end_unknown_attempts(files, start.job_id));
   checkpoints_.cancel(start.job_id);
   const UniqueFd spool = TRY(files.create_spool(start.attempt));
   TrialInputs inputs = TRY(write_inputs(options_, start, folder(start.job_id), files));
-  // Another open file description than the shim's, which holds the lock.
+  // A second open file description: the shim's own one holds the lock.
   auto attempt = std::make_unique<Attempt>(io_, start, TRY(files.open_spool(start.attempt)), 0,
                                            options_.report.objective);
   attempt->watch_key =
@@ -139,9 +140,9 @@ Result<void> LocalBackend::start(const TrialStart& start) {
   return {};
 }
 
-// When the manager has an older store again, attempts that it knows nothing of may still run in
-// this folder, and what they report would be taken for that of the new one. The start is tried
-// again.
+// If the manager's store was replaced by an older one, attempts that it does not know may still run
+// in this directory, and their reports would be taken for those of the new attempt. So they are
+// killed, and this start fails; the caller tries again.
 Result<void> LocalBackend::end_unknown_attempts(const TrialFolder& files,
                                                 const std::string& job_id) {
   for (const int attempt : files.attempts()) {
@@ -171,12 +172,14 @@ void LocalBackend::watch_end(Attempt& attempt, UniqueFd pidfd) {
 }
 
 void LocalBackend::wait_for_end(Attempt& attempt) {
-  // The attempt lives until its end was seen here.
+  // `attempt` is valid in the handler, because an attempt is only removed after its end was seen
+  // here.
   attempt.shim_end.async_wait(
       boost::asio::posix::stream_descriptor::wait_read,
       [this, &attempt, alive = std::weak_ptr(alive_)](const boost::system::error_code& error) {
         if (error || alive.expired()) return;
-        // Asio may hand on an event of a descriptor that was closed meanwhile.
+        // Asio may deliver an event of a descriptor that was closed meanwhile, so ask the
+        // descriptor itself.
         pollfd end{attempt.shim_end.native_handle(), POLLIN, 0};
         if (::poll(&end, 1, 0) != 1) {
           wait_for_end(attempt);
@@ -190,7 +193,7 @@ void LocalBackend::wait_for_end(Attempt& attempt) {
 void LocalBackend::stop(const std::string& job_id) {
   const auto found = by_job_.find(job_id);
   if (found == by_job_.end()) return;
-  found->second->wanted = Ending::stopped;  // also when it is being paused
+  found->second->wanted = Ending::stopped;  // a pause may become a stop
   tell(*found->second, spool::kStopSignal);
 }
 
@@ -210,18 +213,20 @@ void LocalBackend::kill_all() {
 }
 
 void LocalBackend::tell(Attempt& attempt, int signal) {
-  // A second request to stop would end the grace; only kill_all() may.
+  // The shim would take a second request to stop as the end of the grace period; only kill_all()
+  // may do that.
   if (attempt.signal != 0 && signal != spool::kKillSignal) return;
   attempt.signal = signal;
   attempt.sent = attempt.shim_end.is_open();  // if not, attach() sends it
   if (attempt.sent) {
     const int shim = attempt.shim_end.native_handle();
     ::pidfd_send_signal(shim, signal, nullptr, 0);
-    ::pidfd_send_signal(shim, SIGCONT, nullptr, 0);  // one that was stopped would not look at it
+    // A shim that is stopped (SIGSTOP) would not read the signal.
+    ::pidfd_send_signal(shim, SIGCONT, nullptr, 0);
   }
 }
 
-// A shim may hang in the kernel, or in somebody's debugger.
+// A shim may hang in the kernel, or in a debugger.
 void LocalBackend::force_end_later(Attempt& attempt) {
   attempt.patience.expires_after(options_.kill_grace);
   attempt.patience.async_wait([this, order = attempt.order, alive = std::weak_ptr(alive_)](
@@ -231,7 +236,7 @@ void LocalBackend::force_end_later(Attempt& attempt) {
     if (found == attempts_.end()) return;
     Attempt& late = *found->second;
     late.forced = !late.gone;
-    // The shim is one of them.
+    // The shim is one of the processes that this kills.
     hunt({folder(late.job_id), late.number, late.spool.facts()});
   });
 }
@@ -249,7 +254,7 @@ Result<void> LocalBackend::give_parameter(const std::string& job_id, std::int64_
 }
 
 void LocalBackend::save_checkpoint(const std::string& job_id, const std::string& checkpoint) {
-  // Without a place to take it from there is "nothing saved".
+  // An empty path gives the error "nothing saved".
   const auto from = is_job_id(job_id) ? folder(job_id) / "checkpoint" : std::filesystem::path();
   checkpoints_.save(job_id, from, checkpoint);
 }
@@ -298,9 +303,11 @@ std::vector<TrialEvent> LocalBackend::fetch_status_results() {
   for (int piece = 0; piece < kPiecesPerFetch * 8 && next < turn.size(); ++next) {
     Attempt& attempt = *turn[next];
     attempt.ready = false;
-    const bool gone = attempt.gone;  // asked before reading: what is read then is all
+    // Before reading: if the shim is gone now, this read finds all there is.
+    const bool gone = attempt.gone;
     const bool late = attempt.wanted.has_value();
     const bool more = attempt.spool.read(buffer_, late, events);
+    // A full buffer counts as eight short reads.
     piece += more ? 8 : 1;
     learn_gpus(attempt, attempt.spool.facts());
     if (more) {
@@ -316,7 +323,7 @@ std::vector<TrialEvent> LocalBackend::fetch_status_results() {
       forget(attempt);
     }
   }
-  // The rest of this turn comes before those that are ready again.
+  // Attempts that had no turn come before those that are ready again.
   if (next < turn.size()) {
     ready_.insert(ready_.begin(), turn.begin() + static_cast<std::ptrdiff_t>(next), turn.end());
     wake();
@@ -325,7 +332,8 @@ std::vector<TrialEvent> LocalBackend::fetch_status_results() {
 }
 
 TrialFinished LocalBackend::finish(Attempt& attempt) {
-  // Reaps the shim if it is our child; it says by itself how the trial ended.
+  // Reaps the shim if it is a child of this process. How the trial ended is in the spool; `info` is
+  // only for a shim that wrote no end.
   siginfo_t info = {};
   if (attempt.shim_end.is_open()) {
     ::waitid(P_PIDFD, static_cast<id_t>(attempt.shim_end.native_handle()), &info,

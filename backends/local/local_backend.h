@@ -1,13 +1,15 @@
 #pragma once
-// Trials as processes of this machine, by NNI's trial file protocol: an unmodified NNI trial runs.
+// Runs trials as processes of this machine, with NNI's trial file protocol: an unmodified NNI trial
+// runs.
 //
-// <path>/trials/<job id>/ is the folder of a trial (backends/trial_folder.h),
+// <path>/trials/<job id>/ is the directory of a trial (backends/trial_folder.h),
 // <path>/checkpoints/<id>/ that of a checkpoint. Each attempt runs under a shim of its own
-// (backends/shim/), which outlives the manager: a later manager adopts what runs, from the spool
-// that the shim writes (backends/report/spool.h).
+// (backends/shim/), which outlives the manager. A later manager adopts running attempts, by the
+// spool that the shim writes (backends/report/spool.h).
 //
-// An attempt starts with the content of its checkpoint in its checkpoint folder, or with an empty
-// one: what an earlier attempt of the same trial left there is not used unless it was saved.
+// An attempt starts with the content of its checkpoint in its checkpoint directory, or with an
+// empty one. What an earlier attempt of the same trial left there is used only if it was saved as a
+// checkpoint (except with TrialStart::keep_checkpoint).
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -31,8 +33,8 @@ class TrialFolder;
 
 class LocalBackend final : public TrialBackend {
  public:
-  // `wake` as in TrialBackend, on `io`, whose thread owns the backend. Looks for GPUs when it is to
-  // assign them: blocks for as long as nvidia-smi takes, ten seconds at most.
+  // `wake` as in TrialBackend, called on `io`, whose thread owns the backend. If GPUs are to be
+  // assigned, this looks for them, and blocks while nvidia-smi runs, ten seconds at most.
   static Result<std::unique_ptr<LocalBackend>> create(boost::asio::io_context& io,
                                                       LocalBackendOptions options,
                                                       std::function<void()> wake);
@@ -65,7 +67,8 @@ class LocalBackend final : public TrialBackend {
   std::filesystem::path folder(const std::string& job_id) const {
     return path_ / "trials" / job_id;
   }
-  // Other experiments have trials of the same names.
+  // The name of a trial for gpus_, which several experiments may share; their job ids may be the
+  // same.
   std::string gpu_user(const std::string& job_id) const {
     return options_.experiment_id + "/" + job_id;
   }
@@ -92,15 +95,16 @@ class LocalBackend final : public TrialBackend {
   std::function<void()> wake_;
   bool wake_posted_ = false;
   Resources capacity_;
-  std::shared_ptr<GpuRotation> gpus_;  // which knows trials by gpu_user()
+  std::shared_ptr<GpuRotation> gpus_;  // knows trials by gpu_user()
   std::unique_ptr<FileWatch> watch_;
   CheckpointFiles checkpoints_;
   std::map<std::uint64_t, std::unique_ptr<Attempt>> attempts_;  // by the order of their start
   std::uint64_t started_ = 0;
   std::unordered_map<std::string, Attempt*> by_job_;
   std::unordered_map<int, Attempt*> by_watch_;
-  std::vector<Attempt*> ready_;     // that have something to read, each once
-  std::vector<TrialEvent> events_;  // of the checkpoints
+  std::vector<Attempt*> ready_;  // attempts that may have something to read, each once
+  // That fetch_status_results() returns first: of checkpoints and places.
+  std::vector<TrialEvent> events_;
   std::vector<char> buffer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // see ChildProcess
 };

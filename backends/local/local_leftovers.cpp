@@ -1,4 +1,5 @@
-// LocalBackend: what is left of attempts whose shim was killed. The event loop goes on meanwhile.
+// LocalBackend: kills what is left of attempts whose shim was killed, without blocking the event
+// loop.
 #include <memory>
 #include <utility>
 
@@ -7,8 +8,9 @@
 
 namespace attune {
 
-// Whether nothing is left of an attempt whose shim has ended, which a shim that was killed has not
-// seen to. Later otherwise.
+// Whether no process is left of an attempt whose shim has ended. A shim that wrote an exit record
+// has seen to that itself; one that was killed has not. If this returns false, it marks the attempt
+// again when nothing is left.
 bool LocalBackend::is_clear(Attempt& attempt) {
   using enum Attempt::Leftover;
   if (attempt.spool.facts().exit || attempt.leftover == killed) return true;
@@ -24,12 +26,13 @@ bool LocalBackend::is_clear(Attempt& attempt) {
   return false;
 }
 
-// Nobody waits for the end of it.
+// Kills leftovers, without reporting the end.
 void LocalBackend::hunt(Leftovers leftovers) {
   if (leftovers.look()) look_again(std::move(leftovers), nullptr);
 }
 
-// A process that is executing another program shows what it is in a moment.
+// Looks again after a pause: a process in the middle of execve() shows its environment only then.
+// Calls `done` when nothing is left.
 void LocalBackend::look_again(Leftovers leftovers, std::function<void()> done) {
   const auto pause = std::make_shared<boost::asio::steady_timer>(io_, Leftovers::kPause);
   pause->async_wait([this, pause, leftovers = std::move(leftovers), done = std::move(done),

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kGpuMilliseconds = 10'000;
 
-// The file of our cgroup, version 2 or 1; nothing when there is none.
+// The content of a file of this process's cgroup, version 2 or 1; nothing if there is none.
 std::optional<std::string> cgroup_file(const std::string& v2_name, const std::string& controller,
                                        const std::string& v1_name) {
   const auto groups = read_file("/proc/self/cgroup");
@@ -72,8 +72,9 @@ DeviceKind kind_of(std::string_view device) {
   return name && all("-/") ? DeviceKind::name : DeviceKind::none;
 }
 
-// As CUDA reads it: the first entry that is none, such as -1, hides itself and all that follow. So
-// does one of another kind than the first: rather a device too few than another user's.
+// Reads the list as CUDA does: the first entry that is no device, such as -1, hides itself and all
+// that follow. An entry of another kind than the first does the same: it is better to use a device
+// too few than one of another user.
 std::vector<GpuName> devices_of(std::string_view list) {
   std::vector<GpuName> devices;
   DeviceKind first = DeviceKind::none;
@@ -98,7 +99,8 @@ std::optional<std::vector<GpuName>> listed_devices(const std::vector<std::string
   return std::nullopt;
 }
 
-// Runs a program by its path or its name in PATH; its standard output. Nothing: there is none.
+// Runs a program, given by its path or its name in PATH, and returns its standard output. Empty if
+// the program does not exist, nothing if it fails.
 Result<std::optional<std::string>> output_of(const std::string& program,
                                              const std::vector<std::string>& environment) {
   const UniqueFd output(::memfd_create("output", MFD_CLOEXEC));

@@ -1,5 +1,5 @@
 #pragma once
-// What this machine has for trials, and what we take of it. Linux only.
+// What this machine has for trials. Linux only.
 #include <sys/resource.h>
 #include <string>
 #include <vector>
@@ -9,22 +9,22 @@
 
 namespace attune {
 
-// Cores that we may run on, fewer where our cgroup has a quota; at least 1 unless the quota is
-// less.
+// Cores that this process may run on, or the quota of its cgroup if that is less. At least 1,
+// unless the quota is less than 1.
 double usable_cores();
-// Bytes of main memory, or the limit of our cgroup where that is less.
+// Bytes of main memory, or the limit of this process's cgroup if that is less.
 double usable_memory();
 
-// The NVIDIA GPUs that we may use: those of $CUDA_VISIBLE_DEVICES in `environment` ("NAME=value"),
-// which may be numbers or names (GPU-<uuid>, MIG-<uuid>), where it is set; else the numbers of all
-// that `program` (nvidia-smi) lists. Blocks, for at most ten seconds. None is not an error; a
-// program that does not answer is.
+// The NVIDIA GPUs that may be used. If `environment` ("NAME=value") sets $CUDA_VISIBLE_DEVICES: the
+// devices in it, which may be numbers or names (GPU-<uuid>, MIG-<uuid>). Otherwise the numbers of
+// all that `program` (nvidia-smi) lists. Blocks for at most ten seconds. To find none is not an
+// error; a program that does not answer is.
 Result<std::vector<GpuName>> find_gpus(const std::vector<std::string>& environment,
                                        const std::string& program = "nvidia-smi");
 
-// The manager needs three descriptors for each trial that runs: raises RLIMIT_NOFILE to what the
-// system allows. Returns the limit that there was, which trials get: select() and programs that
-// close all descriptors suffer from a large one.
+// Raises RLIMIT_NOFILE to what the system allows, because the manager needs three descriptors for
+// each running trial. Returns the former limit, which trials get: select(), and programs that close
+// all descriptors, suffer from a large one.
 rlim_t raise_file_limit();
 
 }  // namespace attune

@@ -10,10 +10,11 @@
 namespace attune {
 namespace {
 
-// NNI's library reads them in a trial, and they mean a trial of another manager: metrics go to
-// standard output, a second configuration is asked for, or it refuses to be a trial at all. Who
-// wants multi-phase sets MULTI_PHASE in `environment`. The key of a task that this process is in
-// is nobody else's.
+// Variables that trials must not inherit. NNI's library reads the first three in a trial, where
+// they mean a trial of another manager: metrics go to standard output, a second configuration is
+// requested, or the library refuses to run as a trial at all. Users who want multi-phase set
+// MULTI_PHASE in `environment`. ATTUNE_TASK_KEY is the key of a task in which this process itself
+// may run; nobody else may have it.
 constexpr std::array<std::string_view, 4> kOfOtherManagers = {"REUSE_MODE", "MULTI_PHASE",
                                                               "SDK_PROCESS", "ATTUNE_TASK_KEY"};
 
@@ -42,7 +43,7 @@ std::vector<std::string> environment(const LocalBackendOptions& options, const S
   if (options.gpus != GpuUse::inherit) {
     variables.emplace_back("CUDA_VISIBLE_DEVICES", start.gpus.empty() ? "-1" : start.gpus);
   }
-  // In this order: the user's cannot replace ours.
+  // The user's variables come first, so that they cannot replace these.
   variables.insert(variables.begin(), start.variables.begin(), start.variables.end());
   return child_environment(inherited(options), variables);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// How a shim is started (backends/shim/options.h), and what its trial finds in the environment.
+// Builds the command line of a shim (backends/shim/options.h), and the environment of its trial.
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -13,11 +13,11 @@ namespace attune {
 
 struct ShimStart {
   const TrialStart& trial;
-  std::filesystem::path folder;                                // of the trial
-  std::filesystem::path checkpoint;                            // the folder to restore; empty: none
-  std::string gpus;                                            // "0,2"; empty: none
-  std::vector<std::string> command;                            // [0] is the path of a program
-  int spool;                                                   // the descriptor that holds the lock
+  std::filesystem::path folder;      // of the trial
+  std::filesystem::path checkpoint;  // the directory to restore; empty: none
+  std::string gpus;                  // "0,2"; empty: none
+  std::vector<std::string> command;  // [0] is the path of a program
+  int spool;                         // the descriptor that holds the lock
   std::vector<std::pair<std::string, std::string>> variables;  // the user's own
 };
 

@@ -30,7 +30,7 @@ Result<TrialInputs> write_inputs(const LocalBackendOptions& options, const Trial
   if (!command.config.empty()) TRY(files.write("config.json", command.config));
   for (std::size_t i = 0; i < rendered.size(); ++i)
     TRY(files.write(options.templates[i].file, rendered[i], options.templates[i].executable));
-  // A result of an earlier attempt is none of this one.
+  // The result file of an earlier attempt must not count for this one.
   if (!options.report.file.empty()) TRY(files.remove(options.report.file));
   return inputs;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What an attempt gets before it starts: its files, its command, its variables.
+// Prepares what an attempt gets before it starts: its files, its command, its variables.
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -17,11 +17,12 @@ struct TrialInputs {
   std::vector<std::pair<std::string, std::string>> variables;  // the user's own
 };
 
-// Nothing is written before everything is known to be right, except that a disk may be full.
+// Writes the files. All that may be wrong with them is found before the first one is written,
+// except a full disk.
 Result<TrialInputs> write_inputs(const LocalBackendOptions& options, const TrialStart& start,
                                  const std::filesystem::path& folder, const TrialFolder& files);
 
-// Of a NewTrialJob payload; null when it has none.
+// The parameter id in a NewTrialJob payload; null if it has none.
 ParameterId parameter_id_of(const std::string& parameter_text);
 
 }  // namespace attune

@@ -46,15 +46,15 @@ Result<std::string> read_result(const TrialFolder& folder, const std::string& fi
   return text;
 }
 
-// As in the runner: what is not finite is a number too, of a trial that diverged.
+// As in the trial runner: NaN and infinity are numbers too, of a trial that diverged.
 bool is_result(const json& value, const std::string& objective) {
   if (!value.is_object()) return value.is_number();
   const auto found = value.find(objective);
   return found != value.end() && (found->is_number() || found->is_boolean());
 }
 
-// From the end, line by line, as in the output. What a line may cost is limited, and so is the
-// whole: the manager waits for it.
+// Searches from the last line backwards. The cost of a line is limited, and so is that of the whole
+// file, because the manager waits for it.
 Result<json> last_match(const ReportRules& rules, const std::string& text) {
   const Regex regex = TRY(Regex::compile(rules.file_regex));
   Regex::Match match;
@@ -89,7 +89,7 @@ Result<json> read_and_parse(const ReportRules& rules, const TrialFolder& folder)
                           rules.objective, printable(dump_json(value), kShown)));
 }
 
-// Of an attempt whose output holds no result.
+// Explains why the output of an attempt holds no result.
 std::string why_none(const ReportRules& rules, const SpoolReader& spool) {
   if (rules.how == ReportRules::How::tune_metric)
     return fmt::format("no [tune-metric] line of its standard output has a number for \"{}\"",

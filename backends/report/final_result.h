@@ -1,5 +1,5 @@
 #pragma once
-// The final result of an attempt that has ended and does not call any result its final one.
+// Finds the final result of an ended attempt that reported none as its final one by itself.
 #include <optional>
 
 #include "backends/report/report_rules.h"
@@ -9,16 +9,16 @@
 
 namespace attune {
 
-// May change `end`: with How::exit_code an exit is a success, and an
-// attempt whose result file cannot be read has failed, for the reason in `end.detail`.
-//
-// Lines: the last one that has a number for the objective, of an attempt that succeeded; a problem
-// when there was none. A result file: JSON, or what its regular expression found in the last line
-// that matches; with a number for the objective, no larger than kMaxResultFile, no link, no FIFO.
-// An exit code: up to 125; above that a shell says that it could not run the command, or that a
-// signal ended it, which stays a failure.
-//
-// Nothing for How::metrics_file, and where an earlier manager has had the final result already.
+// Returns the final result, or a problem for the user, by the rule of the experiment:
+// * lines, tune_metric: the last line that has a number for the objective, if the attempt
+//   succeeded; a problem if there was none.
+// * result_file: what the file holds, a number or an object with a number for the objective, if the
+//   attempt succeeded. The file is JSON, or its last line that matches a regular expression; it
+//   must be no larger than kMaxResultFile, no link and no FIFO. If there is no such result, `end`
+//   becomes failed, with the reason in `end.detail`.
+// * exit_code: the code, if it is at most 125; then `end` becomes a success. Above that a shell
+//   says that it could not run the command, or that a signal ended it; that stays a failure.
+// Nothing for How::metrics_file, and if an earlier manager has had the final result already.
 std::optional<TrialEvent> final_result(const ReportRules& rules, const SpoolReader& spool,
                                        const TrialFolder& folder, TrialFinished& end);
 

@@ -14,7 +14,7 @@ constexpr std::size_t kHeader = 8;  // "ME" and six digits
 
 bool is_space(char c) { return c == '\n' || c == '\r' || c == ' ' || c == '\t'; }
 
-// Whether `bytes` can be the beginning of a header; a whole header if they are long enough.
+// Whether `bytes` begin with a header, or are the beginning of one.
 bool looks_like_header(std::string_view bytes) {
   constexpr std::string_view kCode = "ME";
   for (std::size_t i = 0; i < std::min(bytes.size(), kHeader); ++i) {
@@ -34,23 +34,23 @@ std::string_view without_trailing_space(std::string_view text) {
   return text;
 }
 
-// The number of the first byte that is no white space; the size when there is none.
+// The index of the first byte that is no white space; the size if there is none.
 std::size_t first_of_text(std::string_view bytes) {
   return static_cast<std::size_t>(std::ranges::find_if_not(bytes, is_space) - bytes.begin());
 }
 
-// The first byte is looked at before the white space at the end, of which there may be much.
+// Checks the first byte before the white space at the end, because there may be much of that.
 bool is_object(std::string_view body) {
   return body.starts_with('{') && without_trailing_space(body).ends_with('}');
 }
 
-// Whether the length of a record is right as far as one can see, whatever stands in it.
+// Whether the length of a record seems right, whatever the content is.
 bool is_whole(std::string_view body, std::string_view behind) {
   return is_object(body) && (body.ends_with('\n') || looks_like_header(behind));
 }
 
 Result<MetricRecord> parse_record(std::string_view body) {
-  // Also keeps the search for the next record cheap when the length is nonsense.
+  // This check also keeps the search for the next record cheap if the length is nonsense.
   if (!is_object(body)) {
     return fail("the record is not a JSON object of the length that its header gives");
   }
@@ -99,7 +99,8 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
     bool whole = false;
     if (looks_like_header(rest)) {
       const std::size_t size = rest.size() < kHeader ? kHeader : kHeader + body_length(rest);
-      // Not the whole record, unless it looks like one: its length may be what is wrong.
+      // Skips only the header and not the whole record, unless it looks whole: its length may be
+      // the error.
       skip = std::min(rest.size(), kHeader);
       if (rest.size() >= size) {
         const std::string_view body = rest.substr(kHeader, size - kHeader);
@@ -111,7 +112,7 @@ Result<std::variant<NeedMoreBytes, MetricRecord>> MetricParser::next() {
         }
         const std::string_view behind = rest.substr(size);
         whole = is_whole(body, behind);
-        // What is skipped must not depend on how much has been written by now.
+        // How much is skipped must not depend on how much was written until now.
         if (whole && !body.ends_with('\n') && behind.size() < kHeader && !finished_) break;
         wrong = record.error().message;
         if (body.starts_with('{')) failed_ += size;

@@ -28,13 +28,13 @@ void add(std::string& json, std::string_view name, double number) {
 std::optional<double> read_number(std::string_view text) {
   std::string plain(trimmed(text));
   if (plain.starts_with('+') && !plain.starts_with("+-")) plain.erase(0, 1);
-  // Not in "nan" and "inf", whose letters they are not.
+  // Neither "nan" nor "inf" has this letter.
   std::ranges::replace_if(plain, [](char c) { return c == 'd' || c == 'D'; }, 'e');
   double number = 0;
   const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), number);
   if (end != plain.data() + plain.size() || plain.empty()) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
-    // Too large or too small; from_chars does not say which.
+    // The number is too large or too small; from_chars does not say which.
     const std::size_t exponent = plain.find_first_of("eE");
     if (exponent != std::string::npos && plain.substr(exponent + 1).starts_with('-')) return 0.0;
     return plain.starts_with('-') ? -HUGE_VAL : HUGE_VAL;

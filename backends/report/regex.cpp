@@ -10,11 +10,13 @@ namespace {
 
 constexpr std::uint64_t kMaxSteps = 1'000'000;
 constexpr std::uint64_t kStepsOfText = 10'000, kStepsOfByte = 1'000;
-constexpr std::size_t kBytesOfStep = 16;        // that a repetition runs over
-constexpr std::uint32_t kHeapLimit = 16 << 10;  // KiB, for what it remembers to go back to
+// So many bytes that a repetition runs over count as a step.
+constexpr std::size_t kBytesOfStep = 16;
+// KiB of memory for backtracking.
+constexpr std::uint32_t kHeapLimit = 16 << 10;
 
-// PCRE2's own match limit counts anew at each byte where a match could begin. A callout stands in
-// front of each item of the pattern, and so is called whenever one is tried.
+// PCRE2's own match limit starts again at each byte where a match could begin. So a callout counts
+// the steps: it stands before each item of the pattern, and is called whenever the item is tried.
 struct Work {
   std::uint64_t steps = 0;
   std::uint64_t limit = 0;
@@ -71,7 +73,8 @@ Result<Regex> Regex::compile(const std::string& pattern) {
                                 static_cast<std::size_t>(known - regex.groups_.begin()));
     if (known == regex.groups_.end()) regex.groups_.push_back(name);
   }
-  std::ranges::sort(regex.numbers_);  // the table is sorted by name; people expect theirs
+  // By number, which is the order in the pattern; the table is sorted by name.
+  std::ranges::sort(regex.numbers_);
   return regex;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Regular expressions of the user: PCRE2, with limits, so that a bad one costs milliseconds. In the
-// shim too: no JSON, no logging.
+// The user's regular expressions: PCRE2 with limits, so that a bad one costs only milliseconds.
+// Also used in the shim: it needs neither JSON nor logging.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,10 +16,11 @@ struct pcre2_real_match_context_8;
 
 namespace attune {
 
-// UTF-8; bytes that are none match nothing but are no error. Named groups: (?<n>...), (?P<n>...).
+// A regular expression in UTF-8. Invalid bytes in a text match nothing and are no error. Named
+// groups: (?<n>...), (?P<n>...).
 class Regex {
  public:
-  static Result<Regex> compile(const std::string& pattern);  // the error names the offset
+  static Result<Regex> compile(const std::string& pattern);  // the error names the byte
   Regex(Regex&&) noexcept = default;
   Regex& operator=(Regex&&) noexcept = default;
 
@@ -28,15 +29,15 @@ class Regex {
   static constexpr std::size_t kMaxText = 8 << 10;
 
   struct Match {
-    // The named groups that took part; views into the text.
+    // The named groups that took part in the match; views into the text.
     std::vector<std::pair<std::string_view, std::string_view>> groups;
     std::uint64_t steps =
         0;  // what the search has cost, whatever came of it; a million: some 20 ms
   };
   enum class Outcome { none, found, too_costly };
-  // The first match in the first kMaxText bytes. The limit is one of the whole search, for all
-  // places where a match could begin, and grows with the text: many short lines cost no more than a
-  // long one.
+  // Finds the first match in the first kMaxText bytes. The limit is for the whole search, for all
+  // places where a match could begin. It grows with the text, so many short lines cost no more than
+  // a long one.
   Outcome find(std::string_view text, Match& match) const;
 
  private:
@@ -48,7 +49,7 @@ class Regex {
   Regex() = default;
 
   std::unique_ptr<pcre2_real_code_8, Free> code_;
-  std::unique_ptr<pcre2_real_match_data_8, Free> data_;  // of the newest match
+  std::unique_ptr<pcre2_real_match_data_8, Free> data_;  // of the last match
   std::unique_ptr<pcre2_real_match_context_8, Free> limits_;
   std::vector<std::string> groups_;
   std::vector<std::pair<std::size_t, std::size_t>>

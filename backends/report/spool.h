@@ -1,12 +1,13 @@
 #pragma once
-// The spool: what the shim of an attempt writes down, and all that a manager needs to know of it.
-// The file <trial folder>/spool.<attempt> is only appended to, by the shim alone, and outlives
-// both.
+// The spool of an attempt: all that its shim records, and all that a manager needs to know of it.
+// It is the file <trial folder>/spool.<attempt>. Only the shim appends to it, and it outlives both
+// the shim and the manager.
 //
 //   record := type ' ' time ' ' length '\n' body '\n'
 //
-// time: seconds since 1970-01-01 UTC as the clock was when the shim began, and counted from there:
-// the difference of two is the time between them, whoever sets the clock.
+// time: seconds since 1970-01-01 UTC. The shim reads the clock when it begins and counts from
+// there, so the difference of two times is the time between the records, even if somebody sets the
+// clock.
 //
 // | type    | body                                                                            |
 // |---------|---------------------------------------------------------------------------------|
@@ -19,14 +20,15 @@
 // | restore | a text: the checkpoint could not be put in place, the command was not started    |
 // | exit    | code=, signal= of the command, oom=, cpu= (seconds), rss= (bytes); last           |
 //
-// A last record that is not whole was torn by the death of the shim and does not count. Behind
-// anything else that is no record nothing counts.
+// A last record that is not whole was torn by the death of the shim, and is ignored. If anything
+// else is no record, all that follows it is ignored.
 //
-// The open file description that the manager hands to the shim, and nobody else has, is locked
-// (flock) before the shim is started: "the lock is held" is "a shim lives or is about to start".
+// The manager locks (flock) the open file description that it gives to the shim, before it starts
+// the shim. Nobody else has this description. So "the lock is held" means "a shim lives or is about
+// to start".
 //
-// The shim is told what to do by signals: SIGTERM stops the trial, SIGUSR1 does the same for a
-// pause, SIGUSR2 (or a second one of the others) ends the grace.
+// Signals tell the shim what to do: SIGTERM stops the trial; SIGUSR1 does the same for a pause;
+// SIGUSR2, or a second one of the others, ends the grace period.
 #include <csignal>
 #include <cstddef>
 
@@ -41,11 +43,11 @@ inline constexpr char kStop[] = "stop";
 inline constexpr char kRestore[] = "restore";
 inline constexpr char kExit[] = "exit";
 
-// No record is nearly as long: metrics and lines come in pieces of some 64 KiB. A longer one is
-// damage, and is not waited for.
+// Real records are much shorter: metrics and lines come in pieces of some 64 KiB. A longer record
+// is damage, and the reader does not wait for it.
 inline constexpr std::size_t kMaxBody = 16 << 20;
 
-inline constexpr int kDescriptor = 3;  // of the spool in the shim
+inline constexpr int kDescriptor = 3;  // the spool's descriptor in the shim
 
 inline constexpr int kStopSignal = SIGTERM;
 inline constexpr int kPauseSignal = SIGUSR1;

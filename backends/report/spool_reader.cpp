@@ -26,14 +26,14 @@ std::optional<Number> number(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  // from_chars() knows "nan" and "inf", which the store does not take for a time.
+  // from_chars() accepts "nan" and "inf", which the store does not accept as a time.
   if constexpr (std::is_floating_point_v<Number>) {
     if (!std::isfinite(value)) return std::nullopt;
   }
   return value;
 }
 
-// The text behind "name=", up to the next blank; empty when it is missing.
+// The text after "name=", up to the next blank; empty if there is none.
 std::string_view field(std::string_view body, std::string_view name) {
   while (!body.empty()) {
     const std::size_t end = std::min(body.find(' '), body.size());
@@ -117,7 +117,8 @@ std::optional<SpoolRecord> SpoolParser::next() {
 std::optional<double> AttemptFacts::ran(double time) const {
   if (!begun) return std::nullopt;
   const double ran = std::max(time - *begun, 0.0);
-  return std::isfinite(ran) ? std::optional(ran) : std::nullopt;  // two huge times
+  // Two huge times may differ by infinity.
+  return std::isfinite(ran) ? std::optional(ran) : std::nullopt;
 }
 
 void AttemptFacts::take(const SpoolRecord& record) {
@@ -187,7 +188,8 @@ bool SpoolReader::read(std::span<char> buffer, bool late, std::vector<TrialEvent
     return false;
   }
   if (size == buffer.size()) return true;
-  // Read again when there is more: on a full disk the shim takes back a record that is not whole.
+  // The incomplete record is read again later: on a full disk the shim takes back such a record and
+  // writes it anew.
   offset_ -= static_cast<off_t>(parser_.forget_rest());
   return false;
 }
@@ -220,10 +222,10 @@ void SpoolReader::take_printed(const SpoolRecord& record, bool late,
     }
     return;
   }
-  // A line that speaks of something else, or of a value that is no number, takes no result away.
+  // A line without the objective, or whose value is no number, does not replace the last result.
   const auto result = value->find(objective_);
   if (result != value->end() && (result->is_number() || result->is_boolean())) last_ = *value;
-  // Those that are not wanted have numbers too: a later manager goes on counting.
+  // Left-out reports are counted too, because a later manager must continue the numbering.
   const std::int64_t sequence = printed_++;
   if (!wanted) return;
   events.push_back(make_report(ReportMetricData::Type::periodical, sequence, *std::move(value),

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the spool of an attempt (backends/report/spool.h), and makes events of it.
+// Reads the spool of an attempt (backends/report/spool.h), and turns it into events.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -18,19 +18,19 @@ namespace attune {
 struct SpoolRecord {
   std::string_view type;
   double time = 0;
-  std::string_view body;  // both views into the parser, until the next call
+  std::string_view body;  // like `type` a view into the parser, valid until its next call
 };
 
-// Takes the file in pieces of any size.
+// Splits a spool, which is fed in pieces of any size, into records.
 class SpoolParser {
  public:
   void feed(std::string_view bytes);
-  // Nothing: what is left is not whole, or damaged.
+  // The next record. Nothing if the rest is not a whole record yet, or is damaged.
   std::optional<SpoolRecord> next();
-  // Forgets what is left, and says how much that was.
+  // Drops what next() has not returned; returns its size.
   std::size_t forget_rest();
-  // There is something that is no record, and never will be. What is fed then is ignored: a hole of
-  // gigabytes must not be kept in memory.
+  // Whether the spool contains something that can never become a record. What is fed after that is
+  // ignored: a hole of gigabytes must not be kept in memory.
   bool damaged() const { return damaged_; }
 
  private:
@@ -41,7 +41,7 @@ class SpoolParser {
   bool damaged_ = false;
 };
 
-// What a spool says of its attempt, as far as it was read.
+// What the spool says about its attempt, as far as it was read.
 struct AttemptFacts {
   struct Process {
     pid_t pid = 0;
@@ -62,39 +62,39 @@ struct AttemptFacts {
   std::optional<Exit> exit;
 
   void take(const SpoolRecord& record);
-  // Seconds from its begin to a record of this time.
+  // The seconds from the first record to a record with this time.
   std::optional<double> ran(double time) const;
 };
 
-// What is written in a spool now, in its first `limit` bytes.
+// Reads the facts in the first `limit` bytes of a spool.
 AttemptFacts read_facts(int fd, std::size_t limit);
 
-// Whether a shim has it, lives or is about to start. `fd`: another open file description than the
-// shim's.
+// Whether the lock of the spool is held: a shim lives or is about to start. `fd` must be another
+// open file description than the shim's.
 bool is_held(int fd);
 
-// The events of one attempt, from the file as it grows.
+// Makes events of one attempt from the growing file.
 class SpoolReader {
  public:
   // Reports that end at or before `position` of the metric stream are left out, and so are the
-  // problems among them. The stream is made of the bodies of metric and report records; an attempt
-  // has only one of the two kinds. `parameter_id`: of reports that do not say it themselves;
-  // `objective`: the metric that makes a result of one.
+  // problems among them. The stream is the concatenation of the bodies of metric and report
+  // records; an attempt has only one of the two kinds. `parameter_id`: for reports that do not name
+  // one. `objective`: the metric whose presence makes a report a result.
   SpoolReader(std::string job_id, UniqueFd spool, std::uint64_t position,
               ParameterId parameter_id = {}, std::string objective = "default");
 
-  // Appends what is new, as much of the file as `buffer` holds; true when there may be more. With
-  // `late` all reports are late; those behind a stop record are in any case.
+  // Appends new events, from as many bytes as `buffer` holds; returns true if there may be more.
+  // With `late` all reports are late; those after a stop record always are.
   bool read(std::span<char> buffer, bool late, std::vector<TrialEvent>& events);
-  // Nothing will be appended any more, and all was read: what is not whole now never will be.
+  // The spool will not grow any more, and all of it was read: an incomplete metric is now an error.
   void finish(bool late, std::vector<TrialEvent>& events);
 
-  // The result that the attempt itself did not call its final one, as a report behind all others;
-  // nothing when an earlier manager has had it (see `position`).
+  // Makes a final report after all others, from a result that the attempt did not report as its
+  // final one. Nothing if an earlier manager has had it (see `position`).
   std::optional<TrialReport> final_report(json value, double time) const;
   bool final_wanted() const { return position_ <= stream_; }
 
-  // Of report records the last one that has a number for the objective; null: there is none.
+  // The last report record that has a number for the objective; null if there is none.
   const json& last_printed() const { return last_; }
   std::int64_t printed() const { return printed_; }  // report records so far, with any metrics
   const AttemptFacts& facts() const { return facts_; }
@@ -113,11 +113,11 @@ class SpoolReader {
   off_t offset_ = 0;
   SpoolParser parser_;
   MetricParser metrics_;
-  std::uint64_t stream_ = 0;  // metric bytes read
-  std::uint64_t position_;    // where those begin that are wanted
+  std::uint64_t stream_ = 0;  // bytes of the metric stream that were read
+  std::uint64_t position_;    // reports up to here are left out
   ParameterId parameter_id_;
   std::string objective_;
-  std::int64_t printed_ = 0;  // report records so far, those that are not wanted too
+  std::int64_t printed_ = 0;  // report records so far, left-out ones included
   json last_;
   double time_ = 0;  // of the newest metric record
   AttemptFacts facts_;

@@ -10,7 +10,7 @@
 namespace attune::shim {
 namespace {
 
-constexpr std::uint64_t kHeader = 32;  // about, of a record
+constexpr std::uint64_t kHeader = 32;  // about the size of a record's header
 constexpr std::size_t kShown = 40;     // of a text in a message
 
 std::string shown(std::string_view text) {
@@ -104,11 +104,11 @@ void LineReports::report(std::string_view body) {
   waiting_.emplace_back(body);
   waiting_bytes_ += body.size() + kHeader;
   try_again();
-  // The newest is the one that may be the final result.
+  // Drops the oldest, because the newest may be the final result.
   for (; waiting_bytes_ > kMaxWaiting && waiting_.size() > 1; ++lost_) drop_first();
 }
 
-// In their order: the trial's reports are counted.
+// Writes the waiting reports in their order, because reports are numbered.
 void LineReports::try_again() {
   while (waits() && spool_.append(spool::kReport, waiting_.front())) drop_first();
   if (!waits()) tell_lost();

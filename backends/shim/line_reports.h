@@ -1,5 +1,5 @@
 #pragma once
-// Reports of a trial that only prints: lines of its output become records of the spool.
+// Turns lines of the trial's output into report records of the spool, for trials that only print.
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -12,30 +12,31 @@
 
 namespace attune::shim {
 
-// A line ends at "\n", at "\r" (a progress display), or where the output does. Each line reports at
-// most once for each pattern. What hinders is told as a problem, each kind once: a group that is no
-// number, a pattern that takes too long (behind kMaxCostly of such lines it is not used any more),
-// a line that is cut, more than kMaxBytes of reports. What the spool does not take waits here; of
-// more than kMaxWaiting bytes the oldest are lost.
+// A line ends at "\n", at "\r" (a progress display), or at the end of the output. Each line reports
+// at most once for each pattern. Each kind of difficulty is reported as a problem once: a group
+// that is no number; a pattern that takes too long (after kMaxCostly such lines it is not used any
+// more); a line that is too long; more than kMaxBytes of reports. Reports that the spool cannot
+// take wait here; of more than kMaxWaiting bytes the oldest are lost.
 class LineReports {
  public:
-  static constexpr std::size_t kMaxMetric = 64 << 10;    // of a longer line the beginning counts
+  static constexpr std::size_t kMaxMetric = 64 << 10;  // only the beginning of a longer line counts
   static constexpr std::uint64_t kMaxBytes = 256 << 20;  // of an attempt, in the spool
   static constexpr std::size_t kMaxWaiting = 16 << 20;   // while the disk is full
   static constexpr int kMaxCostly = 100;
 
   explicit LineReports(SpoolWriter& spool) : spool_(spool) {}
 
-  // Before anything else; a pattern that cannot be used is told as a problem.
+  // Call these two before anything else. A pattern that cannot be used is reported as a problem.
   void add_pattern(const std::string& regex, OutputStream stream);
   void use_tune_metric() { tune_metric_ = true; }
   bool wanted() const { return tune_metric_ || !patterns_.empty(); }
 
   // `stream`: out or err.
   void feed(OutputStream stream, std::string_view bytes);
-  // What is left is a line. False: the spool did not take all; may be called again.
+  // Takes what is left as a line. Returns false if the spool did not take everything; it may be
+  // called again.
   bool finish();
-  bool waits() const { return !waiting_.empty(); }  // something, for room in the spool
+  bool waits() const { return !waiting_.empty(); }  // some report waits for room in the spool
   void try_again();
 
  private:
@@ -43,7 +44,7 @@ class LineReports {
     Regex regex;
     OutputStream stream;
     int costly = 0;
-    std::vector<std::string> told;  // groups
+    std::vector<std::string> told;  // groups for which a problem was reported
   };
   struct Line {
     std::string text;
@@ -65,7 +66,7 @@ class LineReports {
   std::uint64_t written_ = 0;
   std::deque<std::string> waiting_;  // reports that the spool has not taken, the oldest first
   std::size_t waiting_bytes_ = 0;
-  std::uint64_t lost_ = 0;  // reports that were too many to wait, and that was not told yet
+  std::uint64_t lost_ = 0;  // reports that were dropped, until the spool has a problem about them
   bool told_cut_ = false, told_too_much_ = false;
 };
 

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const bool good = attune::shim::Supervisor(options).run();
-  // Everything is written. The leak check of the address sanitizer, at the end of a usual exit,
-  // hangs when a SIGCONT comes in the middle of it, as a manager sends it with every word.
+  // Everything is written. A usual exit would run the leak check of the address sanitizer, which
+  // hangs if a SIGCONT comes in the middle of it; a manager sends SIGCONT with each signal.
   ::_exit(good ? 0 : 1);
 }

@@ -21,9 +21,9 @@ constexpr std::size_t kLast = 256;  // about a record
 
 MetricTail::MetricTail(const std::string& folder, SpoolWriter& spool)
     : folder_(folder + "/.nni"), path_(folder_ + "/metrics"), spool_(spool) {
-  // dnotify, not inotify: a user has 128 instances of that by default, fewer than there may be
-  // trials, and closing one costs about ten milliseconds (it waits for other processors). The
-  // folder is watched, so that a replaced file is seen too.
+  // dnotify, not inotify: by default a user may have 128 inotify instances, which is fewer than
+  // there may be trials, and closing one takes about ten milliseconds (it waits for other
+  // processors). It watches the directory, so that a replaced file is noticed too.
   watch_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   watched_ = watch_ >= 0 &&
              ::fcntl(watch_, F_NOTIFY, DN_MODIFY | DN_CREATE | DN_RENAME | DN_MULTISHOT) == 0;
@@ -36,7 +36,7 @@ MetricTail::~MetricTail() {
 }
 
 int MetricTail::open_file() const {
-  // A FIFO in its place must not hang us, a link must not lead us elsewhere.
+  // A FIFO in its place must not block the shim, and a link must not lead elsewhere.
   const int fd = ::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   struct stat status{};
   if (fd >= 0 && (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
@@ -55,7 +55,7 @@ void MetricTail::reopen() {
   struct stat before{};
   struct stat now{};
   const bool there = ::lstat(path_.c_str(), &now) == 0;
-  // The number of the inode is not given to another file as long as we have this one open.
+  // The kernel does not give the inode's number to another file while this one is open.
   if (file_ >= 0 && ::fstat(file_, &before) == 0 && there && before.st_ino == now.st_ino &&
       before.st_dev == now.st_dev) {
     return;
@@ -82,8 +82,9 @@ void MetricTail::complain(bool& told, const std::string& text) {
   if (!std::exchange(told, true)) spool_.append(spool::kProblem, text);
 }
 
-// The length may be the same, or more: then the bytes before offset_ show it, or a record that ends
-// there is the same in both.
+// Compares the bytes before offset_ with those that were read: the file may have been rewritten to
+// the same or a larger length. If they are equal, the last record before offset_ is the same in
+// both, too.
 bool MetricTail::was_rewritten() const {
   char now[kLast];
   const ssize_t size =
@@ -109,7 +110,7 @@ bool MetricTail::read() {
                                    " bytes into .nni/metrics; the rest is ignored");
       return false;
     }
-    // Where the disk is full it stays unread, and comes when there is room.
+    // On a full disk the bytes stay unread, and are copied when there is room.
     const std::string_view bytes(buffer, static_cast<std::size_t>(size));
     behind_ = !spool_.append(spool::kMetric, bytes);
     if (behind_) return false;
@@ -130,7 +131,7 @@ bool MetricTail::finish() {
 void MetricTail::drain() {
   struct stat status{};
   if (file_ < 0 || ::fstat(file_, &status) != 0) return;
-  // Up to where it ends now: someone else may go on writing for ever.
+  // Up to its present end: someone else may write for ever.
   while (read() && offset_ < status.st_size) {
   }
 }

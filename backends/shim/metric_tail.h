@@ -1,5 +1,5 @@
 #pragma once
-// Follows .nni/metrics: what the trial appends goes into the spool.
+// Follows .nni/metrics, and copies what the trial appends into the spool.
 #include <sys/types.h>
 
 #include <string>
@@ -8,12 +8,14 @@
 
 namespace attune::shim {
 
-// The trial owns the file and may do anything to it. A file that was made shorter or rewritten is
-// read again from its beginning, one that was replaced is read too; something else than a file is
-// not read, and more than kMaxBytes are not. Each is told as a problem, once.
+// The trial owns the file and may do anything to it. If the file was made shorter or rewritten, it
+// is read again from its beginning. If it was replaced, the new one is read too. Anything else than
+// a regular file is not read, nor are more than kMaxBytes. Each of these is reported as a problem
+// once.
 class MetricTail {
  public:
-  // Of an attempt: some hundreds of thousands of metrics. A file may be sparse, a disk is not.
+  // Of an attempt: enough for some hundreds of thousands of metrics. The limit is needed because a
+  // file may be sparse, but its copy is not.
   static constexpr off_t kMaxBytes = 256 << 20;
 
   MetricTail(const std::string& folder, SpoolWriter& spool);
@@ -21,18 +23,18 @@ class MetricTail {
   MetricTail(const MetricTail&) = delete;
   MetricTail& operator=(const MetricTail&) = delete;
 
-  // Whether the kernel sends SIGIO when there may be something new: then look(). If not, do so
-  // about every second.
+  // Whether the kernel sends SIGIO when there may be something new; then call look(). Otherwise
+  // call look() about once a second.
   bool watched() const { return watched_; }
-  bool look();  // also whether the file was replaced; as read()
+  bool look();  // checks for a new file, then calls read()
 
-  // Appends what is new to the spool, a bounded amount; true when there is more.
+  // Appends a bounded amount of new bytes to the spool; returns true if there is more.
   bool read();
-  void drain();  // up to where the file ends now
-  // All that is there now: the trial and its children are dead. False: the spool did not take it;
-  // may be called again.
+  void drain();  // reads up to the present end of the file
+  // Reads all that is there; the trial and its children are dead. Returns false if the spool did
+  // not take it; it may be called again.
   bool finish();
-  bool behind() const { return behind_; }  // the spool did not take what read() has found
+  bool behind() const { return behind_; }  // the spool did not take what read() found
 
  private:
   int open_file() const;
@@ -47,7 +49,7 @@ class MetricTail {
   int file_ = -1;
   off_t offset_ = 0;
   std::string last_;  // the bytes before offset_, at most kLast
-  off_t copied_ = 0;  // of this attempt, into the spool
+  off_t copied_ = 0;  // bytes of this attempt that are in the spool
   bool behind_ = false;
   bool told_changed_ = false, told_no_file_ = false, told_too_much_ = false;
 };

@@ -5,11 +5,12 @@
 
 namespace attune::shim {
 
-// Where to read it: `chosen` if it is not empty, else memory.events (cgroup v2) or
-// memory.oom_control (v1) of our cgroup, else /proc/vmstat, which counts for the whole machine.
+// The file to read: `chosen` if it is not empty; else memory.events (cgroup v2) or
+// memory.oom_control (v1) of this process's cgroup; else /proc/vmstat, which counts for the whole
+// machine.
 std::string oom_file(const std::string& chosen);
 
-// The number in its line "oom_kill N"; 0 when there is none.
+// The number in the line "oom_kill N" of the file; 0 if there is none.
 std::uint64_t oom_kills(const std::string& file);
 
 }  // namespace attune::shim

@@ -1,5 +1,5 @@
 #pragma once
-// The command line of attune-shim. Only the local backend writes it.
+// The command line of attune-shim, which only the local backend writes.
 //   attune-shim [--NAME VALUE]... -- PROGRAM ARGUMENT...
 #include <cstdint>
 #include <string>
@@ -10,22 +10,22 @@
 namespace attune::shim {
 
 struct Options {
-  std::string folder;            // --folder: of the trial, absolute
-  std::string restore;           // --restore: the folder whose content the checkpoint folder gets
-  bool keep_checkpoint = false;  // --keep-checkpoint 1: the folder stays as it is
-  std::string gpus;              // --gpus: goes into the spool
-  std::string memory_events;     // --memory-events: instead of the file of our cgroup
+  std::string folder;            // --folder: the trial's directory, absolute
+  std::string restore;           // --restore: the checkpoint to copy into the checkpoint directory
+  bool keep_checkpoint = false;  // --keep-checkpoint 1: that directory stays as it is
+  std::string gpus;              // --gpus: is written into the spool
+  std::string memory_events;     // --memory-events: read instead of the cgroup's file
   std::uint64_t output_limit = 64 << 20;  // --output-limit: bytes of stdout, and of stderr
   std::uint64_t grace_ms = 5000;          // --grace-ms: between SIGTERM and SIGKILL
-  std::uint64_t files = 0;                // --files: soft RLIMIT_NOFILE of the trial; 0: as it is
-  // --regex-out, --regex-err, --regex-both, each any number of times; --tune-metric 1. With one of
+  std::uint64_t files = 0;                // --files: soft RLIMIT_NOFILE of the trial; 0: unchanged
+  // --regex-out, --regex-err, --regex-both, each any number of times; --tune-metric 1. With any of
   // these the trial reports by lines of its output, and .nni/metrics is not read.
   std::vector<LinePattern> patterns;
   bool tune_metric = false;
   char** command = nullptr;  // ends with a null pointer
 };
 
-// False when it is not such a line.
+// Returns false if the arguments are no such command line.
 bool parse(int argc, char** argv, Options& options);
 
 }  // namespace attune::shim

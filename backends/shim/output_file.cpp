@@ -31,7 +31,8 @@ int OutputFile::make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
   if (pipe_ >= 0) ::close(pipe_);
-  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);  // ours alone: the trial's end blocks as programs expect
+  // Only the reading end: programs expect a writing end that blocks.
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   pipe_ = ends[0];
   return ends[1];
 }
@@ -84,7 +85,7 @@ void OutputFile::write(std::string_view bytes) {
     const ssize_t written = ::write(file_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      // A full disk is no reason to hold the trial up.
+      // A full disk must not block the trial.
       broken_ = true;
       problem_ = "cannot write " + path_ + ": " + strerror(errno) + "; the rest is dropped";
       return;

@@ -1,5 +1,5 @@
 #pragma once
-// One of the two output streams of the trial: from a pipe into a file of bounded size.
+// Copies one of the two output streams of the trial from a pipe into a file of bounded size.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -8,10 +8,9 @@
 
 namespace attune::shim {
 
-// Keeps the beginning of what this attempt writes, up to `limit` bytes, and, when there is more,
-// the last kTail bytes: set-up and configuration stand at the beginning, the reason of a failure at
-// the end. What lies between is dropped; the pipe is emptied in any case, so that the trial never
-// waits.
+// Keeps the first `limit` bytes that this attempt writes and, if there are more, the last kTail
+// bytes: the beginning shows set-up and configuration, the end shows the reason of a failure. The
+// bytes between are dropped. The pipe is always emptied, so the trial never waits.
 class OutputFile {
  public:
   static constexpr std::size_t kTail = 64 << 10;
@@ -22,25 +21,25 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Makes the pipe; its writing end, for the trial. -1: no more descriptors.
+  // Makes the pipe and returns its writing end, for the trial. -1: no more descriptors.
   int make_pipe();
-  int pipe() const { return pipe_; }  // the reading end; -1 when there is nothing to wait for
+  int pipe() const { return pipe_; }  // the reading end; -1 if there is nothing to wait for
 
-  // Hears all that is taken from now on.
+  // The listener gets all bytes that are taken from now on.
   void set_listener(std::function<void(std::string_view)> listener) {
     listener_ = std::move(listener);
   }
 
-  // Takes up to 64 KiB from the pipe; false when nothing (more) is there for now.
+  // Takes up to 64 KiB from the pipe. Returns false if there is nothing (more) for now.
   bool take();
-  // Takes what is in the pipe now, and not what comes meanwhile.
+  // Takes what is in the pipe now, but not what comes meanwhile.
   void take_present();
-  // Writes what is kept of the end. Call it once, last.
+  // Writes the kept end. Call it once, as the last function.
   void finish();
 
-  // What the user should know, each text once; empty: nothing new.
+  // A problem for the user; each is returned once. Empty: nothing new.
   std::string problem();
-  // The last bytes that were taken, at most 500: what a helper program says before it gives up.
+  // The last bytes that were taken, at most 500: the message of a helper program that fails.
   const std::string& recent() const { return recent_; }
 
  private:
@@ -53,7 +52,7 @@ class OutputFile {
   int pipe_ = -1;
   std::uint64_t limit_;
   std::uint64_t kept_ = 0;     // bytes at the beginning
-  std::uint64_t dropped_ = 0;  // of the rest, those that left the tail
+  std::uint64_t dropped_ = 0;  // bytes between the beginning and the tail
   std::string tail_;           // up to twice kTail, so that it is cut rarely
   std::string recent_;
   std::string problem_;

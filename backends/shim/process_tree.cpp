@@ -31,7 +31,7 @@ bool read_process(pid_t pid, Process& process) {
   ::close(fd);
   if (size <= 0) return false;
   text[size] = '\0';
-  // The name, in parentheses, may hold anything, parentheses too: look for the last one.
+  // The name, in parentheses, may contain anything, parentheses too: look for the last one.
   const char* field = strrchr(text, ')');
   if (field == nullptr || ::strlen(field) < 4) return false;
   process.pid = pid;
@@ -43,7 +43,7 @@ bool read_process(pid_t pid, Process& process) {
   return true;
 }
 
-// Not /proc/PID/task/*/children: kernels are built without it.
+// Not from /proc/PID/task/*/children, because some kernels are built without it.
 std::vector<Process> all_processes() {
   std::vector<Process> processes;
   DIR* folder = ::opendir("/proc");

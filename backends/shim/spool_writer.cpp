@@ -27,7 +27,7 @@ bool SpoolWriter::append(const char* type, std::string_view body) {
   const int length =
       ::snprintf(header, sizeof header, "%s %.6f %zu\n", type, offset_ + steady_(), body.size());
   char end = '\n';
-  // One call: a shim that is killed between records leaves no torn one.
+  // One system call, so that a shim that is killed between records leaves no torn one.
   const iovec parts[] = {{header, static_cast<std::size_t>(length)},
                          {const_cast<char*>(body.data()), body.size()},
                          {&end, 1}};
@@ -41,7 +41,7 @@ bool SpoolWriter::append(const char* type, std::string_view body) {
     return true;
   }
   error_ = written < 0 ? errno : ENOSPC;
-  // A part of a record would hide all that follow.
+  // Removes the part that was written: it would make all following records unreadable.
   (void)!::ftruncate(fd_, size_);
   return false;
 }

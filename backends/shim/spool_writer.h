@@ -7,27 +7,28 @@
 
 namespace attune::shim {
 
-double unix_time();     // seconds since 1970-01-01 UTC; somebody may set it
-double boot_seconds();  // since the boot; nobody can
+double unix_time();     // seconds since 1970-01-01 UTC; somebody may set this clock
+double boot_seconds();  // seconds since the boot; nobody can set this clock
 
 class SpoolWriter {
  public:
   using Now = double (*)();
-  // `fd`: borrowed, open for appending, of an empty file.
+  // `fd`: of an empty file, open for appending; the caller keeps it open.
   explicit SpoolWriter(int fd, Now wall = unix_time, Now steady = boot_seconds)
       : fd_(fd), steady_(steady), offset_(wall() - steady()) {}
 
-  // Whole or not at all; false when it could not be written (the disk is full).
+  // Appends a record, whole or not at all. Returns false if it could not be written (the disk is
+  // full).
   bool append(const char* type, std::string_view body);
 
-  // Whether what hindered the last append() may pass: a disk that is full, or over a quota, a limit
-  // of the files of a process, a device that fails.
+  // Whether the reason of the last failure of append() may go away: a full disk, a quota, a
+  // process's limit of file sizes, a failing device.
   bool may_pass() const;
 
  private:
   int fd_;
   Now steady_;
-  double offset_;   // to the wall clock as it was at the beginning: times of records never jump
+  double offset_;   // from steady_ to the wall clock at the beginning, so that times never jump
   int error_ = 0;   // of the last append()
   off_t size_ = 0;  // of whole records
 };

@@ -26,10 +26,11 @@
 namespace attune::shim {
 namespace {
 
-// While children are left that were sent SIGKILL, and no signal comes: one may have been forked
+// How often to sweep again while children are left and no signal comes: one may have been forked
 // just when /proc was read.
 constexpr std::uint64_t kSweepMs = 100;
-constexpr int kNoWatchMs = 1000, kRoomMs = 1000;  // a spool that is full is tried again so often
+// How often to look at metrics that the kernel does not watch, and to try a full spool again.
+constexpr int kNoWatchMs = 1000, kRoomMs = 1000;
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
@@ -67,7 +68,7 @@ Supervisor::Supervisor(const Options& options)
       oom_file_(oom_file(options.memory_events)),
       oom_kills_(oom_kills(oom_file_)) {
   if (options.patterns.empty() && !options.tune_metric) metrics_.emplace(options.folder, spool_);
-  ::fcntl(spool::kDescriptor, F_SETFD, FD_CLOEXEC);  // the lock is ours, not the trial's
+  ::fcntl(spool::kDescriptor, F_SETFD, FD_CLOEXEC);  // the trial must not inherit the lock
   sigset_t all, taken;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -98,7 +99,7 @@ bool Supervisor::run() {
   return insist([this] { return write_exit(); });
 }
 
-// What a trial has done in hours is not given up for a disk that is full for a while.
+// Retries a write as long as a full disk may recover: hours of a trial's work depend on it.
 bool Supervisor::insist(const std::function<bool()>& write) {
   while (!write()) {
     if (given_up_ || !spool_.may_pass()) return false;
@@ -123,7 +124,7 @@ void Supervisor::run_command() {
   for (const LinePattern& pattern : options_.patterns)
     lines_.add_pattern(pattern.regex, pattern.stream);
   if (options_.tune_metric) lines_.use_tune_metric();
-  if (lines_.wanted()) {  // what helpers have printed before is no result
+  if (lines_.wanted()) {  // from here on: what helper programs printed before is no result
     out_.set_listener([this](std::string_view bytes) { lines_.feed(OutputStream::out, bytes); });
     err_.set_listener([this](std::string_view bytes) { lines_.feed(OutputStream::err, bytes); });
   }
@@ -146,16 +147,16 @@ void Supervisor::spawn(char* const* arguments, bool trial) {
       return;
     }
     spool_.append(spool::kProblem, what);
-    code_ = 127;  // as a shell says it
+    code_ = 127;  // the code with which a shell says this
     phase_ = Phase::ending;
     sweep();
     return;
   }
-  ::setpgid(child_, child_);  // also done by the child: whoever is first
+  ::setpgid(child_, child_);  // the child does this too: whoever is first
 }
 
 void Supervisor::become(char* const* arguments, bool trial, int out, int err) const {
-  ::close(spool::kDescriptor);  // before anything else: see the lock in spool.h
+  ::close(spool::kDescriptor);  // before anything else, because it holds the lock: see spool.h
   ::setpgid(0, 0);
   ::dup2(out, 1);
   ::dup2(err, 2);
@@ -165,14 +166,14 @@ void Supervisor::become(char* const* arguments, bool trial, int out, int err) co
       limit.rlim_cur = options_.files;
       ::setrlimit(RLIMIT_NOFILE, &limit);
     }
-    // When memory runs out, a trial is what can be spared: not its shim, not the manager.
+    // When memory runs out, the kernel should kill a trial, and not its shim or the manager.
     const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
       (void)!::write(fd, "500", 3);
       ::close(fd);
     }
   }
-  if (!trial) {  // of a write that fails it is to say so, in words that are known
+  if (!trial) {  // a helper must report a failed write, in a text that is known
     ::signal(SIGXFSZ, SIG_IGN);
     ::setenv("LC_ALL", "C", 1);
   }
@@ -221,7 +222,8 @@ void Supervisor::on_signals() {
       on_stop(signal);
     }
   }
-  reap();  // also when only a stop came: signals of one number are merged, and a look is cheap
+  // Even if only a stop came: pending signals of one number are merged, and a look is cheap.
+  reap();
 }
 
 void Supervisor::on_stop(int signal) {
@@ -231,7 +233,7 @@ void Supervisor::on_stop(int signal) {
       killed_ = true;
       sweep();
     }
-    return;  // else its end is being written already
+    return;  // otherwise its end is being written already
   }
   if (!std::exchange(stopping_, true)) {
     take_unread();
@@ -253,8 +255,8 @@ void Supervisor::on_stop(int signal) {
   arm(options_.grace_ms);
 }
 
-// What the trial wrote until it was told to stop was not late, only unread. Without the end of its
-// line it is no report yet.
+// What the trial wrote before it was told to stop is not late, only unread. A line without its end
+// is no report yet.
 void Supervisor::take_unread() {
   if (metrics_) metrics_->drain();
   if (!lines_.wanted()) return;
@@ -266,7 +268,7 @@ void Supervisor::arm(std::uint64_t milliseconds) {
   itimerspec when{};
   when.it_value.tv_sec = static_cast<time_t>(milliseconds / 1000);
   when.it_value.tv_nsec = static_cast<long>(milliseconds % 1000) * 1'000'000;
-  if (milliseconds == 0) when.it_value.tv_nsec = 1;  // 0 would switch it off
+  if (milliseconds == 0) when.it_value.tv_nsec = 1;  // 0 would disarm the timer
   ::timerfd_settime(timer_, 0, &when, nullptr);
 }
 
@@ -279,7 +281,8 @@ void Supervisor::reap() {
     }
     if (info.si_pid == 0) break;
     const bool main = info.si_pid == child_;
-    // While it is a zombie its number is taken, so that the group cannot be someone else's.
+    // Kills the group before the zombie is reaped: until then its number is taken, so the group
+    // cannot be someone else's.
     if (main && (!stopping_ || killed_)) ::kill(-child_, SIGKILL);
     ::waitid(P_PID, static_cast<id_t>(info.si_pid), &info, WEXITED);
     if (main)
@@ -290,8 +293,9 @@ void Supervisor::reap() {
 }
 
 bool Supervisor::in_grace() const {
-  // A shell dies of SIGTERM at once; the program that it ran has the same time to save its work.
-  // When the number of the group is a stranger's by now, we wait longer than we need, no more.
+  // A shell dies of SIGTERM at once, but the program that it ran may still need the grace period to
+  // save its work. If the group's number belongs to a stranger by now, this only waits longer than
+  // needed.
   return stopping_ && !killed_ && child_ > 0 && ::kill(-child_, 0) == 0;
 }
 
@@ -300,7 +304,7 @@ void Supervisor::on_child_end(int code, int signal) {
   if (phase_ == Phase::running || stopping_) {
     code_ = code;
     signal_ = signal;
-    // A shell says 137 when it was its child that was killed.
+    // A shell ends with 137 if its child was killed.
     const bool killed = !killed_ && (signal == SIGKILL || code == 128 + SIGKILL);
     out_of_memory_ = killed && oom_kills(oom_file_) > oom_kills_;
     phase_ = Phase::ending;

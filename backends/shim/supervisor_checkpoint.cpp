@@ -1,5 +1,5 @@
-// What comes before the command: the folder of its checkpoint, empty, or filled with an earlier
-// one.
+// Prepares the checkpoint directory before the command starts: empty, or with the content of a
+// checkpoint.
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,8 +15,8 @@
 namespace attune::shim {
 namespace {
 
-// What an earlier attempt left. Neither rm nor find follows a link. Of a folder that may not be
-// read only its owner can do away with the content, and only after giving himself the right to.
+// Removes what an earlier attempt left. Neither rm nor find follows links. If directories may not
+// be read, the owner must first give himself the right to, and only then can remove their content.
 constexpr char kClear[] = R"(
 PATH=/usr/bin:/bin
 rm -rf -- "$1" 2> /dev/null && exit
@@ -72,14 +72,14 @@ void Supervisor::on_helper_end(bool well) {
   }
 }
 
-// Of cp, which says why in its last line.
+// Whether cp failed because the disk is full; it gives the reason in its last line.
 bool Supervisor::lacks_room() const {
   const std::string said = reason();
   return std::ranges::any_of(std::array{ENOSPC, EDQUOT, EFBIG},
                              [&](int error) { return said.ends_with(strerror(error)); });
 }
 
-// From the beginning: what was copied is not whole.
+// Starts from the beginning, because the copy is incomplete.
 void Supervisor::try_again() {
   alone_ = false;
   prepare_checkpoint();
