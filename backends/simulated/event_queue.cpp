@@ -24,7 +24,7 @@ std::optional<SimulatedEvent> EventQueue::pop(double until) {
   return event;
 }
 
-// Keeps the top alive, so that next_time() is the time of something that will happen.
+// Drops removed events from the top, so that next_time() is the time of an event that will happen.
 void EventQueue::drop_removed() {
   while (!events_.empty()) {
     const auto removed = removed_.find(events_.top().trial);

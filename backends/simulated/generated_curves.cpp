@@ -13,8 +13,8 @@
 namespace attune {
 namespace {
 
-constexpr double kFloor = 0.02;      // the loss of the best configuration, trained for ever
-constexpr double kRidgeWidth = 0.3;  // of an interaction, in units of the declared ranges
+constexpr double kFloor = 0.02;      // the loss of the best configuration after infinite training
+constexpr double kRidgeWidth = 0.3;  // in units of the declared ranges
 
 double rounded(double value, double steps_per_unit) {
   return std::round(value * steps_per_unit) / steps_per_unit;
@@ -25,7 +25,7 @@ double beside(double offset, double width) {
   return 1 - std::exp(-offset * offset / (2 * width * width));
 }
 
-// Where a number lies in its declared range, in [0, 1]; nothing for what has no scale.
+// The place of a number in its declared range, in [0, 1]; nothing if the parameter has no scale.
 std::optional<double> place(const json& declared, const json& value) {
   const auto type = declared.find("_type"), range = declared.find("_value");
   if (!value.is_number() || type == declared.end() || !type->is_string() ||
@@ -50,7 +50,8 @@ std::optional<double> place(const json& declared, const json& value) {
   return std::isfinite(x) ? std::clamp((x - low) / (high - low), 0.0, 1.0) : 0;
 }
 
-// Goes over the active parameters of a configuration, in the order of the space, and adds them up.
+// Visits the active parameters of a configuration, in the order of the space, and sums up their
+// losses.
 class Landscape {
  public:
   explicit Landscape(const Rng& rng) : rng_(rng) {}
@@ -75,7 +76,7 @@ class Landscape {
   const std::string& key() const { return key_; }  // the configuration as text
 
  private:
-  // The option of a nested choice that `value` names; none: no nested choice.
+  // The option of a nested choice that `value` names; null if the parameter is no nested choice.
   static const json* chosen(const json& declared, const json& value) {
     const auto options = declared.find("_value");
     if (!value.is_object() || !value.contains("_name") || options == declared.end()) return nullptr;

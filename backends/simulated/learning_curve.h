@@ -1,5 +1,5 @@
 #pragma once
-// What a simulated trial would report: where its results come from.
+// The source of the results of simulated trials.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace attune {
 // Epochs count from 1; epoch e has index e - 1. At least one epoch.
 struct LearningCurve {
   std::vector<double> values;   // the metric after each epoch; may be NaN where training diverged
-  std::vector<double> seconds;  // how long each epoch takes, not negative; as many as values
+  std::vector<double> seconds;  // how long each epoch takes, >= 0; as many as values
 
   int epochs() const { return static_cast<int>(values.size()); }
 };

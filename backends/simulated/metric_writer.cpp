@@ -11,7 +11,7 @@
 namespace attune {
 namespace {
 
-// As Python's json writes it, always read back as a real number.
+// As Python's json writes it; it is always read back as a real number.
 std::string number_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";

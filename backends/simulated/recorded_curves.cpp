@@ -17,7 +17,7 @@ struct Row {
   json parameters;  // an object, or null when the file has none
 };
 
-// One of the parameters that the rows name, and how far apart two of its values are.
+// One of the parameters that the rows name, and the distance of two of its values.
 struct Dimension {
   std::string name;
   bool numeric = true, logarithmic = false;
@@ -26,7 +26,7 @@ struct Dimension {
   double unit(double value) const {
     if (high <= low) return value == low ? 0 : 1;
     if (!logarithmic) return (value - low) / (high - low);
-    // What is not positive is as far from all recorded values as they are from each other.
+    // A value that is not positive counts as one whole range below the lowest recorded value.
     return value > 0 ? std::log(value / low) / std::log(high / low) : -1;
   }
   double distance(const json& a, const json& b) const {

@@ -8,13 +8,13 @@
 
 namespace attune {
 
-// `text` is the file: one JSON document or JSON Lines. `name` is for messages. `metric` names the
-// key of the values; empty: the only one that holds an array of numbers.
+// `text`: the content of the file, one JSON document or JSON Lines. `name`: for messages. `metric`:
+// the key of the values; empty: the only key that holds an array of numbers.
 //
-// Rows without parameters belong to the trials in order, and a trial beyond the last row is an
-// error. Rows with parameters belong to whatever trial they are nearest to: numbers by their
-// difference on the range of the file (of logarithms where that range is positive and spans a
-// factor of 100 or more), anything else by equality; the first of several.
+// Rows without parameters belong to the trials in order; a trial beyond the last row is an error.
+// Rows with parameters: each trial gets the nearest row, the first of several. Numbers are compared
+// by their difference, in units of the range in the file (of logarithms if that range is positive
+// and spans a factor of 100 or more); everything else by equality.
 Result<std::unique_ptr<CurveSource>> recorded_curves(std::string_view text, const std::string& name,
                                                      const std::string& metric = "");
 

@@ -18,7 +18,8 @@ using Kind = SimulatedEvent::Kind;
 int last_epoch(const json& parameters, const LearningCurve& curve) {
   const auto budget = parameters.find("TRIAL_BUDGET");
   if (budget == parameters.end() || !budget->is_number()) return curve.epochs();
-  // Compared as double: the number may be too large for an int, or NaN, which is no limit.
+  // Compared as doubles, because the number may be too large for an int, or NaN, which sets no
+  // limit.
   const double epochs = budget->get<double>();
   return epochs < curve.epochs() ? static_cast<int>(std::max(1.0, epochs)) : curve.epochs();
 }
@@ -28,18 +29,18 @@ int last_epoch(const json& parameters, const LearningCurve& curve) {
 struct SimulatedBackend::Trial {
   std::string job_id;
   std::int64_t sequence = 0;
-  int done = 0;  // epochs in its state: what a checkpoint keeps
+  int done = 0;  // finished epochs in its state, which a checkpoint keeps
 
   // The attempt that runs, or ran last.
   std::uint64_t start = 0;  // its key in busy_
   bool busy = false;        // until its TrialFinished was fetched
   bool over = true;
-  std::optional<Ending> told;  // to stop or to pause
+  std::optional<Ending> told;  // whether, and how, it was told to end
   std::string checkpoint;      // to start from
   LearningCurve curve;
-  int first = 0, last = 0;          // epochs: done before it, and at its end
-  int dies_at = 0;                  // 0: it does not
-  Ending fate = Ending::succeeded;  // how it ends by itself
+  int first = 0, last = 0;          // finished epochs before the attempt, and at its end
+  int dies_at = 0;                  // the epoch in which it fails or is lost; 0: never
+  Ending fate = Ending::succeeded;  // how it ends if it is not told to
   double begun = 0;                 // when it was started
   MetricWriter metrics;
 };
@@ -122,7 +123,7 @@ Result<TrialBackend::Adoption> SimulatedBackend::adopt(const TrialStart& start, 
 
 void SimulatedBackend::handle(const SimulatedEvent& event) {
   Trial& trial = *trials_.at(event.trial);
-  // A checkpoint can be beyond the end of a curve: what is left is its last value.
+  // A checkpoint may be beyond the end of the curve; then the last value counts.
   const auto index = static_cast<std::size_t>(std::clamp(event.epoch, 1, trial.curve.epochs()) - 1);
   switch (event.kind) {
     case Kind::start:
@@ -134,8 +135,8 @@ void SimulatedBackend::handle(const SimulatedEvent& event) {
                                              trial.curve.seconds[index]));
       break;
     case Kind::end:
-      // A pause right after the last epoch is common (a rung, a budget): it must not depend on
-      // whether the trial would have ended within delays.stop.
+      // A pause right after the last epoch is common (a rung, a budget). Its result must not depend
+      // on whether the trial would have ended within delays.stop.
       if (trial.told) return;
       if (trial.fate == Ending::succeeded) {
         report(trial, trial.metrics.final(final_value(trial, index), event.epoch));
@@ -204,7 +205,8 @@ SimulatedBackend::Trial* SimulatedBackend::running(const std::string& job_id) {
 }
 
 void SimulatedBackend::end_soon(Trial& trial, Ending how, double delay) {
-  // Asked twice: a pause may become a stop, and a kill comes sooner; the rest changes nothing.
+  // If it was told to end before: a pause may become a stop, and a kill comes sooner; any other
+  // request changes nothing.
   const bool again = trial.told.has_value();
   if (!again || how == Ending::stopped) trial.told = how;
   if (!again || delay == 0) queue_.push(clock_.now() + delay, trial.sequence, Kind::stop);

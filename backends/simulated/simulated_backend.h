@@ -1,15 +1,16 @@
 #pragma once
-// Trials that only take virtual time: what they report comes from learning curves. After the
-// simulator of Syne Tune, except that no call here lets time pass.
+// Simulates trials in virtual time; their reports come from learning curves. After the simulator of
+// Syne Tune, except that no call here lets time pass.
 //
 // Nothing happens by itself. advance() moves the clock to the next event, and everything that is
-// due then becomes fetchable; calls are answered at the time of the call. So there is no wake
-// function: whoever calls asks ready(). Everything is a function of options, curves and calls.
+// due then can be fetched. Calls take effect at the present time of the clock. So there is no wake
+// function: the owner asks ready(). Everything follows from the options, the curves and the calls.
 //
-// A trial runs epochs. After each it reports its metric, at the end a FINAL one. It keeps its state
-// in its folder after every epoch whose report counted, so a checkpoint is the number of epochs
-// done; an attempt that starts from one goes on with the next epoch of its own configuration's
-// curve. A parameter TRIAL_BUDGET is the number of epochs after which the trial ends.
+// A trial runs epochs. After each epoch it reports its metric, and at the end a FINAL one. After
+// each epoch whose report was not late it saves its state, so a checkpoint is the number of
+// finished epochs. An attempt that starts from a checkpoint continues with the next epoch of its
+// own configuration's curve. A parameter TRIAL_BUDGET is the number of epochs after which the trial
+// ends.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -26,20 +27,21 @@
 namespace attune {
 
 struct SimulatedBackendOptions {
-  std::string metric = "default";  // what the result is called
+  std::string metric = "default";  // the name of the result
   Resources capacity;
 
-  // Virtual seconds from 0: from start() to the first epoch, from an epoch's end to its report,
-  // from the last report to the end, from stop() or pause() to the end.
+  // Virtual seconds, >= 0: from start() to the first epoch; from an epoch's end to its report; from
+  // the last report to the end; from stop() or pause() to the end.
   struct Delays {
     double start = 0.05, report = 0.05, end = 0.05, stop = 0.05;
   } delays;
 
-  // Shares of attempts that die by themselves. Each attempt is drawn for itself, so a retry may
-  // succeed; the same attempt of the same trial has the same fate in each run with this seed.
+  // Shares of attempts that fail, or are lost, by themselves. The fate of each attempt is drawn
+  // separately, so a retry may succeed. The same attempt of the same trial has the same fate in
+  // each run with this seed.
   struct Failures {
     double fail_rate = 0, lost_rate = 0;  // their sum is at most 1
-    std::optional<int> epoch;             // which is not finished any more; none: drawn
+    std::optional<int> epoch;             // the epoch that it does not finish; none: drawn
   } failures;
   std::uint64_t seed = 0;
 
@@ -51,24 +53,24 @@ struct SimulatedBackendOptions {
 
 class SimulatedBackend final : public TrialBackend {
  public:
-  // The clock stands still but for advance() and what its owner does; it outlives the backend.
+  // Only advance() and the clock's owner move the clock. The clock must outlive the backend.
   SimulatedBackend(SimulatedBackendOptions options, std::unique_ptr<CurveSource> curves,
                    ManualClock& clock);
   ~SimulatedBackend() override;
 
   bool ready() const { return !fetchable_.empty(); }  // there is something to fetch
-  // When something happens next, on the clock's now(); nothing: no trial runs.
+  // The time of the next event, on the clock's now(); nothing if no trial runs.
   std::optional<double> next_time() const { return queue_.next_time(); }
-  // To next_time(), handling all that is due then; false, and nothing changes, when there is none.
+  // Moves the clock to next_time(), and handles all that is due then. Returns false, and changes
+  // nothing, if there is no event.
   bool advance();
 
   void set_path(const std::filesystem::path& directory) override { directory_ = directory; }
   Resources capacity() const override { return options_.capacity; }
   Result<void> start(const TrialStart& trial) override;
-  // A simulated trial dies with the process that simulates it: always lost.
+  // Always lost: a simulated trial dies with the process that simulates it.
   Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) override;
-  // From now on it takes delays.stop until the attempt has ended; what it still reports is late
-  // and not part of its state.
+  // The attempt ends after delays.stop. What it still reports is late, and not part of its state.
   void stop(const std::string& job_id) override;
   void pause(const std::string& job_id) override;
   void kill_all() override;
@@ -79,7 +81,7 @@ class SimulatedBackend final : public TrialBackend {
   void delete_checkpoint(const std::string& checkpoint) override;
   void release(const std::string& job_id) override;
   std::vector<TrialEvent> fetch_status_results() override;
-  // Where a real trial would have it: there is no such file.
+  // The path that a real trial's file would have. There is no such file.
   std::filesystem::path stderr_path(const std::string& job_id) const override;
 
  private:
@@ -102,9 +104,10 @@ class SimulatedBackend final : public TrialBackend {
   EventQueue queue_;
   std::unordered_map<std::string, std::int64_t> sequences_;          // by job id
   std::unordered_map<std::int64_t, std::unique_ptr<Trial>> trials_;  // by sequence
-  std::map<std::uint64_t, std::int64_t> busy_;                       // by start: the starting order
+  // By the number of the start: in the order of starting.
+  std::map<std::uint64_t, std::int64_t> busy_;
   std::uint64_t starts_ = 0;
-  std::map<std::string, int> checkpoints_;  // epochs done
+  std::map<std::string, int> checkpoints_;  // finished epochs
   std::vector<TrialEvent> fetchable_;
 };
 

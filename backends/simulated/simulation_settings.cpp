@@ -109,7 +109,7 @@ Result<std::unique_ptr<CurveSource>> make_curves(const SimulationSettings& setti
   if (settings.curves.empty()) return generated_curves(settings.generated);
   std::error_code error;
   std::ifstream file(settings.curves, std::ios::binary);
-  // Reading a directory, which opens like a file, throws.
+  // A directory can be opened like a file, but reading it throws.
   if (!file.is_open() || std::filesystem::is_directory(settings.curves, error))
     return fail(fmt::format("simulation: cannot read {}", settings.curves.string()));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -1,6 +1,6 @@
 #pragma once
-// What the user says about a simulation: the section `simulation` of an experiment file. Its keys
-// are in docs/simulate.md.
+// The user's settings of a simulation: the section `simulation` of an experiment file.
+// docs/simulate.md lists its keys.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -13,29 +13,30 @@
 namespace attune {
 
 struct SimulationSettings {
-  SimulatedBackendOptions backend;   // without the capacity, which is no matter of the section
+  SimulatedBackendOptions backend;   // without the capacity, which is not in this section
   GeneratedCurvesOptions generated;  // used when there is no file of curves
-  std::filesystem::path curves;      // recorded ones; empty: none
-  std::string metric;                // its key in there; empty: the only one
+  std::filesystem::path curves;      // the file of recorded ones; empty: none
+  std::string metric;                // its key in that file; empty: the only one
 };
 
-// What the rest of the experiment file says.
+// Values from the rest of the experiment file.
 struct SimulatedExperiment {
   json search_space;
   std::string objective = "default";  // the metric that trials report
   bool maximize = false;
-  std::uint64_t seed = 0;           // used where the section has none of its own
+  std::uint64_t seed = 0;           // used if the section has no seed
   std::filesystem::path directory;  // that paths are relative to
 };
 
-// `section` checked, with defaults; null counts as {}. Errors name the key and what is accepted.
+// Checks `section` and fills in defaults; null counts as {}. Errors name the key and what is
+// accepted.
 Result<SimulationSettings> read_simulation(const json& section,
                                            const SimulatedExperiment& experiment);
 
-// All that is wrong with the section, which no other part of an experiment can mend.
+// All that is wrong with the section itself, whatever the rest of the experiment file says.
 std::vector<ArgumentFlaw> simulation_flaws(const json& section);
 
-// Reads the file of curves, if any.
+// Reads the file of curves, or generates them if there is none.
 Result<std::unique_ptr<CurveSource>> make_curves(const SimulationSettings& settings);
 
 }  // namespace attune
