@@ -119,11 +119,13 @@ class TrialBackend {
   // Takes over an attempt that an earlier manager started. `position` is that of the last report
   // that the earlier manager stored, 0 for none.
   enum class Adoption {
-    taken,        // it runs or has ended: events follow, reports from `position` on; where it was
-                  // not counted meanwhile how long it runs, a TrialPlace says so first
+    // It runs or has ended. Events follow, and reports from `position` on. If nobody has counted
+    // meanwhile how long it runs, a TrialPlace comes first and says so.
+    taken,
     not_started,  // the earlier start() did not get far enough: nothing ran
-    lost,         // it ran, and how it ended is unknown; reports from `position` on follow, and
-                  // TrialFinished{lost}
+    // It ran, and how it ended is unknown. Reports from `position` on follow, and
+    // TrialFinished{lost}.
+    lost,
   };
   virtual Result<Adoption> adopt(const TrialStart& trial, std::uint64_t position) = 0;
 

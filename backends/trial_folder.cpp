@@ -94,6 +94,8 @@ Result<void> TrialFolder::write(const std::string& name, std::string_view text,
                                 bool executable) const {
   std::string last = name;
   const UniqueFd folder = TRY(enter(last, true));
+  // Writes a temporary file and renames it, so that a reader finds the old file or the whole new
+  // one.
   const std::string temporary = std::string(kReservedPrefix) + "new";
   ::unlinkat(folder.get(), temporary.c_str(), 0);
   const UniqueFd fd = TRY(open_file(folder.get(), temporary, O_WRONLY | O_CREAT | O_EXCL));
@@ -146,6 +148,7 @@ Result<UniqueFd> TrialFolder::create_spool(int attempt) const {
   if (status.st_size == 0) return fd;
   if (::renameat(fd_.get(), name.c_str(), fd_.get(), (name + ".forgotten").c_str()) != 0)
     return cannot("rename", path_ / name);
+  // The name is free now.
   return create_spool(attempt);
 }
 

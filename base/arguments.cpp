@@ -91,6 +91,7 @@ json resolve_all(const Path& path, const std::vector<Argument>& declared, const 
 json resolve_one(const Path& path, const Argument& argument, const json* given,
                  std::vector<ArgumentFlaw>& flaws) {
   const json& value = given ? *given : argument.fallback;
+  // null stays null only where it is the default.
   if (value.is_null() && argument.fallback.is_null()) return json();
   if (argument.type == Argument::Type::object && (value.is_null() || value.is_object()))
     return resolve_all(path, argument.members, value, flaws);

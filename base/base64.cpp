@@ -60,6 +60,7 @@ Result<std::string> base64_decode(std::string_view text) {
     if (held >= 8) {
       held -= 8;
       *to++ = static_cast<char>(bits >> held & 0xffU);
+      // What is left at the end are unused bits: they must be 0.
       bits &= (1U << held) - 1;
     }
   }

@@ -212,10 +212,11 @@ Result<json> parse_json(std::string_view text, const JsonLimits& limits,
     restore(value);
     return value;
   }
-  try {  // once more for the place and the reason, which only the throwing form tells
+  try {  // parses again: only the throwing form says where and why
     return json::parse(text);
   } catch (const json::parse_error& error) {
-    const std::string_view what = error.what();  // is only made shorter for the reader
+    // Shortened for the reader; nothing is decided by it.
+    const std::string_view what = error.what();
     const auto colon = what.rfind("; ");
     const std::size_t at = error.byte > 0 ? error.byte - 1 : 0;
     if (wrong_at != nullptr) *wrong_at = at;

@@ -32,6 +32,8 @@ Result<json> value_at(const json& object, std::string_view key) {
 }
 
 json save_numbers(std::span<const double> numbers) {
+  // Bytes are copied as they lie in memory, so states are portable only between little-endian
+  // machines.
   static_assert(std::endian::native == std::endian::little);
   std::string bytes(numbers.size_bytes(), '\0');
   if (!numbers.empty()) std::memcpy(bytes.data(), numbers.data(), bytes.size());

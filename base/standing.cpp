@@ -18,12 +18,14 @@ bool several(std::span<const Objective> objectives) {
 double to_minimise(double reported, const Objective& objective) {
   const double sign = objective.maximize ? -1 : 1;
   if (!objective.limit) return sign * reported;
+  // The difference of two doubles may overflow.
   return std::clamp(sign * reported - sign * *objective.limit, -kMost, kMost);
 }
 
 double violation(std::span<const double> result, std::size_t objectives) {
   double sum = 0;
   for (const double excess : result.subspan(objectives)) {
+    // A result that keeps a limit by far must not make up for one that it breaks.
     sum = std::min(sum + std::max(excess, 0.0), kMost);
   }
   return sum;

@@ -8,8 +8,8 @@
 
 namespace attune {
 
-// The daemon's own number for one proposed configuration; not the manager's parameter_id. Negative
-// numbers are trials that were not proposed here.
+// The daemon's own number of a proposed configuration; it is not the manager's parameter_id. Trials
+// that were not proposed here have negative numbers.
 using TrialId = std::int64_t;
 inline constexpr TrialId kImportedTrial = -1;  // every imported outcome carries this id
 
@@ -17,7 +17,7 @@ inline constexpr TrialId kImportedTrial = -1;  // every imported outcome carries
 // ("default" unless the experiment names it).
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-// One intermediate result. step counts from 0; resource, time and cost are metrics.
+// One intermediate result. `step` counts from 0. Resource, time and cost are metrics, too.
 struct Report {
   TrialId trial = 0;
   std::int64_t step = 0;

@@ -32,8 +32,8 @@ constexpr std::array kTurns = {region, process, region, process, region, estimat
 // With so many running trials (the one that is asked for not counted), the estimator has no turns.
 constexpr std::size_t kMany = 3;
 constexpr std::int64_t kMostProposed = std::int64_t{1} << 53;  // the largest count in a saved state
-constexpr std::size_t kMostDimensions =
-    100;  // with more, a fit of a Gaussian process takes seconds
+// With more, a fit of a Gaussian process takes seconds.
+constexpr std::size_t kMostDimensions = 100;
 
 class Auto final : public Tuner {
  public:

@@ -99,7 +99,7 @@ class Evolution final : public Tuner {
 };
 
 Answer Evolution::child(TrialId id) {
-  // The first two of a shuffled population.
+  // Draws two different members.
   const std::size_t n = population_.size();
   std::size_t winner = rng_.index(n);
   std::size_t loser = winner;
@@ -109,7 +109,8 @@ Answer Evolution::child(TrialId id) {
     if (population_[winner].loss > population_[loser].loss) std::swap(winner, loser);
   }
 
-  // A child that breaks a constraint would be replaced by a random individual.
+  // mutated() avoids constraints: a child that breaks one is withdrawn, and a random individual
+  // replaces it.
   Point next = mutated(space_, dedup_, population_[winner].point, rng_);
   auto point = dedup_(std::move(next));
   if (!point) return Exhausted{};

@@ -12,17 +12,17 @@ constexpr std::array<std::string_view, 10> kBefore = {"if",    "then",  "else", 
 constexpr std::array<std::string_view, 2> kWrappers = {"command", "builtin"};
 constexpr std::array<std::string_view, 5> kDeclare = {"declare", "typeset", "local", "readonly",
                                                       "export"};
-// Their arguments are names of variables, possibly with subscripts.
+// Commands whose arguments are names of variables, possibly with subscripts.
 constexpr std::array<std::string_view, 5> kNames = {"read", "unset", "mapfile", "readarray",
                                                     "getopts"};
 constexpr std::array<std::string_view, 3> kWithName = {"printf", "test", "["};  // behind -v
 constexpr std::array<std::string_view, 7> kCompare = {"-eq", "-ne", "-lt", "-le",
                                                       "-gt", "-ge", "-v"};
 
-// Their arguments are code, or files of code.
+// Commands whose arguments are code, or files of code.
 constexpr std::array<std::string_view, 9> kRun = {"eval",  "source", ".",  "compgen", "complete",
                                                   "alias", "bind",   "fc", "enable"};
-// Shells run their values: before each prompt or line, or when another shell starts.
+// Variables whose values shells run: before each prompt or line, or when another shell starts.
 constexpr std::array<std::string_view, 7> kRunVariables = {
     "PS0", "PS1", "PS2", "PS4", "ENV", "BASH_ENV", "PROMPT_COMMAND"};
 
@@ -230,7 +230,7 @@ std::size_t ShellScanner::in_code(std::string_view rest) {
   const bool redirects = (c == '<' || c == '>') && !command().test;
   constexpr std::string_view kDigits = "0123456789";
   if (redirects && command().word.find_first_not_of(kDigits) == std::string::npos)
-    command().word.clear();  // of a descriptor
+    command().word.clear();  // the word was the number of a descriptor
   const bool duplicates = c == '&' && command().redirects && command().word.empty();  // 2>&1
   constexpr std::string_view kBetweenCommands = "\n;&|()";
   if (kBetweenCommands.find(c) != std::string_view::npos && !duplicates) end_command();

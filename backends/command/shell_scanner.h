@@ -44,22 +44,23 @@ class ShellScanner {
   struct Command {
     std::string word{};      // so far, without its quotes
     bool begun = false;      // its own first word has passed
-    bool declares = false;   // declare and its like
+    bool declares = false;   // it is declare or the like
     bool evaluates = false;  // its arguments are arithmetic
     bool traps = false, names = false;
-    bool runs = false;                          // its arguments, as code
-    bool with_name = false, name_next = false;  // an option -v, and now
-    bool redirects = false;                     // the next word is the target of a redirection
-    bool test = false;                          // [[...]]; of the part between && and ||:
+    bool runs = false;  // its arguments are code
+    // Its option -v takes a name (with_name); that name is the next word (name_next).
+    bool with_name = false, name_next = false;
+    bool redirects = false;  // the next word is the target of a redirection
+    bool test = false;       // inside of [[...]]; the next two are of the part between && and ||
     bool compares = false, has_value = false;
   };
   struct Nesting {
     Context context;
     Part part = Part::none;
-    char close = ')';      // of an arithmetic one
+    char close = ')';      // of an arithmetic expression: what ends it
     int open = 0;          // open brackets whose closing ones do not end it
-    int list = 0;          // the one of name=(...), when one is open
-    bool started = false;  // the name of ${...}
+    int list = 0;          // `open` at the bracket of name=(...), while that is open
+    bool started = false;  // the name in ${...} has begun
     Command command{};
   };
 

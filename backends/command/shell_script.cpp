@@ -45,6 +45,7 @@ Result<ShellScript> shell_script(const std::string& command, const ParameterName
       text += piece.text;
       continue;
     }
+    // In a comment, or behind a backslash, it is text.
     if (scanner.at_text()) {
       const std::string same = "{" + piece.text + "}";
       scanner.take(std::string_view(same).substr(1));
@@ -58,8 +59,10 @@ Result<ShellScript> shell_script(const std::string& command, const ParameterName
     text += reference(scanner.now(), fmt::format("__attune_{}", number));
     scanner.take_value();
     newest = piece.text;
+    // take_value() knows the value's place in its command.
     if (!scanner.evaluated().empty()) break;
   }
+  // Text behind the value, such as -gt in [[...]], may show that the shell evaluates it.
   if (const auto place = scanner.evaluated(); !place.empty() && !newest.empty())
     return evaluated(newest, place);
   if (scanner.here_document() && !script.parameters.empty()) {

@@ -97,6 +97,8 @@ void GpuRotation::release(const std::string& trial) {
   for (const GpuName& device : found->devices) {
     double& load = state_[device].load;
     load = std::max(0.0, load - found->share);
+    // Sums of shares such as 0.1 leave rounding errors, but a free device must have a load of
+    // exactly 0.
     if (load < 1e-9) load = 0;
   }
   assigned_.erase(found);

@@ -10,6 +10,7 @@ namespace {
 
 std::string exit_text(const AttemptFacts::Exit& exit) {
   std::string text = to_text(ExitStatus{exit.code, exit.signal});
+  // A shell turns the end of its child by a signal into an exit code.
   const int signal = exit.code - 128;
   if (signal > 0 && signal < 65) {
     text += fmt::format(", which a shell gives for signal {} ({})", signal, strsignal(signal));
@@ -31,6 +32,8 @@ TrialFinished end_of_attempt(const AttemptFacts& facts, std::optional<Ending> wa
   end.cpu_seconds = exit.cpu_seconds;
   end.max_rss = exit.max_rss;
   end.detail = exit_text(exit);
+  // In this order: an attempt whose checkpoint could not be restored never ran, whatever it was
+  // told; and what was told to end counts so, however it ended.
   if (facts.restore_error) {
     end.how = Ending::restore_failed;
     end.detail = *facts.restore_error;

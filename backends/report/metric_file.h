@@ -50,15 +50,16 @@ class MetricParser {
  private:
   void consume(std::size_t n);
   bool too_much() const { return garbage_ > kMaxGarbage || failed_ > kMaxFailed; }
-  // Consumes `size` bytes, of which the one at `at` is the first that is wrong.
+  // Consumes `size` bytes and makes the error; the byte at index `at` of them is the first wrong
+  // one.
   std::unexpected<Error> broken(std::size_t at, std::size_t size, const std::string& what);
 
   std::string buffer_;
-  std::size_t begin_ = 0;  // of what is not consumed
+  std::size_t begin_ = 0;  // first byte in buffer_ that was not consumed
   std::uint64_t offset_;   // of begin_ in the file
   bool quiet_ = false;     // an error was reported: no more of them until the next record
   bool finished_ = false;
-  bool ignoring_ = false;  // the rest of the file
+  bool ignoring_ = false;  // the rest of the file is ignored
   int errors_ = 0;
   std::uint64_t garbage_ = 0;  // bytes that belong to no record
   std::uint64_t failed_ = 0;   // bytes of wrong records, counted each time they are read

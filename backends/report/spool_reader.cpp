@@ -108,6 +108,7 @@ std::optional<SpoolRecord> SpoolParser::next() {
   const auto length = number<std::size_t>(header.substr(second + 1));
   if (!time || !length || *length > spool::kMaxBody) return give_up();
   const std::string_view behind = rest.substr(line + 1);
+  // The body, or the line end after it, is not there yet.
   if (behind.size() <= *length) return std::nullopt;
   if (behind[*length] != '\n') return give_up();
   begin_ += line + 1 + *length + 1;
@@ -157,6 +158,7 @@ AttemptFacts read_facts(int fd, std::size_t limit) {
 }
 
 bool is_held(int fd) {
+  // The shim holds an exclusive lock; a shared one cannot be taken beside it.
   if (::flock(fd, LOCK_SH | LOCK_NB) != 0) return true;
   ::flock(fd, LOCK_UN);
   return false;
@@ -187,6 +189,7 @@ bool SpoolReader::read(std::span<char> buffer, bool late, std::vector<TrialEvent
         "there"});
     return false;
   }
+  // The buffer is full, so there may be more in the file.
   if (size == buffer.size()) return true;
   // The incomplete record is read again later: on a full disk the shim takes back such a record and
   // writes it anew.
@@ -212,6 +215,7 @@ void SpoolReader::take(const SpoolRecord& record, bool late, std::vector<TrialEv
 void SpoolReader::take_printed(const SpoolRecord& record, bool late,
                                std::vector<TrialEvent>& events) {
   stream_ += record.body.size();
+  // An earlier manager has stored reports that end at or before position_.
   const bool wanted = stream_ > position_;
   auto value = parse_json(record.body);
   if (!value || !value->is_object()) {

@@ -15,6 +15,7 @@ constexpr std::size_t kShown = 40;     // of a text in a message
 
 std::string shown(std::string_view text) {
   std::string result(text.substr(0, kShown));
+  // The message may be shown on a terminal.
   std::ranges::replace_if(result, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
   return result;
 }

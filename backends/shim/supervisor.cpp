@@ -248,7 +248,7 @@ void Supervisor::on_stop(int signal) {
   if (now || phase_ != Phase::running) {
     killed_ = true;
     ::kill(-child_, SIGKILL);
-    arm(1);  // the rest of the tree, from the loop
+    arm(1);  // the loop then kills the rest of the tree
     return;
   }
   ::kill(-child_, SIGTERM);

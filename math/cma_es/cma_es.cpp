@@ -134,6 +134,7 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
     whitened.col(k) *= longest / length;
   }
 
+  // The weighted mean of the best steps moves the mean.
   Vector step = Vector::Zero(rows), white_step = Vector::Zero(rows);
   for (std::size_t k = 0; k < rates_.parents; ++k) {
     const auto column = static_cast<Index>(k);
@@ -148,6 +149,7 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
     }
   }
 
+  // p_sigma: the same step, made isotropic by C^(-1/2).
   const double keep = 1 - rates_.step_path;
   const double gain = std::sqrt(rates_.step_path * (1 + keep) * rates_.effective);
   auto step_path = as_vector(step_path_);
@@ -172,6 +174,8 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
   const double rest = 1 + lost - rates_.rank_one - rates_.rank_mu * rates_.weight_sum;
   Vector weights(columns);
   for (Index k = 0; k < columns; ++k) {
+    // A negative weight is scaled by the inverse squared length of its step: a long bad step could
+    // otherwise make the covariance indefinite.
     const double weight = rates_.weights[static_cast<std::size_t>(k)];
     const double square = whitened.col(k).squaredNorm();
     weights[k] = rates_.rank_mu * (weight >= 0 ? weight : weight * n / std::max(square, 1e-8));
@@ -185,6 +189,7 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
     auto covariance = as_matrix(covariance_, size);
     const Matrix change = steps * weights.asDiagonal() * steps.transpose();
     covariance = rest * covariance + rates_.rank_one * path * path.transpose() + change;
+    // Rounding must not make it unsymmetric.
     covariance = (0.5 * (covariance + covariance.transpose())).eval();
   }
   // The step grows at most by a factor of e in a generation, as in pycma: a single generation is

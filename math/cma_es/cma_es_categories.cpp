@@ -28,6 +28,7 @@ std::vector<double> CmaCategories::sample(Rng& rng) const {
   std::size_t begin = 0;
   for (const CategoryGroup& group : groups_) {
     const std::size_t end = begin + group.categories;
+    // Draws one after the other, in proportion to the probabilities of those that are left.
     for (std::size_t k = 0; k < group.chosen; ++k) {
       double total = 0;
       for (std::size_t i = begin; i < end; ++i) total += (1 - flags[i]) * probabilities_[i];

@@ -22,9 +22,12 @@ CmaRun RestartSchedule::next(Rng& rng) {
   // The results of the first run count for neither sort.
   if (large_runs_ > 0) results_[small_ ? 1 : 0] += in_run_;
   in_run_ = 0;
+  // The sort of runs that has used fewer results is next.
   small_ = rule_ == Restarts::bipop && large_runs_ > 0 && results_[1] < results_[0];
   const auto first = static_cast<double>(first_population_);
   if (small_) {
+    // Between the first population and half of the last large one, more often small; with a step
+    // between a hundredth of the first one and the whole.
     const double large = std::ldexp(first, static_cast<int>(large_runs_));
     const double u = rng.uniform();
     const double population = first * std::pow(0.5 * large / first, u * u);

@@ -1,6 +1,6 @@
 #include "math/curves/curve_fit.h"
 
-#define EIGEN_MPL2_ONLY  // not even by accident anything that is not permissive
+#define EIGEN_MPL2_ONLY  // refuses parts of Eigen under other licences
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>

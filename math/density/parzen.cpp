@@ -283,6 +283,7 @@ Parzen::Sampler::Sampler(const Parzen& parzen)
     Component& drawn = components_.emplace_back();
     drawn.mu = component.mu;
     drawn.sigma = component.sigma;
+    // The bounds, as deviations from the component's mean.
     drawn.a = (low_ - drawn.mu) / drawn.sigma;
     drawn.b = (high_ - drawn.mu) / drawn.sigma;
     drawn.whole = drawn.a < -kWhole && drawn.b > kWhole;

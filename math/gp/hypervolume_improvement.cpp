@@ -124,6 +124,7 @@ double HypervolumeImprovement::log_expectation(std::span<const double> means,
                                     : log_expected_improvement(means[j], deviations[j], edge));
     }
     for (const auto& [low, high] : axes_[j].intervals) {
+      // log(exp(a) - exp(b)) = a + log(1 - exp(b - a)), which keeps its digits when both underflow.
       const double less = at[low].value - at[high].value;
       const double log = at[high].value + (low == 0 ? 0 : log_complement(std::min(less, 0.0)));
       if (log == kNothing) {
@@ -141,6 +142,7 @@ double HypervolumeImprovement::log_expectation(std::span<const double> means,
   for (std::size_t b = 0; b < logs.size(); ++b) {
     for (std::size_t j = 0; j < k; ++j) logs[b] += shares[j][boxes_[b * k + j]].log;
   }
+  // The sum of the boxes, relative to the largest, so that it does not underflow.
   const double most = std::ranges::max(logs);
   double sum = 0;
   std::ranges::fill(by_mean, 0.0);

@@ -67,6 +67,7 @@ std::vector<double> straightened(std::span<const double> losses) {
     const double power = quarter / 4.0;
     for (std::size_t i = 0; i < y.size(); ++i) bent[i] = yeo_johnson(y[i], power);
     const double fit = -0.5 * static_cast<double>(y.size()) * std::log(variance(bent) + 1e-12);
+    // Normal around 1 with deviation 0.5.
     const double prior = -2 * (power - 1) * (power - 1);
     const double posterior = fit + (power - 1) * jacobian + prior;
     if (posterior > highest) {

@@ -36,6 +36,8 @@ std::vector<Experience> experience(const SequencePolicy& policy, const Rollout& 
                                    const ProximalSettings& settings) {
   const auto opinions = policy.opinions(rollout.sequence);
   std::vector<Experience> all(opinions.size());
+  // Backwards: each advantage is the error of the critic here, plus the discounted advantage of the
+  // next decision. The reward comes after the last one.
   double advantage = 0;
   for (std::size_t t = all.size(); t-- > 0;) {
     const bool last = t + 1 == all.size();
@@ -62,6 +64,7 @@ double proximal_loss(const SequencePolicy& policy, std::span<const Sequence* con
       const double ratio = std::exp(opinions[t].log_probability - old.log_probability);
       const double clipped = std::clamp(ratio, 1 - settings.clip, 1 + settings.clip);
       const double error = opinions[t].worth - old.worth;
+      // Where the clipped term is the smaller one, the loss does not depend on the policy any more.
       const bool moves = ratio * advantage <= clipped * advantage;
       loss += (-std::min(ratio * advantage, clipped * advantage) -
                settings.entropy * opinions[t].entropy + settings.worth * error * error / 2) /

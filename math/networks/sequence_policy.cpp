@@ -31,6 +31,7 @@ SequencePolicy::SequencePolicy(const std::vector<std::size_t>& options, std::siz
     }
     return sum;
   };
+  // The largest window whose pairs stay within the limit, by bisection.
   std::size_t window = 0;
   for (std::size_t beyond = sites_.size() + 1; window + 1 < beyond;) {
     const std::size_t middle = window + (beyond - window) / 2;
@@ -90,6 +91,8 @@ std::vector<SequencePolicy::Opinion> SequencePolicy::opinions(const Sequence& se
 void SequencePolicy::add_gradient(const Sequence& sequence, std::span<const Opinion> slopes,
                                   std::span<double> gradient) const {
   ATTUNE_CHECK(gradient.size() == weights_.size() && slopes.size() == sequence.size());
+  // The weight of an option counts in the worth of all later steps: going backwards, the sum of
+  // their slopes is its gradient.
   double later_worths = 0;
   for (std::size_t t = sequence.size(); t-- > 0;) {
     const auto& [site, option, offset] = sequence[t];
@@ -99,6 +102,8 @@ void SequencePolicy::add_gradient(const Sequence& sequence, std::span<const Opin
     const auto before = std::span(sequence).first(t);
     const std::vector<double> p = probabilities(before, site, offset);
     const double entropy = entropy_of(p);
+    // By logit k, log p has the derivative [k == option] - p_k, and the entropy -p_k (log p_k +
+    // entropy).
     std::vector<double> by_logit(p.size());
     for (std::size_t k = 0; k < p.size(); ++k) {
       const double log_p = p[k] > 0 ? std::log(p[k]) : 0;

@@ -70,8 +70,8 @@ class SequencePolicy {
     std::size_t options = 0;
     std::size_t first = 0;   // number of its first option, counted over all sites
     std::size_t oldest = 0;  // first site that it depends on
-    std::size_t pairs =
-        0;  // where its pairs begin in weights_, those of an earlier option in a row
+    // Where its pairs begin in weights_; the pairs with one earlier option are in a row.
+    std::size_t pairs = 0;
   };
 
   std::size_t worth_at(const SequenceStep& step) const {

@@ -123,6 +123,7 @@ double TanhNetwork::loss(std::span<const double> rows, std::span<const double> t
   delta /= static_cast<double>(n);
   slope.weights.noalias() = delta * a.back().transpose();
   slope.biases[0] = delta.sum();
+  // Backwards through the hidden layers; the derivative of tanh is 1 - tanh^2.
   Matrix back = output.weights.transpose() * delta;
   for (std::size_t l = widths_.size(); l-- > 0;) {
     at -= layer_size(widths[l], widths[l + 1]);
@@ -151,6 +152,8 @@ void TanhNetwork::train(std::span<const double> rows, std::span<const double> ta
   std::vector<std::size_t> order;
   std::size_t next = n;
   for (std::size_t s = 0; s < steps; ++s) {
+    // A new order when the rest is less than a batch: each observation comes once in an order, at
+    // most.
     if (next + batch > n) {
       order = shuffled(n, rng);
       next = 0;

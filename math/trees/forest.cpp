@@ -62,6 +62,7 @@ std::vector<Forest::Prediction> Forest::predict_many(std::span<const double> row
     for (std::size_t i = 0; i < count; ++i) {
       const Node& at = leaf(root, rows.data() + i * dimensions());
       Prediction& sum = all[i];
+      // Mean and variance over the trees in one pass (Welford).
       const double difference = at.value - sum.mean;
       sum.mean += difference * share;
       sum.variance += at.variance + difference * (at.value - sum.mean);

@@ -106,6 +106,7 @@ class Search {
       const double before = at.value;
       if (acquisition_.climb) ascend(at);
       sweep(at);
+      // Another round would hardly improve a point that this one has not improved.
       if (!(at.value > before + 1e-6)) break;
     }
   }

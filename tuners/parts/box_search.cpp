@@ -10,8 +10,8 @@
 namespace attune {
 namespace {
 
-constexpr double kChanged =
-    20;  // parameters that change in a candidate, on average; the paper's constant
+// Parameters that change in a candidate, on average; the paper's constant.
+constexpr double kChanged = 20;
 
 class BoxSearch {
  public:
@@ -37,6 +37,7 @@ class BoxSearch {
     for (Found& top : valued(std::move(tops))) found.push_back(std::move(top));
     std::ranges::stable_sort(found, std::greater<>(), &Found::value);
     SeenPoints reached(space_);
+    // The centre itself is no candidate, and several climbs may have reached the same top.
     reached.insert(box_.centre);
     std::erase_if(found, [&](const Found& one) { return !reached.insert(one.point); });
     return found;
@@ -72,6 +73,7 @@ class BoxSearch {
     drawn.insert(box_.centre);
     const double rate = std::min(1.0, kChanged / static_cast<double>(active.size()));
     const double one = 1 / std::max(1.0, static_cast<double>(categories));
+    // Of the categories that would change only a share does, but on average at least one.
     const double category_rate = std::max(rate * box_.share, std::min(rate, one));
     for (int k = 0; k < settings_.candidates; ++k) {
       std::vector<bool> changes(space_.params.size());
@@ -79,6 +81,7 @@ class BoxSearch {
         changes[i] = rng_.uniform() < (features_.position(i) ? rate : category_rate);
       }
       if (std::ranges::find(changes, true) == changes.end()) {
+        // A candidate must differ from the centre.
         changes[active[rng_.index(active.size())]] = true;
       }
       Point point = changed(changes);

@@ -26,8 +26,8 @@ struct CmaRunning : CmaTrial {
 };
 
 struct CmaKnown : CmaTrial {
-  static constexpr double kWorst =
-      std::numeric_limits<double>::infinity();  // the loss of a failed trial
+  // The loss of a failed trial.
+  static constexpr double kWorst = std::numeric_limits<double>::infinity();
   double loss = kWorst;
 };
 

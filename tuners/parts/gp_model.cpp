@@ -225,7 +225,7 @@ Result<void> GpModel::load(const json& state, const History& history) {
     Surrogate& surrogate =
         i < objectives_.size() ? loaded.objectives_[i] : loaded.limits_[i - objectives_.size()];
     TRY(surrogate.load(state[i], history));
-    // They are brought up to date together.
+    // update() brings all surrogates up to date together, so they must hold the same rows.
     if (!surrogate.in_step_with(loaded.objectives_.front())) {
       return fail("saved state: models of different results");
     }

@@ -167,8 +167,8 @@ std::vector<double> targets(const History& history, std::span<const std::size_t>
   const std::vector<double> usable = scaled(values, scale);
   std::vector<double> sorted = usable;
   std::ranges::sort(sorted);
-  const double least =
-      scale == Scale::limit ? 1 : sorted.front();  // the least bad target of a failed trial
+  // The least bad target of a failed trial.
+  const double least = scale == Scale::limit ? 1 : sorted.front();
   const double worst = std::max(sorted.back(), least);
   const double upper = sorted[3 * (sorted.size() - 1) / 4];
   std::vector<double> known;

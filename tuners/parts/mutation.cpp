@@ -5,6 +5,7 @@
 namespace attune {
 namespace {
 
+// Mutations, at most, until one is new and breaks no constraint.
 constexpr int kMutations = 50;
 
 Point mutate(const Space& space, const Point& parent, Rng& rng) {
@@ -18,6 +19,7 @@ Point mutate(const Space& space, const Point& parent, Rng& rng) {
   std::vector<bool> redrawn(parent.values.size());
   for (std::size_t i = chosen; i < parent.values.size(); ++i) {
     const auto& condition = space.params[i].condition;
+    // Parents stand before their children, so one pass redraws all that depends on the chosen one.
     redrawn[i] = i == chosen || (condition && redrawn[condition->parent]);
     if (!redrawn[i]) continue;
     child.values[i] =

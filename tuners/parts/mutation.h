@@ -1,5 +1,5 @@
 #pragma once
-// How evolutionary tuners vary a configuration.
+// Mutation of configurations, for evolutionary tuners.
 #include "base/rng.h"
 #include "space/dedup.h"
 #include "space/space.h"

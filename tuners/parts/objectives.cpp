@@ -19,6 +19,7 @@ std::optional<double> reported(const Outcome& outcome, const Objective& objectiv
 }  // namespace
 
 Objectives::Objectives(const Context& context) {
+  // The first objective is the loss of each outcome.
   for (std::size_t i = 1; i < context.objectives.size(); ++i) {
     const Objective& objective = context.objectives[i];
     (objective.limit ? limited_ : optimised_).push_back(objective);

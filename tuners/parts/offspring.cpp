@@ -17,7 +17,7 @@ bool has_one_value(const Domain& domain) {
   return !subset || subset->chosen == 0 || subset->chosen == subset->candidates.size();
 }
 
-// One of the chosen candidates exchanged for one that is not.
+// Exchanges one of the chosen candidates for one that is not chosen.
 double exchanged(const Subset& domain, double value, Rng& rng) {
   const auto mask = static_cast<std::uint64_t>(value);
   std::vector<std::size_t> in, out;

@@ -18,6 +18,7 @@ Result<void> Portfolio::set_space(const Space& space) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     auto set = members_[i].tuner->set_space(space);
     if (set) continue;
+    // set_space() made the members before this one forget everything: give it back to them.
     for (std::size_t k = 0; space_ && k < i; ++k) {
       Member& member = members_[k];
       ATTUNE_CHECK(member.tuner->set_space(*space_).has_value());
@@ -35,6 +36,7 @@ Answer Portfolio::ask(TrialId id, std::size_t& who) {
     const std::size_t i = (who + step) % members_.size();
     Answer given = std::move(members_[i].tuner->ask(std::span(&id, 1)).front());
     if (std::holds_alternative<Exhausted>(given)) continue;
+    // NotYet stays the answer if none of the others has a proposal.
     answer = std::move(given);
     if (const auto* proposal = std::get_if<Proposal>(&answer)) {
       for (std::size_t k = 0; k < members_.size(); ++k) {

@@ -22,6 +22,7 @@ SearchRecord::SearchRecord(const Space& space, const Objectives& objectives)
     : space_(space),
       objectives_(objectives),
       features_(space),
+      // In continuous spaces too: a search for the best point may end in the same corner twice.
       dedup_(space, Deduplicator::Remember::always),
       history_(features_.size(), objectives.size(), objectives.limits()) {}
 

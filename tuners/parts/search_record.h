@@ -61,7 +61,7 @@ class SearchRecord {
   // A random point. It tries to find one that is new and breaks no constraint, but may fail.
   Point draw(Rng& rng) const;
 
-  // Proposes `point`. A known point is replaced by another one of a finite space, or by Exhausted
+  // Proposes `point`. In a finite space a known point is replaced by another one, or by Exhausted
   // if none is left: see Deduplicator.
   Answer propose(TrialId id, Point point);
   // Proposes a known point once more, on purpose.

@@ -16,8 +16,8 @@ constexpr std::size_t kMostFitted = 200;
 // elsewhere (GaussianProcess::refit), and gets more.
 constexpr int kEvaluations = 12;
 constexpr int kMoreEvaluations = 25;
-constexpr double kInterval =
-    1.96;  // 95 % of a normal distribution lie within so many deviations of the mean
+// 95 % of a normal distribution lie within so many deviations of the mean.
+constexpr double kInterval = 1.96;
 constexpr std::size_t kRestartEvery = 4;
 
 // Compares bits, because NaN (an inactive dimension) must equal NaN.

@@ -33,8 +33,8 @@ ProductMixture tpe_density(const TpeGroups& groups, const TpeGroups::Group& grou
   const double scott =
       kWidth * std::pow(std::max(count, 1.0), -1 / (static_cast<double>(group.size()) + 4));
   const double width = std::max(scott, 1 / std::min(kMostClipped, count + 2));
-  const double others =
-      kCategoriesBefore / (count + 1);  // weight of each other category; the trial's own has 1
+  // Weight of each other category; the trial's own has 1.
+  const double others = kCategoriesBefore / (count + 1);
   std::vector<MixtureAxis> axes;
   std::vector<MixtureKernel> kernels;
   kernels.reserve(group.size() * (n + 1));

@@ -12,17 +12,19 @@ namespace {
 
 using Kind = TpeVariable::Kind;
 
-// Of more steps than these a drawn coordinate is as good as a rounded one.
+// With more steps than this, rounding a coordinate makes no difference.
 constexpr double kMostRounded = 0x1p20;
 
-// A nested choice has no twin, as its options' parameters are its own.
+// Whether two parameters share a variable. A nested choice shares none, because the parameters in
+// its options are its own.
 bool is_twin(const Param& a, const Param& b) {
   const auto* choice = std::get_if<Choice>(&a.domain);
   return a.condition && b.condition && a.condition->parent == b.condition->parent &&
          a.name == b.name && a.domain == b.domain && !(choice && choice->nested);
 }
 
-// Half a multiple of q below and above a value; a logarithm stays finite.
+// The ends of the cell that rounds to a value: q/2 below and above. For logarithms the lower end
+// stays positive.
 double cell_low(const std::optional<double>& q, bool log, double value) {
   if (!q) return value;
   return log ? std::max(value - *q / 2, value / 2) : value - *q / 2;
@@ -31,7 +33,7 @@ double cell_high(const std::optional<double>& q, double value) {
   return q ? value + *q / 2 : value;
 }
 
-// Nothing for a constant, or what does not vary as far as doubles show.
+// Makes the variable of a domain; nothing for a constant, or if doubles are too coarse to vary it.
 struct MakeVariable {
   using Made = std::optional<TpeVariable>;
 
@@ -69,7 +71,8 @@ struct MakeVariable {
   }
 };
 
-// What rounding put beyond a bound, or an import beyond all deviations, must not reach a density.
+// Clips a coordinate into its axis: rounding may have put it beyond a bound, and an import may lie
+// beyond all deviations.
 double into(const MixtureAxis& axis, double x) {
   constexpr double kFar = 1e3;
   return std::clamp(x, std::max(axis.low, -kFar), std::min(axis.high, kFar));
@@ -82,6 +85,7 @@ TpeGroups::TpeGroups(const Space& space) : group_of_(space.params.size(), kConst
     const Param& param = space.params[i];
     auto made = std::visit(MakeVariable{}, param.domain);
     if (!made) continue;
+    // Parameters of the same name in several options of one choice share a variable.
     const auto twin = std::ranges::find_if(variables_, [&](const TpeVariable& other) {
       return is_twin(space.params[other.params.front()], param);
     });
@@ -93,6 +97,7 @@ TpeGroups::TpeGroups(const Space& space) : group_of_(space.params.size(), kConst
     variables_.push_back(*std::move(made));
     domains_.push_back(param.domain);
   }
+  // Variables under the same conditions form a group.
   std::vector<std::vector<Condition>> conditions;  // of groups
   for (std::size_t v = 0; v < variables_.size(); ++v) {
     std::vector<Condition> mine;

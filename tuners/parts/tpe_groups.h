@@ -29,7 +29,9 @@ struct TpeVariable {
   std::vector<std::size_t> params = {};  // ascending; at most one is active
   Kind kind = Kind::number;
   MixtureAxis axis = {};
-  double low = 0, width = 1;  // internal scale = low + width * coordinate; steps: value, count
+  // number: internal value = low + width * coordinate; steps: the lowest value, and the number of
+  // values.
+  double low = 0, width = 1;
 };
 
 // A value. Copies what it needs of the space.
@@ -45,18 +47,19 @@ class TpeGroups {
   const std::vector<Group>& groups() const { return groups_; }  // those of parents first
   std::size_t group_of(std::size_t param) const { return group_of_[param]; }
 
-  // The kernel of a trial on every variable, NaN where it is inactive: coordinate and cell.
+  // Where a value lies on its variable's axis: its coordinate (NaN if it is inactive), and the
+  // width of the cell that rounds to it (0 if it is continuous).
   struct Coordinate {
     double x = Point::kInactive;
     double cell = 0;
   };
   void encode(const Point& point, std::span<Coordinate> coordinates) const;
 
-  // The coordinate of the value that a coordinate drawn by a ProductMixture stands for; `rng` draws
-  // what that left open.
+  // Rounds a coordinate that a ProductMixture has drawn to that of a possible value. `rng` draws
+  // the category for ProductMixture::kAnyCategory.
   double rounded(std::size_t variable, double x, Rng& rng) const;
 
-  // The value for a rounded coordinate.
+  // The value that a rounded coordinate stands for.
   double value(std::size_t variable, double x) const;
 
  private:

@@ -35,6 +35,7 @@ void TpeHistory::insert(const Point& point, double loss, std::span<const double>
   groups_.encode(point, row);
   for (std::size_t g = 0; g < orders_.size(); ++g) {
     const auto has_none = [&](std::size_t variable) { return std::isnan(row[variable].x); };
+    // A group without any value is inactive in this trial.
     if (std::ranges::all_of(groups_.groups()[g], has_none)) continue;
     std::vector<std::uint32_t>& order = orders_[g];
     const auto loss_of = [this](std::uint32_t other) { return losses_[other]; };

@@ -33,8 +33,8 @@ namespace {
 constexpr std::size_t kMostGood = 25;  // good trials, at most
 // Other ended trials in the density of the bad ones, at most.
 constexpr std::size_t kMostRest = 192;
-constexpr std::size_t kFewest =
-    2;  // results that a group needs before some of them are called good
+// Results that a group needs before some of them are called good.
+constexpr std::size_t kFewest = 2;
 // Suggestions that may repeat a known point before the tuner draws at random.
 constexpr int kRetries = 10;
 

@@ -17,6 +17,7 @@ TrustRegion::TrustRegion(const TrustRegionSettings& settings, std::size_t failur
       length_(settings.initial_length) {}
 
 void TrustRegion::count(bool improved, std::size_t running) {
+  // The first result of a round: it has as many results as trials are running now.
   if (outstanding_ == 0) {
     round_ = outstanding_ = running;
     improved_ = false;
@@ -32,6 +33,8 @@ void TrustRegion::end_round() {
     length_ = std::min(2 * length_, kMostLength);
   } else {
     successes_ = 0;
+    // Counted in evaluations, so that the tolerance does not depend on how many trials run at a
+    // time.
     failures_ += round_;
     if (failures_ < failure_tolerance_) return;
     length_ /= 2;
