@@ -69,6 +69,7 @@ std::vector<double> Sobol::next() {
   for (std::size_t i = 0; i < dimensions_; ++i) point.push_back(coordinate(i));
 
   ++count_;
+  // In the order of the Gray code, consecutive points differ by a single direction number.
   const auto bit = std::countr_zero(static_cast<std::uint32_t>(count_));
   if (bit == kDigits) {
     std::ranges::fill(digits_, 0);

@@ -41,6 +41,8 @@ std::vector<GpuName> GpuRotation::assign(const std::string& trial, double count)
   for (const Assignment& assignment : assigned_) {
     if (assignment.trial == trial) return assignment.devices;
   }
+  // A trial with a fraction of a device loads it by that fraction, a trial with several devices
+  // loads each fully.
   const double share = std::min(count, 1.0);
   const auto wanted = std::min(static_cast<std::size_t>(std::ceil(count)), devices_.size());
   std::vector<GpuName> free, with_room, others;

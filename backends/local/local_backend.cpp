@@ -300,6 +300,7 @@ std::vector<TrialEvent> LocalBackend::fetch_status_results() {
   std::vector<TrialEvent> events = std::exchange(events_, {});
   std::vector<Attempt*> turn = std::exchange(ready_, {});
   std::size_t next = 0;
+  // A bounded amount: the owner must be able to do other work between two fetches.
   for (int piece = 0; piece < kPiecesPerFetch * 8 && next < turn.size(); ++next) {
     Attempt& attempt = *turn[next];
     attempt.ready = false;

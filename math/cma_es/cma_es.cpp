@@ -108,6 +108,7 @@ void CmaEs::update(std::span<const CmaResult> ranked) {
   const auto n = static_cast<double>(size);
   const auto rows = static_cast<Index>(size);
   const auto columns = static_cast<Index>(ranked.size());
+  // The weights depend on the number of results, which differs between generations.
   if (rates_.weights.size() != ranked.size()) rates_ = cma_rates(size, ranked.size(), diagonal_);
 
   // Steps y, and the same in the eigenbasis with unit deviations.

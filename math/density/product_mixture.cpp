@@ -139,6 +139,7 @@ void ProductMixture::log_densities(std::span<const double> points,
   for (std::size_t first = 0; first < count; first += kBlock) {
     const std::size_t block = std::min(kBlock, count - first);
     for (std::size_t b = 0; b < block; ++b) {
+      // Terms begin as the components' log heights; each axis then adds its kernel's logarithm.
       std::ranges::copy(height_, scratch.begin() + static_cast<std::ptrdiff_t>(b * size_));
     }
     for (std::size_t a = 0; a < d; ++a) {

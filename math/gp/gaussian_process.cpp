@@ -69,6 +69,7 @@ struct GaussianProcess::Impl {
 
   void grow(Eigen::Index size) {
     if (factor.rows() >= size) return;
+    // Doubles, so that appending n rows copies the factor only log(n) times.
     Matrix larger = Matrix::Zero(std::max<Eigen::Index>(size, 2 * factor.rows()),
                                  std::max<Eigen::Index>(size, 2 * factor.rows()));
     larger.topLeftCorner(factor.rows(), factor.cols()) = factor;
@@ -86,6 +87,7 @@ struct GaussianProcess::Impl {
     covariances(k);
     solve_lower(i, k);
     factor.row(i).head(i) = k.transpose();
+    // Rounding may leave nothing for a row that repeats another one.
     factor(i, i) = std::sqrt(std::max(diagonal() - k.squaredNorm(), kJitter * signal));
   }
 
@@ -209,6 +211,8 @@ void GaussianProcess::refit(int evaluations, Warping warping) {
   Maximum best = impl_->climb(pack(straight), evaluations);
   Maximum other = impl_->climb(pack(initial_parameters()), evaluations);
   if (other.value > best.value) best = std::move(other);
+  // Warps start from the present ones; without any, from the best fit with warps that change
+  // nothing.
   if (warping == Warping::by_evidence) {
     std::vector<double> start = pack(present);
     if (present.warps.empty()) start = best.x;
@@ -265,6 +269,8 @@ Prediction GaussianProcess::predict(std::span<const double> row, std::span<doubl
   const Eigen::ArrayXd r = (5 * r2.array()).sqrt();
   const Eigen::ArrayXd decay = m.signal * (-r).exp();
   Vector k = ((1 + r + (5.0 / 3) * r2.array()) * decay).matrix();
+  // Twice the derivative of the kernel by the squared distance, whose derivative by x is 2 w (x -
+  // x_i).
   const Vector slope = ((-5.0 / 3) * (1 + r) * decay).matrix();
   Vector v = k;
   m.solve_lower(m.n(), v);
@@ -273,6 +279,8 @@ Prediction GaussianProcess::predict(std::span<const double> row, std::span<doubl
   m.solve_upper(m.n(), v);
   const Eigen::Index t = m.alpha.size();
   Vector by_mean = m.alpha.cwiseProduct(slope.head(t));
+  // v is K^-1 k: the variance is signal - k' K^-1 k, so its root has the derivative -v' dk /
+  // deviation.
   Vector by_deviation = -v.cwiseProduct(slope) / deviation;
   for (std::size_t q = 0; q < row.size(); ++q) {
     mean_gradient[q] = deviation_gradient[q] = 0;

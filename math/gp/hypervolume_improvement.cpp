@@ -59,6 +59,8 @@ HypervolumeImprovement::HypervolumeImprovement(std::span<const double> results,
     for (std::size_t at = j; at < front.size(); at += k) edges.push_back(front[at]);
     std::ranges::sort(edges);
     edges.erase(std::ranges::unique(edges).begin(), edges.end());
+    // Boxes are cut by indices of edges: equal coordinates share an edge, and each interval's
+    // expectation is computed only once.
     edges.insert(edges.begin(), kNothing);
     edges.push_back(reference[j]);
     for (std::size_t at = j; at < front.size(); at += k) {

@@ -40,6 +40,7 @@ TreeGrower::TreeGrower(Forest& forest, std::span<const double> rows,
 }
 
 void TreeGrower::draw_sample() {
+  // An observation that was drawn several times is kept once, with a weight.
   std::ranges::fill(weights_, forest_.settings_.bootstrap ? 0 : 1);
   if (forest_.settings_.bootstrap) {
     for (std::size_t i = 0; i < count_; ++i) ++weights_[rng_.index(count_)];
@@ -107,6 +108,7 @@ std::optional<TreeGrower::Split> TreeGrower::best_split(const Range& range) {
       std::max(1.0, std::nearbyint(forest_.settings_.share * static_cast<double>(d))));
   Split best;
   for (std::size_t k = 0; k < d && (k < wanted || best.gain < 0); ++k) {
+    // Shuffles only as far as needed.
     std::swap(dimensions_[k], dimensions_[k + rng_.index(d - k)]);
     const std::size_t dimension = dimensions_[k];
     if (forest_.categories_[dimension] == 0) {

@@ -64,6 +64,7 @@ class Search {
     Point point = from;
     const auto n =
         static_cast<double>(std::ranges::count_if(from.values, [](double x) { return x == x; }));
+    // From one to three parameters change, on average, unless all positions move.
     const double rate = std::min(1.0, std::max(1.0, 3 * rng_.uniform()) / std::max(n, 1.0));
     const double step = std::pow(10.0, rng_.uniform(-2.5, -0.5));
     const bool all_positions = rng_.index(2) == 0;

@@ -21,6 +21,7 @@ LogImprovement utility_of(const Utility& utility, const Prediction& prediction, 
       break;
     case Utility::Kind::confidence:
       return {utility.kappa * deviation - mean, -1, utility.kappa};
+    // The logarithm of the probability, whose slope does not underflow.
     case Utility::Kind::probability: {
       const double z = (best - utility.xi - mean) / deviation;
       const double slope = normal_hazard(z);
@@ -198,6 +199,7 @@ Acquisition GpModel::acquisition(const History& history, const Utility& utility)
     std::vector<double> by_mean(models.size()), by_deviation(models.size());
     const double value = (*merit)(predictions, by_mean, by_deviation);
     for (std::size_t i = 0; i < d; ++i) {
+      // Chain rule: the merit by means and deviations, times these by the positions.
       gradient[i] = 0;
       for (std::size_t j = 0; j < models.size(); ++j) {
         gradient[i] += by_mean[j] * means[j * d + i] + by_deviation[j] * deviations[j * d + i];

@@ -81,6 +81,7 @@ Answer SearchRecord::repeat(TrialId id, Point point) {
 
 void SearchRecord::tell(std::span<const Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
+    // All imports have the same id, which is no running trial's.
     if (outcome.end != End::imported) running_.finish(outcome.trial);
     dedup_.add(outcome.point);
     const auto values = objectives_(outcome);

@@ -48,6 +48,8 @@ void Surrogate::update(const History& history) {
   model_.resize(members_.size());
   pretended_.clear();
   pretended_means_.clear();
+  // A fit costs far more than an appended row, so it waits for a twentieth of new results, and at
+  // least for one. The upper limit bounds the rows that are appended between two fits.
   const std::size_t step = std::clamp<std::size_t>(fitted_at_ / 20, 1, kMostRows / 10);
   if (fits_ == 0 || history.size() >= fitted_at_ + step) {
     members_ = modelled(history, kMostRows);
@@ -83,6 +85,8 @@ void Surrogate::fit(const History& history) {
   GaussianProcess part(categories_, settings_.least_noise);
   part.assign(history.gather(members), model_.parameters());
   part.set_targets(targets);
+  // Most fits continue from the last parameters, which are nearly right. A local maximum is left
+  // only by the fits that start elsewhere, too.
   if (fits_ % kRestartEvery == 0) {
     part.refit(kMoreEvaluations, settings_.warping);
   } else {
@@ -99,6 +103,8 @@ void Surrogate::fit(const History& history) {
 }
 
 void Surrogate::pretend(std::span<const std::span<const double>> running) {
+  // If the list only grew, the rows that are there stay: asking for many trials at once would
+  // otherwise append each of them again for each proposal.
   const bool more = running.size() >= pretended_.size() &&
                     std::equal(pretended_.begin(), pretended_.end(), running.begin(), same_bits);
   if (!more) {
@@ -130,6 +136,7 @@ std::vector<std::size_t> Surrogate::most_promising(std::size_t count) const {
 
 double Surrogate::expected_fall(std::span<const double> row) const {
   const auto [mean, deviation] = model_.predict(row);
+  // In the copy the row is pretended first, so only its target changes between the two cases.
   GaussianProcess further = model_;
   further.append(row);
   std::vector<double> told = targets_;
