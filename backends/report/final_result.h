@@ -16,8 +16,9 @@ namespace attune {
 //   attempt succeeded. The file is JSON, or its last line that matches a regular expression; it
 //   must be no larger than kMaxResultFile, no link and no FIFO. If there is no such result, `end`
 //   becomes failed, with the reason in `end.detail`.
-// * exit_code: the code, if it is at most 125; then `end` becomes a success. Above that a shell
-//   says that it could not run the command, or that a signal ended it; that stays a failure.
+// * exit_code: the code of an attempt that ended by itself, if it is at most 125; then `end`
+//   becomes a success. Above that a shell says that it could not run the command, or that a signal
+//   ended it; that stays a failure.
 // Nothing for How::metrics_file, and if an earlier manager has had the final result already.
 std::optional<TrialEvent> final_result(const ReportRules& rules, const SpoolReader& spool,
                                        const TrialFolder& folder, TrialFinished& end);

@@ -42,13 +42,14 @@ class GpModel {
   // observed results among the rows of the model.
   std::vector<std::size_t> good(const History& history, std::size_t count) const;
 
-  // The acquisition, a logarithm unless `utility` is the confidence bound.
-  // * One objective: the expected improvement, times the probability that all limits are kept
-  //   (Gardner et al., "Bayesian Optimization with Inequality Constraints", ICML 2014). While no
-  //   result keeps all limits, only that probability.
+  // The acquisition. It is a logarithm, except for the confidence bound.
+  // * One objective: what `utility` names; with limits, expected improvement.
   // * Several objectives: the expected hypervolume improvement (math/gp/hypervolume_improvement.h).
   //   In each objective the reference lies beyond the front by a tenth of its extent, or at the
   //   worst target if that is worse.
+  // * With limits: that, times the probability that all limits are kept (Gardner et al., "Bayesian
+  //   Optimization with Inequality Constraints", ICML 2014). While no result keeps all limits, only
+  //   the probability.
   // The result points into this model: it is valid until the model changes.
   Acquisition acquisition(const History& history, const Utility& utility) const;
 
