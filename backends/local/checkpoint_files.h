@@ -43,7 +43,7 @@ class CheckpointFiles {
   void copy(const std::string& from, const std::string& to);
   void remove(const std::string& id);
   void remove_folder(const std::string& job_id, const std::filesystem::path& folder);
-  // The trial starts again, so its directory changes: a running save of it fails.
+  // The trial starts again, so its directory changes: waiting and running saves of it fail.
   void cancel(const std::string& job_id);
 
  private:
