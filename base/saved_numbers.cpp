@@ -94,4 +94,15 @@ Result<double> number_at(const json& object, std::string_view key) {
   return number;
 }
 
+Result<std::set<TrialId>> trials_at(const json& object, std::string_view key) {
+  const json& value = *TRY(find(object, key));
+  if (!value.is_array()) return wrong(key, "an array of trial ids", value);
+  std::set<TrialId> trials;
+  for (const json& id : value) {
+    if (!id.is_number_integer()) return wrong(key, "an array of trial ids", id);
+    trials.insert(id.get<TrialId>());
+  }
+  return trials;
+}
+
 }  // namespace attune

@@ -2,12 +2,14 @@
 // Reads and writes the numbers of a saved state (Tuner::save, Assessor::save). A state comes from a
 // file that may be damaged, so each reader returns an error and never throws.
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
+#include "base/trial.h"
 
 namespace attune {
 
@@ -31,5 +33,7 @@ Result<json> array_at(const json& object, std::string_view key);
 Result<json> object_at(const json& object, std::string_view key);
 Result<std::int64_t> integer_at(const json& object, std::string_view key);
 Result<double> number_at(const json& object, std::string_view key);
+// An array of trial ids; one that is listed twice counts once.
+Result<std::set<TrialId>> trials_at(const json& object, std::string_view key);
 
 }  // namespace attune

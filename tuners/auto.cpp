@@ -89,11 +89,7 @@ class Auto final : public Tuner {
   Result<void> load(const json& state) override {
     const auto proposed = TRY(integer_at(state, "proposed"));
     if (proposed < 0 || proposed > kMostProposed) return fail("saved state: impossible proposed");
-    std::set<TrialId> running;
-    for (const json& id : TRY(array_at(state, "running"))) {
-      if (!id.is_number_integer()) return fail("saved state: a trial without a number");
-      running.insert(id.get<TrialId>());
-    }
+    auto running = TRY(trials_at(state, "running"));
     TRY(members_.load(TRY(object_at(state, "members"))));
     proposed_ = proposed;
     running_ = std::move(running);

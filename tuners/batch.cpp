@@ -72,11 +72,7 @@ class Batch final : public Tuner {
       }
       waiting.push_back(static_cast<std::size_t>(index));
     }
-    std::set<TrialId> given;
-    for (const json& id : TRY(array_at(state, "given"))) {
-      if (!id.is_number_integer()) return fail("saved state: trials must be integers");
-      given.insert(id.get<TrialId>());
-    }
+    auto given = TRY(trials_at(state, "given"));
     waiting_ = std::move(waiting);
     given_ = std::move(given);
     return {};

@@ -177,16 +177,14 @@ void CmaEsTuner::tell(std::span<const Outcome> outcomes) {
 }
 
 void CmaEsTuner::hear(const Outcome& outcome) {
-  const bool usable = outcome.end == End::completed || outcome.end == End::imported;
-  const bool has_loss = usable && outcome.loss && std::isfinite(*outcome.loss);
-  CmaKnown known{{{}, outcome.point, true}, has_loss ? *outcome.loss : kWorst};
+  CmaKnown known{{{}, outcome.point, true}, outcome.usable() ? *outcome.loss : kWorst};
   const bool improves = known.loss < best_;
   best_ = std::min(best_, known.loss);
 
   const auto found = outcome.end == End::imported ? running_.end() : running_.find(outcome.trial);
   if (found == running_.end()) {
     // In the middle of a search, a foreign result counts only if it is the best of all.
-    if (!has_loss || (begun_ && !improves)) return;
+    if (!outcome.usable() || (begun_ && !improves)) return;
     known.x = encoding_.coordinates(outcome.point);
     results_.push_back(std::move(known));
     return;

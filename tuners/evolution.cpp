@@ -52,8 +52,7 @@ class Evolution final : public Tuner {
     for (const Outcome& outcome : outcomes) {
       dedup_.add(outcome.point);
       const bool own = outcome.end != End::imported && running_.erase(outcome.trial) > 0;
-      const bool usable = outcome.end == End::completed || outcome.end == End::imported;
-      if (usable && outcome.loss && std::isfinite(*outcome.loss)) {
+      if (outcome.usable()) {
         Individual individual{outcome.point, *outcome.loss};
         if (own) {
           population_.push_back(std::move(individual));
@@ -150,10 +149,7 @@ Result<void> Evolution::load(const json& state) {
     if (!std::isfinite(loss)) return fail("saved state: the loss of an individual must be finite");
     loaded.population_.push_back({TRY(load_point(space_, TRY(value_at(one, "point")))), loss});
   }
-  for (const json& id : TRY(array_at(state, "running"))) {
-    if (!id.is_number_integer()) return fail("saved state: running trials must be integers");
-    loaded.running_.insert(id.get<TrialId>());
-  }
+  loaded.running_ = TRY(trials_at(state, "running"));
   const std::int64_t fresh = TRY(integer_at(state, "fresh"));
   // Without any individual, every ask() would answer NotYet for ever.
   const bool alive = fresh > 0 || !loaded.population_.empty() || !loaded.running_.empty();

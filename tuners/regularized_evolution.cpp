@@ -61,8 +61,7 @@ class RegularizedEvolution final : public Tuner {
     for (const Outcome& outcome : outcomes) {
       dedup_.add(outcome.point);
       const bool founder = outcome.end != End::imported && founders_.erase(outcome.trial) > 0;
-      const bool usable = outcome.end == End::completed || outcome.end == End::imported;
-      if (usable && outcome.loss && std::isfinite(*outcome.loss)) {
+      if (outcome.usable()) {
         // An import replaces a random individual that is still to come.
         if (outcome.end == End::imported && fresh_ > 0) --fresh_;
         population_.push_back({outcome.point, *outcome.loss});
@@ -132,10 +131,7 @@ Result<void> RegularizedEvolution::load(const json& state) {
   for (std::size_t i = 0; i < losses.size(); ++i) {
     loaded.population_.push_back({std::move(points[i]), losses[i]});
   }
-  for (const json& id : TRY(array_at(state, "founders"))) {
-    if (!id.is_number_integer()) return fail("saved state: running trials must be integers");
-    loaded.founders_.insert(id.get<TrialId>());
-  }
+  loaded.founders_ = TRY(trials_at(state, "founders"));
   loaded.fresh_ = static_cast<std::size_t>(fresh);
   *this = std::move(loaded);
   return {};

@@ -30,6 +30,9 @@ TEST_CASE("saved numbers: every bit comes back, damage is an error that names th
   CHECK(names(text_at(json{{"c", 1}}, "c"), "\"c\""));
   CHECK_FALSE(array_at(json(3), "a"));
   CHECK_FALSE(object_at(json{{"a", json::array()}}, "a"));
+  CHECK(trials_at(json{{"a", {3, -1, 3}}}, "a") == std::set<TrialId>{-1, 3});
+  CHECK(names(trials_at(json{{"a", {3, 1.5}}}, "a"), "\"a\""));
+  CHECK(names(trials_at(json{{"a", "3"}}, "a"), "\"a\""));
 }
 
 }  // namespace attune::saved_numbers_test

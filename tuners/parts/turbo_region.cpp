@@ -13,15 +13,6 @@ constexpr std::size_t kLeastFailures = 4;
 // the scale of the losses has its zero.
 constexpr double kLeastImprovement = 1e-3;
 
-Result<std::set<TrialId>> ids_at(const json& state, std::string_view key) {
-  std::set<TrialId> ids;
-  for (const json& id : TRY(array_at(state, key))) {
-    if (!id.is_number_integer()) return fail("saved state: a trial without a number");
-    ids.insert(id.get<TrialId>());
-  }
-  return ids;
-}
-
 }  // namespace
 
 TurboRegion::TurboRegion(const Features& features, const TrustRegionSettings& settings,
@@ -103,8 +94,8 @@ Result<void> TurboRegion::load(const json& state, const History& all) {
     return fail("saved state: a region of impossible results");
   }
   for (const double i : members) add(all, static_cast<std::size_t>(i));
-  guided_ = TRY(ids_at(state, "guided"));
-  strangers_ = TRY(ids_at(state, "strangers"));
+  guided_ = TRY(trials_at(state, "guided"));
+  strangers_ = TRY(trials_at(state, "strangers"));
   return surrogate_.load(TRY(object_at(state, "surrogate")), history_);
 }
 
