@@ -111,15 +111,20 @@ struct KilledInRequest {
   std::string bytes;
 };
 
+// All records behind the header, which only the daemon reads.
+void run(Replay& replay, const std::string& bytes) {
+  RecordScanner records(bytes);
+  REQUIRE(records.next().value());
+  const auto result = replay.run(records);
+  if (!result) FAIL(result.error().message);
+}
+
 TEST_CASE("a replay asks the tuner for no more than the journal shows, and a piece") {
   const int answered = GENERATE(0, 1, 16, 17, 100);
   const KilledInRequest killed(answered);
   Counted again;
-  RecordScanner records(killed.bytes);
-  REQUIRE(records.next().value());
   Replay replay(*again.dispatcher, *again.workers, 0);
-  const auto result = replay.run(records);
-  if (!result) FAIL(result.error().message);
+  run(replay, killed.bytes);
   const int pieces = (answered + 15) / 16;
   CHECK(again.asked() == 16 * pieces);
   CHECK(replay.take_leftovers().size() == std::size_t(16 * pieces - answered));
@@ -134,10 +139,8 @@ TEST_CASE("a replay asks the tuner for no more than the journal shows, and a pie
 TEST_CASE("under a manager that starts anew what waits of a request is forgotten") {
   const KilledInRequest killed(20);
   Counted again;
-  RecordScanner records(killed.bytes);
-  REQUIRE(records.next().value());
   Replay replay(*again.dispatcher, *again.workers, 0);
-  REQUIRE(replay.run(records));
+  run(replay, killed.bytes);
   REQUIRE(replay.restart());
   CHECK(again.asked() == 32);
   CHECK(again.tuner->told.size() == 32);  // those of the others are of no trial
@@ -148,11 +151,8 @@ TEST_CASE("a restart in the journal is done as the daemon did that wrote it") {
   CAPTURE(how);
   const KilledInRequest killed(20, how);
   Counted again;
-  RecordScanner records(killed.bytes);
-  REQUIRE(records.next().value());
   Replay replay(*again.dispatcher, *again.workers, 0);
-  const auto result = replay.run(records);
-  if (!result) FAIL(result.error().message);
+  run(replay, killed.bytes);
   CHECK(again.asked() == asked);
   CHECK(replay.take_leftovers().empty());
 }

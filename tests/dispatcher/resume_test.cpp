@@ -87,15 +87,17 @@ TEST_CASE("resume: a job that goes on under its own id can still be killed") {
   CHECK(outlines(after->take()) == "ID, KI A");
 }
 
+// A daemon whose assessor the test sees.
+std::unique_ptr<Stepped> start_assessed(ScriptedAssessor*& assessor) {
+  auto owned = std::make_unique<ScriptedAssessor>();
+  assessor = owned.get();
+  return std::make_unique<Stepped>(std::make_unique<ScriptedTuner>(), false, std::move(owned));
+}
+
 TEST_CASE(
     "resume: the assessor knows the history of a trial that goes on, not of one that runs anew") {
   ScriptedAssessor* assessor = nullptr;
-  const auto start = [&] {
-    auto owned = std::make_unique<ScriptedAssessor>();
-    assessor = owned.get();
-    return std::make_unique<Stepped>(std::make_unique<ScriptedTuner>(), false, std::move(owned));
-  };
-  const auto before = start();
+  const auto before = start_assessed(assessor);
   before->send("IN", kSpace);
   before->send("GE", "2");
   for (const char* job : {"A", "B"}) {
@@ -105,7 +107,7 @@ TEST_CASE(
     before->send("ME", metric("PERIODICAL", id, job, "4", 3));  // beyond a gap
   }
   const json state = through_text(before->save());
-  const auto after = start();
+  const auto after = start_assessed(assessor);
   REQUIRE(after->restart(state));
   after->send("IN", kSpace);
   after->send("ME", metric("PERIODICAL", 0, "A", "3", 2));
@@ -121,7 +123,7 @@ TEST_CASE(
     for (const char* where : {"names", "steps", "counts", "metrics", "values"}) {
       json damaged = state;
       damaged["assessor"]["running"][0]["reports"][where] = json::array();
-      CHECK_FALSE(start()->load(damaged));
+      CHECK_FALSE(start_assessed(assessor)->load(damaged));
     }
   }
 }
@@ -228,15 +230,10 @@ TEST_CASE("resume: requests from before the first search space are answered, or 
 
 TEST_CASE("resume: a trial of the manager's own goes on in its job") {
   ScriptedAssessor* assessor = nullptr;
-  const auto start = [&] {
-    auto owned = std::make_unique<ScriptedAssessor>();
-    assessor = owned.get();
-    return std::make_unique<Stepped>(std::make_unique<ScriptedTuner>(), false, std::move(owned));
-  };
-  const auto before = start();
+  const auto before = start_assessed(assessor);
   before->send("IN", kSpace);
   before->send("ME", metric("PERIODICAL", nullptr, "own", "1", 0));
-  const auto after = start();
+  const auto after = start_assessed(assessor);
   REQUIRE(after->restart(through_text(before->save())));
   after->send("ME", metric("PERIODICAL", nullptr, "own", "2", 1));
   CHECK(assessor->calls == Lines{"assess -2: 1 2"});

@@ -145,9 +145,7 @@ TEST_CASE("journal file: a new one takes the place of what was there with its fi
 
 TEST_CASE("journal file: for one daemon at a time") {
   JournalWorld world;
-  REQUIRE(world.create());
-  world.exchange();
-  world.journal->flush();
+  world.start();
   const auto second = JournalFile::create(real_files(), world.options, [] {}, {});
   REQUIRE_FALSE(second);
   CHECK_THAT(second.error().message, Catch::StartsWith(world.path + " is in use by another"));
@@ -186,9 +184,7 @@ TEST_CASE("journal file: a symbolic link is refused and nothing is no error") {
 TEST_CASE("journal file: a full disk is said once and its end once") {
   JournalWorld world;
   const std::string log_file = world.folder.path / "log";
-  REQUIRE(world.create(Log::to_file(log_file, LogLevel::info, false).value()));
-  world.exchange();
-  world.journal->flush();
+  world.start(1, Log::to_file(log_file, LogLevel::info, false).value());
   world.tick();
   const std::uint64_t durable = world.journal->durable();
   world.files.fail_next(FileCall::write, ENOSPC, true);
@@ -219,9 +215,7 @@ TEST_CASE("journal file: what a failed flush has lost is written into a new file
   for (const Durability durability : {Durability::each_second, Durability::always}) {
     CAPTURE(static_cast<int>(durability));
     JournalWorld world(durability);
-    REQUIRE(world.create());
-    world.exchange();
-    world.journal->flush();
+    world.start();
     world.tick();
     const std::uint64_t durable = world.journal->durable();
     world.exchange();
@@ -253,9 +247,7 @@ TEST_CASE("journal file: one that is deleted with its directory is written anew"
   for (const Durability durability : kDurabilities) {
     CAPTURE(static_cast<int>(durability));
     JournalWorld world(durability);
-    REQUIRE(world.create());
-    world.exchange();
-    world.journal->flush();
+    world.start();
     world.tick();
     std::filesystem::remove_all(directory_of(world.path));
     world.tick();  // nothing was written: nobody looks
@@ -268,8 +260,7 @@ TEST_CASE("journal file: one that is deleted with its directory is written anew"
     CHECK_FALSE(world.bytes());
     world.exchange();
     world.tick();
-    CHECK(world.journal->trouble().empty());
-    CHECK(records_in(world.bytes()) == world.appended);
+    CHECK(world.complete());
     CHECK(mode_of(world.path) == 0600);
     REQUIRE(world.journal->close());
   }
@@ -277,9 +268,7 @@ TEST_CASE("journal file: one that is deleted with its directory is written anew"
 
 TEST_CASE("journal file: a full disk and then a deleted file") {
   JournalWorld world;
-  REQUIRE(world.create());
-  world.exchange();
-  world.journal->flush();
+  world.start();
   world.files.fail_next(FileCall::write, ENOSPC, true);
   world.exchange();
   world.journal->flush();
@@ -289,15 +278,12 @@ TEST_CASE("journal file: a full disk and then a deleted file") {
   CHECK_FALSE(world.bytes());
   world.files.heal();
   world.tick();
-  CHECK(world.journal->trouble().empty());
-  CHECK(records_in(world.bytes()) == world.appended);
+  CHECK(world.complete());
 }
 
 TEST_CASE("journal file: another file in its place gives way unless somebody has it") {
   JournalWorld world;
-  REQUIRE(world.create());
-  world.exchange();
-  world.journal->flush();
+  world.start();
   write_bytes(world.path + "2", "of another daemon");
   std::filesystem::rename(world.path + "2", world.path);
   auto other = JournalFile::lock_and_read(real_files(), world.path).value();
@@ -309,22 +295,18 @@ TEST_CASE("journal file: another file in its place gives way unless somebody has
   world.exchange();
   other.reset();
   world.tick();
-  CHECK(world.journal->trouble().empty());
-  CHECK(records_in(world.bytes()) == world.appended);
+  CHECK(world.complete());
 }
 
 TEST_CASE("journal file: a symbolic link in its place is replaced and not followed") {
   JournalWorld world;
-  REQUIRE(world.create());
-  world.exchange();
-  world.journal->flush();
+  world.start();
   write_bytes(world.path + ".elsewhere", "mine");
   std::filesystem::remove(world.path);
   std::filesystem::create_symlink("attuned.journal.elsewhere", world.path);
   std::filesystem::create_symlink("attuned.journal.elsewhere", world.path + ".new");
   for (int i = 0; i < 2; ++i) world.tick();
-  CHECK(world.journal->trouble().empty());
-  CHECK(records_in(world.bytes()) == world.appended);
+  CHECK(world.complete());
   CHECK(read_file(world.path + ".elsewhere") == "mine");
 }
 

@@ -9,9 +9,7 @@ TEST_CASE("journal snapshot: a snapshot replaces what went before it") {
   for (const Durability durability : kDurabilities) {
     CAPTURE(static_cast<int>(durability));
     JournalWorld world(durability);
-    REQUIRE(world.create());
-    for (int i = 0; i < 5; ++i) world.exchange();
-    world.journal->flush();
+    world.start(5);
     CHECK(world.journal->snapshot_bytes() == 0);
     world.begin_snapshot();
     CHECK(world.journal->writing_snapshot());
@@ -58,9 +56,7 @@ TEST_CASE("journal snapshot: a snapshot replaces what went before it") {
 TEST_CASE("journal snapshot: without anything to keep the former journal is not even read") {
   JournalWorld world;
   world.keep = [](std::uint64_t, std::uint64_t) { return nullptr; };
-  REQUIRE(world.create());
-  for (int i = 0; i < 3; ++i) world.exchange();
-  world.journal->flush();
+  world.start(3);
   world.tick();
   world.begin_snapshot();
   world.files.fail_next(FileCall::read, EIO, true);
@@ -78,9 +74,7 @@ TEST_CASE("journal snapshot: records go on while a snapshot is written") {
   for (const Durability durability : kDurabilities) {
     CAPTURE(static_cast<int>(durability));
     JournalWorld world(durability);
-    REQUIRE(world.create());
-    world.exchange();
-    world.journal->flush();
+    world.start();
     world.rest();
     world.begin_snapshot();
     world.files.hold(FileCall::lock);  // of the new file
@@ -122,9 +116,7 @@ TEST_CASE("journal snapshot: a snapshot that cannot be written leaves all as it 
     CAPTURE(static_cast<int>(call));
     JournalWorld world;
     const std::string log_file = world.folder.path / "log";
-    REQUIRE(world.create(Log::to_file(log_file, LogLevel::info, false).value()));
-    world.exchange();
-    world.journal->flush();
+    world.start(1, Log::to_file(log_file, LogLevel::info, false).value());
     world.tick();
     world.files.fail_next(call, ENOSPC, true);
     for (int i = 0; i < 3; ++i) {
@@ -151,9 +143,7 @@ TEST_CASE("journal snapshot: a snapshot that cannot be written leaves all as it 
 
 TEST_CASE("journal snapshot: a damaged journal is not taken into a snapshot") {
   JournalWorld world;
-  REQUIRE(world.create());
-  for (int i = 0; i < 3; ++i) world.exchange();
-  world.journal->flush();
+  world.start(3);
   world.tick();  // what is not on the disk would be taken from memory
   std::fstream file(world.path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(static_cast<std::streamoff>(world.ends[3] - 1));
@@ -170,9 +160,7 @@ TEST_CASE("journal snapshot: a snapshot in hand is given up at the end") {
   for (const bool close : {true, false}) {
     CAPTURE(close);
     JournalWorld world;
-    REQUIRE(world.create());
-    world.exchange();
-    world.journal->flush();
+    world.start();
     world.begin_snapshot();
     world.files.hold(FileCall::lock);
     world.write_snapshot(0);

@@ -146,23 +146,6 @@ std::optional<Frame> DaemonProcess::receive() {
   }
 }
 
-std::vector<Frame> DaemonProcess::receive_all() {
-  std::vector<Frame> frames;
-  while (auto frame = receive()) frames.push_back(*std::move(frame));
-  return frames;
-}
-
-std::vector<Frame> DaemonProcess::sync() {
-  const std::string token = "sync-" + std::to_string(++tokens_);
-  send("PI", token);
-  std::vector<Frame> frames;
-  while (auto frame = receive()) {
-    if (frame->code == "PO" && frame->payload == token) return frames;
-    frames.push_back(*std::move(frame));
-  }
-  throw std::runtime_error("the daemon left before it answered a ping: " + diagnostics());
-}
-
 void DaemonProcess::close_in() {
   ::close(to_);
   to_ = -1;

@@ -10,18 +10,18 @@
 #include <vector>
 
 #include "base/json.h"
-#include "protocol/frame.h"
+#include "tests/support/frame_peer.h"
 
 namespace attune {
 
-class DaemonProcess {
+class DaemonProcess : public FramePeer {
  public:
   // In a fresh temporary directory, which is its log directory too. `program` is attuned, or one
   // that differs from it in its algorithms only.
   explicit DaemonProcess(std::vector<std::string> arguments,
                          std::map<std::string, std::string> environment = {},
                          const std::string& program = ATTUNED);
-  ~DaemonProcess();  // kills it if it still runs
+  ~DaemonProcess() override;  // kills it if it still runs
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;
 
@@ -31,16 +31,14 @@ class DaemonProcess {
   void write(const std::string& bytes);
   // As many bytes as fit before `patience` passes without any.
   std::size_t write_some(const std::string& bytes, std::chrono::milliseconds patience);
-  void send(const std::string& code, const std::string& payload = "");
-  std::optional<Frame> receive();    // nothing: the daemon closed its end
-  std::vector<Frame> receive_all();  // until it closes its end
-  std::vector<Frame> sync();         // everything answered to what was sent so far
-  void close_in();                   // the manager's writing end
-  void close_out();                  // the manager's reading end
+  void send(const std::string& code, const std::string& payload = "") override;
+  std::optional<Frame> receive() override;
+  void close_in();   // the manager's writing end
+  void close_out();  // the manager's reading end
   void signal(int number);
-  int wait();                       // exit code; 128 + n when signal n killed it
-  std::string log() const;          // dispatcher.log
-  std::string diagnostics() const;  // what it wrote to stdout and stderr
+  int wait();                                // exit code; 128 + n when signal n killed it
+  std::string log() const;                   // dispatcher.log
+  std::string diagnostics() const override;  // what it wrote to stdout and stderr
 
   const std::string& directory() const { return directory_; }
   pid_t pid() const { return pid_; }
@@ -53,7 +51,6 @@ class DaemonProcess {
   int to_ = -1, from_ = -1, pidfd_ = -1;
   std::optional<int> exit_code_;
   FrameDecoder decoder_{Framing{}};
-  int tokens_ = 0;
 };
 
 }  // namespace attune

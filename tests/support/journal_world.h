@@ -89,6 +89,12 @@ struct JournalWorld {
     ends.clear();
     return {};
   }
+  // A journal whose first `exchanges` are flushed.
+  void start(int exchanges = 1, Log log = {}) {
+    REQUIRE(create(std::move(log)));
+    for (int i = 0; i < exchanges; ++i) exchange();
+    journal->flush();
+  }
   // A later daemon.
   Result<void> reopen(std::uint64_t size, std::uint64_t after_snapshot) {
     journal.reset();
@@ -112,6 +118,8 @@ struct JournalWorld {
     append(RecordKind::tune, "");
     append(RecordKind::answer, "TR" + std::to_string(++answers));
   }
+  // All is well, and the file holds every record.
+  bool complete() const { return journal->trouble().empty() && records_in(bytes()) == appended; }
   void begin_snapshot() {
     journal->begin_snapshot();
     marked = appended.size();

@@ -137,23 +137,6 @@ std::optional<Frame> ManagerSocket::receive() {
   return *std::move(frame);
 }
 
-std::vector<Frame> ManagerSocket::receive_all() {
-  std::vector<Frame> frames;
-  while (auto frame = receive()) frames.push_back(*std::move(frame));
-  return frames;
-}
-
-std::vector<Frame> ManagerSocket::sync() {
-  const std::string token = "sync-" + std::to_string(++tokens_);
-  send("PI", token);
-  std::vector<Frame> frames;
-  while (auto frame = receive()) {
-    if (frame->code == "PO" && frame->payload == token) return frames;
-    frames.push_back(*std::move(frame));
-  }
-  throw std::runtime_error("the daemon left before it answered a ping");
-}
-
 void ManagerSocket::send_message(const std::string& data, bool text) {
   impl_->stream->text(text);
   impl_->stream->auto_fragment(false);

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "protocol/message.h"
+#include "tests/support/frame_peer.h"
 
 namespace attune {
 
-class ManagerSocket {
+class ManagerSocket : public FramePeer {
  public:
   // Has a free port of this machine, where connections are refused until listen().
   explicit ManagerSocket(Dialect dialect);
-  ~ManagerSocket();
+  ~ManagerSocket() override;
   ManagerSocket(const ManagerSocket&) = delete;
   ManagerSocket& operator=(const ManagerSocket&) = delete;
 
@@ -28,10 +29,8 @@ class ManagerSocket {
   void answer_http(int status);         // to the next client, instead
 
   // In the dialect of the constructor.
-  void send(const std::string& code, const std::string& payload = "");
-  std::optional<Frame> receive();    // nothing: the client has closed
-  std::vector<Frame> receive_all();  // until the client closes
-  std::vector<Frame> sync();         // everything answered to what was sent so far
+  void send(const std::string& code, const std::string& payload = "") override;
+  std::optional<Frame> receive() override;
 
   void send_message(const std::string& data, bool text = true);
   void send_fragmented(const std::string& data, std::size_t fragment);
@@ -45,7 +44,6 @@ class ManagerSocket {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
-  int tokens_ = 0;
 };
 
 }  // namespace attune

@@ -78,11 +78,7 @@ TEST_CASE("pool backend: how long a trial has run does not depend on the other m
   f.server_clock = &behind;
   make_fifo(f.folder.path / "never");
   f.command = "report PERIODICAL 0 1; read x < never";
-  f.start_server();
-  f.start_worker("w");
-  f.start_backend();
-  REQUIRE(f.backend->start(trial_start(0)));
-  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  f.start_trial();
   REQUIRE(f.places.back().waits_for.empty());
   CHECK(f.places.back().ran >= 0);
   CHECK(f.places.back().ran < 300);
@@ -99,20 +95,22 @@ TEST_CASE("pool backend: how long a trial has run does not depend on the other m
   REQUIRE(f.run_to_end());
 }
 
-TEST_CASE("pool backend: stop and pause reach a trial, also one that has not begun") {
-  PoolFixture f;
+// A trial that never ends by itself; without a worker it does not begin.
+void start_perhaps(PoolFixture& f, bool worker) {
   make_fifo(f.folder.path / "never");
   f.command = "report PERIODICAL 0 1; read x < never";
   f.start_server();
-  const bool begun = GENERATE(false, true);
-  if (begun) f.start_worker("w");
+  if (worker) f.start_worker("w");
   f.start_backend();
   REQUIRE(f.backend->start(trial_start(0)));
-  if (begun) {
-    REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
-  } else {
-    REQUIRE(f.run_until([&] { return !f.server->coordinator().board().tasks().empty(); }));
-  }
+  REQUIRE(f.run_until([&] {
+    return worker ? f.reports.size() == 1 : !f.server->coordinator().board().tasks().empty();
+  }));
+}
+
+TEST_CASE("pool backend: stop and pause reach a trial, also one that has not begun") {
+  PoolFixture f;
+  start_perhaps(f, GENERATE(false, true));
   const bool pause = GENERATE(false, true);
   pause ? f.backend->pause("t0") : f.backend->stop("t0");
   REQUIRE(f.run_to_end());
@@ -158,11 +156,7 @@ TEST_CASE("pool backend: a manager that was killed has every report once") {
   PoolFixture f;
   Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; report PERIODICAL 1 2; read x < go; report FINAL 0 3";
-  f.start_server();
-  f.start_worker("w");
-  f.start_backend();
-  REQUIRE(f.backend->start(trial_start(0)));
-  REQUIRE(f.run_until([&] { return f.reports.size() == 2; }));
+  f.start_trial(2);
   const std::uint64_t position = f.reports[GENERATE(0, 1)].position;
   std::erase_if(f.reports, [&](const TrialReport& report) { return report.position > position; });
   f.backend.reset();
@@ -185,11 +179,7 @@ TEST_CASE("pool backend: what was reported while there was no manager is heard w
   PoolFixture f;
   Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go; report PERIODICAL 1 2; read x < go";
-  f.start_server();
-  f.start_worker("w");
-  f.start_backend();
-  REQUIRE(f.backend->start(trial_start(0)));
-  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  f.start_trial();
   f.backend.reset();
   go.let(1);
   const fs::path spool = f.folder.path / "experiment/trials/t0/spool.0";
@@ -198,8 +188,7 @@ TEST_CASE("pool backend: what was reported while there was no manager is heard w
   f.start_backend();
   // It looks at its journal, and starts its tuner, before it adopts trials.
   REQUIRE(f.run_until([&] { return f.backend->connected(); }));
-  auto& other = f.start_client({"client", "d"});
-  REQUIRE(f.run_until([&] { return other.has("welcome"); }));
+  f.start_greeted_client({"client", "d"});
   REQUIRE(f.backend->adopt(trial_start(0), f.reports[0].position));
   REQUIRE(f.run_until([&] { return f.reports.size() == 2; }));
   CHECK(f.values() == Texts{"1", "2"});
@@ -210,16 +199,7 @@ TEST_CASE("pool backend: what was reported while there was no manager is heard w
 
 TEST_CASE("pool backend: what a coordinator ends of its own accord is lost not failed") {
   PoolFixture f;
-  make_fifo(f.folder.path / "never");
-  f.command = "report PERIODICAL 0 1; read x < never";
-  f.start_server();
-  const bool begun = GENERATE(false, true);
-  if (begun) f.start_worker("w");
-  f.start_backend();
-  REQUIRE(f.backend->start(trial_start(0)));
-  REQUIRE(f.run_until([&] {
-    return begun ? f.reports.size() == 1 : !f.server->coordinator().board().tasks().empty();
-  }));
+  start_perhaps(f, GENERATE(false, true));
   f.server->finish("it was told to end");
   REQUIRE(f.run_to_end());
   CHECK(f.ends[0].how == Ending::lost);
@@ -286,8 +266,7 @@ TEST_CASE("pool backend: reports that went missing on the way are read from the 
   f.start_server();
   f.start_worker("w");
   // A client of the same name has heard it all, and does not tell.
-  auto& other = f.start_client({"client", "e"});
-  REQUIRE(f.run_until([&] { return other.has("welcome"); }));
+  auto& other = f.start_greeted_client({"client", "e"});
   json submit = f.trial(0);
   other.say(submit);
   REQUIRE(f.run_until([&] { return other.has("finished"); }));

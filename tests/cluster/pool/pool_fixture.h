@@ -31,6 +31,14 @@ class PoolFixture : public ServerFixture {
       if (auto* end = std::get_if<TrialFinished>(&event)) ends.push_back(std::move(*end));
     }
   }
+  // A trial on a worker of its own that has reported so often.
+  void start_trial(std::size_t reported = 1) {
+    start_server();
+    start_worker("w");
+    start_backend();
+    REQUIRE(backend->start(trial_start(0)));
+    REQUIRE(run_until([&] { return reports.size() == reported; }));
+  }
   bool run_to_end(std::size_t trials = 1) {
     return run_until([&] { return ends.size() == trials; });
   }

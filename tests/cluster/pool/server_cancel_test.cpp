@@ -28,8 +28,7 @@ TEST_CASE("server: a cancel overtakes a flood of data and a program that waits f
   ServerFixture f;
   f.start_server();
   const auto worker = dial(f, {"worker", "w"}, to_json(worker_hello("w", 4)));
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  auto& client = f.start_greeted_client();
   json learner = f.trial(0);
   learner["task"]["owns"] = {
       {{"id", "full"}, {"settings", R"({"policy": "uniform", "capacity": 100})"}},

@@ -96,6 +96,21 @@ class ServerFixture {
     client.dialer->dial();
     return client;
   }
+  // The coordinator has greeted it.
+  Client& start_greeted_client(const Identity& self = {"client", "c"}) {
+    Client& client = start_client(self);
+    REQUIRE(run_until([&] { return client.has("welcome"); }));
+    return client;
+  }
+  // A client, and its trial on the worker "w", which says that it runs.
+  Client& start_trial() {
+    start_server();
+    start_worker("w");
+    Client& client = start_greeted_client();
+    client.say(trial(0));
+    REQUIRE(run_until([&] { return client.has("info"); }));
+    return client;
+  }
   Client& start_program(const std::string& task, std::int64_t attempt = 0) {
     return start_client({"data", task}, {{"attempt", attempt}, {"key", key_of_program(task)}});
   }

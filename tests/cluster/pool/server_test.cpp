@@ -15,8 +15,7 @@ TEST_CASE("server: trials of a client run on workers") {
   f.start_server();
   f.start_worker("v");
   f.start_worker("w");
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  auto& client = f.start_greeted_client();
   for (int i = 0; i < 8; ++i) client.say(f.trial(i));
   REQUIRE(f.run_until([&] {
     return std::ranges::count(client.heard, "finished", [](const json& m) { return m["type"]; }) ==
@@ -43,8 +42,7 @@ TEST_CASE("server: killed and started again it goes on, at another port") {
   f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
   f.start_server();
   f.start_worker("w");
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  auto& client = f.start_greeted_client();
   client.say(f.trial(0));
   client.say(f.trial(1));
   client.say(f.trial(2));  // for which there is no room
@@ -68,12 +66,7 @@ TEST_CASE("server: a worker that is lost, and comes back") {
   ServerFixture f;
   Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go; report FINAL 0 2";
-  f.start_server();
-  f.start_worker("w");
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
-  client.say(f.trial(0));
-  REQUIRE(f.run_until([&] { return client.has("info"); }));
+  auto& client = f.start_trial();
   f.workers.clear();
   REQUIRE(f.run_until([&] {
     return f.server->coordinator().workers().workers().at("w").state == WorkerState::lost;
@@ -89,12 +82,7 @@ TEST_CASE("server: a worker drains when it is told to") {
   ServerFixture f;
   Gate go(f.folder.path / "go");
   f.command = "report PERIODICAL 0 1; read x < go";
-  f.start_server();
-  f.start_worker("w");
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
-  client.say(f.trial(0));
-  REQUIRE(f.run_until([&] { return client.has("info"); }));
+  auto& client = f.start_trial();
   f.workers.at("w")->drain();
   client.say(f.trial(1));
   REQUIRE(f.run_until([&] { return client.has("submitted", "e-t1-0"); }));
@@ -109,8 +97,7 @@ TEST_CASE("server: it can be found again when its folder was taken away") {
   ServerFixture f;
   f.start_server();
   fs::remove_all(f.folder.path / "coordinator");
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  auto& client = f.start_greeted_client();
   client.say(f.trial(0));
   f.start_worker("w");
   REQUIRE(f.run_until([&] { return client.has("finished"); }));
@@ -137,8 +124,7 @@ TEST_CASE("server: nonsense cuts off who says it, and nobody else") {
     bad.dialer->stop();
   }
   SECTION("messages of a client") {
-    auto& bad = f.start_client({"client", "d"});
-    REQUIRE(f.run_until([&] { return bad.has("welcome"); }));
+    auto& bad = f.start_greeted_client({"client", "d"});
     bad.say(GENERATE(json{{"type", "x"}}, json{{"type", 1}}, json{{"type", "submit"}},
                      json{{"type", "cancel"}, {"task", "x"}}));
     REQUIRE(f.run_until([&] { return !bad.closed.empty(); }));
@@ -147,8 +133,7 @@ TEST_CASE("server: nonsense cuts off who says it, and nobody else") {
   SECTION("a task that is somebody else's, or wrong") {
     good.say(f.trial(0));
     REQUIRE(f.run_until([&] { return good.has("submitted"); }));
-    auto& other = f.start_client({"client", "d"});
-    REQUIRE(f.run_until([&] { return other.has("welcome"); }));
+    auto& other = f.start_greeted_client({"client", "d"});
     other.say(f.trial(0));
     other.say({{"type", "cancel"}, {"task", "e-t0-0"}, {"how", "kill"}});
     json wrong = f.trial(1);
@@ -181,8 +166,7 @@ TEST_CASE("server: a buffer is there before its owner has a worker") {
   f.command = "report PERIODICAL 0 1; read x < never";
   f.start_server();
   f.start_worker("w", 1);
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  auto& client = f.start_greeted_client();
   json learner = f.trial(0), collector = f.trial(1);
   learner["task"]["owns"] = {{{"id", "b"}, {"settings", R"({"policy": "fifo", "capacity": 4})"}}};
   collector["task"]["uses"] = {"b"};
@@ -206,8 +190,7 @@ TEST_CASE("server: programs push and sample") {
   f.command = "report PERIODICAL 0 1; read x < never";
   f.start_server();
   f.start_worker("w", 2);
-  auto& client = f.start_client();
-  REQUIRE(f.run_until([&] { return client.has("welcome"); }));
+  auto& client = f.start_greeted_client();
   json learner = f.trial(0);
   learner["task"]["owns"] = {
       {{"id", "b"}, {"settings", R"({"policy": "fifo", "capacity": 4, "batch": 2})"}}};

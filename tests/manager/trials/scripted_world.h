@@ -235,4 +235,15 @@ struct World {
   TrialRunner runner;
 };
 
+// One that an earlier manager left.
+inline RestoredExperiment::Trial live_trial(int i, TrialStatus status) {
+  RestoredExperiment::Trial trial;
+  trial.record.sequence = i;
+  trial.record.job_id = job_id_of(i);
+  trial.record.status = status;
+  trial.record.attempts = status == TrialStatus::pending ? 0 : 1;
+  trial.record.proposed = {std::int64_t{i}, {{"x", i}}, "old", "", ""};
+  return trial;
+}
+
 }  // namespace attune

@@ -271,12 +271,7 @@ TEST_CASE("runner: a restart goes on with what an earlier manager left") {
   state.scored = 1;
   state.ended.push_back({{{"x", 0}}, 0.5, "t0000"});
   const auto live = [&](int i, TrialStatus status) {
-    RestoredExperiment::Trial trial;
-    trial.record.sequence = i;
-    trial.record.job_id = job_id_of(i);
-    trial.record.status = status;
-    trial.record.attempts = status == TrialStatus::pending ? 0 : 1;
-    trial.record.proposed = {std::int64_t{i}, {{"x", i}}, "old", "", ""};
+    RestoredExperiment::Trial trial = live_trial(i, status);
     trial.position = 77;
     w.notes.all[trial.record.job_id] = trial.record;
     state.live.push_back(trial);

@@ -8,16 +8,6 @@ namespace attune::trial_runner_restore_test {
 using Calls = std::vector<std::string>;
 using Catch::Matchers::Contains;
 
-RestoredExperiment::Trial live_trial(int i, TrialStatus status) {
-  RestoredExperiment::Trial trial;
-  trial.record.sequence = i;
-  trial.record.job_id = job_id_of(i);
-  trial.record.status = status;
-  trial.record.attempts = status == TrialStatus::pending ? 0 : 1;
-  trial.record.proposed = {std::int64_t{i}, {{"x", i}}, "old", "", ""};
-  return trial;
-}
-
 RestoredExperiment restored(std::vector<RestoredExperiment::Trial> live) {
   RestoredExperiment state;
   state.next_sequence = std::ssize(live);

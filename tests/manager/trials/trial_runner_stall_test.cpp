@@ -103,13 +103,18 @@ TEST_CASE("stall: an interrupted experiment leaves its trials, which nobody coul
   CHECK(w.backend.stopped.empty());
 }
 
-TEST_CASE("stall: a checkpoint is deleted once it is kept that it is") {
-  World w(World::limits(1, 10));
+// A checkpoint of its one trial is saved; then nothing more can be stored.
+void save_then_stall(World& w) {
   w.ready();
   w.propose();
   w.runner.on_save("t0000");
   w.pump();
   w.notes.trouble = "the disk is full";
+}
+
+TEST_CASE("stall: a checkpoint is deleted once it is kept that it is") {
+  World w(World::limits(1, 10));
+  save_then_stall(w);
   w.runner.on_save("t0000");
   w.runner.wake();
   REQUIRE(w.runner.step().has_value());
@@ -149,11 +154,7 @@ TEST_CASE("stall: a trial is stopped or paused once it is kept that it is") {
 
 TEST_CASE("stall: a checkpoint stays when the end of the experiment cannot be kept") {
   World w(World::limits(1, 10));
-  w.ready();
-  w.propose();
-  w.runner.on_save("t0000");
-  w.pump();
-  w.notes.trouble = "the disk is full";
+  save_then_stall(w);
   w.runner.on_drop("t0000-1");
   w.pump();
   w.runner.interrupt("SIGINT");
