@@ -8,11 +8,10 @@
 #include <numbers>
 
 #include "math/cma_es/cma_es.h"
+#include "math/normal_tail.h"
 
 namespace attune {
 namespace {
-
-double upper_tail(double z) { return 0.5 * std::erfc(z / std::numbers::sqrt2); }
 
 // The z with upper_tail(z) = p, 0 < p < 1.
 double tail_quantile(double p) { return std::numbers::sqrt2 * boost::math::erfc_inv(2 * p); }

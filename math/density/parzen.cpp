@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "math/array_passes.h"
+#include "math/normal_tail.h"
 
 namespace attune {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 constexpr double kReach = 7.5;
 constexpr double kMergeWidth = 0.25;
 constexpr double kWhole = 8.5;  // the mass beyond so many deviations is below rounding
-
-double upper_tail(double z) { return 0.5 * std::erfc(z / std::numbers::sqrt2); }
 
 // The inverse of upper_tail, in double: Boost's default policy would compute in long double, which
 // is slow.
