@@ -12,7 +12,6 @@ namespace attune {
 namespace {
 
 constexpr double kMostLevels = 1e6;
-constexpr double kSmallest = 0x1p-53;  // no normal has a value at 0 or 1
 
 std::size_t level_count(double levels) {
   return levels > 0 && levels <= kMostLevels ? static_cast<std::size_t>(levels) : 0;
@@ -148,9 +147,7 @@ double Features::value(std::size_t i, double position) const {
                           return std::clamp(low + std::floor(p * (high - low)), low, high - 1);
                         },
                         [&](const Uniform& d) { return value_at(d, quantile(d, p)); },
-                        [&](const Normal& d) {
-                          return value_at(d, quantile(d, std::clamp(p, kSmallest, 1 - kSmallest)));
-                        },
+                        [&](const Normal& d) { return value_at(d, finite_quantile(d, p)); },
                     },
                     space_.params[i].domain);
 }

@@ -56,6 +56,11 @@ double quantile(const Normal& domain, double p) {
   return domain.mu + domain.sigma * std::numbers::sqrt2 * boost::math::erf_inv(y);
 }
 
+double finite_quantile(const Normal& domain, double p) {
+  constexpr double kSmallest = 0x1p-53;  // 1 - kSmallest is the largest double below 1
+  return quantile(domain, std::clamp(p, kSmallest, 1 - kSmallest));
+}
+
 double probability(const Uniform& domain, double x) {
   const double low = internal(domain.log, domain.low);
   const double high = internal(domain.log, domain.high);

@@ -22,6 +22,8 @@ double value_at(const Normal& domain, double x);
 // mu + sigma * sqrt(2) * erfinv(2p - 1), infinite at 0 and 1 unless sigma is 0. Increases with p.
 double quantile(const Uniform& domain, double p);
 double quantile(const Normal& domain, double p);
+// The same for p in [0, 1], but finite: 0 and 1 count as 2^-53 and as the largest double below 1.
+double finite_quantile(const Normal& domain, double p);
 
 // The inverse of quantile, in [0, 1]; 0.5 for a constant. Normals lose digits beyond 5 sigma.
 double probability(const Uniform& domain, double x);

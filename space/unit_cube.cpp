@@ -12,8 +12,6 @@ namespace attune {
 namespace {
 
 constexpr double kCentre = 0.5;
-// Normals have no finite value at 0 and 1. 1 - kSmallest is the largest double below 1.
-constexpr double kSmallest = 0x1p-53;
 
 std::size_t width(const Domain& domain) {
   if (const auto* choice = std::get_if<Choice>(&domain)) return choice->candidates.size();
@@ -70,7 +68,7 @@ double read(const Uniform& domain, std::span<const double> x) {
 }
 
 double read(const Normal& domain, std::span<const double> x) {
-  return value_at(domain, quantile(domain, std::clamp(x[0], kSmallest, 1 - kSmallest)));
+  return value_at(domain, finite_quantile(domain, x[0]));
 }
 
 }  // namespace
