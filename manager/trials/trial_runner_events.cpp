@@ -158,7 +158,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
   store_.end_attempt(record, end);
   // A trial that was stopped after it had reported its final result has succeeded.
   const bool by_user = asked && asked->kind == Kind::by_user;
-  const bool cut_off = end.how == Ending::stopped || (asked && asked->kind == Kind::early_stop);
+  const bool early = asked && asked->kind == Kind::early_stop;
+  if (early) trial.save_at_end |= trial.rules->checkpoint_at_end;
+  const bool cut_off = end.how == Ending::stopped || early;
   const bool has_result = well && !record.final_metric.is_null() && (has_said || !by_user);
   if (cut_off && has_result) return conclude(trial, TrialStatus::succeeded, "");
   if (asked && !cannot_judge) {

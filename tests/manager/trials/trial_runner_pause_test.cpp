@@ -197,6 +197,23 @@ TEST_CASE("runner: after the last new trial, paused ones may still go on") {
   }
 }
 
+TEST_CASE("runner: a trial that the decider stops later is saved at its end, too") {
+  RunnerOptions options = World::limits(1, 5);
+  options.trial.checkpoint_at_end = GENERATE(false, true);
+  World w(options);
+  w.ready();
+  w.propose();
+  w.report("t0000", 1, false);
+  w.pump();
+  w.decider.listener->on_stop("t0000", "it is bad");
+  w.pump();
+  CHECK(w.backend.saves.empty());
+  w.end("t0000", Ending::stopped);
+  w.pump();
+  CHECK(w.notes.all["t0000"].status == TrialStatus::early_stopped);
+  CHECK(w.backend.saves == (options.trial.checkpoint_at_end ? Calls{"t0000-1"} : Calls{}));
+}
+
 TEST_CASE("runner: checkpoints by frequency, at the end, on request, and old ones go") {
   RunnerOptions options = World::limits(1, 5);
   options.trial.checkpoint_frequency = 2;
