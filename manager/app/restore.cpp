@@ -37,7 +37,7 @@ bool asks_for_more(const StoredReport& report) {
 
 // Counts the reports of a trial in `status` as the runner has counted them: an intermediate result
 // at once, a FINAL when its attempt had ended well or had asked for the next configuration.
-void replay(TuningStatus& status, const StoredTrial& trial) {
+void replay(TuningStatus& status, const StoredTrial& trial, const std::string& objective) {
   const std::string& job = trial.trial.job_id;
   auto report = trial.reports.begin();
   for (const StoredAttempt& attempt : trial.attempts) {
@@ -46,7 +46,7 @@ void replay(TuningStatus& status, const StoredTrial& trial) {
     const auto count = [&](const StoredReport& counted) {
       const auto metric = metric_of(counted);
       if (!metric) return;
-      const Metrics metrics = metrics_of(metric->value);
+      const Metrics metrics = metrics_of(metric->value, objective);
       const auto said = std::ranges::find(metrics, "time_this_iter_s", &Metrics::value_type::first);
       const double since = time.advance(counted.time, counted.ran);
       status.on_report(job, metrics, said != metrics.end() ? said->second : since);
@@ -152,7 +152,8 @@ void add_results(RestoredExperiment::Trial& trial, const StoredTrial& whole, boo
 
 // Restores the steps of the trial, as the runner has counted them, and the time of its last
 // attempt.
-void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole) {
+void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole,
+               const std::string& objective) {
   std::vector<ParameterId> ids = trial.ids;
   ids.push_back(trial.record.proposed.parameter_id);
   auto report = whole.reports.begin();
@@ -164,7 +165,8 @@ void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole) {
       if (report->type != "periodical") continue;
       const auto metric = metric_of(*report);
       if (!metric || std::ranges::find(ids, metric->parameter_id) == ids.end()) continue;
-      const std::int64_t step = trial.steps.next(metric->sequence, metrics_of(metric->value));
+      const std::int64_t step =
+          trial.steps.next(metric->sequence, metrics_of(metric->value, objective));
       if (!counts(*report) || report->late) continue;
       trial.steps.told(step);
       trial.time.advance(report->time, report->ran);
@@ -174,7 +176,7 @@ void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole) {
 
 // `knows_saving`: RunnerState says which checkpoints were being saved.
 RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
-                                     bool knows_saving) {
+                                     bool knows_saving, const std::string& objective) {
   RestoredExperiment::Trial trial;
   for (const StoredParameter& parameter : whole.parameters)
     trial.ids.push_back(parameter.proposed.parameter_id);
@@ -197,7 +199,7 @@ RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTri
       !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
   if (runs) trial.asked = asked_of(whole, attempt);
   add_results(trial, whole, runs);
-  add_steps(trial, whole);
+  add_steps(trial, whole, objective);
   return trial;
 }
 
@@ -233,7 +235,7 @@ Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExper
         broken = std::unexpected(whole.error());
         return false;
       }
-      replay(restored.status, *whole);
+      replay(restored.status, *whole, stored.objective().metric);
     }
     return true;
   }));
@@ -243,7 +245,8 @@ Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExper
   for (UnfinishedTrial& trial : TRY(reader.unfinished(stored))) {
     live.insert(trial.trial.job_id);
     const StoredTrial whole = TRY(reader.whole_trial(stored, trial.trial.job_id));
-    restored.live.push_back(live_trial(std::move(trial), whole, state.has_value()));
+    restored.live.push_back(
+        live_trial(std::move(trial), whole, state.has_value(), stored.objective().metric));
   }
   for (const StoredCheckpoint& kept : TRY(reader.kept_checkpoints(stored))) {
     const bool ended = !live.contains(kept.job_id);

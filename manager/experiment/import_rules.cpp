@@ -12,9 +12,9 @@ FitRecords fit_records(const Space& space, std::vector<ImportData::Record> recor
   FitRecords fit;
   for (ImportData::Record& record : records) {
     const auto checked = check_point(space, record.parameter);
-    const std::string flaw = metrics_of(record.value).empty() ? "its value is no number"
-                             : checked                        ? ""
-                                                              : checked.error().message;
+    const std::string flaw = metrics_of(record.value, "").empty() ? "its value is no number"
+                             : checked                            ? ""
+                                                                  : checked.error().message;
     if (flaw.empty()) {
       fit.good.push_back(std::move(record));
     } else if (fit.left_out++ == 0) {

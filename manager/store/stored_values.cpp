@@ -10,14 +10,12 @@ std::string metric_column(const json& metric) {
   return metric.is_null() ? std::string() : dump_python_json(metric);
 }
 
-std::optional<double> number_of(const json& metric, const std::string& name) {
+std::optional<double> number_of(const json& metric, const std::string& objective) {
   const json* value = &metric;
   if (metric.is_object()) {
-    const auto found = metric.find(name);
+    const auto found = metric.find(objective);
     if (found == metric.end()) return std::nullopt;
     value = &*found;
-  } else if (name != "default") {
-    return std::nullopt;
   }
   if (value->is_boolean()) return value->get<bool>() ? 1 : 0;  // as the daemon counts them
   if (!value->is_number()) return std::nullopt;

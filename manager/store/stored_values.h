@@ -18,8 +18,9 @@ namespace attune {
 // the statements store as NULL.
 std::string metric_column(const json& metric);
 
-// The number called `name` in a metric as a trial reports it: a bare number is "default".
-std::optional<double> number_of(const json& metric, const std::string& name);
+// The value of the first objective, whose name is `objective`, in a metric as a trial reports it:
+// the member of that name, or the bare number. NaN and infinity are values, too.
+std::optional<double> number_of(const json& metric, const std::string& objective);
 
 std::string_view to_text(ReportMetricData::Type type);  // "periodical"
 

@@ -59,7 +59,7 @@ ReportDesk::Outcome ReportDesk::take(LiveTrial& trial, const TrialReport& report
   using Type = ReportMetricData::Type;
   const ReportMetricData& metric = report.metric;
   const bool known = std::ranges::find(trial.ids, metric.parameter_id) != trial.ids.end();
-  const Metrics metrics = metrics_of(metric.value);
+  const Metrics metrics = metrics_of(metric.value, options_.objective().metric);
   // Before the report is judged: the trial has done this step, and may have saved it in a
   // checkpoint, even if the report does not count.
   const bool is_step = known && metric.type == Type::periodical;
@@ -143,13 +143,14 @@ void ReportDesk::hold(LiveTrial& trial, TrialReport report) {
   }
   // Even if the backend has not marked it: it may have been on its way when the end was asked for.
   if (trial.asked) report.late = true;
-  store_.add_report(trial.record, report, {.why = flaw_of(metrics_of(metric.value))});
+  store_.add_report(trial.record, report,
+                    {.why = flaw_of(metrics_of(metric.value, options_.objective().metric))});
   trial.finals.push_back({metric.parameter_id, report.text, metric.value, report.time, report.ran});
 }
 
 void ReportDesk::tell_results(LiveTrial& trial, bool decider_lost) {
   for (HeldResult& result : std::exchange(trial.finals, {})) {
-    count(trial, metrics_of(result.value), result.time, result.ran);
+    count(trial, metrics_of(result.value, options_.objective().metric), result.time, result.ran);
     trial.told.push_back(result.parameter_id);
     trial.record.final_metric = std::move(result.value);
     if (!decider_lost)

@@ -112,7 +112,8 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
   }
   trial.asked = old.asked;
   if (old.asked->kind == EndAsked::Kind::complete)
-    trial.save_at_end = checkpoint_due(trial, metrics_of(record.last_metric), true);
+    trial.save_at_end =
+        checkpoint_due(trial, metrics_of(record.last_metric, options_.objective().metric), true);
   if (old.asked->kind == EndAsked::Kind::pause) {
     backend_.pause(record.job_id);
   } else {

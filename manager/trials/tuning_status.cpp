@@ -7,7 +7,7 @@
 
 namespace attune {
 
-Metrics metrics_of(const json& value) {
+Metrics metrics_of(const json& value, const std::string& objective) {
   Metrics metrics;
   const auto add = [&](const std::string& name, const json& number) {
     if (number.is_number()) metrics.emplace_back(name, number.get<double>());
@@ -16,7 +16,7 @@ Metrics metrics_of(const json& value) {
   if (value.is_object()) {
     for (const auto& [name, number] : value.items()) add(name, number);
   } else {
-    add("default", value);
+    add(objective, value);
   }
   return metrics;
 }

@@ -16,9 +16,10 @@
 
 namespace attune {
 
-// The metrics in a reported value. A bare number or boolean is named "default"; of an object the
-// numbers and booleans, in their order; anything else has none.
-Metrics metrics_of(const json& value);
+// The metrics in a reported value. A bare number or boolean is that of the first objective, whose
+// name is `objective`: the daemon takes it so, too. Of an object the numbers and booleans, in their
+// order; anything else has none.
+Metrics metrics_of(const json& value, const std::string& objective);
 
 // Of one metric, over all reports that counted. NaN is left out.
 struct MetricStatistics {

@@ -17,11 +17,11 @@
 namespace attune {
 namespace {
 
-void add_metrics(json& row, const json& metric) {
+void add_metrics(json& row, const json& metric, const std::string& objective) {
   if (metric.is_object()) {
     for (const auto& [name, value] : metric.items()) row["metrics." + name] = value;
   } else if (!metric.is_null()) {
-    row["metrics.default"] = metric;
+    row["metrics." + objective] = metric;
   }
 }
 
@@ -38,7 +38,7 @@ json flat(const TrialRecord& trial, const std::string& objective) {
   }
   if (const auto score = number_of(trial.final_metric, objective)) row["score"] = *score;
   if (const auto last = number_of(trial.last_metric, objective)) row["last"] = *last;
-  add_metrics(row, trial.final_metric);
+  add_metrics(row, trial.final_metric, objective);
   if (trial.proposed.parameters.is_object()) {
     for (const auto& [name, value] : trial.proposed.parameters.items())
       row["parameters." + name] = value;
@@ -61,7 +61,7 @@ json flat_report(const std::string& job_id, const StoredReport& report,
   if (const auto score = number_of(value, objective)) row["score"] = *score;
   row["late"] = report.late;
   row["ignored"] = report.ignored;
-  add_metrics(row, value);
+  add_metrics(row, value, objective);
   return row;
 }
 

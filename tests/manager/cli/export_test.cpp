@@ -61,6 +61,16 @@ class World {
   Store store;
 };
 
+TEST_CASE("export: a bare number is that of the first objective") {
+  World world;
+  add_trial(world.store, 3, {{"lr", 0.2}}, 0.25);
+  world.store.commit().value();
+  const std::string rows = world.exported("jsonl");
+  const json row = parse_json(rows.substr(rows.rfind('{'))).value();
+  CHECK(row["score"] == 0.25);
+  CHECK(row["metrics.accuracy"] == 0.25);
+}
+
 TEST_CASE("export: csv") {
   const World world;
   CHECK(
@@ -111,10 +121,10 @@ TEST_CASE("export: intermediate results, a row for each") {
   options.reports = true;
   CHECK(printed(options) ==
         "trial_job_id,attempt,report,sequence,time,seconds,score,late,ignored,metrics.accuracy,"
-        "metrics.note,metrics.default,metrics.loss\n"
-        "t0003,0,0,0,1003.0,2.5,0.5,False,\"\",0.5,\"a,b\",,\n"
-        "t0003,0,1,1,1003.0,2.5,,False,\"\",,,NaN,\n"
-        "t0003,0,2,2,1003.0,2.5,0.75,True,\"\",0.75,,,2\n");
+        "metrics.note,metrics.loss\n"
+        "t0003,0,0,0,1003.0,2.5,0.5,False,\"\",0.5,\"a,b\",\n"
+        "t0003,0,1,1,1003.0,2.5,NaN,False,\"\",NaN,,\n"
+        "t0003,0,2,2,1003.0,2.5,0.75,True,\"\",0.75,,2\n");
   options.format = "jsonl";
   std::istringstream lines(printed(options));
   std::vector<json> rows;

@@ -45,6 +45,19 @@ TEST_CASE("report desk: the decider hears of an intermediate result at once") {
   CHECK(d.status.evaluations() == 1);
 }
 
+TEST_CASE("report desk: a bare number is that of the first objective, whatever its name") {
+  TrialRules rules;
+  rules.stop = {{"loss", 0.5}};
+  Desk d(rules);
+  d.options.objectives = {{.metric = "loss"}};
+  const auto outcome = d.report(0.5);
+  CHECK(d.notes.ignored.empty());
+  REQUIRE(d.status.metric("loss") != nullptr);
+  CHECK(d.status.metric("loss")->last == 0.5);
+  REQUIRE(outcome.end);
+  CHECK(outcome.end->kind == Kind::complete);
+}
+
 TEST_CASE("report desk: a final result waits for the good end of its attempt") {
   Desk d;
   d.report(0.5, true);

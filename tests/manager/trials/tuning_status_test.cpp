@@ -113,7 +113,7 @@ TEST_CASE("tuning status: no plateau before the limits are kept and none by what
   CHECK(rules.met(status));
 }
 
-TEST_CASE("tuning status: a plateau needs trials in a row, and tiny steps do not add up") {
+TEST_CASE("tuning status: a plateau needs trials in a row, and tiny steps count once they sum up") {
   TuningStatus status;
   StopRules rules;
   rules.plateau = StopRules::Plateau{3, 0.1};
@@ -128,11 +128,11 @@ TEST_CASE("tuning status: a plateau needs trials in a row, and tiny steps do not
 }
 
 TEST_CASE("tuning status: what counts as a metric") {
-  CHECK(metrics_of(0.5) == Metrics{{"default", 0.5}});
-  CHECK(metrics_of(json::parse(R"({"default": 1, "done": true, "name": "x", "deep": {"y": 2}})")) ==
-        Metrics{{"default", 1}, {"done", 1}});
-  CHECK(metrics_of("text").empty());
-  CHECK(metrics_of(nullptr).empty());
+  CHECK(metrics_of(0.5, "loss") == Metrics{{"loss", 0.5}});
+  CHECK(metrics_of(json::parse(R"({"default": 1, "done": true, "name": "x", "deep": {"y": 2}})"),
+                   "default") == Metrics{{"default", 1}, {"done", 1}});
+  CHECK(metrics_of("text", "default").empty());
+  CHECK(metrics_of(nullptr, "default").empty());
   TuningStatus status;
   status.on_report("a", {{"default", std::nan("")}}, 0);
   CHECK(status.metric("default") == nullptr);
