@@ -27,8 +27,9 @@ bool is_word(std::string_view text, std::string_view also) {
 
 bool is_amount(double amount, double most) { return amount >= 0 && amount <= most; }
 
-// Options that users cannot give. With them the job would have no name of its own, or sbatch would
-// not answer at once or not with an id, or nothing would be run. Slurm takes abbreviations, too.
+// Options that users cannot give. With them there would be several jobs of one name, or a job in
+// another cluster, or sbatch would not answer at once or not with an id, or nothing would be run.
+// Slurm takes abbreviations, too.
 bool is_ours(std::string_view argument) {
   constexpr std::array kLong = {"--array", "--clusters", "--help", "--quiet", "--test-only",
                                 "--usage", "--version",  "--wait", "--wrap"};

@@ -41,7 +41,7 @@ class Effects {
   virtual ~Effects() = default;
   virtual void append(const Record& record) = 0;
   // The board holds the record's change; also called for a replayed record. `task` is null when the
-  // record removed it.
+  // record removed it, or is about no task.
   virtual void applied(const Record& record, const Task* task) = 0;
 
   // Messages to a worker. `again`: the worker had this lease before, and may have begun the task.

@@ -172,7 +172,8 @@ void Coordinator::info(const std::string& worker, const HeldLease& lease, std::u
   Task* task = leased_to(worker, lease);
   if (task == nullptr) {
     effects_.cancel(worker, lease, "kill");
-    return effects_.acknowledge_info(worker, lease, seq);  // no client hears it, so none will
+    // No client hears of the message, so none would acknowledge it.
+    return effects_.acknowledge_info(worker, lease, seq);
   }
   task->heard = now;
   if (!owns(*task)) return effects_.info(*task, seq, event);

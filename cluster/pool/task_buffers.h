@@ -30,7 +30,7 @@ class TaskBuffers {
   virtual Result<void> check(const TaskSpec& task) const = 0;
 
   // A record was applied to the board, live or in a replay. `task` is null when the record removed
-  // it.
+  // it, or is about no task.
   virtual void hear(const Record& record, const Task* task) = 0;
   virtual Result<void> replay(const json& record) = 0;
 

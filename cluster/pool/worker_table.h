@@ -47,8 +47,8 @@ struct Worker {
   std::set<std::string> tasks;    // leased to it, not ended
   double since = 0;               // when `state` began
   std::set<std::string> refused;  // clients whose tasks it cannot run
-  // The task that it is kept free for. Until then it gets only tasks with the same requirements or
-  // with higher priority.
+  // The task that it is kept free for. Until that task has a worker, this one gets only tasks with
+  // the same requirements or with higher priority.
   std::optional<TaskSpec> kept_for;
 };
 

@@ -148,7 +148,8 @@ bool League::beats_hardest() const {
 }
 
 const Player* League::draw(Rng rng) const {
-  // Sum of the weights if all are always beaten; then all alike, as in the paper's code.
+  // A smaller sum of the weights means that all players are always beaten. Then each is as likely
+  // as any other, as in the paper's code.
   constexpr double kNothing = 1e-10;
   if (players_.empty() || rng.uniform() < settings_.self_play) return nullptr;
   double sum = 0;

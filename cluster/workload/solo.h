@@ -36,8 +36,8 @@ class SoloCommander : public TaskCommander {
   void created(const Task& task) final;
 
  protected:
-  // Further parameters of the next task of that kind; null: there must be no such evaluation now.
-  // Only a report may change whether it is null.
+  // Further parameters of the next task of that kind. Null, for evaluations only: none must be
+  // created now. Only a report may change whether it is null.
   virtual json more_parameters(TaskKind kind) const;
   void reported(const LiveTask& task, const json& value) override;
   json save_own() const override;

@@ -30,12 +30,13 @@ struct PoolBackend::Attempt {
   std::uint64_t order = 0;
   std::uint64_t position = 0;    // behind the newest report
   std::optional<Ending> wanted;  // stopped or paused
-  // "stop", "pause" or "kill", as the coordinator was told; empty: it was not.
+  // "stop", "pause" or "kill": how the attempt was told to end; empty: it was not. The coordinator
+  // hears of it at once, or with the next connection.
   std::string how;
   std::string cause;  // the newest cause that people were shown
   std::optional<TrialPlace> place, told_place;
   double place_known = 0;  // when `place` was set, on SystemClock::now(); its `ran` is as of then
-  bool told = false;       // it was submitted, so the coordinator may know it
+  bool told = false;       // it was submitted or adopted, so the coordinator may know it
   bool ended = false;
 };
 
@@ -73,7 +74,7 @@ void PoolBackend::set_path(const std::filesystem::path& directory) {
 
 void PoolBackend::connected(std::unique_ptr<Connection> connection) {
   connection_ = std::move(connection);
-  // From now on each failure is told.
+  // From now on the first failure is told, too; see failed().
   failures_ = options_.quiet_failures;
   last_failure_.clear();
   for (const auto& [order, attempt] : attempts_) {
@@ -257,7 +258,9 @@ Result<void> PoolBackend::take_info(Attempt& attempt, const json& message) {
     not_understood(attempt, info.error());
     read_spool(attempt, nullptr, false);  // it may have been a report
   } else {
-    // A gap: reports between the two were acknowledged, but this manager has not seen them.
+    // A gap: the worker has not sent the reports between the two, because too much waited
+    // (WorkerTasks::info), or they were acknowledged and this manager has not seen them. They are
+    // in the spool.
     if (info->after > attempt.position) read_spool(attempt, nullptr, false);
     position = info->position;
     if (auto* report = std::get_if<TrialReport>(&info->event))

@@ -24,8 +24,8 @@ Result<void> check_length(const json& message, const char* what) {
                           kMostPassedOn));
 }
 
-// What a viewer, or a client without a key, may not send. Types that nobody knows are left to
-// hear_client().
+// Refuses what a viewer, or a client without a key, may not send. From a client with a key every
+// type is accepted here; hear_client() refuses those that it does not know.
 Result<void> check_right(const Session& session, const json& type) {
   constexpr std::array<std::string_view, 3> kOfOrders = {"status", "end_task", "drain_worker"};
   if (session.role == Role::view && type != "status")
@@ -96,7 +96,7 @@ Result<Session> CoordinatorServer::Impl::meet(const Identity& who, const json& m
 // program must show the key of its attempt, which the worker has given to that attempt only.
 Result<void> CoordinatorServer::Impl::bind(Session& program, const std::string& key) const {
   const Task* task = task_of(program);
-  if (task == nullptr) return {};  // hello() or heard() fences it
+  if (task == nullptr) return {};  // hello() fences it
   if (!same_key(program_key(coordinator_.board().secret(), task->spec.id, task->lease), key))
     return fail(fmt::format("key: it is not the one of attempt {} of task {}", program.attempt,
                             program.name));

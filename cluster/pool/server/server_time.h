@@ -14,9 +14,9 @@ inline constexpr const char* kTimeFile = "time.json";
 
 // The time at which a coordinator begins, in seconds since 1970-01-01 UTC, approximately. If an
 // earlier coordinator began in the same boot of the machine: its time then plus the seconds since.
-// Otherwise the wall clock, because nothing counts during a reboot. Never before `newest`, the
-// newest time that the coordinator remembers. `boot` identifies the boot (present_boot()); empty:
-// unknown.
+// Otherwise the wall clock, because Clock::now() begins anew with each boot. Never before `newest`,
+// the newest time that the coordinator remembers. `boot` identifies the boot (present_boot());
+// empty: unknown.
 //
 // Writes `directory`/time.json for the next start. A time.json that cannot be read counts as one of
 // another boot.
