@@ -9,7 +9,8 @@
 namespace attune {
 
 // Writes `path`.tmp (mode 0600), flushes it to the disk, renames it over `path`, flushes the
-// directory. On an error the former file is as it was. One writer of a path at a time.
+// directory. On an error the former file is as it was, unless only the last step has failed. One
+// writer of a path at a time.
 Result<void> write_file_atomically(FileSystem& files, const std::string& path,
                                    std::string_view bytes);
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);

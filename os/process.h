@@ -33,7 +33,8 @@ struct ProcessSpec {
   std::vector<std::string> environment;  // "NAME=value", all of it
   std::filesystem::path directory;
   // {number in the child, our descriptor}; the number must be below 20. 0, 1 and 2 are /dev/null
-  // unless named; every other descriptor of ours is closed in the child.
+  // unless named. The child closes all numbers above the largest one named, and below it those that
+  // are close-on-exec.
   std::vector<std::pair<int, int>> descriptors;
   // In a session of its own, away from our terminal, with all signals blocked until it unblocks
   // them. Otherwise it leads a process group in our session, and no signal is blocked.

@@ -7,7 +7,7 @@
 // /tmp is: nobody can replace what belongs to another user there. Symbolic links are followed; they
 // and the folders that they lead through must obey the same rules. Of a link in /proc, such as
 // those behind /dev/stdin and <(command), only the file behind it is checked, because no path leads
-// there.
+// there. A character device such as a terminal is trusted itself, since only root can make one.
 //
 // "Us" is the effective user. For root under sudo it is also the user who called sudo, who could do
 // all of it anyway. A group may write if it is private to us (Debian gives each user such a group).
