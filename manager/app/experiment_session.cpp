@@ -156,7 +156,7 @@ void show_beginning(const SessionSetup& setup, Progress& progress) {
 Result<Log> open_runner_log(const std::filesystem::path& directory, const std::string& level) {
   const std::filesystem::path file = directory / "log" / "runner.log";
   TRY(make_directories(file.parent_path()));
-  // Made here first: Log would follow a symbolic link, and make the file readable for everybody.
+  // Log refuses what is no regular file, too, but only open_private() tells the user to remove it.
   TRY(open_private(file, O_WRONLY | O_CREAT | O_APPEND));
   return TRY(Log::to_file(file.string(), TRY(parse_log_level(level)), false)).named("runner");
 }

@@ -33,7 +33,8 @@ struct OwnCoordinator {
 // `io`. The process runs on when this object is destroyed.
 class OwnCoordinatorProcess {
  public:
-  // `say` gets a sentence for the user each time the process ends without dismiss().
+  // `say` gets a sentence for the user each time the process ends without dismiss(), or cannot be
+  // started again.
   OwnCoordinatorProcess(boost::asio::io_context& io, OwnCoordinator own, const Rng& rng,
                         std::function<void(const std::string& text)> say);
   OwnCoordinatorProcess(const OwnCoordinatorProcess&) = delete;
@@ -46,8 +47,8 @@ class OwnCoordinatorProcess {
   // How the process that start() made has ended, with its last words; empty: it has not.
   const std::string& end() const { return end_; }
 
-  // The owner cannot connect. If the process has ended, starts it again after a pause. The pauses
-  // grow until reached().
+  // The owner cannot connect. Calls start() after a pause, unless the process that start() made
+  // still runs. The pauses grow until reached().
   void unreachable();
   void reached() { pauses_.reset(); }    // the owner is connected
   void dismiss() { dismissed_ = true; }  // it will be told to end: do not start it again

@@ -55,7 +55,7 @@ Result<SessionSetup> find_programs(const Surroundings& surroundings, const std::
 // "resuming experiment abcd2345 in FOLDER (seed 7)"
 std::string heading(const RunFacts& facts, std::string_view verb);
 // If the experiment's folder is deleted, the store makes it again (Store::keep_folder); then the
-// lock is taken in the new folder. The arguments outlive the session.
+// lock is taken in the new folder. `lock` must outlive `store`.
 void keep_lock(ExperimentLock& lock, const RunFacts& facts, Store& store);
 // Reads the file of --import, and returns the results that fit the search space. Adds a sentence
 // about it to `messages`.

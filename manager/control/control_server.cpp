@@ -31,7 +31,7 @@ namespace {
 // the queue, and accept() without a pause would fail again at once.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 // The largest array in a request. The manager does nothing else until it has handled all elements,
-// and the answer may name each. attune itself sends at most 1,000 at once.
+// and the answer may name each. attune import sends at most 1,000 records at once.
 constexpr std::size_t kMostElements = 10'000;
 }  // namespace
 

@@ -13,8 +13,8 @@
 namespace attune {
 namespace {
 
-// Congestion begins above kCongested bytes that the daemon has not read, and ends below kRoom. The
-// gap keeps it from changing with every command.
+// Congestion begins above kCongested bytes that are not written to the daemon's pipe yet, and ends
+// below kRoom. The gap keeps it from changing with every command.
 constexpr std::size_t kCongested = 1 << 20;
 constexpr std::size_t kRoom = 256 << 10;
 constexpr std::ptrdiff_t kRecordsAtOnce = 1000;

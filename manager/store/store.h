@@ -46,8 +46,9 @@ struct NewExperiment {
 struct Resumption {
   json file;                                     // the new experiment file; null: unchanged
   std::vector<ImportData::Record> imports = {};  // further results
-  // Commands that tell the daemon of a changed file and of the imports; their numbers follow those
-  // in Outbox::Left. `counts` include them. If `commands` is empty, the next two do not matter.
+  // Commands that tell the daemon of a new search space and of the imports; their numbers follow
+  // those in Outbox::Left. `counts` include them. If `commands` is empty, the next two do not
+  // matter.
   std::vector<std::pair<std::uint64_t, Frame>> commands = {};
   Outbox::Counts counts = {};
   RunnerState state = {};

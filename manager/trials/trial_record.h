@@ -47,7 +47,7 @@ struct TrialRecord {
   int failures = 0;          // attempts that ended badly
   std::int64_t reports = 0;  // intermediate results that counted
   json last_metric;          // the newest intermediate result; null when none
-  json final_metric;         // as reported: a number, or an object with "default"; null when none
+  json final_metric;         // as reported: a bare number, or an object of metrics; null when none
   std::string checkpoint;    // the newest; empty when none
   double start_time = 0, end_time = 0;  // seconds since 1970-01-01 UTC; 0: not yet
 

@@ -15,7 +15,8 @@ const std::string& job_of(const TrialEvent& event) {
   return std::visit([](const auto& e) -> const std::string& { return e.job_id; }, event);
 }
 
-// The checkpoint that the next attempt starts from ("": from scratch); nothing: there is none.
+// The checkpoint that the next attempt starts from ("": from scratch); nothing: the trial gets no
+// other attempt.
 std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failure) {
   return trial.rules->retries.start_again(failure, trial.record.failures, trial.record.checkpoint);
 }

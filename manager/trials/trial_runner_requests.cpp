@@ -227,8 +227,8 @@ LiveTrial& TrialRunner::add(TrialRecord record, std::shared_ptr<const TrialRules
   return added;
 }
 
-// Ends a trial that waits at once. A running one is only asked to end: TrialFinished concludes it.
-// May destroy `trial`.
+// A pending or paused trial ends at once. A running one is only asked to end: TrialFinished
+// concludes it. May destroy `trial`.
 void TrialRunner::ask_end(LiveTrial& trial, EndAsked end, const char* by) {
   using Kind = EndAsked::Kind;
   if (trial.asked && !goes_before(end.kind, trial.asked->kind)) return;

@@ -29,8 +29,8 @@ class TrialSteps {
   // each attempt. If the attempt starts from a checkpoint, its first result decides where its steps
   // begin, by the first of these that applies:
   //   1. `sequence` is not 0: the trial has kept its count, and the step is `sequence`;
-  //   2. `metrics` have an iteration, and in the results before each iteration was one step: the
-  //      step is the iteration - 1;
+  //   2. `metrics` have an iteration, and that of the result before was its step + 1: the step is
+  //      the iteration - 1;
   //   3. else the step is `before`.
   // The third is wrong by one step for a trial that saves each iteration before it reports it, and
   // was killed in between. This cannot be detected: a trial that reports first leaves the same

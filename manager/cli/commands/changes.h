@@ -6,7 +6,9 @@
 
 namespace attune {
 
-// Each returns the exit code. An error means kExitFailed; nothing was changed, unless it says so.
+// Each returns the exit code. An error means kExitFailed. Nothing was changed then, unless the
+// error says so; but attune delete may have deleted experiments that were named before the one that
+// it could not delete.
 Result<int> change(const RenameOptions& options, const Console& console);
 Result<int> change(const DeleteOptions& options, const Console& console);
 

@@ -35,8 +35,9 @@ Result<Summary> sum_up(StoreReader& reader, const StoredExperiment& experiment) 
 }
 
 double seconds_of(const StoredExperiment& experiment, double now) {
-  // Of a running one: with the time since the manager wrote it last.
   if (experiment.status != ExperimentStatus::running) return experiment.seconds;
+  // The stored number lags behind while the manager cannot write the store; but the manager has run
+  // since it started.
   return std::max(experiment.seconds, now - experiment.manager_started);
 }
 
