@@ -25,12 +25,13 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// Without descriptors the peer stays in the queue, and accept() fails again at once.
+// The pause after a failed accept(). If the process has no free descriptors, the peer stays in the
+// queue, and accept() without a pause would fail again at once.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
-// Whoever dials in a loop must not fill the disk.
+// Of the log, for each kind of line: whoever dials in a loop must not fill the disk.
 constexpr int kLinesPerSecond = 5;
 
-// Of the values in a hello most are those of a worker's tasks.
+// A worker names all its tasks in its hello, which therefore may have many values.
 constexpr JsonLimits kHelloLimits = {.depth = 16, .keys = 1000, .values = 100'000};
 
 // Nobody may foresee whom the gate turns away.
@@ -41,7 +42,8 @@ Rng drawn_rng() {
   return Rng(seed);
 }
 
-// Whom a connection is counted to. Of IPv6 the first half: the rest is up to each machine.
+// The address at the gate to which a connection is counted. Of an IPv6 address only the first half:
+// each machine can choose the rest as it likes.
 std::string place_of(const sockaddr_storage& there) {
   char text[INET6_ADDRSTRLEN] = "";
   if (there.ss_family == AF_INET6) {
@@ -59,7 +61,7 @@ std::string place_of(const sockaddr_storage& there) {
   return text;
 }
 
-// With a word that is not waited for.
+// Sends an error, as far as the system takes it at once; the caller then closes the socket.
 void send_away(const UniqueFd& socket) {
   static const json kWord = {
       {"type", "error"}, {"message", "too many others wait; try again"}, {"final", false}};
@@ -115,7 +117,7 @@ class Listener::State : public std::enable_shared_from_this<State> {
   const std::string& address() const { return address_; }
 
  private:
-  // Somebody who has not been handed over yet.
+  // A connection that was not given to on_hello yet: a stranger, or one whose hello is awaited.
   struct Guest {
     Guest(asio::io_context& io, const Secrets& secrets)
         : deadline(io), handshake(secrets, draw_bytes()) {}
@@ -124,7 +126,7 @@ class Listener::State : public std::enable_shared_from_this<State> {
     asio::steady_timer deadline;
     ServerHandshake handshake;
     std::string from;   // at the gate, whose places strangers take
-    bool late = false;  // has had all the time there is when many come
+    bool late = false;  // older than `crowded_within`
   };
 
   using Guests = std::map<std::uint64_t, Guest>;  // in the order in which they came
@@ -132,14 +134,15 @@ class Listener::State : public std::enable_shared_from_this<State> {
   error_code bind_to(const tcp::endpoint& endpoint) {
     error_code error;
     if (acceptor_.is_open()) std::ignore = acceptor_.close(error);
-    // By hand: Asio's sockets would be inherited by what we start.
+    // Without Asio, whose sockets are not close-on-exec: programs that we start would inherit them.
     const int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
     UniqueFd socket(::socket(endpoint.protocol().family(), type, IPPROTO_TCP));
     if (!socket) return {errno, boost::system::system_category()};
     std::ignore = acceptor_.assign(endpoint.protocol(), socket.get(), error);
     if (error) return error;
     std::ignore = socket.release();
-    // Connections of a former listener that are still dying do not keep the port.
+    // With this option connections of a former listener that are still closing do not keep the port
+    // from us.
     std::ignore = acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) std::ignore = acceptor_.bind(endpoint, error);
     if (!error) std::ignore = acceptor_.listen(asio::socket_base::max_listen_connections, error);
@@ -174,14 +177,14 @@ class Listener::State : public std::enable_shared_from_this<State> {
     }
     ConnectionOptions careful = options_.connection;
     careful.frames = kHandshakeLimits;
-    // Between the frames of the handshake there is nothing. There is a limit for all of it.
+    // No pings between the frames of the handshake: `hello_within` bounds all of it.
     careful.ping = careful.silence = 2 * options_.hello_within;
     const std::uint64_t id = ++last_id_;
     Guest& guest = guests_.try_emplace(id, io_, options_.secrets).first->second;
     guest.from = from;
     guest.connection = std::make_unique<Connection>(io_, std::move(socket), careful);
     await_late(id, guest);
-    // Weak: the connection belongs to the state.
+    // Weak pointers, because the state owns the connection: shared ones would be a cycle.
     guest.connection->start({
         .on_message =
             [weak = weak_from_this(), id](json message) {

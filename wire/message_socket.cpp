@@ -39,12 +39,12 @@ Result<Addresses> look_up(const HostPort& where) {
   return Addresses(found);
 }
 
-// 0, or the error of the system.
+// Connects by `deadline`, as clock.now(). Returns 0 or an errno.
 int connect_to(const addrinfo& address, double deadline, const Clock& clock, UniqueFd& fd) {
   fd.reset(::socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return errno;
   if (::connect(fd.get(), address.ai_addr, address.ai_addrlen) == 0) return 0;
-  // After an interruption it goes on, too.
+  // After an interruption by a signal the system goes on connecting, too.
   if (errno != EINPROGRESS && errno != EINTR) return errno;
   pollfd waiting = {fd.get(), POLLOUT, 0};
   while (true) {
@@ -76,7 +76,7 @@ Result<MessageSocket> MessageSocket::connect(const WireAddress& where, const std
     UniqueFd fd;
     error = connect_to(*each, deadline, clock, fd);
     if (error != 0) continue;
-    // Requests are small, and each is waited for.
+    // Requests are small, and the caller waits for the answer to each: they must leave at once.
     const int yes = 1;
     ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     MessageSocket made(std::move(fd), where, name);
@@ -92,16 +92,16 @@ Result<void> MessageSocket::say(const json& message) {
 }
 
 Result<std::optional<json>> MessageSocket::next() {
-  if (!tls_) return std::nullopt;  // there are only frames of the handshake
+  if (!tls_) return std::nullopt;  // the decoder has only frames of the handshake
   return decoder_.next();
 }
 
 Result<bool> MessageSocket::turn(milliseconds wait) {
-  // What came is read before a failure to write is told.
+  // If writing fails, still reads what has come, before it returns that error.
   const bool had_outgoing = has_outgoing();
   const Result<void> written = write();
   if (!written || (had_outgoing && !has_outgoing())) wait = milliseconds(0);
-  // What waits for the handshake does not wait for room in the socket.
+  // Only `outgoing_` waits for room in the socket; `waiting_` waits for the handshake.
   const short events = written && !outgoing_.empty() ? POLLIN | POLLOUT : POLLIN;
   pollfd ready = {fd_.get(), events, 0};
   const int count = ::poll(&ready, 1, static_cast<int>(wait.count()));
@@ -113,7 +113,8 @@ Result<bool> MessageSocket::turn(milliseconds wait) {
   return any;
 }
 
-// What waits, as far as it may leave.
+// Moves the waiting messages to `outgoing_`, encrypted, once the TLS handshake is complete; and the
+// bytes of that handshake.
 Result<void> MessageSocket::encrypt() {
   if (!tls_) return {};
   if (tls_->established() && !waiting_.empty()) {
@@ -136,7 +137,7 @@ Result<void> MessageSocket::write() {
   return {};
 }
 
-// Once, so that whoever calls gets to the messages between two pieces.
+// Reads one piece only, so that the caller can take its messages before the next piece comes.
 Result<bool> MessageSocket::read() {
   char piece[1 << 16];
   while (true) {

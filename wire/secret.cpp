@@ -18,7 +18,8 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 
 }  // namespace
 
-// Up to 256 bytes come whole, once the system has collected entropy, for which this waits.
+// Waits until the system has collected entropy. From then on getrandom() gives up to 256 bytes as a
+// whole.
 Bytes32 draw_bytes() {
   Bytes32 bytes{};
   ssize_t drawn = 0;

@@ -3,10 +3,11 @@
 // secret. There is a number of places for all of them, and a smaller one for each address.
 //
 // While less than half of either number is taken, everybody is admitted. Beyond that the chance of
-// a newcomer falls linearly, to zero when all places are taken (random early drop). No stranger
-// loses a place to a newcomer, so a flood cannot push out a handshake that has begun. And a flood
-// that retries as soon as a place is free has no better chance than anybody else, because
-// admission is random. docs/wire.md, "Strangers", has the chances in a flood.
+// a newcomer falls linearly, to zero when all places are taken (random early drop). The gate takes
+// no place away. Only the listener does, from strangers that take long while it is crowded(); so a
+// flood cannot push out a handshake that goes on quickly. And a flood that retries as soon as a
+// place is free has no better chance than anybody else, because admission is random. docs/wire.md,
+// "Strangers", has the chances in a flood.
 //
 // No I/O, no clock. One thread.
 #include <cstddef>

@@ -27,9 +27,9 @@ using Context = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
 using Ssl = std::unique_ptr<SSL, Freed<SSL_free>>;
 using Session = std::unique_ptr<SSL_SESSION, Freed<SSL_SESSION_free>>;
 
-// There is one key, which both sides know already: its name says nothing.
+// The name of the key in the TLS handshake. Any would do: both sides know which key they share.
 constexpr std::string_view kKeyName = "attune";
-// The hash of these is the one that a key of 32 bytes is for.
+// Both use SHA-256, the hash to which a key of 32 bytes belongs.
 constexpr char kCiphers[] = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 // RFC 8446, B.4.
 constexpr unsigned char kAes128GcmSha256[] = {0x13, 0x01};
@@ -42,7 +42,8 @@ std::string last_error() {
   return reason == nullptr ? "unknown" : reason;
 }
 
-// What OpenSSL takes a key from outside for: a session that both have kept.
+// The key in the form in which OpenSSL takes an external key: as a session that both sides have
+// kept.
 Session session_of(SSL* ssl, const Secret& key) {
   Session session(::SSL_SESSION_new());
   const SSL_CIPHER* cipher = ::SSL_CIPHER_find(ssl, kAes128GcmSha256);
@@ -62,7 +63,7 @@ int use_key(SSL* ssl, const EVP_MD* hash, const unsigned char** id, std::size_t*
   *session = nullptr;
   *id = reinterpret_cast<const unsigned char*>(kKeyName.data());
   *id_size = kKeyName.size();
-  // Asked again when the server wants another group, with a hash then.
+  // OpenSSL calls this again if the server wants another group; then the hash is settled.
   if (hash != nullptr && ::EVP_MD_is_a(hash, "SHA256") != 1) return 1;
   *session = session_of(ssl, key_of(ssl)).release();
   return *session == nullptr ? 0 : 1;
@@ -96,7 +97,7 @@ struct TlsSession::Impl {
     in = ::BIO_new(::BIO_s_mem());
     out = ::BIO_new(::BIO_s_mem());
     ATTUNE_CHECK(configured && ssl && in != nullptr && out != nullptr);
-    // An empty one waits for more, it has not ended.
+    // An empty buffer means that more bytes may come, not that the stream has ended.
     BIO_set_mem_eof_return(in, -1);
     BIO_set_mem_eof_return(out, -1);
     ::SSL_set_bio(ssl.get(), in, out);  // owns both
@@ -113,7 +114,7 @@ struct TlsSession::Impl {
 
   bool established() const { return !broken && ::SSL_is_init_finished(ssl.get()) == 1; }
 
-  // As far as what came goes.
+  // Continues the TLS handshake, then decrypts, as far as the received bytes suffice.
   void advance() {
     ::ERR_clear_error();
     if (::SSL_is_init_finished(ssl.get()) != 1) {
@@ -140,7 +141,8 @@ struct TlsSession::Impl {
         fail_with(last_error());
     }
   }
-  // After each record: OpenSSL's buffer is slow when it grows.
+  // Takes OpenSSL's output. Called after each record, because OpenSSL's buffer is slow when it
+  // grows.
   void collect() {
     char* bytes = nullptr;
     const long size = BIO_get_mem_data(out, &bytes);
