@@ -36,7 +36,8 @@ struct RecordHead {
 
   std::size_t record_size() const { return kRecordHead + length; }
 };
-// Reads the head at the start of `bytes`. Nothing: they are too short, or the checksum differs.
+// Reads the head at the start of `bytes`. Nothing: they are too short, the checksum differs, or the
+// length is above kMostRecordBytes.
 std::optional<RecordHead> read_head(std::string_view bytes);
 bool is_known(std::uint8_t kind);
 std::string_view kind_name(RecordKind kind);  // as in docs/journal.md; empty if unknown

@@ -99,7 +99,8 @@ void JournalFile::write_out() {
   if (changing() || !broken_.empty()) return;
   const auto written = write_pending();
   write_error_ = written ? "" : written.error().message;
-  // A process that is killed now has lost what it wrote to a file that nobody finds.
+  // Looks whether the file still has its name: nobody could find what was written to a deleted one
+  // once this process has ended.
   if (placed_ < tail_.written()) look();
   if (!flushes()) tail_.forget(placed_);
   settle();

@@ -22,7 +22,7 @@ enum class RecordKind : std::uint8_t {
   kept = 8,     // an answer from before the snapshot that the manager may still ask for
 
   // Of the coordinator.
-  edge = 16,  // JSON: a task changes its state
+  edge = 16,  // JSON: a task changes its state, a call changes a buffer, ...
 };
 
 struct JournalRecord {
