@@ -269,8 +269,8 @@ void Dispatcher::route(const Other& c) {
   log_.error("command {} ignored: {} is not for the daemon", commands_, name_of(code_of(c)));
 }
 
-// Called before any message of our own is queued: that must not overtake a command that is held
-// back. In a replay nothing is held back, so the order would be another one.
+// Called before any message of our own is queued, so that it does not overtake a command that is
+// held back. In a replay nothing is held back: the order there would be another one.
 void Dispatcher::release() {
   if (parked_tune_) queues_.push_over_limit(*std::exchange(parked_tune_, {}), bytes_);
   if (parked_assess_) queues_.push_over_limit(*std::exchange(parked_assess_, {}), bytes_);

@@ -89,8 +89,8 @@ std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId&
       misnamed_.pop_back();
     }
   }
-  // A kill in place of a pause ends with EARLY_STOPPED. With any other event the job ended by
-  // itself before the kill.
+  // A kill in place of a pause ends with EARLY_STOPPED. With any other event the job ended for
+  // another reason, and its end is a real one.
   ended.paused = job.pause == Pause::asked_by_kill && event == Event::early_stopped;
   job.pause = ended.paused ? Pause::paused : Pause::none;
   ended.trials = job.trials;

@@ -63,9 +63,8 @@ class Replay : private Journal, private Sink {
   // The answers above `received`, in order. Nothing: some of them are no longer kept, or the
   // journal has fewer than `received` answers.
   std::optional<std::vector<Frame>> answers_above() const;
-  std::uint64_t after_snapshot() const {
-    return after_snapshot_;
-  }  // offset of the first record behind the snapshot and its kept answers; 0: no snapshot
+  // The offset of the first record behind the snapshot and its kept answers; 0: no snapshot.
+  std::uint64_t after_snapshot() const { return after_snapshot_; }
   // Whether a search space is in force: the answer Initialized was given, or the journal has a
   // snapshot.
   bool initialized() const { return initialized_; }

@@ -121,9 +121,10 @@ class Session {
 
   // The manager has started anew. The waiting asks are forgotten: the manager asks again. Live
   // trials are in doubt until they are imported, adopted, or report. Those in doubt at the next
-  // request are offered again, before anything new and under the ids that are asked for. Paused
-  // trials are in doubt only if the manager pauses trials, and so knows which of them are left:
-  // then they are told as failed.
+  // request are offered again, before anything new and under the ids that are asked for; those that
+  // have a result, or no point in the present space, are dropped. Paused trials are in doubt only
+  // if the manager pauses trials, and so knows which of them are left: then they are told as
+  // failed.
   void restart(bool manager_pauses);
 
  private:

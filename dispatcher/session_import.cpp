@@ -48,8 +48,8 @@ Replies Session::import(const std::vector<Imported>& records) {
     if (jobless) known_results.insert(key_of(outcome.point, *outcome.loss));
     if (ours) known_trials.insert(outcome.trial);
   }
-  // A record without a known job can only be the result of a live trial that is in doubt: it may
-  // have ended while no daemon ran.
+  // A record without a known job may be the result of a live trial, but only of one that is in
+  // doubt: that trial may have ended while no daemon ran.
   std::unordered_map<std::string, std::vector<TrialId>> doubtful;  // the oldest trial last
   for (const auto& [id, trial] : std::views::reverse(trials_)) {
     if (trial.in_doubt && !trial.told && trial.point) {
