@@ -21,8 +21,8 @@ struct Refusal {
   std::string message;
 };
 
-// Makes tuner and assessor and gives them `search_space`, as the daemon does, but without files and
-// threads. Empty: the experiment can begin. `read`: whether the parameters could be read.
+// Makes tuner and assessor, and gives the tuner `search_space`, as the daemon does, but without
+// files and threads. Empty: the experiment can begin. `read`: whether the parameters could be read.
 std::vector<Refusal> check_experiment(const Configuration& configuration, const Result<void>& read,
                                       const Algorithms& algorithms, const json& search_space);
 

@@ -20,7 +20,7 @@ struct Beginning {
   // The journal that is continued; nothing: a new one begins.
   struct Old {
     JournalFile::Existing existing;
-    std::uint64_t good = 0, after_snapshot = 0;  // bytes of its records: all, behind a snapshot
+    std::uint64_t good = 0, after_snapshot = 0;  // bytes of records: all, those behind a snapshot
   };
   std::optional<Old> old;
   std::vector<JournalRecord> fresh;         // to be appended to it (Replay::fresh)
