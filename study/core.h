@@ -40,11 +40,11 @@ class StudyCore {
   Result<void> import(const std::vector<std::pair<json, json>>& results);
 
   // For a trial that runs again: the verdict that this report got in an earlier run, if the value
-  // was the same. Nothing: the report is new.
+  // was the same. Nothing: the report or its value is new.
   std::optional<Verdict> known_report(TrialId id, std::int64_t step, const json& value) const;
 
-  // Repeats an ask of a study file that this version answers differently: gives out the trials of
-  // the file instead.
+  // Repeats an ask of a study file, but gives out the trials that the file names. For files with an
+  // ask that this version answers differently.
   Result<void> adopt(const Event& ask);
   void skip_ahead() { session_.skip_ahead(); }
 
@@ -100,7 +100,7 @@ class StudyCore {
   std::int64_t waiting_ = 0;  // asks that the session has not answered
   std::deque<json> enqueued_;
   std::deque<Suggestion> ready_;        // answered by the session, and not given out yet
-  std::optional<std::string> no_more_;  // why; until a result or a pause may change it
+  std::optional<std::string> no_more_;  // why; until an end, report or import may change it
   int last_slot_ = -1;
 };
 

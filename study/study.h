@@ -96,8 +96,8 @@ class Study {
   // them, returns the one that breaks them least, and keeps_limits() is false.
   std::optional<StudyTrial> best() const;
   bool keeps_limits() const;  // there is a best trial, and it breaks no limit
-  // The trials that keep the limits and to which no other is better in everything, ordered by the
-  // first objective: best() comes first. With one objective it is alone.
+  // The trials that keep the limits and that no other dominates (is nowhere worse and somewhere
+  // better), ordered by the first objective: best() comes first. With one objective it is alone.
   std::vector<StudyTrial> trade_offs() const;
   std::optional<StudyTrial> trial(TrialId id) const;
   std::vector<StudyTrial> trials() const;   // by id
