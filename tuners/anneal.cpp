@@ -123,8 +123,8 @@ class Anneal final : public Tuner {
 Point Anneal::suggest() {
   const bool lying = liar_ != Liar::none && suggestions_ > kHonestSuggestions && !observed_.empty();
   Point point{std::vector<double>(space_.params.size(), Point::kInactive)};
-  std::vector<const Point*>
-      models;  // the drawn trial, then others for parameters that it does not define
+  // The drawn trial, and further ones for parameters that it does not define.
+  std::vector<const Point*> models;
   for (std::size_t i = 0; i < space_.params.size(); ++i) {
     if (!is_active(space_, point, i)) continue;
     const Domain& domain = space_.params[i].domain;

@@ -6,8 +6,8 @@
 // * The first ten proposals are those of the local search (TuRBO), which needs the fewest random
 //   results. Then it takes turns with the Gaussian process of the whole space (GP) and the
 //   multivariate Parzen estimator (TPE).
-// * While many trials run, the estimator has no turns, because it does not spread a batch by
-//   expected results.
+// * While many trials run, from the first proposal on, only the local search and GP take turns: the
+//   estimator does not spread a batch by expected results.
 // * With several objectives or limits, which the local search does not know, GP takes its turns.
 // * In spaces where a fit of a process would take seconds, the estimator proposes alone.
 #include <array>

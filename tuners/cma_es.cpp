@@ -1,11 +1,11 @@
 // The tuner CMA-ES (math/cma_es/cma_es.h), for results that come in any order.
 //
-// A generation ends when `population` results of trials drawn in it have come. Two other kinds of
-// results take part as injected ones (Hansen 2011): those of trials that were drawn in earlier
-// generations and end late, because many run at a time, and those of trials that were not proposed
-// here. If one tell() has more results than the generation lacks, the generation is larger. A
-// failed trial counts as the worst. A trial that never ends delays nothing, because others are
-// drawn.
+// A generation ends when `population` results of trials that began in it have come. Two other kinds
+// of results take part as injected ones (Hansen 2011): those of trials that were drawn in earlier
+// generations and end late, because many run at a time, and those of trials that were not drawn
+// (imports, once the search has begun, only if they are the best of all). If one tell() has more
+// results than the generation lacks, the generation is larger. A failed trial counts as the worst.
+// A trial that never ends delays nothing, because others are drawn.
 //
 // Results that are there before the first proposal are a warm start
 // (math/cma_es/cma_es_warm_start.h).
@@ -94,8 +94,8 @@ class CmaEsTuner final : public Tuner {
   double best_ = kWorst;           // of all results
   std::int64_t generation_ = 0;    // counted over all runs
   std::int64_t run_begin_ = 0;     // the first generation of this run
-  std::vector<CmaKnown> results_;  // of this generation; before the first proposal, of all
-  std::size_t own_results_ = 0;    // how many of them were drawn in this generation
+  std::vector<CmaKnown> results_;  // of this generation; all before the first proposal
+  std::size_t own_results_ = 0;    // how many of them are of trials that began in this generation
   std::map<TrialId, CmaRunning> running_;
 };
 

@@ -108,8 +108,8 @@ Answer Evolution::child(TrialId id) {
     if (population_[winner].loss > population_[loser].loss) std::swap(winner, loser);
   }
 
-  // mutated() avoids constraints: a child that breaks one is withdrawn, and a random individual
-  // replaces it.
+  // mutated() avoids points that break a constraint: such a child would be withdrawn, and a random
+  // individual would replace it.
   Point next = mutated(space_, dedup_, population_[winner].point, rng_);
   auto point = dedup_(std::move(next));
   if (!point) return Exhausted{};

@@ -32,7 +32,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWorst = std::numeric_limits<double>::infinity();
 // Adam's epsilon: a weight whose gradient is only rounding error hardly moves.
 constexpr double kLeastGradient = 1e-5;
-// Draws of the policy, at most; if all repeat a known point, the last one is mutated instead.
+// Draws of the policy, at most. If none is new and feasible, the last one is mutated instead.
 constexpr int kDraws = 30;
 
 struct Settings {

@@ -7,8 +7,7 @@
 
 namespace attune {
 
-// The one place where a tuner's name appears outside of its own file. A missing file is a link
-// error, never a silent absence.
+// The list of all tuners. A missing file is a link error, never a silent absence.
 #define TUNERS(X) \
   X(auto_tuner)   \
   X(ensemble)     \

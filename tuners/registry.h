@@ -1,6 +1,7 @@
 #pragma once
 // The list of the tuners. To add one: write tuners/<name>.cpp with its entry, put one word into
-// registry.cpp, and add a test file. A tuner has no header: only the registry knows its entry.
+// registry.cpp, and add a test file. A tuner has no header: the registry declares its entry, and so
+// does the tuner `auto` for its members.
 #include <functional>
 
 #include "base/catalog.h"

@@ -71,7 +71,7 @@ class Search {
     const std::vector<double> row = features_.encode(from);
     for (std::size_t i = 0; i < point.values.size(); ++i) {
       const auto position = features_.position(i);
-      const bool woken = !point.active(i);  // another choice has just made it active
+      const bool woken = !point.active(i);  // a choice has just made it active, or it is a gap
       if (!is_active(space_, point, i)) {
         point.values[i] = Point::kInactive;
       } else if (woken || (!position && rng_.uniform() < rate)) {
@@ -185,8 +185,8 @@ class Search {
       const double step = 1.0 / static_cast<double>(levels);
       const auto* real = std::get_if<Uniform>(&domain);
       for (const double k : {-3.0, -2.0, -1.0, 1.0, 2.0, 3.0}) {
-        if (real &&
-            real->q) {  // the steps of a log scale are not equally wide: count in multiples of q
+        // The steps of a log scale are not equally wide, so count in multiples of q.
+        if (real && real->q) {
           const double level = (std::nearbyint(from.values[i] / *real->q) + k) * *real->q;
           const double inside = std::clamp(level, real->low, real->high);
           add(from_internal(domain, to_internal(domain, inside)));

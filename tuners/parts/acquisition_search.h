@@ -2,8 +2,8 @@
 // Maximises an acquisition over a mixed, nested space. It draws candidates from the space and
 // around good points, ranks them, and improves the best few of them. In each round a point climbs
 // by the gradient over its positions, and then a sweep replaces one parameter at a time: another
-// category (of very many a random part is tried), or a neighbouring level. Without a gradient, the
-// sweep also tries `exchanges` other values of each continuous parameter.
+// category (of very many a random part is tried), or a neighbouring level. For models without a
+// gradient, the sweep can also try `exchanges` other values of each continuous parameter.
 #include <functional>
 #include <span>
 #include <vector>

@@ -22,9 +22,8 @@ class CmaEncoding {
 
   explicit CmaEncoding(const Space& space);
 
-  const CmaCells& cells() const {
-    return cells_;
-  }  // of each coordinate; no cell edges if it is continuous
+  // The edges between the cells of each coordinate; none if it is continuous.
+  const CmaCells& cells() const { return cells_; }
   const std::vector<CategoryGroup>& groups() const { return groups_; }
   std::size_t dimensions() const { return cells_.size() + groups_.size(); }
 
@@ -45,8 +44,8 @@ class CmaEncoding {
 
  private:
   UnitCube cube_;
-  std::vector<double>
-      constants_;  // the cube's coordinates before decode() fills in the others: all 0.5
+  // The cube's coordinates before decode() fills in numbers and flags: all 0.5.
+  std::vector<double> constants_;
   std::vector<std::size_t> number_params_, number_places_;  // parameter, place in the cube
   std::vector<bool> continuous_;                            // of each coordinate
   std::vector<std::size_t> group_params_, flag_places_;

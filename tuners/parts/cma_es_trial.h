@@ -14,11 +14,11 @@
 namespace attune {
 
 struct CmaTrial {
-  std::vector<double>
-      x;  // as drawn, even where a parameter is inactive or the number out of bounds
+  // As drawn, even where a parameter is inactive or the number out of bounds.
+  std::vector<double> x;
   Point point;
-  bool injected = false;  // the present distribution did not draw x: custom, imported, late, or a
-                          // replaced repeat
+  // The present distribution did not draw x: custom, imported, late, or a replaced repeat.
+  bool injected = false;
 };
 
 struct CmaRunning : CmaTrial {

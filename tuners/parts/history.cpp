@@ -167,7 +167,7 @@ std::vector<double> targets(const History& history, std::span<const std::size_t>
   const std::vector<double> usable = scaled(values, scale);
   std::vector<double> sorted = usable;
   std::ranges::sort(sorted);
-  // The least bad target of a failed trial.
+  // The worst target is at least this: for a limit, so that a failed trial counts as breaking it.
   const double least = scale == Scale::limit ? 1 : sorted.front();
   const double worst = std::max(sorted.back(), least);
   const double upper = sorted[3 * (sorted.size() - 1) / 4];

@@ -50,9 +50,8 @@ class Surrogate {
   const std::vector<double>& targets() const { return targets_; }
   // The expected target of each pretended trial.
   const std::vector<double>& pretended_means() const { return pretended_means_; }
-  double best() const {
-    return best_;
-  }  // the lowest target, or expected target of a pretended trial
+  // The lowest target, or expected target of a pretended trial.
+  double best() const { return best_; }
   // Indices in the history of the `count` rows with the lowest expected losses, the best first.
   std::vector<std::size_t> most_promising(std::size_t count) const;
 
