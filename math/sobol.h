@@ -1,4 +1,14 @@
 #pragma once
+// The Sobol sequence, optionally scrambled: points of [0, 1)^d that fill the cube more evenly than
+// independent draws.
+//
+// Sources: Sobol, "On the distribution of points in a cube and the approximate evaluation of
+// integrals" (1967); direction numbers of Joe, Kuo, "Constructing Sobol Sequences with Better
+// Two-Dimensional Projections" (2008), section 4; order by Gray code of Antonov, Saleev (1979).
+// Scrambling: nested and uniform as in Owen, "Randomly Permuted (t,m,s)-Nets and (t,s)-Sequences"
+// (1995), by the hash of Laine, Karras (2011, section 3.1) as in Burley, "Practical Hash-based Owen
+// Scrambling" (JCGT 2020), with Vegdahl's constants (2021).
+//
 // Every block of 2^k points that begins at a multiple of 2^k has one point in each interval of
 // length 2^-k of each coordinate, scrambled or not. With scrambling, each single point is uniformly
 // distributed.

@@ -102,6 +102,7 @@ std::vector<double> CmaEs::sample(Rng& rng) {
 
 // One generation, in the order of the papers. It is one function, because its parts would share
 // nearly all of their variables.
+// NOLINTNEXTLINE(readability-function-size)
 void CmaEs::update(std::span<const CmaResult> ranked) {
   decompose();
   const std::size_t size = mean_.size();

@@ -40,7 +40,7 @@ class RestartSchedule {
   CmaRun run_;
   bool small_ = false;          // whether the present run is a small one
   std::size_t large_runs_ = 0;  // after the first run
-  double results_[2] = {};      // of all ended large runs but the first; of all ended small ones
+  double results_[2] = {};      // of ended large runs (the first run is none); of ended small ones
   double in_run_ = 0;
 };
 

@@ -45,7 +45,7 @@ class Parzen {
   Parzen(const WeightedPoints& observations, const ParzenPrior& prior);
 
   // The logarithm of the density at x, normalised over [low, high]; -infinity outside. It is finite
-  // wherever the true density is above -1e300, however far in the tails. Costs a pass over the
+  // wherever the true logarithm is above -1e300, however far in the tails. Costs a pass over the
   // components.
   double log_density(double x) const { return log_height(x) - log_mass(); }
 

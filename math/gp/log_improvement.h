@@ -1,6 +1,9 @@
 #pragma once
 // The logarithm of expected improvement. It still has a slope where the improvement itself
 // underflows.
+//
+// Source: Ament, Daulton, Eriksson, Balandat, Bakshy, "Unexpected Improvements to Expected
+// Improvement for Bayesian Optimization" (NeurIPS 2023), section 4.1 and appendix A.1.
 namespace attune {
 
 // log(phi(z) + z Phi(z)) for every finite z. The error is about 1e-10, plus that of rounding a

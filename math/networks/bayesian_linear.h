@@ -1,4 +1,6 @@
 #pragma once
+// Bayesian linear regression on given basis functions.
+//
 // y = w . phi(x) + e; weights w ~ N(0, 1 / alpha), noise e ~ N(0, 1 / beta), all independent.
 // Posterior and evidence: Bishop, "Pattern Recognition and Machine Learning" (2006), sections 3.3
 // and 3.5.1. alpha and beta maximise the evidence times wide log-normal priors; the priors decide
@@ -56,8 +58,8 @@ class BayesianLinear {
   std::size_t size_;
   Precisions precisions_;
   std::vector<double> mean_;  // of the weights
-  std::vector<double>
-      root_;  // m x m, column by column: the covariance of the weights is root root^T
+  // m x m, column by column: the covariance of the weights is root root^T.
+  std::vector<double> root_;
 };
 
 // The logarithm of the evidence of the observations; writes the derivatives by the logarithms of

@@ -44,8 +44,8 @@ struct Experience {
 std::vector<Experience> experience(const SequencePolicy& policy, const Rollout& rollout,
                                    const ProximalSettings& settings);
 
-// The loss of a minibatch, as a mean over its decisions. Adds its gradient by policy.weights(). The
-// loss of the paper, to be minimised.
+// The loss of a minibatch, as a mean over its decisions; adds its gradient by policy.weights(). It
+// is the paper's objective with the opposite sign, and with half of the critic's squared error.
 double proximal_loss(const SequencePolicy& policy, std::span<const Sequence* const> sequences,
                      std::span<const std::vector<Experience>* const> experiences,
                      const ProximalSettings& settings, std::span<double> gradient);

@@ -84,8 +84,8 @@ class SequencePolicy {
 
   std::vector<Site> sites_;
   std::size_t options_ = 0;  // of all sites
-  std::vector<double>
-      weights_;  // logits of all options, worths of all options, worth of an empty sequence, pairs
+  // Logits of all options, worths of all options, the worth of an empty sequence, and the pairs.
+  std::vector<double> weights_;
 };
 
 }  // namespace attune
