@@ -119,8 +119,8 @@ class Medianstop final : public Assessor {
   // experiment that tries a good default first would stop nearly all later trials.
   std::size_t start_trials_;
   std::map<TrialId, Running> running_;
-  std::vector<RunningMedian>
-      averages_;  // [n - 1]: averages over the first n results, one for each completed trial
+  // [n - 1]: averages over the first n results, one for each completed trial that got as far.
+  std::vector<RunningMedian> averages_;
 };
 
 }  // namespace
