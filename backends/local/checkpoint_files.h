@@ -34,7 +34,8 @@ class CheckpointFiles {
   CheckpointFiles(boost::asio::io_context& io, std::function<void(CheckpointStored)> on_saved);
   ~CheckpointFiles();  // gives up running copies; removals continue without this process
 
-  // Sets the directory, and removes the unfinished copies that a killed manager left there.
+  // Sets the directory, and removes the unfinished copies, and unfinished removals, that a killed
+  // manager left there.
   void set_path(const std::filesystem::path& checkpoints);
   std::filesystem::path folder(const std::string& id) const { return path_ / id; }
 

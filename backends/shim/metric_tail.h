@@ -10,8 +10,8 @@ namespace attune::shim {
 
 // The trial owns the file and may do anything to it. If the file was made shorter or rewritten, it
 // is read again from its beginning. If it was replaced, the new one is read too. Anything else than
-// a regular file is not read, nor are more than kMaxBytes. Each of these is reported as a problem
-// once.
+// a regular file is not read, nor are more than kMaxBytes. A changed file, one that is not regular,
+// and too many bytes are reported as problems, each once.
 class MetricTail {
  public:
   // Of an attempt: enough for some hundreds of thousands of metrics. The limit is needed because a
