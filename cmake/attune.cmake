@@ -15,7 +15,7 @@ target_compile_options(attune_options INTERFACE
 # Two clones compile the same bytes, so that one finds in ccache what the other has compiled.
 target_compile_options(attune_options INTERFACE -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_link_libraries(attune_options INTERFACE Threads::Threads)
-# The names of eight files in one: the dev preset compiles each file by itself and has both warnings.
+# The names of many files in one: the dev preset compiles each file by itself and has both warnings.
 if(CMAKE_UNITY_BUILD)
   target_compile_options(attune_options INTERFACE -Wno-shadow -Wno-subobject-linkage)
 endif()

@@ -37,7 +37,7 @@ fi
 clang-format-19 --dry-run --Werror "${files[@]}"
 echo "format: ok, ${#files[@]} files"
 
-# clang-tidy wants one compile command for each source: the other presets compile eight as one.
+# clang-tidy wants one compile command for each source: the other presets compile many as one.
 cmake --preset dev --log-level=WARNING >/dev/null
 if [ "${1:-}" = --all ]; then
   mapfile -t sources < <(sources_of "${files[@]}")
