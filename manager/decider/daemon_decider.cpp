@@ -353,6 +353,7 @@ void DaemonDecider::close() {
 
 void DaemonDecider::kill() {
   ended_ = true;
+  relaunching_ = false;
   if (link_) link_->kill();
 }
 

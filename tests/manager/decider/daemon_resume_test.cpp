@@ -373,6 +373,20 @@ TEST_CASE("daemon resume: a request that cannot be answered for now stays") {
   CHECK(manager.outbox.kept->counts.answers == 3);  // and PO
 }
 
+TEST_CASE("daemon resume: after a kill none is started again") {
+  Manager manager({"FAKE_DIE=before 1"});
+  manager.start(false);
+  REQUIRE(manager.run_until([&] { return manager.anew == 1; }));
+  manager.decider->next(1);
+  manager.commit();
+  manager.decider->next(1);  // not committed: the next daemon waits for that
+  REQUIRE(manager.run_until([&] { return !manager.warnings.empty(); }, false));
+  manager.decider->kill();
+  std::filesystem::remove_all(manager.folder.path);  // where it would have to be started
+  manager.commit();
+  CHECK(manager.failure.empty());
+}
+
 TEST_CASE("daemon resume: an orderly end is no part of what is said later") {
   Manager manager;
   manager.start(false);
