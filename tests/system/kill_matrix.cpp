@@ -206,7 +206,10 @@ std::string try_kill(const Settings& settings, const Session& session, std::size
   std::size_t at = k;
   for (int kill = 0; kill < settings.kills && at <= session.commands.size(); ++kill) {
     const int how = static_cast<int>(rng.index(3));
-    const std::size_t unwaited = how == 0 ? at : at - std::min<std::size_t>(at, 2);
+    // The last command, and the PING behind it, if that is sent, too. The PING before is waited
+    // for: the last command may be what the manager did because of an answer to the one before.
+    const std::size_t last = at > 0 ? (at - 1) / 2 * 2 : 0;
+    const std::size_t unwaited = how == 0 ? at : last;
     send(conversation, session, through, at, unwaited);
     if (how == 1) spin(std::chrono::microseconds(rng.index(600)));
     conversation.kill();
