@@ -28,7 +28,7 @@ class CheckpointDesk {
   // The referenced objects outlive the desk.
   CheckpointDesk(Options options, TrialBackend& backend, TrialStore& store, Announcer& announcer,
                  const Clock& clock)
-      : options_(std::move(options)),
+      : options_(options),
         keeper_(options_.rules),
         backend_(backend),
         store_(store),
