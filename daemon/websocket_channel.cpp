@@ -329,7 +329,7 @@ class WebSocketChannel final : public Channel {
   void end(ExitCode code) {
     if (end_) return;
     end_ = code;
-    // Posted, because no event may come from inside a call into the channel.
+    // Posted, as in gone(): no event may come from inside a call into the channel.
     asio::post(io_, [this] { tell(); });
   }
 
@@ -348,7 +348,6 @@ class WebSocketChannel final : public Channel {
     deadline_.cancel();
     outbox_.clear();
     backlog_ = 0;
-    // Posted, because no event may come from inside a call into the channel.
     asio::post(io_, [this] {
       if (events_) events_->on_output();
     });

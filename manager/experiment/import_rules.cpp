@@ -12,6 +12,7 @@ FitRecords fit_records(const Space& space, std::vector<ImportData::Record> recor
   FitRecords fit;
   for (ImportData::Record& record : records) {
     const auto checked = check_point(space, record.parameter);
+    // "": the name that a bare number gets does not matter here.
     const std::string flaw = metrics_of(record.value, "").empty() ? "its value is no number"
                              : checked                            ? ""
                                                                   : checked.error().message;

@@ -181,8 +181,7 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.asked.reset();
   trial.time = {.ran = 0, .last = clock_.wall()};
   trial.finals.clear();
-  // steps_saved is known for record.checkpoint only. From another checkpoint, such as that of
-  // another trial, the steps begin with 0.
+  // steps_saved is that of record.checkpoint; from another checkpoint the steps begin with 0.
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
   trial.steps.begin(goes_on ? trial.steps_saved : 0);
   set_status(trial, TrialStatus::running);

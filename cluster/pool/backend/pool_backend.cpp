@@ -30,8 +30,7 @@ struct PoolBackend::Attempt {
   std::uint64_t order = 0;
   std::uint64_t position = 0;    // behind the newest report
   std::optional<Ending> wanted;  // stopped or paused
-  // "stop", "pause" or "kill": how the attempt was told to end; empty: it was not. The coordinator
-  // hears of it at once, or with the next connection.
+  // "stop", "pause" or "kill", for the coordinator, now or at the next connection; empty: none.
   std::string how;
   std::string cause;  // the newest cause that people were shown
   std::optional<TrialPlace> place, told_place;
