@@ -74,8 +74,12 @@ def main():
     while state["epoch"] < EPOCHS:
         train_epoch(state, images[:TRAIN], parameters["lr"], parameters["momentum"])
         result = accuracy(state["weights"], images[TRAIN:])
-        attune.save("state.json", json.dumps(state).encode())  # before the report: docs/trial-environment.md
-        attune.report({"default": result, "epoch": state["epoch"]})
+        # Saved first, so that no epoch is done twice. A trial that is killed between the two lines
+        # leaves an epoch out; training_iteration tells attune so.
+        attune.save("state.json", json.dumps(state).encode())
+        attune.report(
+            {"default": result, "epoch": state["epoch"], "training_iteration": state["epoch"]}
+        )
     attune.final(result)
 
 
