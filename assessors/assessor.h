@@ -17,7 +17,8 @@ class Assessor {
   // Judges a trial after a new report. `reports`: all reports of the trial, without a gap: element
   // k has step k, and the last is new. A step that was reported again appears with its new value;
   // then the span has not grown. Metrics are as reported, and may be not finite. The decision names
-  // this trial; the action is Action::keep_going, or Action::stop with a reason.
+  // this trial; the action is keep_going, or stop or pause with a reason. After a pause the trial
+  // continues when the tuner has nothing new to start, and is judged again from its next report on.
   virtual Decision assess(TrialId trial, std::span<const Report> reports) = 0;
 
   // Called once for a trial that had reports, whatever its end.

@@ -38,8 +38,8 @@ Result<std::unique_ptr<Assessor>> make_assessor(const AssessorRegistry& registry
   const AssessorEntry* entry = TRY(registry.find(name, "assessor"));
   json resolved = TRY(resolve_arguments(entry->name, all_arguments(*entry), arguments));
   Context own = context;
-  const std::string metric = context.objectives.empty() ? "default" : context.objectives[0].metric;
-  own.objectives = {{metric, resolved["optimize_mode"] == "maximize"}};
+  if (own.objectives.empty()) own.objectives.emplace_back();
+  own.objectives[0].maximize = resolved["optimize_mode"] == "maximize";
   resolved.erase("optimize_mode");
   return entry->make(resolved, own, Rng(seed));
 }

@@ -31,7 +31,10 @@ enum class Action { keep_going, checkpoint, pause, stop, drop_checkpoint };
 struct Decision {
   TrialId trial = 0;
   Action action = Action::keep_going;
-  std::string reason;  // for a human
+  std::string reason = {};  // for a human
+  // With Action::stop: the trial has used the whole resource that the rule gives. So its last
+  // report is its final result, and it has completed.
+  bool complete = false;
 };
 
 // One metric of the experiment. With a `limit` the metric is a constraint and is not optimised: a

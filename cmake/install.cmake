@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attune)
 # In the order of linking: each needs only what follows.
-set(installed_rooms study dispatcher tuners assessors math space journal protocol trial wire os base)
+set(installed_rooms study dispatcher tuners assessors rungs math space journal protocol trial wire os base)
 
 foreach(room ${installed_rooms})
   set_target_properties(attune_${room} PROPERTIES EXPORT_NAME ${room})
