@@ -4,7 +4,10 @@ namespace attune {
 
 // The one place where an assessor's name appears outside of its own file. A missing file is a link
 // error, never a silent absence.
-#define ASSESSORS(X) X(medianstop) X(curvefitting)
+#define ASSESSORS(X) \
+  X(medianstop)      \
+  X(curvefitting)    \
+  X(async_hyperband) X(asha) X(rush) X(successive_halving) X(hyperband_pruner) X(moasha)
 #define DECLARE(name) extern const AssessorEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 
