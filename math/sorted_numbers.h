@@ -27,6 +27,19 @@ class SortedNumbers {
     blocks_.insert(std::next(block), std::move(upper));
   }
 
+  // Removes one of the numbers that equal x. Returns whether there was one.
+  bool erase(double x) {
+    const auto block =
+        std::ranges::lower_bound(blocks_, x, {}, [](const Block& b) { return b.back(); });
+    if (block == blocks_.end()) return false;
+    const auto found = std::ranges::lower_bound(*block, x);
+    if (*found != x) return false;
+    block->erase(found);
+    if (block->empty()) blocks_.erase(block);
+    --size_;
+    return true;
+  }
+
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
