@@ -8,6 +8,7 @@
 #include "math/normal_tail.h"
 
 namespace attune {
+namespace wilcoxon {
 namespace {
 
 constexpr std::size_t kMostExact = 50;
@@ -77,8 +78,10 @@ double approximate(const Ranks& ranks, double n) {
 }
 
 }  // namespace
+}  // namespace wilcoxon
 
 double signed_rank_test(std::span<const double> differences) {
+  using namespace wilcoxon;
   const std::size_t n = differences.size();
   Ranks ranks = ranks_of(differences);
   const bool plain = ranks.ties == 0 && ranks.zeros == 0;
