@@ -148,8 +148,8 @@ class Msr final : public Assessor {
 
   void take_back(Live& live) {
     for (std::size_t i = 0; i < live.means.size(); ++i) {
-      if (!std::isfinite(live.means[i])) continue;
       const auto level = means_.find(live.levels[i]);
+      if (level == means_.end() || !std::isfinite(live.means[i])) continue;
       level->second.erase(live.means[i]);
       if (level->second.empty()) means_.erase(level);
     }

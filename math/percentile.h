@@ -4,8 +4,8 @@
 
 namespace attune {
 
-// `percent` in [0, 100]; there is at least one number. NaN only between -infinity and infinity
-// (numpy: also at an infinite number itself).
+// `percent` in [0, 100]; there is at least one number. Between a number and an infinite one the
+// result is infinite or NaN.
 inline double percentile(const SortedNumbers& numbers, double percent) {
   const double at = static_cast<double>(numbers.size() - 1) * (percent / 100);
   const auto below = static_cast<std::size_t>(at);
