@@ -4,10 +4,13 @@ namespace attune {
 
 // The one place where an assessor's name appears outside of its own file. A missing file is a link
 // error, never a silent absence.
+// clang-format off
 #define ASSESSORS(X) \
-  X(medianstop)      \
-  X(curvefitting)    \
-  X(async_hyperband) X(asha) X(rush) X(successive_halving) X(hyperband_pruner) X(moasha)
+  X(medianstop) X(curvefitting) \
+  X(median_stopping) X(msr) X(percentile) X(median_pruner) X(threshold) X(patient) X(plateau) \
+  X(wilcoxon) X(async_hyperband) X(asha) X(rush) X(successive_halving) X(hyperband_pruner) \
+  X(moasha)
+// clang-format on
 #define DECLARE(name) extern const AssessorEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 
