@@ -1,7 +1,6 @@
 #include "tuners/parts/searcher.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -15,35 +14,18 @@
 namespace attune {
 namespace {
 
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
 // Writes its own parameters, and so cannot share them with a rule.
 constexpr std::string_view kOwnParameters = "Batch";
 // To let these forget and learn anew would repeat their sequence of points.
 constexpr std::string_view kLearnNothing[] = {"Random", "QMC", "GridSearch"};
-constexpr TrialId kFirstImport = kImportedTrial - 1;
 
-json save_metrics(const Metrics& metrics) {
-  json names = json::array();
-  std::vector<double> values;
-  for (const auto& [name, value] : metrics) {
-    names.push_back(name);
-    values.push_back(value);
-  }
-  return {names, save_numbers(values)};
-}
+// Results from elsewhere all have one id, so they get keys that no trial has. A double holds each.
+constexpr TrialId kFirstImport = -(TrialId{1} << 53);
+bool is_import(TrialId key) { return key < kFirstImport / 2; }
 
-Result<Metrics> load_metrics(const json& state) {
-  if (!state.is_array() || state.size() != 2 || !state[0].is_array()) {
-    return fail("saved state: metrics must be names and values");
-  }
-  const auto values = TRY(numbers(state[1]));
-  if (values.size() != state[0].size()) return fail("saved state: a metric without a value");
-  Metrics metrics;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!state[0][i].is_string()) return fail("saved state: a metric without a name");
-    metrics.emplace_back(state[0][i].get<std::string>(), values[i]);
-  }
-  return metrics;
-}
+enum Flags { kEnded = 1, kTold = 2 };
 
 }  // namespace
 
@@ -66,7 +48,14 @@ Result<Searcher> Searcher::make(const std::string& owner, const std::string& nam
   }
   const json arguments = TRY(resolve_arguments(entry.name, entry.arguments, json::object()));
   auto tuner = TRY(entry.make(arguments, context, rng.fork("searcher " + entry.name)));
-  return Searcher(std::move(tuner), std::ranges::count(kLearnNothing, entry.name) == 0);
+  return Searcher(std::move(tuner), std::ranges::count(kLearnNothing, entry.name) == 0, context);
+}
+
+Searcher::Searcher(std::unique_ptr<Tuner> tuner, bool learns, const Context& context)
+    : tuner_(std::move(tuner)), learns_(learns), next_import_(kFirstImport) {
+  for (std::size_t i = 1; i < context.objectives.size(); ++i) {
+    others_.push_back(context.objectives[i].metric);
+  }
 }
 
 Result<void> Searcher::set_space(const Space& space) {
@@ -74,87 +63,126 @@ Result<void> Searcher::set_space(const Space& space) {
   space_ = space;
   needed_ = Features(space).size() + 1;
   trials_.clear();
+  next_import_ = kFirstImport;
   usable_.clear();
   level_.reset();
+  exhausted_ = false;
   return {};
 }
 
 Answer Searcher::ask(TrialId id) {
+  if (exhausted_) return Exhausted{};
   Answer answer = std::move(tuner_->ask(std::span(&id, 1)).front());
   if (const auto* proposal = std::get_if<Proposal>(&answer)) {
-    trials_.insert_or_assign(id, Trial{.point = proposal->point, .pending = true});
+    trials_.insert_or_assign(id, Trial{.point = proposal->point, .running = true});
   }
+  exhausted_ = std::holds_alternative<Exhausted>(answer);
   return answer;
 }
 
 void Searcher::withdraw(TrialId id) {
   const auto found = trials_.find(id);
   if (found == trials_.end()) return;
-  withdraw(id, found->second);
+  stop(id, found->second);
   trials_.erase(found);
 }
 
 void Searcher::adopt(TrialId id, const Point& point) {
-  trials_.insert_or_assign(id, Trial{.point = point, .pending = true});
-  tuner_->adopt(id, point);
+  Trial& trial = trials_.try_emplace(id, Trial{.point = point}).first->second;
+  trial.ended = false;
+  std::erase_if(trial.reached, [](const Reached& reached) { return !reached.loss; });
+  if (!known(trial)) trial.told = false;
+  if (trial.reached.empty() && !trial.running) start(id, trial);
 }
 
 void Searcher::observe(TrialId id, double level, std::optional<double> loss,
                        const Metrics& metrics) {
-  ATTUNE_CHECK(trials_.contains(id));
+  const auto found = trials_.find(id);
+  if (found == trials_.end()) return;
   if (loss && !std::isfinite(*loss)) loss.reset();
-  record(id, {level, loss, metrics});
-}
-
-void Searcher::import(const Outcome& outcome, double level) {
-  const TrialId lowest = trials_.empty() ? 0 : trials_.begin()->first;
-  const TrialId key = std::min(kFirstImport, lowest - 1);
-  trials_.emplace(key, Trial{.point = outcome.point, .ended = true});
-  record(key, {level, outcome.usable() ? outcome.loss : std::nullopt, outcome.metrics});
-}
-
-void Searcher::record(TrialId key, Reached reached) {
-  Trial& trial = trials_.at(key);
-  if (std::ranges::count(trial.reached, reached.level, &Reached::level) > 0) return;
-  if (reached.loss) ++usable_[reached.level];
-  trial.reached.push_back(std::move(reached));
-  const auto best = best_known_level();
-  const bool rises = level_ && best != level_;
-  level_ = best;
-  if (rises && learns_) return learn_anew();
-  if (trial.reached.back().level == level_) {
-    tell(key, trial, trial.reached.back());
-  } else {
-    withdraw(key, trial);  // it is not what the tuner learns, and waits for no result
+  Reached reached{.level = level, .loss = loss};
+  for (const std::string& metric : others_) {
+    const auto at = std::ranges::find(metrics, metric, &Metrics::value_type::first);
+    reached.others.push_back(at == metrics.end() ? kNone : at->second);
   }
+  record(id, found->second, std::move(reached));
 }
 
 void Searcher::end(TrialId id) {
   const auto found = trials_.find(id);
-  if (found == trials_.end() || found->second.ended) return;
-  found->second.ended = true;
-  if (found->second.reached.empty()) tell(id, found->second, {});
+  if (found == trials_.end() || std::exchange(found->second.ended, true)) return;
+  settle(id, found->second);
+}
+
+void Searcher::import(const Outcome& outcome, double level) {
+  const TrialId key = next_import_++;
+  Trial& trial = trials_[key];
+  trial.point = outcome.point;
+  trial.ended = true;
+  start(key, trial);
+  observe(key, level, outcome.usable() ? outcome.loss : std::nullopt, outcome.metrics);
+}
+
+// The tuner takes the trial for running, and knows its point from now on.
+void Searcher::start(TrialId key, Trial& trial) {
+  trial.running = true;
+  tuner_->adopt(key, trial.point);
+}
+
+void Searcher::stop(TrialId key, Trial& trial) {
+  if (std::exchange(trial.running, false)) tuner_->withdraw(key);
+}
+
+void Searcher::record(TrialId key, Trial& trial, Reached reached) {
+  if (std::ranges::count(trial.reached, reached.level, &Reached::level) > 0) return;
+  if (reached.loss) ++usable_[reached.level];
+  trial.reached.push_back(std::move(reached));
+  const auto before = std::exchange(level_, best_known_level());
+  // Before there was a level, the tuner was told of failures only.
+  if (before && before != level_ && learns_) return learn_anew();
+  settle(key, trial);
+}
+
+// The result that the tuner is to know of the trial: that at level_, or else any failure.
+const Searcher::Reached* Searcher::known(const Trial& trial) const {
+  const Reached* failure = nullptr;
+  for (const Reached& one : trial.reached) {
+    if (one.level == level_) return &one;
+    if (!one.loss) failure = &one;
+  }
+  return failure;
+}
+
+// Tells the tuner what is known of the trial, once.
+void Searcher::settle(TrialId key, Trial& trial) {
+  if (trial.told) return;
+  if (const Reached* result = known(trial)) {
+    tell(key, trial, *result);
+  } else if (!trial.reached.empty()) {
+    stop(key, trial);  // it is not what the tuner learns, and waits for no result
+  } else if (trial.ended) {
+    tell(key, trial, {});
+  }
 }
 
 // Without a loss the trial is told as failed.
-void Searcher::tell(TrialId key, Trial& trial, const Reached& reached) {
-  if (std::exchange(trial.told, true)) return;
-  const bool imported = key < kImportedTrial;
-  if (!imported && !trial.pending) tuner_->adopt(key, trial.point);
-  trial.pending = false;
-  const Outcome outcome{.trial = imported ? kImportedTrial : key,
-                        .point = trial.point,
-                        .loss = reached.loss,
-                        .metrics = reached.metrics,
-                        .end = imported       ? End::imported
-                               : reached.loss ? End::completed
-                                              : End::failed,
-                        .budget = reached.level};
+void Searcher::tell(TrialId key, Trial& trial, const Reached& result) {
+  trial.told = true;
+  if (is_import(key)) {
+    stop(key, trial);
+  } else if (!std::exchange(trial.running, false)) {
+    tuner_->adopt(key, trial.point);
+  }
+  Outcome outcome{.trial = is_import(key) ? kImportedTrial : key,
+                  .point = trial.point,
+                  .loss = result.loss,
+                  .end = is_import(key) ? End::imported
+                         : result.loss  ? End::completed
+                                        : End::failed};
+  for (std::size_t i = 0; i < result.others.size(); ++i) {
+    if (!std::isnan(result.others[i])) outcome.metrics.emplace_back(others_[i], result.others[i]);
+  }
   tuner_->tell(std::span(&outcome, 1));
-}
-
-void Searcher::withdraw(TrialId key, Trial& trial) {
-  if (std::exchange(trial.pending, false)) tuner_->withdraw(key);
 }
 
 // The highest level with enough losses, else the lowest one with any.
@@ -171,16 +199,8 @@ void Searcher::learn_anew() {
   ATTUNE_CHECK(tuner_->set_space(space_).has_value());  // it took this space before
   for (auto& [key, trial] : trials_) {
     trial.told = false;
-    trial.pending = key > kImportedTrial;
-    if (trial.pending) tuner_->adopt(key, trial.point);
-    const auto at = std::ranges::find(trial.reached, *level_, &Reached::level);
-    if (at != trial.reached.end()) {
-      tell(key, trial, *at);
-    } else if (!trial.reached.empty()) {
-      withdraw(key, trial);
-    } else if (trial.ended) {
-      tell(key, trial, {});
-    }
+    start(key, trial);
+    settle(key, trial);
   }
 }
 
@@ -189,63 +209,76 @@ const Point* Searcher::point_of(TrialId id) const {
   return found == trials_.end() ? nullptr : &found->second.point;
 }
 
+// Columns of numbers: 10^5 trials as objects would take seconds.
 json Searcher::save() const {
   std::vector<const Point*> points;
-  json trials = json::array();
+  std::vector<double> keys, flags, counts, results;
   for (const auto& [key, trial] : trials_) {
     points.push_back(&trial.point);
-    json reached = json::array();
+    keys.push_back(static_cast<double>(key));
+    flags.push_back((trial.ended ? kEnded : 0) + (trial.told ? kTold : 0));
+    counts.push_back(static_cast<double>(trial.reached.size()));
     for (const Reached& one : trial.reached) {
-      const double loss = one.loss.value_or(std::numeric_limits<double>::quiet_NaN());
-      reached.push_back({save_numbers(std::array{one.level, loss}), save_metrics(one.metrics)});
+      results.push_back(one.level);
+      results.push_back(one.loss.value_or(kNone));
+      results.insert(results.end(), one.others.begin(), one.others.end());
     }
-    trials.push_back({key, trial.ended, trial.pending, trial.told, std::move(reached)});
   }
-  std::vector<double> level;
-  if (level_) level.push_back(*level_);
-  return {{"points", save_points(points)},
-          {"trials", std::move(trials)},
-          {"level", save_numbers(level)},
+  return {{"points", save_points(points)},    {"trials", save_numbers(keys)},
+          {"flags", save_numbers(flags)},     {"counts", save_numbers(counts)},
+          {"results", save_numbers(results)}, {"exhausted", exhausted_},
           {"tuner", tuner_->save()}};
 }
 
 Result<void> Searcher::load(const json& state) {
-  const json saved = TRY(array_at(state, "trials"));
-  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), saved.size()));
+  const auto keys = TRY(numbers_at(state, "trials"));
+  const auto flags = TRY(numbers_at(state, "flags"));
+  const auto counts = TRY(numbers_at(state, "counts"));
+  const auto results = TRY(numbers_at(state, "results"));
+  const json exhausted = TRY(value_at(state, "exhausted"));
+  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), keys.size()));
+  const auto damaged = [] { return fail("saved state: the searcher has an impossible trial"); };
+  if (flags.size() != keys.size() || counts.size() != keys.size() || !exhausted.is_boolean()) {
+    return damaged();
+  }
+
   Trials trials;
   std::map<double, std::size_t> usable;
-  for (std::size_t i = 0; i < saved.size(); ++i) {
-    const json& one = saved[i];
-    const bool well_formed = one.is_array() && one.size() == 5 && one[0].is_number_integer() &&
-                             one[1].is_boolean() && one[2].is_boolean() && one[3].is_boolean() &&
-                             one[4].is_array();
-    if (!well_formed) return fail("saved state: a trial of the searcher is damaged");
-    Trial trial{std::move(points[i]), {}, one[1], one[2], one[3]};
-    for (const json& reached : one[4]) {
-      if (!reached.is_array() || reached.size() != 2) {
-        return fail("saved state: a level without its result");
-      }
-      const auto pair = TRY(numbers(reached[0]));
-      if (pair.size() != 2 || !std::isfinite(pair[0])) {
-        return fail("saved state: a level and its loss expected");
-      }
-      Reached result{pair[0], {}, TRY(load_metrics(reached[1]))};
-      if (std::isfinite(pair[1])) result.loss = pair[1];
-      if (result.loss) ++usable[result.level];
-      trial.reached.push_back(std::move(result));
+  TrialId next_import = kFirstImport;
+  const std::size_t width = 2 + others_.size();
+  auto rest = std::span(results);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!is_whole(keys[i]) || !is_index(flags[i], 4) ||
+        !is_index(counts[i], static_cast<double>(rest.size() / width + 1))) {
+      return damaged();
     }
-    if (!trials.emplace(one[0].get<TrialId>(), std::move(trial)).second) {
-      return fail("saved state: a trial of the searcher stands twice");
+    const auto bits = static_cast<int>(flags[i]);
+    Trial trial{
+        .point = std::move(points[i]), .ended = (bits & kEnded) != 0, .told = (bits & kTold) != 0};
+    for (auto left = static_cast<std::size_t>(counts[i]); left > 0; --left) {
+      Reached one{.level = rest[0]};
+      if (!std::isnan(rest[1])) one.loss = rest[1];
+      one.others.assign(rest.begin() + 2, rest.begin() + static_cast<std::ptrdiff_t>(width));
+      rest = rest.subspan(width);
+      if (!std::isfinite(one.level) || (one.loss && !std::isfinite(*one.loss)) ||
+          std::ranges::count(trial.reached, one.level, &Reached::level) > 0) {
+        return damaged();
+      }
+      if (one.loss) ++usable[one.level];
+      trial.reached.push_back(std::move(one));
     }
+    trial.running = trial.reached.empty() && !trial.ended;
+    const auto key = static_cast<TrialId>(keys[i]);
+    if (is_import(key)) next_import = std::max(next_import, key + 1);
+    if (!trials.emplace(key, std::move(trial)).second) return damaged();
   }
-  const auto level = TRY(numbers_at(state, "level"));
-  if (level.size() > 1 || (level.size() == 1 && !usable.contains(level[0]))) {
-    return fail("saved state: nobody has reached the level of the searcher");
-  }
+  if (!rest.empty()) return damaged();
   TRY(tuner_->load(TRY(object_at(state, "tuner"))));
   trials_ = std::move(trials);
+  next_import_ = next_import;
   usable_ = std::move(usable);
-  level_ = level.empty() ? std::nullopt : std::optional(level[0]);
+  level_ = best_known_level();
+  exhausted_ = exhausted;
   return {};
 }
 
