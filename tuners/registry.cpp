@@ -18,7 +18,7 @@ namespace attune {
   X(gp)           \
   X(turbo)        \
   X(cma_es)       \
-  X(smac) X(dngo) X(metis) X(qmc) X(anneal) X(evolution) X(regularized_evolution) X(ppo) X(nsga2)
+  X(smac) X(dngo) X(metis) X(qmc) X(anneal) X(evolution) X(regularized_evolution) X(ppo) X(nsga2) X(bohb)
 #define DECLARE(name) extern const TunerEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
 
