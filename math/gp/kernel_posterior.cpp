@@ -16,22 +16,22 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 // Columns that are handled together.
-constexpr Eigen::Index kBlock = 32;
+constexpr Eigen::Index kRowsAtOnce = 32;
 
-std::span<double> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+std::span<double> as_span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
 
 // The lower triangle of K^-1, given K's lower Cholesky factor. It works in blocks, so that nothing
 // is computed above the diagonal of the factor's inverse.
 Matrix inverse_of(const Matrix& factor) {
   const Eigen::Index n = factor.rows();
-  const auto width = [n](Eigen::Index at) { return std::min(kBlock, n - at); };
+  const auto width = [n](Eigen::Index at) { return std::min(kRowsAtOnce, n - at); };
   Matrix root = Matrix::Identity(n, n);
-  for (Eigen::Index i = 0; i < n; i += kBlock) {
+  for (Eigen::Index i = 0; i < n; i += kRowsAtOnce) {
     auto columns = root.block(i, i, n - i, width(i));
     factor.bottomRightCorner(n - i, n - i).triangularView<Eigen::Lower>().solveInPlace(columns);
   }
   Matrix inverse = Matrix::Zero(n, n);
-  for (Eigen::Index i = 0; i < n; i += kBlock) {
+  for (Eigen::Index i = 0; i < n; i += kRowsAtOnce) {
     const Eigen::Index end = i + width(i);
     const auto rows = root.block(i, 0, width(i), end);
     inverse.topLeftCorner(end, end).selfadjointView<Eigen::Lower>().rankUpdate(rows.transpose());
@@ -81,7 +81,7 @@ double log_kernel_posterior(WarpedRows& rows, std::span<const double> targets,
   for (Eigen::Index j = 0; j < m; ++j) {
     Vector r2(m - j);
     rows.squares(rows.seen().row(static_cast<std::size_t>(j)), static_cast<std::size_t>(j),
-                 span(r2));
+                 as_span(r2));
     const Eigen::ArrayXd r = (5 * r2.array()).sqrt();
     const Eigen::ArrayXd decay = signal * (-r).exp();
     k.col(j).tail(m - j) = ((1 + r + (5.0 / 3) * r2.array()) * decay).matrix();
@@ -106,8 +106,8 @@ double log_kernel_posterior(WarpedRows& rows, std::span<const double> targets,
     Vector v = w.col(j).tail(m - j - 1).cwiseProduct(slope.col(j).tail(m - j - 1));
     const auto x = rows.seen().row(static_cast<std::size_t>(j));
     for (std::size_t q = 0; q < dims; ++q) {
-      gradient[q] -= rows.weight(q) *
-                     rows.seen().weigh_squares(q, x[q], static_cast<std::size_t>(j) + 1, span(v));
+      gradient[q] -= rows.weight(q) * rows.seen().weigh_squares(
+                                          q, x[q], static_cast<std::size_t>(j) + 1, as_span(v));
     }
   }
   if (!theta.warps.empty()) add_slopes_by_warps(rows, -w.cwiseProduct(slope), gradient);

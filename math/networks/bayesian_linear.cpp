@@ -29,7 +29,7 @@ constexpr int kEvaluations = 40;
 constexpr double kLeastDeviation = 1e-6;
 constexpr double kMostSaved = 1e100;  // limit for a saved posterior; real ones are far below
 
-ConstMatrixMap columns(std::span<const double> rows, std::size_t size) {
+ConstMatrixMap columns_of(std::span<const double> rows, std::size_t size) {
   return {rows.data(), index(size), index(rows.size() / size)};
 }
 
@@ -44,7 +44,7 @@ struct Spectrum {
 
   Spectrum(std::span<const double> rows, std::span<const double> targets) {
     const std::size_t m = rows.size() / targets.size();
-    const auto phi = columns(rows, m);
+    const auto phi = columns_of(rows, m);
     const Eigen::Map<const Vector> y(targets.data(), index(targets.size()));
     Matrix gram = Matrix::Zero(index(m), index(m));
     gram.selfadjointView<Eigen::Lower>().rankUpdate(phi);
@@ -112,7 +112,7 @@ void BayesianLinear::confirm(std::span<const double> rows, double log_noise) {
   // Confirming adds beta phi phi^T to the precision of the weights. In the coordinates that root_
   // maps to the weights, the precision is the identity, and that of the mapped rows is added.
   Eigen::Map<Matrix> root(root_.data(), index(size_), index(size_));
-  const Matrix mapped = root.transpose() * columns(rows, size_);
+  const Matrix mapped = root.transpose() * columns_of(rows, size_);
   Matrix precision = Matrix::Identity(index(size_), index(size_));
   precision.selfadjointView<Eigen::Lower>().rankUpdate(mapped, std::exp(log_noise));
   const Eigen::LLT<Matrix> factor(precision);
@@ -123,10 +123,10 @@ void BayesianLinear::confirm(std::span<const double> rows, double log_noise) {
 
 std::vector<BayesianLinear::Prediction> BayesianLinear::predict_many(
     std::span<const double> rows) const {
-  const auto phi = columns(rows, size_);
+  const auto phi = columns_of(rows, size_);
   const Eigen::Map<const Vector> mean(mean_.data(), index(size_));
   const Vector means = phi.transpose() * mean;
-  const Matrix mapped = columns(root_, size_).transpose() * phi;
+  const Matrix mapped = columns_of(root_, size_).transpose() * phi;
   std::vector<Prediction> all;
   all.reserve(static_cast<std::size_t>(phi.cols()));
   for (Eigen::Index i = 0; i < phi.cols(); ++i) {
@@ -138,8 +138,8 @@ std::vector<BayesianLinear::Prediction> BayesianLinear::predict_many(
 BayesianLinear::Prediction BayesianLinear::predict(std::span<const double> row,
                                                    std::span<double> mean_gradient,
                                                    std::span<double> deviation_gradient) const {
-  const auto root = columns(root_, size_);
-  const Vector mapped = root.transpose() * columns(row, size_);
+  const auto root = columns_of(root_, size_);
+  const Vector mapped = root.transpose() * columns_of(row, size_);
   const double deviation = std::max(mapped.norm(), kLeastDeviation);
   Eigen::Map<Vector>(deviation_gradient.data(), index(size_)) = root * mapped / deviation;
   std::ranges::copy(mean_, mean_gradient.begin());

@@ -40,7 +40,7 @@ struct UnivariateSettings {
 // A wider range of integers is modelled as a real. As categories, k integers would give the prior k
 // times its weight against at most 25 good observations, and a value would learn nothing from its
 // neighbours.
-constexpr double kMostCategories = 50;
+constexpr double kMostListed = 50;
 
 // How a parameter is modelled: `real` on its internal scale, or so many `categories`, or (neither
 // is set) not at all, because it is a constant.
@@ -67,7 +67,7 @@ struct MakeModel {
   Model operator()(const IntRange& domain) const {
     const auto low = static_cast<double>(domain.low);
     const auto high = static_cast<double>(domain.high);
-    if (high - low <= kMostCategories) return {std::nullopt, high - low};
+    if (high - low <= kMostListed) return {std::nullopt, high - low};
     return model_interval(low - 0.5, high - 0.5, prior_weight);
   }
   Model operator()(const Uniform& domain) const {
