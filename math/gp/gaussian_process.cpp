@@ -53,6 +53,33 @@ struct GaussianProcess::Impl {
       factor.topLeftCorner(k, k).transpose().triangularView<Eigen::Upper>().solveInPlace(v);
   }
 
+  // The covariances of the rows of the model (of k) with the points (columns of the result).
+  Matrix covariances_with(std::span<const double> points) const {
+    const std::size_t d = rows.dimensions();
+    const auto count = static_cast<Eigen::Index>(d > 0 ? points.size() / d : 1);
+    Matrix k(n(), count);
+    for (Eigen::Index c = 0; c < count; ++c) {
+      const auto x = rows.seen(points.subspan(static_cast<std::size_t>(c) * d, d));
+      rows.squares(x, 0, {k.col(c).data(), rows.size()});
+      covariances(k.col(c));
+    }
+    return k;
+  }
+
+  // The covariance of two points, given by their weighted squared distance.
+  double covariance(std::span<const double> a, std::span<const double> b) const {
+    MixedRows one = rows.seen();
+    one.resize(0);
+    one.append(b);
+    double square = 0;
+    for (std::size_t q = 0; q < rows.dimensions(); ++q) {
+      one.add_squares(q, a[q], rows.weight(q), 0, {&square, 1});
+    }
+    Vector r2 = Vector::Constant(1, square);
+    covariances(r2);
+    return r2[0];
+  }
+
   // Replaces squared distances by covariances.
   template <class V>
   void covariances(V&& r2) const {
@@ -240,16 +267,37 @@ Prediction GaussianProcess::predict(std::span<const double> row) const {
   return predict_many(row)[0];
 }
 
-std::vector<Prediction> GaussianProcess::predict_many(std::span<const double> points) const {
+std::vector<double> GaussianProcess::predict_means(std::span<const double> points) const {
+  const Matrix k = impl_->covariances_with(points);
+  const Vector means = k.topRows(impl_->alpha.size()).transpose() * impl_->alpha;
+  return {means.begin(), means.end()};
+}
+
+std::vector<GaussianProcess::Lesson> GaussianProcess::predict_lessons(
+    std::span<const double> points, std::span<const double> observed) const {
+  const Impl& m = *impl_;
   const std::size_t d = dimensions();
-  // Without dimensions there is one point.
-  const auto count = static_cast<Eigen::Index>(d > 0 ? points.size() / d : 1);
-  Matrix k(impl_->n(), count);
-  for (Eigen::Index c = 0; c < count; ++c) {
-    const auto x = impl_->rows.seen(points.subspan(static_cast<std::size_t>(c) * d, d));
-    impl_->rows.squares(x, 0, {k.col(c).data(), size()});
-    impl_->covariances(k.col(c));
+  Matrix k = m.covariances_with(points), o = m.covariances_with(observed);
+  const Vector means = k.topRows(m.alpha.size()).transpose() * m.alpha;
+  m.solve_lower(m.n(), k);
+  m.solve_lower(m.n(), o);
+  std::vector<Lesson> all;
+  for (Eigen::Index c = 0; c < k.cols(); ++c) {
+    const std::size_t at = static_cast<std::size_t>(c) * d;
+    const double least = kJitter * m.signal, whole = m.signal * (1 + kJitter);
+    const double variance = std::max(whole - k.col(c).squaredNorm(), least);
+    const double known = std::max(whole - o.col(c).squaredNorm(), least) + m.noise;
+    const double shared =
+        m.covariance(m.rows.seen(points.subspan(at, d)), m.rows.seen(observed.subspan(at, d))) -
+        k.col(c).dot(o.col(c));
+    all.push_back({{means[c], std::sqrt(variance)}, std::abs(shared) / std::sqrt(known)});
   }
+  return all;
+}
+
+std::vector<Prediction> GaussianProcess::predict_many(std::span<const double> points) const {
+  Matrix k = impl_->covariances_with(points);
+  const Eigen::Index count = k.cols();
   const Vector means = k.topRows(impl_->alpha.size()).transpose() * impl_->alpha;
   impl_->solve_lower(impl_->n(), k);
   std::vector<Prediction> all;

@@ -81,7 +81,17 @@ class GaussianProcess {
   Prediction predict(std::span<const double> row) const;  // O(n^2)
   // `rows`: count x dimensions(), row by row. Without dimensions there is one row.
   std::vector<Prediction> predict_many(std::span<const double> rows) const;
+  std::vector<double> predict_means(std::span<const double> rows) const;  // O(d n) each
   std::vector<double> fitted_means() const;  // at the rows with targets, O(n)
+
+  // For each pair of rows: the prediction at `rows`, and by how much (a standard deviation) its
+  // mean would change once a noisy result at `observed` were known. O(n^2) each.
+  struct Lesson {
+    Prediction prediction;
+    double change = 0;
+  };
+  std::vector<Lesson> predict_lessons(std::span<const double> rows,
+                                      std::span<const double> observed) const;
 
   // Also writes the derivatives by positions; those by categories are 0.
   Prediction predict(std::span<const double> row, std::span<double> mean_gradient,
