@@ -1,0 +1,89 @@
+#pragma once
+// A model of how trials end, learnt from their losses at several levels of training.
+//
+// A Gaussian process over the configuration and the level (Swersky, Snoek, Adams, "Freeze-Thaw
+// Bayesian Optimization", 2014, models both, too). Its targets are losses that a LevelMap
+// (math/curves/level_map.h) has mapped to the highest known level. So the process need not learn
+// that losses fall while a trial trains, only how a trial departs from what is usual.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "math/curves/level_map.h"
+#include "math/gp/gaussian_process.h"
+#include "space/features.h"
+
+namespace attune {
+
+// A value. Not thread safe. The same calls give exactly the same numbers.
+class CurveModel {
+ public:
+  // A fit takes at most so many results; up to a tenth more are added until the next one.
+  static constexpr std::size_t kMostRows = 400;
+
+  // `levels`: resources, ascending, at least one, the last of them a full training.
+  CurveModel(const Features& features, std::span<const double> levels);
+
+  std::size_t levels() const { return positions_.size(); }
+  std::size_t size() const { return rows_.size(); }  // configurations
+
+  // Adds a configuration (encoded), and returns its number.
+  std::size_t add(std::span<const double> row);
+  // The loss of a configuration at a level; the first one counts. Not finite: it failed there.
+  void observe(std::size_t trial, std::size_t level, double loss);
+  std::size_t observations() const { return seen_.size(); }
+  std::size_t usable() const { return usable_; }  // of them, those with a finite loss
+
+  // Takes in the new observations. There must be a usable one.
+  void update();
+  // So many trials will reach these levels soon: see GaussianProcess::set_targets(). Forgotten at
+  // the next update().
+  struct Awaited {
+    std::span<const double> row;
+    std::size_t level = 0;
+  };
+  void await(std::span<const Awaited> trials);
+
+  // After update(): a guess of the loss at the end, without the process; nothing if the trial was
+  // never seen. Cheap, for choosing those that are worth a prediction.
+  std::optional<double> rough_end(std::size_t trial) const;
+  // A configuration with a level appended, as the process takes it.
+  std::vector<double> at(std::span<const double> row, std::size_t level) const;
+  // Fitted by update(); predicts targets, which are standardised losses.
+  const GaussianProcess& process() const { return process_; }
+
+  // load() must be called on a model that was made with the same arguments. On an error nothing
+  // changes.
+  json save() const;
+  Result<void> load(const json& state);
+
+ private:
+  struct Observation {
+    std::size_t trial = 0, level = 0;
+  };
+  double mapped(const Observation& one) const;
+  std::vector<double> row_of(const Observation& one) const {
+    return at(rows_[one.trial], one.level);
+  }
+  std::vector<double> gather(std::span<const std::size_t> members) const;
+  std::vector<double> targets_of(std::span<const std::size_t> members) const;
+  void fit();
+
+  std::vector<std::size_t> categories_;      // of each dimension, the level included
+  std::vector<double> positions_;            // of each level, in [0, 1]
+  std::vector<std::vector<double>> rows_;    // of each configuration
+  std::vector<std::vector<double>> losses_;  // at each level; NaN: none; infinite: failed
+  std::vector<Observation> seen_;            // in the order of arrival; failures included
+  std::size_t usable_ = 0;
+  LevelMap map_;
+  GaussianProcess process_;
+  std::vector<std::size_t> members_;  // indices in seen_ of the process's rows
+  std::size_t known_ = 0;             // observations at the last update
+  std::size_t fitted_at_ = 0;         // observations at the last fit
+  std::size_t fits_ = 0;
+};
+
+}  // namespace attune
