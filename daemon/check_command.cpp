@@ -74,7 +74,7 @@ std::vector<Refusal> check_experiment(const Configuration& configuration, const 
   if (!made && no_name) refusals.front().message = made.error().message;
   if (!made && refusals.empty())
     refusals.push_back({Part::tuner, {"classArgs"}, made.error().message});
-  if (const auto& assessor = configuration.assessor; assessor && !(made && made->wants_reports)) {
+  if (const auto& assessor = configuration.assessor) {
     auto wrong = check_choice(Part::assessor, algorithms.assessors, *assessor);
     if (wrong.empty()) {
       const auto judge = make_assessor(algorithms.assessors, assessor->name, assessor->arguments,

@@ -54,9 +54,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
       TRY(make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
                      configuration.context, configuration.fallback_seed));
   std::unique_ptr<Assessor> assessor;
-  if (configuration.assessor && made.wants_reports) {
-    log.info("{} judges the reports: the assessor is not used", made.name);
-  } else if (configuration.assessor) {
+  if (configuration.assessor) {
     assessor =
         TRY(make_assessor(algorithms.assessors, configuration.assessor->name,
                           configuration.assessor->arguments, configuration.context, made.seed));

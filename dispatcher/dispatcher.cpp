@@ -146,10 +146,16 @@ void Dispatcher::route(ReportMetricData& c) {
   } else if ((options_.wants_reports || options_.has_assessor) &&
              !admit_report(trial, c.sequence)) {
     return;
-  } else if (options_.wants_reports) {
-    to_tuner(IntermediateResult{trial, c.sequence, std::move(c.value)});
-  } else if (options_.has_assessor) {
-    to_assessor(IntermediateResult{trial, c.sequence, std::move(c.value)});
+  } else {
+    // Both may judge it. Whichever stops the trial first decides.
+    if (options_.wants_reports && options_.has_assessor) {
+      to_tuner(IntermediateResult{trial, c.sequence, c.value});
+    } else if (options_.wants_reports) {
+      to_tuner(IntermediateResult{trial, c.sequence, std::move(c.value)});
+    }
+    if (options_.has_assessor) {
+      to_assessor(IntermediateResult{trial, c.sequence, std::move(c.value)});
+    }
   }
   // The job of the trial is known now: decisions that waited for it can be sent.
   for (const Decision& decision : jobs_.released(trial)) carry_out(decision);
@@ -326,13 +332,12 @@ void Dispatcher::answer(Decided& m) {
   carry_out(m.decision);
 }
 
-// Queues the final result before the kill is sent, so that the tuner hears it before the end that
-// the kill causes.
+// A trial that is complete has its last report for its final result, and so has any stopped trial
+// if NNI says so. Queues that result before the kill is sent, so that the tuner hears it before the
+// end that the kill causes.
 void Dispatcher::end_early(const Decided& m) {
-  if (m.decision.action != Action::stop || !options_.include_intermediate ||
-      m.last_value.is_null()) {
-    return;
-  }
+  const bool counts = m.decision.complete || options_.include_intermediate;
+  if (m.decision.action != Action::stop || !counts || m.last_value.is_null()) return;
   push_own(FinalResult{m.decision.trial, m.last_value});
 }
 

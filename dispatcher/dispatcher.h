@@ -46,7 +46,7 @@ class Queues {
 
 struct DispatcherOptions {
   Capabilities capabilities;
-  bool wants_reports = false;  // the tuner judges intermediate results, not the assessor
+  bool wants_reports = false;  // the tuner judges intermediate results
   bool has_assessor = false;
   bool include_intermediate = false;  // a stopped trial's last intermediate result is its final one
   Limits limits = {};

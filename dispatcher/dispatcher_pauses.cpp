@@ -16,7 +16,8 @@ void Dispatcher::carry_out(const Decision& decision) {
       // A paused trial without a job cannot be killed, and no TrialEnd will come: it ends here.
       if (jobs_.give_up(decision.trial)) return end_trials({{decision.trial}, End::stopped});
       if (const auto job = jobs_.pass_gate(decision)) {
-        send(KillTrialJob{*job, can.reason ? decision.reason : ""});
+        send(
+            KillTrialJob{*job, can.reason ? decision.reason : "", can.reason && decision.complete});
       }
       return;
     case Action::pause:
@@ -25,7 +26,7 @@ void Dispatcher::carry_out(const Decision& decision) {
       } else if (can.pause) {
         send(PauseTrialJob{*job, decision.reason});
       } else {
-        send(KillTrialJob{*job, can.reason ? decision.reason : ""});
+        send(KillTrialJob{*job, can.reason ? decision.reason : "", false});
       }
       return;
     case Action::checkpoint:

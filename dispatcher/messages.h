@@ -85,7 +85,9 @@ using AssessMessage = std::variant<IntermediateResult, TrialsEnded, SaveState, B
 struct SpaceSet {};  // answers SetSpace{initial}
 struct Decided {
   Decision decision;
-  json last_value;  // the assessed trial's, for NNI_INCLUDE_INTERMEDIATE_RESULTS; else null
+  // The report that led to it, if that is of the same trial and may become its final result: see
+  // Dispatcher::end_early(). Else null.
+  json last_value;
 };
 struct TunerState {  // what TuneWorker::load takes
   std::uint64_t number = 0;

@@ -98,9 +98,11 @@ Result<Offer> load_offer(const json& state) {
 }
 
 json save_decision(const Decision& decision) {
-  return {{"trial", decision.trial},
-          {"action", static_cast<int>(decision.action)},
-          {"reason", decision.reason}};
+  json state = {{"trial", decision.trial},
+                {"action", static_cast<int>(decision.action)},
+                {"reason", decision.reason}};
+  if (decision.complete) state["complete"] = true;
+  return state;
 }
 
 Result<Decision> load_decision(const json& state) {
@@ -112,6 +114,11 @@ Result<Decision> load_decision(const json& state) {
   }
   decision.action = static_cast<Action>(action);
   decision.reason = TRY(text_at(state, "reason"));
+  const auto complete = state.find("complete");
+  if (complete != state.end() && !complete->is_boolean()) {
+    return fail("saved state: an impossible \"complete\"");
+  }
+  decision.complete = complete != state.end() && complete->get<bool>();
   return decision;
 }
 

@@ -95,7 +95,14 @@ WorkerMessages TuneWorker::on(IntermediateResult& m) {
                  metrics.error().message);
     return {};
   }
-  return address(session_.report({m.trial, m.step, *std::move(metrics)}));
+  WorkerMessages messages = address(session_.report({m.trial, m.step, *std::move(metrics)}));
+  for (WorkerMessage& message : messages) {
+    auto* decided = std::get_if<Decided>(&message);
+    if (decided && decided->decision.complete && decided->decision.trial == m.trial) {
+      decided->last_value = m.value;
+    }
+  }
+  return messages;
 }
 
 WorkerMessages TuneWorker::on(TrialsEnded& m) {

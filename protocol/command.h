@@ -114,6 +114,9 @@ struct NoMoreTrialJobs {  // NO
 struct KillTrialJob {  // KI
   std::string trial_job_id;
   std::string reason;  // empty: the payload is the bare id of plain NNI, without a reason
+  // The trial has used its whole resource: its last report is its final result. Sent only with a
+  // reason.
+  bool complete = false;
 };
 struct DaemonError {  // ER (capability "error")
   std::string text;

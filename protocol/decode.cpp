@@ -262,11 +262,12 @@ Result<Command> decode_no_more(const std::string& payload, const Limits& limits)
 
 Result<Command> decode_kill(const std::string& payload, const Limits& limits) {
   const json value = TRY(parse_json(payload, limits.json()));
-  if (value.is_string()) return KillTrialJob{value.get<std::string>(), ""};
+  if (value.is_string()) return KillTrialJob{value.get<std::string>(), "", false};
   if (!value.is_object()) return expected("a trial job id", value);
   KillTrialJob kill;
   kill.trial_job_id = TRY(id_member(value, "trial_job_id", limits));
   kill.reason = TRY(optional_text(value, "reason"));
+  kill.complete = value.value("complete", json()) == true;
   return kill;
 }
 

@@ -140,7 +140,9 @@ std::string payload_of(const NoMoreTrialJobs& c) {
 
 std::string payload_of(const KillTrialJob& c) {
   if (c.reason.empty()) return dump_json(c.trial_job_id);
-  return dump_json({{"trial_job_id", c.trial_job_id}, {"reason", c.reason}});
+  json object = {{"trial_job_id", c.trial_job_id}, {"reason", c.reason}};
+  if (c.complete) object["complete"] = true;
+  return dump_json(object);
 }
 
 std::string payload_of(const PauseTrialJob& c) {

@@ -255,7 +255,11 @@ void DaemonDecider::handle(const Command& command, const std::string& payload) {
     listener_->on_proposal({trial->parameter_id, trial->parameters, payload,
                             trial->resume_trial_job_id, trial->checkpoint_from});
   } else if (const auto* kill = std::get_if<KillTrialJob>(&command)) {
-    listener_->on_stop(kill->trial_job_id, kill->reason);
+    if (kill->complete) {
+      listener_->on_used_up(kill->trial_job_id, kill->reason);
+    } else {
+      listener_->on_stop(kill->trial_job_id, kill->reason);
+    }
   } else if (const auto* pause = std::get_if<PauseTrialJob>(&command)) {
     listener_->on_pause(pause->trial_job_id, pause->reason);
   } else if (const auto* save = std::get_if<SaveCheckpoint>(&command)) {

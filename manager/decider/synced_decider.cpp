@@ -81,10 +81,16 @@ void SyncedDecider::hand_over() {
   const auto others = std::exchange(others_, {});
   std::ranges::stable_sort(ends, {}, &End::job_id);
   for (const End& end : ends) {
-    if (end.pause) {
-      listener_->on_pause(end.job_id, end.reason);
-    } else {
-      listener_->on_stop(end.job_id, end.reason);
+    switch (end.kind) {
+      case End::Kind::stop:
+        listener_->on_stop(end.job_id, end.reason);
+        break;
+      case End::Kind::used_up:
+        listener_->on_used_up(end.job_id, end.reason);
+        break;
+      case End::Kind::pause:
+        listener_->on_pause(end.job_id, end.reason);
+        break;
     }
   }
   for (const auto& other : others) other();
@@ -119,11 +125,15 @@ void SyncedDecider::on_parameter(const std::string& job_id, std::int64_t index,
 }
 
 void SyncedDecider::on_stop(const std::string& job_id, const std::string& reason) {
-  ends_.push_back({job_id, reason, false});
+  ends_.push_back({job_id, reason, End::Kind::stop});
+}
+
+void SyncedDecider::on_used_up(const std::string& job_id, const std::string& reason) {
+  ends_.push_back({job_id, reason, End::Kind::used_up});
 }
 
 void SyncedDecider::on_pause(const std::string& job_id, const std::string& reason) {
-  ends_.push_back({job_id, reason, true});
+  ends_.push_back({job_id, reason, End::Kind::pause});
 }
 
 void SyncedDecider::on_save(const std::string& job_id) {

@@ -59,6 +59,7 @@ class SyncedDecider final : public Decider, private Decider::Listener {
   void on_parameter(const std::string& job_id, std::int64_t index,
                     std::optional<ProposedTrial> proposal) override;
   void on_stop(const std::string& job_id, const std::string& reason) override;
+  void on_used_up(const std::string& job_id, const std::string& reason) override;
   void on_pause(const std::string& job_id, const std::string& reason) override;
   void on_save(const std::string& job_id) override;
   void on_drop(const std::string& checkpoint) override;
@@ -66,10 +67,10 @@ class SyncedDecider final : public Decider, private Decider::Listener {
   void on_failure(Error error) override;
   void on_closed() override;
 
-  // A stop or a pause.
   struct End {
+    enum class Kind { stop, used_up, pause };
     std::string job_id, reason;
-    bool pause = false;
+    Kind kind;
   };
 
   // The decider, for a call after which another sync is needed.

@@ -59,6 +59,11 @@ class Decider {
     virtual void on_parameter(const std::string& job_id, std::int64_t index,
                               std::optional<ProposedTrial> proposal) = 0;
     virtual void on_stop(const std::string& job_id, const std::string& reason) = 0;
+    // As on_stop(), for a trial that has used its whole resource: its last result is its final one,
+    // and the decider knows that.
+    virtual void on_used_up(const std::string& job_id, const std::string& reason) {
+      on_stop(job_id, reason);
+    }
     // The listener answers with on_paused() or on_pause_failed(), or the trial ends.
     virtual void on_pause(const std::string& job_id, const std::string& reason) = 0;
     virtual void on_save(const std::string& job_id) = 0;      // answered by on_checkpoint()

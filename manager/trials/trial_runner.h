@@ -114,6 +114,7 @@ class TrialRunner final : public Decider::Listener {
   void on_parameter(const std::string& job_id, std::int64_t index,
                     std::optional<ProposedTrial> proposal) override;
   void on_stop(const std::string& job_id, const std::string& reason) override;
+  void on_used_up(const std::string& job_id, const std::string& reason) override;
   void on_pause(const std::string& job_id, const std::string& reason) override;
   void on_save(const std::string& job_id) override;
   void on_drop(const std::string& checkpoint) override;

@@ -134,6 +134,21 @@ void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) 
   ask_end(*trial, {EndAsked::Kind::early_stop, reason}, "decider");
 }
 
+void TrialRunner::on_used_up(const std::string& job_id, const std::string& reason) {
+  LiveTrial* trial = table_.find(job_id);
+  if (trial == nullptr || trial->asked || trial->record.status != TrialStatus::running ||
+      trial->record.last_metric.is_null()) {
+    return on_stop(job_id, reason);
+  }
+  // A final result that the trial has reported by now is newer.
+  if (trial->finals.empty()) {
+    trial->record.final_metric = trial->record.last_metric;
+    trial->told.push_back(trial->ids.back());
+  }
+  trial->save_at_end |= trial->rules->checkpoint_at_end;
+  ask_end(*trial, {EndAsked::Kind::complete, reason}, "decider");
+}
+
 void TrialRunner::on_pause(const std::string& job_id, const std::string& reason) {
   LiveTrial* trial = table_.find(job_id);
   // The decider hears of the trial's end instead.
