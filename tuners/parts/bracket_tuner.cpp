@@ -1,0 +1,126 @@
+#include "tuners/parts/bracket_tuner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/saved_numbers.h"
+#include "rungs/resource.h"
+
+namespace attune {
+namespace {
+
+json save_decisions(const std::vector<Decision>& decisions) {
+  json all = json::array();
+  for (const Decision& one : decisions) {
+    all.push_back({one.trial, static_cast<int>(one.action), one.reason, one.complete});
+  }
+  return all;
+}
+
+Result<std::vector<Decision>> load_decisions(const json& state) {
+  std::vector<Decision> all;
+  for (const json& one : state) {
+    const bool good = one.is_array() && one.size() == 4 && one[0].is_number_integer() &&
+                      one[1].is_number_integer() && one[2].is_string() && one[3].is_boolean() &&
+                      one[1] >= 0 && one[1] <= static_cast<int>(Action::drop_checkpoint);
+    if (!good) return fail("saved state: a decision is damaged");
+    all.push_back({one[0], static_cast<Action>(one[1].get<int>()), one[2], one[3]});
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<void> BracketTuner::set_space(const Space& space) {
+  TRY(searcher().set_space(space));
+  foreign_.clear();
+  decisions_.clear();
+  forget();
+  return {};
+}
+
+void BracketTuner::withdraw(TrialId id) {
+  if (knows(id)) withdrawn(id);
+}
+
+// Without a budget the trial has used what the largest one allows.
+double BracketTuner::level_of(const Outcome& outcome) const {
+  return outcome.budget && std::isfinite(*outcome.budget) ? *outcome.budget : max_t();
+}
+
+void BracketTuner::tell(std::span<const Outcome> outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.trial != kImportedTrial && knows(outcome.trial)) {
+      ended(outcome);
+    } else if (foreign_.erase(outcome.trial) > 0) {
+      searcher().observe(outcome.trial, level_of(outcome),
+                         outcome.usable() ? outcome.loss : std::nullopt, outcome.metrics);
+      searcher().end(outcome.trial);
+    } else {
+      searcher().import(outcome, level_of(outcome));
+      noticed(outcome.point);
+    }
+  }
+}
+
+void BracketTuner::adopt(TrialId id, const Point& point) {
+  if (knows(id)) return;
+  foreign_.insert(id);
+  // A known one had ended without a result, which comes late.
+  if (!searcher().point_of(id)) searcher().adopt(id, point);
+  noticed(point);
+}
+
+std::optional<double> BracketTuner::loss_of(const Report& report) const {
+  const auto found = std::ranges::find(report.metrics, metric(), &Metrics::value_type::first);
+  if (found == report.metrics.end()) return std::nullopt;
+  if (!std::isfinite(found->second)) return std::numeric_limits<double>::quiet_NaN();
+  return shown(found->second);  // the sign is its own inverse
+}
+
+std::vector<Decision> BracketTuner::on_report(const Report& report) {
+  const auto resource = resource_of(report, resource_attr());
+  if (resource && knows(report.trial)) {
+    if (const auto loss = loss_of(report)) this->report(report, *resource, *loss);
+  } else if (resource && *resource >= max_t() && foreign_.contains(report.trial)) {
+    decide({report.trial, Action::stop,
+            fmt::format("it has used {:g} of {}", *resource, resource_attr()), true});
+  }
+  return std::exchange(decisions_, {});
+}
+
+Result<bool> BracketTuner::flag_at(const json& state, std::string_view key) {
+  const json flag = TRY(value_at(state, key));
+  if (!flag.is_boolean()) return fail("saved state: \"" + std::string(key) + "\" must be a flag");
+  return flag.get<bool>();
+}
+
+json BracketTuner::save() const {
+  return {{"searcher", searcher().save()},
+          {"foreign", foreign_},
+          {"decisions", save_decisions(decisions_)},
+          {"rule", save_rule()}};
+}
+
+Result<void> BracketTuner::load(const json& state) {
+  auto foreign = TRY(trials_at(state, "foreign"));
+  auto decisions = TRY(load_decisions(TRY(array_at(state, "decisions"))));
+  const Loaded rule = TRY(load_rule(TRY(object_at(state, "rule"))));
+  const json before = searcher().save();
+  TRY(searcher().load(TRY(object_at(state, "searcher"))));
+  const auto known = [this](TrialId id) { return searcher().point_of(id) != nullptr; };
+  if (!std::ranges::all_of(rule.origins, known) || !std::ranges::all_of(foreign, known)) {
+    TRY(searcher().load(before));
+    return fail("saved state: the search algorithm does not know a trial");
+  }
+  foreign_ = std::move(foreign);
+  decisions_ = std::move(decisions);
+  rule.commit();
+  return {};
+}
+
+}  // namespace attune
