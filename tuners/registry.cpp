@@ -12,7 +12,8 @@ namespace attune {
 #define TUNERS(X) \
   X(auto_tuner) X(ensemble) X(random) X(grid) X(batch) X(tpe) X(gp) X(turbo) X(cma_es) X(smac) \
   X(dngo) X(metis) X(qmc) X(anneal) X(evolution) X(regularized_evolution) X(ppo) X(nsga2) \
-  X(bohb) X(hyperband_scheduler) X(hyperband_for_bohb) X(freeze_thaw)
+  X(bohb) X(hyperband) X(sync_hyperband) X(dehb) X(one_epoch) X(hyperband_scheduler) \
+  X(hyperband_for_bohb) X(freeze_thaw)
 // clang-format on
 #define DECLARE(name) extern const TunerEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
