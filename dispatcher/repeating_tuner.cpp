@@ -56,6 +56,7 @@ class RepeatingTuner final : public Tuner {
   Result<Point> point_from(const Space& space, const json& parameters) const override {
     return tuner_->point_from(space, parameters);
   }
+  json extra_parameters(TrialId id) const override { return tuner_->extra_parameters(id); }
   std::vector<Decision> on_report(const Report& report) override {
     return tuner_->on_report(report);
   }

@@ -27,6 +27,18 @@ std::string key_of(const Point& point, double loss) {
   return key;
 }
 
+// The members that are not of the space (Outcome::extra).
+json extra_of(const Space& space, const json& parameters) {
+  json extra;
+  if (!parameters.is_object()) return extra;
+  for (const auto& [key, value] : parameters.items()) {
+    const bool known = std::ranges::any_of(
+        space.params, [&key](const Param& param) { return !param.condition && param.name == key; });
+    if (!known) extra[key] = value;
+  }
+  return extra;
+}
+
 }  // namespace
 
 // One pass over the records that counts what becomes of them; the counts are half of its length.
@@ -106,12 +118,14 @@ Replies Session::import(const std::vector<Imported>& records) {
                         .point = *std::move(point),
                         .loss = loss,
                         .metrics = *std::move(metrics),
-                        .end = End::imported});
+                        .end = End::imported,
+                        .extra = extra_of(*space_, record.parameters)});
   }
   log_.info("imported {} of {} results; {} were known as results of trials", outcomes.size(),
             records.size(), known);
   if (outcomes.empty()) return replies;
   tuner_->tell(outcomes);
+  for (Outcome& outcome : outcomes) outcome.extra = nullptr;  // not saved, so it is told only once
   history_.insert(history_.end(), std::make_move_iterator(outcomes.begin()),
                   std::make_move_iterator(outcomes.end()));
   append(replies, answer_pending());

@@ -44,6 +44,9 @@ struct Outcome {
   Metrics metrics = {};  // not negated
   End end = End::completed;
   std::optional<double> budget = {};
+  // Of an imported result: the members of its parameters that are not of the space, an object.
+  // Null: none.
+  json extra = {};
 
   // Whether a model may learn from the loss. Of the other trials a model knows at most that they
   // were not good.
@@ -94,6 +97,11 @@ class Tuner {
   virtual Result<Point> point_from(const Space& space, const json& parameters) const {
     return point_from_json(space, parameters);
   }
+
+  // The members that a trial receives beside those of parameters(): an object, or null for none.
+  // Asked whenever a proposal of this tuner is carried out or offered again. Their names must not
+  // be names of the space, and point_from() must accept and ignore them.
+  virtual json extra_parameters(TrialId) const { return nullptr; }
 
   // Called for each report of a trial, only if the registry entry says wants_reports. A trial that
   // is paused or stopped counts as running until it ends; the dispatcher does not announce a pause.
