@@ -48,6 +48,7 @@ Population::Step Population::report(Member member, double resource, double loss,
       resource - state.perturbed < rule_.interval) {
     return step;
   }
+  step.recorded = true;
   state.loss = std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity();
   state.has_loss = true;
   ranks_.set(member, state.loss);
@@ -61,7 +62,7 @@ Population::Step Population::report(Member member, double resource, double loss,
   step.judged = true;
   // Others wait for the place of this one.
   step.verdict = ready_.empty() ? Verdict::keep_going : Verdict::pause;
-  checkpoint_or_exploit(member, ranks_.count(rule_.fraction), draw, step);
+  checkpoint_or_exploit(member, quantile(), draw, step);
   if (state.status == Status::paused) step.verdict = Verdict::exploited;
   return step;
 }
@@ -84,7 +85,7 @@ bool Population::others_are_behind(Member member) const {
 // The best come first, so that their states are saved before others copy them.
 void Population::round(double resource, const Draw& draw, Step& step) {
   step.judged = true;
-  const std::size_t count = ranks_.count(rule_.fraction);
+  const std::size_t count = quantile();
   std::vector<Member> order = ranks_.best(count);
   for (Member member = 0; member < members_.size(); ++member) {
     if (members_[member].status == Status::ended) continue;

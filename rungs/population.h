@@ -45,6 +45,7 @@ class Population {
   };
   struct Step {
     Verdict verdict = Verdict::keep_going;  // on the member that reported
+    bool recorded = false;                  // the loss counts; else the report came too early
     bool judged = false;                    // the quantiles were compared
     std::vector<Member> saved;      // donors from now on: their present states are to be saved
     std::vector<Exploit> exploits;  // the losers are paused from now on
@@ -58,7 +59,8 @@ class Population {
 
   Member add();  // waiting
   std::size_t size() const { return members_.size(); }
-  std::size_t live() const { return live_.size(); }  // those that have not ended
+  std::size_t live() const { return live_.size(); }     // those that have not ended
+  std::size_t ranked() const { return ranks_.size(); }  // of those, which have a loss
   Status status(Member member) const { return members_[member].status; }
   double loss(Member member) const { return members_[member].loss; }  // at its last judgement
   double resource(Member member) const { return members_[member].trained; }  // the same
@@ -76,9 +78,10 @@ class Population {
   // none waits, or (synchronous) the round is not complete.
   std::optional<Member> next() const;
 
-  // The quantiles, each from its worst to its best.
-  std::vector<Member> worst() const { return ranks_.worst(ranks_.count(rule_.fraction)); }
-  std::vector<Member> best() const { return ranks_.best(ranks_.count(rule_.fraction)); }
+  // How many are in each quantile, and who, from the worst to the best.
+  std::size_t quantile() const { return ranks_.count(rule_.fraction); }
+  std::vector<Member> worst() const { return ranks_.worst(quantile()); }
+  std::vector<Member> best() const { return ranks_.best(quantile()); }
 
   json save() const;
   Result<void> load(const json& state);  // all or nothing
