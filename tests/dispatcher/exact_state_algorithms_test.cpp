@@ -107,6 +107,10 @@ json settings(const std::string& name) {
   if (name == "Evolution") return {{"population_size", 3}};
   if (name == "Anneal") return {{"parallel_optimize", true}, {"constant_liar_type", "mean"}};
   if (name == "Curvefitting") return {{"epoch_num", 4}, {"start_step", 1}};
+  if (name == "PBT") return {{"population_size", 2}};
+  if (name == "PopulationBasedTraining" || name == "PB2") {
+    return {{"population_size", 3}, {"perturbation_interval", 1}};
+  }
   if (name == "DNGO") return {{"num_epochs_per_training", 10}, {"sample_size", 50}};
   return json::object();
 }

@@ -95,8 +95,6 @@ TEST_CASE("names of NNI that are not here get the nearest alternative, which exi
   };
   const auto row = GENERATE(values<Row>({{"Hyperband", "TPE"},
                                          {"BOHB", "TPE"},
-                                         {"PBT", "Evolution"},
-                                         {"PBTTuner", "Evolution"},
                                          {"NetworkMorphism", "RegularizedEvolution"}}));
   CAPTURE(row.name);
   CHECK(contains(error_of(row.name, {}), "the nearest is \"" + row.nearest + "\""));
