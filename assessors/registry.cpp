@@ -1,5 +1,7 @@
 #include "assessors/registry.h"
 
+#include "base/fidelity.h"
+
 namespace attune {
 
 // The one place where an assessor's name appears outside of its own file. A missing file is a link
@@ -42,7 +44,9 @@ Result<std::unique_ptr<Assessor>> make_assessor(const AssessorRegistry& registry
                                                 std::string_view name, const json& arguments,
                                                 const Context& context, std::uint64_t seed) {
   const AssessorEntry* entry = TRY(registry.find(name, "assessor"));
-  json resolved = TRY(resolve_arguments(entry->name, all_arguments(*entry), arguments));
+  const std::vector<Argument> declared = all_arguments(*entry);
+  json resolved =
+      TRY(resolve_arguments(entry->name, declared, with_fidelity(arguments, declared, context)));
   Context own = context;
   if (own.objectives.empty()) own.objectives.emplace_back();
   own.objectives[0].maximize = resolved["optimize_mode"] == "maximize";

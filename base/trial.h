@@ -46,11 +46,18 @@ struct Objective {
   std::optional<double> limit = {};
 };
 
+// How far a full training goes: trials that use less than that are of a lower fidelity.
+struct Fidelity {
+  std::string metric = "training_iteration";  // that counts how far a trial is
+  std::int64_t max = 1;                       // its value at the end of a full training; from 1
+};
+
 // What a tuner or an assessor is told of its experiment.
 struct Context {
   std::optional<int> max_trials;
   std::optional<int> concurrency;
   std::vector<Objective> objectives;  // at least one once the registry has made the algorithm
+  std::optional<Fidelity> fidelity = {};
 };
 
 }  // namespace attune

@@ -62,6 +62,29 @@ Result<std::vector<std::string>> read_constraints(const json& experiment) {
   return constraints;
 }
 
+Result<std::optional<Fidelity>> read_fidelity(const json& experiment) {
+  const json* given = find(experiment, "fidelity");
+  if (!given) return std::optional<Fidelity>();
+  const auto bad = [&](const char* what) {
+    return fail(
+        fmt::format("fidelity{}, as {{\"metric\": \"training_iteration\", \"max\": 81}}", what));
+  };
+  if (!given->is_object()) return bad(": an object expected");
+  Fidelity fidelity;
+  if (const json* metric = find(*given, "metric")) {
+    if (!metric->is_string() || metric->get<std::string>().empty()) {
+      return bad(".metric: the name of a metric expected");
+    }
+    fidelity.metric = metric->get<std::string>();
+  }
+  const json* max = find(*given, "max");
+  if (!max || !max->is_number_integer() || *max < 1 || *max > 1'000'000'000) {
+    return bad(".max: a whole number from 1 to 1,000,000,000 expected");
+  }
+  fidelity.max = max->get<std::int64_t>();
+  return fidelity;
+}
+
 constexpr const char* kFirstHasNoLimit =
     ".limit: the first objective is what trials are ranked by; name that one first, and what is to "
     "be kept to a limit after it";
@@ -177,6 +200,7 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   }
   configuration.context.concurrency = read_count(experiment, "trialConcurrency");
   configuration.context.objectives = TRY(read_objectives(experiment));
+  configuration.context.fidelity = TRY(read_fidelity(experiment));
   configuration.constraints = TRY(read_constraints(experiment));
   if (const json* name = find(experiment, "whenExhausted")) {
     configuration.when_exhausted =

@@ -107,26 +107,29 @@ json print_config(const Configuration& c) {
   if (c.capabilities.checkpoint) capabilities.push_back("checkpoint");
   if (c.capabilities.reason) capabilities.push_back("reason");
   if (c.capabilities.error) capabilities.push_back("error");
-  json config = {{"tuner", {{"name", c.tuner.name}, {"arguments", c.tuner.arguments}}},
-                 {"assessor", std::move(assessor)},
-                 {"objectives", to_json(c.context.objectives)},
-                 {"constraints", c.constraints},
-                 {"seed", c.fallback_seed},
-                 {"capabilities", std::move(capabilities)},
-                 {"when_exhausted", c.when_exhausted ? json(name_of(*c.when_exhausted)) : json()},
-                 {"framing", c.length_digits},
-                 {"channel", c.websocket_url.empty() ? json() : json(c.websocket_url)},
-                 {"in_fd", c.in_fd},
-                 {"out_fd", c.out_fd},
-                 {"log_file", c.log_file.empty() ? json() : json(c.log_file)},
-                 {"log_level", kLevels.at(static_cast<std::size_t>(c.log_level))},
-                 {"resume", c.resume},
-                 {"checkpoint_directory",
-                  c.checkpoint_directory.empty() ? json() : json(c.checkpoint_directory)},
-                 {"durability", kDurabilities.at(static_cast<std::size_t>(c.durability))},
-                 {"snapshot_bytes", c.snapshot_bytes},
-                 {"include_intermediate", c.include_intermediate},
-                 {"drain", c.drain}};
+  const auto& fidelity = c.context.fidelity;
+  json config = {
+      {"tuner", {{"name", c.tuner.name}, {"arguments", c.tuner.arguments}}},
+      {"assessor", std::move(assessor)},
+      {"objectives", to_json(c.context.objectives)},
+      {"constraints", c.constraints},
+      {"fidelity", fidelity ? json{{"metric", fidelity->metric}, {"max", fidelity->max}} : json()},
+      {"seed", c.fallback_seed},
+      {"capabilities", std::move(capabilities)},
+      {"when_exhausted", c.when_exhausted ? json(name_of(*c.when_exhausted)) : json()},
+      {"framing", c.length_digits},
+      {"channel", c.websocket_url.empty() ? json() : json(c.websocket_url)},
+      {"in_fd", c.in_fd},
+      {"out_fd", c.out_fd},
+      {"log_file", c.log_file.empty() ? json() : json(c.log_file)},
+      {"log_level", kLevels.at(static_cast<std::size_t>(c.log_level))},
+      {"resume", c.resume},
+      {"checkpoint_directory",
+       c.checkpoint_directory.empty() ? json() : json(c.checkpoint_directory)},
+      {"durability", kDurabilities.at(static_cast<std::size_t>(c.durability))},
+      {"snapshot_bytes", c.snapshot_bytes},
+      {"include_intermediate", c.include_intermediate},
+      {"drain", c.drain}};
   config.update(to_json(c.limits));
   return config;
 }

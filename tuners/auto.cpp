@@ -10,6 +10,9 @@
 //   estimator does not spread a batch by expected results.
 // * With several objectives or limits, which the local search does not know, GP takes its turns.
 // * In spaces where a fit of a process would take seconds, the estimator proposes alone.
+//
+// If the experiment says how far a full training goes (its key `fidelity`, or the argument max_t)
+// and has one objective and no limit, FreezeThaw takes the place of all of them.
 #include <array>
 #include <memory>
 #include <set>
@@ -20,7 +23,7 @@
 
 namespace attune {
 
-extern const TunerEntry gp_entry, tpe_entry, turbo_entry;
+extern const TunerEntry gp_entry, tpe_entry, turbo_entry, freeze_thaw_entry;
 
 namespace auto_tuner {
 namespace {
@@ -37,7 +40,12 @@ constexpr std::size_t kMostDimensions = 100;
 
 class Auto final : public Tuner {
  public:
-  static Result<std::unique_ptr<Tuner>> make(const json&, const Context& context, Rng rng) {
+  static Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
+    if (!args["max_t"].is_null() && context.objectives.size() == 1) {
+      const json its = {{"max_t", args["max_t"]}, {"resource_attr", args["resource_attr"]}};
+      return freeze_thaw_entry.make(
+          TRY(resolve_arguments("auto", freeze_thaw_entry.arguments, its)), context, rng);
+    }
     auto tuner = std::make_unique<Auto>();
     TRY(tuner->members_.add(gp_entry, json::object(), context, rng));
     TRY(tuner->members_.add(tpe_entry, json::object(), context, rng));
@@ -119,7 +127,18 @@ extern const TunerEntry auto_tuner_entry = {
     .name = "auto",
     .aliases = {},
     .summary = "the default: Gaussian processes and a Parzen estimator in turns, on every space",
-    .arguments = {},
+    .arguments = {{.name = "max_t",
+                   .type = Argument::Type::integer,
+                   .fallback = nullptr,
+                   .help =
+                       "resource_attr at the end of a full training; then trials are paused and "
+                       "resumed, as FreezeThaw does",
+                   .low = 1,
+                   .high = 1e9},
+                  {.name = "resource_attr",
+                   .type = Argument::Type::text,
+                   .fallback = "training_iteration",
+                   .help = "the metric that counts how far a trial is"}},
     .maximizes = false,
     .make = auto_tuner::Auto::make};
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/fidelity.h"
+
 namespace attune {
 
 // The list of all tuners. A missing file is a link error, never a silent absence.
@@ -75,16 +77,17 @@ Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view nam
                              const json& arguments, Context context, std::uint64_t fallback_seed) {
   const TunerEntry* entry = TRY(find_tuner(registry, name));
   const std::vector<Argument> declared = all_arguments(*entry);
-  json resolved = TRY(resolve_arguments(entry->name, declared, null_as_none(arguments, declared)));
+  const json given = with_fidelity(null_as_none(arguments, declared), declared, context);
+  json resolved = TRY(resolve_arguments(entry->name, declared, given));
   MadeTuner made;
   made.name = entry->name;
   made.maximize = resolved["optimize_mode"] == "maximize";
-  made.wants_reports = entry->wants_reports;
   made.seed = resolved["seed"].is_null() ? fallback_seed : resolved["seed"].get<std::uint64_t>();
   resolved.erase("optimize_mode");
   resolved.erase("seed");
   if (context.objectives.empty()) context.objectives = {{"default", made.maximize}};
   made.tuner = TRY(entry->make(resolved, context, Rng(made.seed)));
+  made.wants_reports = entry->wants_reports || made.tuner->wants_reports();
   return made;
 }
 

@@ -17,7 +17,7 @@ struct TunerEntry {
   std::string summary;               // one line of help
   std::vector<Argument> arguments;   // without optimize_mode and seed, which every tuner accepts
   bool maximizes = false;            // the default optimize_mode
-  bool wants_reports = false;
+  bool wants_reports = false;        // always; else Tuner::wants_reports() decides
   // `args` are resolved: checked against `arguments`, defaults filled in. Errors are about
   // combinations that the declaration cannot express.
   std::function<Result<std::unique_ptr<Tuner>>(const json& args, const Context&, Rng)> make;

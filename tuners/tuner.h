@@ -103,7 +103,11 @@ class Tuner {
   // be names of the space, and point_from() must accept and ignore them.
   virtual json extra_parameters(TrialId) const { return nullptr; }
 
-  // Called for each report of a trial, only if the registry entry says wants_reports. A trial that
+  // Whether this tuner wants reports, although its registry entry does not say so of all: the
+  // arguments decide.
+  virtual bool wants_reports() const { return false; }
+
+  // Called for each report of a trial, only if the tuner wants reports. A trial that
   // is paused or stopped counts as running until it ends; the dispatcher does not announce a pause.
   virtual std::vector<Decision> on_report(const Report&) { return {}; }
 

@@ -49,6 +49,7 @@ struct Experiment {
   StopRules stop;
   std::vector<Objective> objectives;  // empty: "default", in the direction of the tuner
   std::vector<std::string> constraints;
+  std::optional<Fidelity> fidelity;
   std::vector<json> initial_points;  // tried first
 
   std::vector<std::string> warnings;  // such as keys that have no effect on this backend

@@ -30,6 +30,9 @@ json daemon_parameters(const Experiment& experiment) {
   }
   if (!experiment.objectives.empty()) parameters["objectives"] = to_json(experiment.objectives);
   if (!experiment.constraints.empty()) parameters["constraints"] = experiment.constraints;
+  if (const auto& fidelity = experiment.fidelity) {
+    parameters["fidelity"] = {{"metric", fidelity->metric}, {"max", fidelity->max}};
+  }
   if (!experiment.tuner.is_null()) parameters["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) parameters["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) parameters["advisor"] = experiment.advisor;

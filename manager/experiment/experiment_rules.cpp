@@ -13,9 +13,9 @@
 namespace attune {
 
 const std::vector<std::string> kRuleKeys = {
-    "backend",     "pool",      "slurm",      "simulation",  "arguments",
-    "outputLimit", "resources", "capacity",   "queueTrials", "checkpoint",
-    "retries",     "stop",      "objectives", "constraints", "initialPoints"};
+    "backend",    "pool",        "slurm",         "simulation", "arguments", "outputLimit",
+    "resources",  "capacity",    "queueTrials",   "checkpoint", "retries",   "stop",
+    "objectives", "constraints", "initialPoints", "fidelity"};
 
 namespace {
 
@@ -174,6 +174,21 @@ void check_simulation(const Section& top) {
     simulation->error(fmt::format("{}", fmt::join(flaw.path, ".")), flaw.message);
 }
 
+void read_fidelity(const Section& top, Experiment& experiment) {
+  const auto given = top.section("fidelity");
+  if (!given) return;
+  given->check_keys({"metric", "max"});
+  Fidelity fidelity;
+  fidelity.metric = given->text("metric").value_or(fidelity.metric);
+  const auto max = given->integer("max", 1, kMany);
+  if (max) {
+    fidelity.max = *max;
+    experiment.fidelity = fidelity;
+  } else if (!given->wrong("max")) {
+    given->error("max", "say how far a full training goes, as in max: 81");
+  }
+}
+
 void read_rules(const Section& top, Experiment& experiment) {
   experiment.backend = top.choice("backend", {"local", "pool", "slurm", "simulated"});
   if (const auto simulation = top.section("simulation"))
@@ -189,6 +204,7 @@ void read_rules(const Section& top, Experiment& experiment) {
   read_objectives(top, experiment);
   read_stop(top, experiment);
   experiment.constraints = top.texts("constraints");
+  read_fidelity(top, experiment);
   for (const Section& point : top.sections("initialPoints"))
     experiment.initial_points.push_back(point.value());
 }

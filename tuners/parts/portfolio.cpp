@@ -9,6 +9,7 @@ Result<void> Portfolio::add(const TunerEntry& entry, const json& arguments, cons
                             const Rng& rng) {
   const json resolved = TRY(resolve_arguments(entry.name, entry.arguments, arguments));
   auto made = TRY(entry.make(resolved, context, rng.fork(entry.name)));
+  ATTUNE_CHECK(!made->wants_reports());
   members_.push_back({entry.name, std::move(made)});
   return {};
 }
