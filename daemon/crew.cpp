@@ -77,7 +77,8 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
     made.tuner = make_repeating(std::move(made.tuner));
     log.info("{} repeats its best points once it has proposed all (--when-exhausted)", made.name);
   }
-  Session session(std::move(made.tuner), Objective{metric, made.maximize}, log.named("tuner"));
+  Session session(std::move(made.tuner), Objective{metric, made.maximize}, log.named("tuner"),
+                  configuration.capabilities.pause && configuration.capabilities.checkpoint);
   Crew crew;
   crew.workers = std::make_unique<WorkerThreads>(
       TuneWorker(std::move(session), log.named("tuner"), configuration.constraints),

@@ -21,8 +21,11 @@ void append(Replies& all, Replies more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log)
-    : tuner_(std::move(tuner)), objective_(std::move(objective)), log_(std::move(log)) {}
+Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, bool manager_pauses)
+    : tuner_(std::move(tuner)),
+      objective_(std::move(objective)),
+      says_budgets_(!(manager_pauses && tuner_->pauses_at_budget())),
+      log_(std::move(log)) {}
 
 Result<Effects> Session::set_space(Space space) {
   Effects effects;
@@ -172,7 +175,7 @@ Offer Session::offer_of(const Ask& ask, TrialId id, const Proposal& proposal) co
   Offer offer{ask.id, id, tuner_->parameters(*space_, proposal.point), proposal.checkpoint_from};
   const json extra = tuner_->extra_parameters(id);
   if (extra.is_object()) offer.parameters.update(extra);
-  if (proposal.budget) offer.parameters["TRIAL_BUDGET"] = *proposal.budget;
+  if (proposal.budget && says_budgets_) offer.parameters["TRIAL_BUDGET"] = *proposal.budget;
   return offer;
 }
 

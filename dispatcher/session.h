@@ -44,7 +44,8 @@ struct Effects {
 
 class Session {
  public:
-  Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log);
+  // `manager_pauses`: the manager can pause trials, and let them go on from a checkpoint.
+  Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, bool manager_pauses = false);
   const Objective& objective() const { return objective_; }
 
   // Sets the first space, or a new one. With a new one it tells the tuner again the results that
@@ -187,6 +188,7 @@ class Session {
 
   std::unique_ptr<Tuner> tuner_;
   const Objective objective_;
+  const bool says_budgets_;  // to trials: TRIAL_BUDGET
   const Log log_;
   std::optional<Space> space_;
   Trials trials_;                 // not ended

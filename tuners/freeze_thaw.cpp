@@ -89,6 +89,8 @@ class FreezeThaw final : public Tuner {
     return {};
   }
 
+  bool pauses_at_budget() const override { return true; }
+
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) { return answer(id); });
   }

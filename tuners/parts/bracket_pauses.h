@@ -22,6 +22,9 @@
 namespace attune {
 
 class PausingTuner : public BracketTuner {
+ public:
+  bool pauses_at_budget() const override { return true; }
+
  protected:
   explicit PausingTuner(Setup setup) : BracketTuner(std::move(setup)) {}
 
