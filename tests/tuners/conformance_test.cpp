@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "space/sample.h"
 #include "tests/tuners/conformance_spaces.h"
@@ -23,13 +24,16 @@ std::vector<Subject> subjects() {
   for (const TunerEntry& entry : registry.entries()) all.push_back({entry, {}});
   all.push_back({**registry.find("TPE", "tuner"), {{"multivariate", false}}});
   all.push_back({**registry.find("Anneal", "tuner"), {{"parallel_optimize", true}}});
+  all.push_back({**registry.find("auto", "tuner"), {{"max_t", 9}}});
+  all.push_back({**registry.find("SyncHyperband", "tuner"), {{"max_t", 9}, {"searcher", "TPE"}}});
   return all;
 }
 
 // Of those that fit models a turn costs milliseconds, with sanitizers tens of them, and the
 // interesting things happen early: when random points end, and at the next fits.
 int turns_of(const Subject& entry, int many, int few) {
-  constexpr const char* kModels[] = {"auto", "ensemble", "GP", "TuRBO", "SMAC", "DNGO", "Metis"};
+  constexpr const char* kModels[] = {"auto", "ensemble", "GP",    "TuRBO",
+                                     "SMAC", "DNGO",     "Metis", "FreezeThaw"};
   return std::ranges::find(kModels, entry.name) == std::end(kModels) ? many : few;
 }
 
@@ -59,6 +63,8 @@ class Experiment {
     copy.next_id_ = next_id_;
     copy.turn_ = turn_;
     copy.exhausted_ = exhausted_;
+    copy.steps_ = steps_;
+    copy.paused_ = paused_;
     CHECK(dump_json(copy.tuner_->save()) == dump_json(tuner_->save()));
     return copy;
   }
@@ -82,6 +88,7 @@ class Experiment {
       running_[next_id_++] = point;
     }
     const std::vector<std::string> texts = ask(1 + rng.index(3));
+    if (wants_reports_) report(rng);
     std::vector<Outcome> outcomes;
     // One that waits for a batch to end would wait for ever.
     const bool waits = std::ranges::count(texts, "not yet") == std::ssize(texts);
@@ -89,10 +96,36 @@ class Experiment {
       auto chosen = running_.begin();
       std::advance(chosen, static_cast<std::ptrdiff_t>(rng.index(running_.size())));
       outcomes.push_back(ended(chosen->first, chosen->second, rng));
-      running_.erase(chosen);
+      forget(chosen->first);
     }
     tuner_->tell(outcomes);
     return texts;
+  }
+
+  // Some of the running trials report; what the tuner decides about trials is done.
+  void report(Rng& rng) {
+    std::vector<TrialId> ids;
+    for (const auto& [id, point] : running_) ids.push_back(id);
+    for (const TrialId id : ids) {
+      if (!running_.contains(id) || paused_.contains(id) || rng.index(3) == 0) continue;
+      Report report{id, steps_[id]++, {{"default", rng.normal()}}};
+      if (rng.index(12) == 0) report.metrics[0].second = rng.index(2) ? NAN : INFINITY;
+      if (rng.index(20) == 0) report.metrics.clear();
+      for (const Decision& decision : tuner_->on_report(report)) {
+        decided_.push_back(std::to_string(decision.trial) + ": " + decision.reason);
+        if (decision.action == Action::pause) paused_.insert(decision.trial);
+        const auto stopped = running_.find(decision.trial);
+        if (decision.action != Action::stop || stopped == running_.end()) continue;
+        CHECK_FALSE(decision.reason.empty());
+        Outcome outcome{.trial = decision.trial, .point = stopped->second, .end = End::stopped};
+        if (decision.complete) {
+          outcome.end = End::completed;
+          outcome.loss = rng.normal();
+        }
+        forget(decision.trial);
+        tuner_->tell(std::span(&outcome, 1));
+      }
+    }
   }
 
   std::vector<std::string> turns(int count) {
@@ -100,6 +133,7 @@ class Experiment {
     for (int i = 0; i < count; ++i) {
       for (auto& text : turn()) all.push_back(std::move(text));
     }
+    std::ranges::move(std::exchange(decided_, {}), std::back_inserter(all));
     return all;
   }
 
@@ -120,7 +154,7 @@ class Experiment {
       const auto chosen = running_.size() % 2 == 0 ? running_.begin() : std::prev(running_.end());
       const Outcome outcome = ended(chosen->first, chosen->second, rng);
       tuner_->tell(std::span(&outcome, 1));
-      running_.erase(chosen);
+      forget(chosen->first);
     }
   }
 
@@ -141,7 +175,13 @@ class Experiment {
     const auto back = tuner_->point_from(*space_, parameters);
     if (!back) FAIL(dump_json(parameters) << ": " << back.error().message);
     CHECK(dump_json(tuner_->parameters(*space_, *back)) == dump_json(parameters));
-    if (!proposal.resume) running_[id] = proposal.point;
+    if (proposal.resume) {
+      REQUIRE(paused_.erase(*proposal.resume) == 1);  // it has decided that pause, once
+      REQUIRE(running_.contains(*proposal.resume));
+      running_[*proposal.resume] = proposal.point;
+    } else {
+      running_[id] = proposal.point;
+    }
     return dump_json(parameters) + (proposal.budget ? std::to_string(*proposal.budget) : "");
   }
 
@@ -180,10 +220,20 @@ class Experiment {
     return outcome;
   }
 
+  void forget(TrialId id) {
+    running_.erase(id);
+    paused_.erase(id);
+    steps_.erase(id);
+  }
+
   const Subject* entry_;
   const Space* space_;
   std::unique_ptr<Tuner> tuner_;
-  std::map<TrialId, Point> running_;
+  bool wants_reports_ = entry_->wants_reports || tuner_->wants_reports();
+  std::map<TrialId, Point> running_;  // paused ones included
+  std::map<TrialId, std::int64_t> steps_;
+  std::set<TrialId> paused_;
+  std::vector<std::string> decided_;
   TrialId next_id_ = 0;
   int turn_ = 0;
   bool exhausted_ = false;
