@@ -89,6 +89,7 @@ class FreezeThaw final : public Tuner {
     return {};
   }
 
+  bool wants_reports() const override { return true; }
   bool pauses_at_budget() const override { return true; }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
