@@ -11,9 +11,9 @@ namespace attune {
 #define TUNERS(X) \
   X(auto_tuner) X(ensemble) X(random) X(grid) X(batch) X(tpe) X(gp) X(turbo) X(cma_es) X(smac) \
   X(dngo) X(metis) X(qmc) X(anneal) X(evolution) X(regularized_evolution) X(ppo) X(nsga2) \
-  X(freeze_thaw) X(bohb) X(dehb) X(hyperband) X(sync_hyperband) X(hyperband_scheduler) \
-  X(hyperband_for_bohb) X(one_epoch) X(pbt) X(population_based_training) X(pb2) X(pbt_replay) \
-  X(asha_tuner) X(pasha)
+  X(freeze_thaw) X(asha_tuner) X(pasha) X(bohb) X(dehb) X(hyperband) X(sync_hyperband) \
+  X(hyperband_scheduler) X(hyperband_for_bohb) X(one_epoch) X(pbt) X(population_based_training) \
+  X(pb2) X(pbt_replay)
 // clang-format on
 #define DECLARE(name) extern const TunerEntry name##_entry;
 #define ADD(name) registry.add(name##_entry);
