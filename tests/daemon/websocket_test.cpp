@@ -244,7 +244,7 @@ TEST_CASE("the manager learns of a configuration that cannot be used") {
   };
   const auto row = GENERATE(values<Row>({
       {{{"tuner", {{"name", "TPEE"}}}}, "unknown tuner \"TPEE\"; did you mean \"TPE\"?"},
-      {{{"tuner", {{"name", "BOHB"}}}}, "the nearest is \"TPE\" with the assessor"},
+      {{{"tuner", {{"name", "NetworkMorphism"}}}}, "the nearest is \"RegularizedEvolution\""},
       {{{"tuner", {{"name", "TPE"}}}, {"assessor", {{"name", "Nope"}}}}, "unknown assessor"},
       {{{"tuner", {{"name", "TPE"}, {"classArgs", {{"sed", 1}}}}}}, "unknown argument \"sed\""},
       {{{"tuner", {{"className", "my.Tuner"}, {"codeDirectory", "/"}}}}, "nearest built-in one"},
