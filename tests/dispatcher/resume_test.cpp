@@ -173,7 +173,8 @@ TEST_CASE("resume: every registered tuner goes on where it was") {
         one->send("GE", command);
         two->send("GE", command);
         const auto expected = one->take();
-        REQUIRE_FALSE(expected.empty());
+        // A tuner with brackets may wait for trials to end.
+        if (!entry.wants_reports) REQUIRE_FALSE(expected.empty());
         CHECK(two->take() == expected);
       }
     }
