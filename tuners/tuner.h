@@ -107,8 +107,8 @@ class Tuner {
   // arguments decide.
   virtual bool wants_reports() const { return false; }
 
-  // Whether this tuner pauses or stops trials at all of their budgets. Then a manager that can pause
-  // does not tell trials their budgets: they would end by themselves instead of being paused.
+  // Whether this tuner pauses or stops trials at all of their budgets. Then a manager that can
+  // pause does not tell trials their budgets: they would end by themselves instead of being paused.
   virtual bool pauses_at_budget() const { return false; }
 
   // Called for each report of a trial, only if the tuner wants reports. A trial that

@@ -25,7 +25,6 @@ std::vector<Subject> subjects() {
   all.push_back({**registry.find("TPE", "tuner"), {{"multivariate", false}}});
   all.push_back({**registry.find("Anneal", "tuner"), {{"parallel_optimize", true}}});
   all.push_back({**registry.find("auto", "tuner"), {{"max_t", 9}}});
-  all.push_back({**registry.find("SyncHyperband", "tuner"), {{"max_t", 9}, {"searcher", "TPE"}}});
   return all;
 }
 
@@ -243,8 +242,10 @@ class Experiment {
 template <class Use>
 void for_each_accepted(Use&& use) {
   for (const Subject& entry : subjects()) {
-    int accepted = 0;
+    int accepted = 0, seen = 0;
     for (const NamedSpace& named : spaces()) {
+      // A rule with rungs leaves configurations to its searcher: a few spaces are enough.
+      if (entry.wants_reports && seen++ % 5 != 0) continue;
       const Space space = parse(named.text);
       if (!make(entry)->set_space(space)) continue;
       ++accepted;

@@ -230,9 +230,8 @@ TEST_CASE("HyperBandScheduler: the searcher learns the loss at each milestone") 
   const auto levels = [&] {
     std::set<double> all;
     const json saved = world.tuner->save();
-    for (const json& trial : saved["searcher"]["trials"]) {
-      for (const json& reached : trial[4]) all.insert(numbers(reached[0]).value()[0]);
-    }
+    const auto results = numbers(saved["searcher"]["results"]).value();  // level, loss, level, ...
+    for (std::size_t i = 0; i < results.size(); i += 2) all.insert(results[i]);
     return all;
   };
   world.report(0, 1, 0.5);

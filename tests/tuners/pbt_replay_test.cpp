@@ -90,8 +90,8 @@ TEST_CASE("PBTReplay: saved and loaded, it goes on the same") {
   REQUIRE(second.tuner->load(parse_json(dump_json(first.tuner->save())).value()));
   CHECK(second.ask(1) == first.ask(1));
   CHECK(second.report(16).size() == 2);
-  for (const auto& [key, value] :
-       std::vector<std::pair<std::string, json>>{{"reached", 4}, {"reached", -1}, {"state", 4}, {"points", ""}}) {
+  for (const auto& [key, value] : std::vector<std::pair<std::string, json>>{
+           {"reached", 4}, {"reached", -1}, {"state", 4}, {"points", ""}}) {
     json state = first.tuner->save();
     state[key] = value;
     CHECK_FALSE(second.tuner->load(state));
