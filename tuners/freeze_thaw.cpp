@@ -9,6 +9,14 @@
 // full training is expected to fall once the result there is known. A level that says nothing about
 // the end is worth nothing, so trials pass it at once.
 //
+// A paused trial goes on under its own id. A program that reads TRIAL_BUDGET ends by itself
+// instead: then a new trial starts from its checkpoint. One that could not be paused runs on, and
+// is asked again at the next level. A trial that reports seldom has at a level what it reported
+// next.
+//
+// Once the experiment has begun all its trials (maxTrialNumber), the others go on until the one
+// that is expected to end best has been trained in full.
+//
 // What measurements decided (docs/early-stopping.md): the power of the cost, the share of turns of
 // the best trial, the size of the initial design.
 #include <fmt/format.h>
@@ -16,26 +24,22 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <set>
 
 #include "base/saved_numbers.h"
-#include "math/gp/log_improvement.h"
 #include "rungs/levels.h"
 #include "rungs/resource.h"
 #include "space/dedup.h"
 #include "space/sample.h"
-#include "space/saved_point.h"
-#include "tuners/parts/acquisition_search.h"
+#include "tuners/parts/curve_choice.h"
 #include "tuners/parts/curve_model.h"
+#include "tuners/parts/curve_trials.h"
 #include "tuners/registry.h"
 
 namespace attune {
 namespace freeze_thaw_tuner {
 namespace {
 
-// A gain is divided by this power of its cost. With 1, cheap starts crowd out long trainings; with
-// 0, a few trials are trained in full too early.
-constexpr double kCostPower = 0.6;
 // In so many turns the trial that is expected to end best goes on, whatever its gain: full
 // trainings teach the model what early results mean, and they are what the user wants.
 constexpr double kTurnsOfBest = 0.3;
@@ -44,48 +48,48 @@ constexpr double kTurnsOfBest = 0.3;
 constexpr double kDesignCost = 0.6;
 // Trials whose ends are predicted for a decision, and those whose gain is computed.
 constexpr std::size_t kMostPredicted = 300, kMostOptions = 40;
-// With twice as many paused trials, the worse half is stopped: each holds a checkpoint.
-constexpr std::size_t kMostPaused = 64;
+// With twice as many waiting trials, the worse half is given up: each holds a checkpoint.
+constexpr std::size_t kMostWaiting = 64;
+// The best trials, around which a new configuration is looked for.
+constexpr std::size_t kMostNear = 10;
 // Levels at which a new trial may pause for the first time.
 constexpr std::size_t kFirstLevels = 2;
-// Multiplications that the ranking of candidates may cost, as in gp.cpp.
-constexpr double kWork = 1.5e6;
-
 struct Settings {
   std::string attribute = kTrainingIteration;
   std::int64_t most = 100;
   double factor = 3;
+  std::optional<int> most_trials = {};  // of the experiment
 };
 
-enum class State { running, paused, waits, over };
-
-// One configuration and how far it was trained. `waits`: the trial ended by itself at its budget,
-// so its training goes on in another trial, from its checkpoint.
-struct Curve {
-  std::size_t number = 0;  // in the model
-  Point point;
-  State state = State::running;
-  double reached = 0;     // the resource of its last report
-  std::size_t until = 0;  // the level at which it pauses next
-};
+// Small factors give some levels twice, once rounded.
+std::vector<double> levels_of(const Settings& settings) {
+  std::vector<double> levels;
+  for (const auto level : syne_levels(1, settings.factor, settings.most)) {
+    levels.push_back(static_cast<double>(level));
+  }
+  levels.push_back(static_cast<double>(settings.most));
+  const auto [first, end] = std::ranges::unique(levels);
+  levels.erase(first, end);
+  return levels;
+}
 
 class FreezeThaw final : public Tuner {
  public:
   FreezeThaw(Settings settings, Objective objective, Rng rng)
-      : settings_(std::move(settings)), objective_(std::move(objective)), rng_(rng) {
-    for (const auto level : syne_levels(1, settings_.factor, settings_.most)) {
-      levels_.push_back(static_cast<double>(level));
-    }
-    levels_.push_back(static_cast<double>(settings_.most));
-  }
+      : settings_(std::move(settings)),
+        objective_(std::move(objective)),
+        rng_(rng),
+        levels_(levels_of(settings_)) {}
 
   Result<void> set_space(const Space& space) override {
     space_ = space;
     features_ = Features(space);
     dedup_ = Deduplicator(space, Deduplicator::Remember::always);
     model_ = CurveModel(features_, levels_);
-    curves_.clear();
-    proposed_ = 0;
+    trials_ = {};
+    unneeded_.clear();
+    proposed_ = begun_ = 0;
+    all_tried_ = exhausted_ = false;
     return {};
   }
 
@@ -95,10 +99,11 @@ class FreezeThaw final : public Tuner {
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
     return ask_each(ids, [this](TrialId id) { return answer(id); });
   }
-  void withdraw(TrialId id) override { curves_.erase(id); }
+  void withdraw(TrialId id) override;
+  // It runs to its own end, but not beyond a full training.
   void adopt(TrialId id, const Point& point) override {
     dedup_.add(point);
-    add(id, point, levels_.size() - 1);
+    add(point, id, last());
   }
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) tell(outcome);
@@ -110,34 +115,44 @@ class FreezeThaw final : public Tuner {
   Result<void> load(const json& state) override;
 
  private:
-  using Curves = std::map<TrialId, Curve>;
-  // What may be done next: a trial goes on, or (without one) the new configuration starts.
-  struct Option {
-    std::optional<TrialId> trial;
-    std::size_t until = 0;
-    double cost = 0;
-  };
-
-  Curve& add(TrialId id, const Point& point, std::size_t until) {
-    Curve& curve = curves_[id];
-    curve = {model_.add(features_.encode(point)), point, State::running, 0, until};
-    return curve;
+  std::size_t add(const Point& point, TrialId trial, std::size_t until,
+                  Curve::State state = Curve::State::running) {
+    model_.add(features_.encode(point));
+    return trials_.add({.point = point, .trial = trial, .state = state, .until = until});
   }
   std::size_t last() const { return levels_.size() - 1; }
+  // How many levels a resource reaches.
+  std::size_t levels_within(double resource) const {
+    const auto above = std::ranges::upper_bound(levels_, resource);
+    return static_cast<std::size_t>(above - levels_.begin());
+  }
   // The first level above a resource; the last one if there is none.
   std::size_t level_after(double resource) const {
-    const auto above = std::ranges::upper_bound(levels_, resource);
-    return std::min(static_cast<std::size_t>(above - levels_.begin()), last());
+    return std::min(levels_within(resource), last());
   }
   std::size_t design_size() const;
+  bool all_begun() const {
+    return settings_.most_trials && begun_ >= static_cast<std::size_t>(*settings_.most_trials);
+  }
+  bool may_begin() const { return !all_tried_ && !all_begun(); }
+  bool can_go_on(std::size_t number) const;
 
   void tell(const Outcome& outcome);
+  void learn(const Outcome& outcome);
+  void fail_at_next(std::size_t number);
+  enum class Checkpoint { kept, dropped };
+  void finish(std::size_t number, Checkpoint checkpoint);
+  void release_origin(std::size_t number);
+
   Answer answer(TrialId id);
-  Answer start(TrialId id, const Point& point, std::size_t until);
-  Answer go_on(TrialId id, TrialId trial, std::size_t until);
-  Answer wait() const;
-  std::vector<std::pair<double, TrialId>> expected_ends() const;
-  std::optional<Point> new_point(std::span<const std::pair<double, TrialId>> ends);
+  std::optional<Proposal> start(TrialId id, const Point& point, std::size_t until);
+  Proposal go_on(TrialId id, std::size_t number);
+  Answer wait();
+  void await_running();
+  CurveEnds expected_ends() const;
+  bool is_settled(const CurveEnds& ends) const;
+  std::optional<Point> new_point(const CurveEnds& ends);
+  std::vector<Decision> judge(const Report& report);
   std::vector<Decision> give_up();
 
   Settings settings_;
@@ -148,8 +163,12 @@ class FreezeThaw final : public Tuner {
   Features features_{Space{}};
   Deduplicator dedup_{Space{}};
   CurveModel model_{features_, std::array{1.0}};
-  Curves curves_;
-  std::size_t proposed_ = 0;  // configurations
+  CurveTrials trials_;
+  std::set<TrialId> unneeded_;  // their checkpoints are dropped with the next report
+  std::size_t proposed_ = 0;    // new configurations
+  std::size_t begun_ = 0;       // trials that were proposed
+  bool all_tried_ = false;      // no point of the space is left
+  bool exhausted_ = false;      // so it was answered
 };
 
 std::size_t FreezeThaw::design_size() const {
@@ -158,326 +177,320 @@ std::size_t FreezeThaw::design_size() const {
   return std::clamp(affordable, least, 4 * least);
 }
 
-Answer FreezeThaw::start(TrialId id, const Point& point, std::size_t until) {
+// Another trial that starts from a checkpoint is one more for the manager.
+bool FreezeThaw::can_go_on(std::size_t number) const {
+  const Curve::State state = trials_[number].state;
+  return state == Curve::State::paused || (state == Curve::State::ended && !all_begun());
+}
+
+// ---- what happens to trials
+
+// No such trial runs. Its configuration is not tried again.
+void FreezeThaw::withdraw(TrialId id) {
+  const auto number = trials_.find(id);
+  if (!number || trials_[*number].state != Curve::State::running) return;
+  const bool is_new = trials_[*number].from == Curve::kNoTrial;
+  if (is_new && proposed_ > 0) --proposed_;
+  if (begun_ > 0) --begun_;
+  finish(*number, Checkpoint::kept);
+}
+
+void FreezeThaw::tell(const Outcome& outcome) {
+  const auto number = outcome.end == End::imported ? std::nullopt : trials_.find(outcome.trial);
+  if (!number) return learn(outcome);
+  const Curve& curve = trials_[*number];
+  if (!curve.lives()) return;
+  if (outcome.end != End::completed) {
+    if (outcome.end != End::stopped) fail_at_next(*number);
+    return finish(*number, curve.waits() ? Checkpoint::dropped : Checkpoint::kept);
+  }
+  // It ended by itself. At its budget: it may go on in another trial. Elsewhere: this was all.
+  const double budget = outcome.budget.value_or(levels_.back());
+  const auto found = std::ranges::find(levels_, budget);
+  const bool at_budget =
+      found != levels_.end() && budget < levels_.back() && curve.reached <= budget;
+  const std::size_t level = at_budget ? static_cast<std::size_t>(found - levels_.begin()) : last();
+  model_.observe(*number, level, outcome.usable() ? *outcome.loss : NAN);
+  if (!at_budget || !std::isfinite(model_.loss(*number, level))) {
+    return finish(*number, Checkpoint::kept);
+  }
+  release_origin(*number);
+  trials_.end(*number, budget, level_after(budget));
+}
+
+// A result from elsewhere, or of the search space before.
+void FreezeThaw::learn(const Outcome& outcome) {
+  if (!outcome.usable()) return;
+  dedup_.add(outcome.point);
+  const std::size_t levels = levels_within(outcome.budget.value_or(levels_.back()));
+  if (levels == 0) return;
+  const std::size_t number = add(outcome.point, Curve::kNoTrial, last(), Curve::State::over);
+  model_.observe(number, levels - 1, *outcome.loss);
+}
+
+// It has failed on the way to the next level.
+void FreezeThaw::fail_at_next(std::size_t number) {
+  const auto found = std::ranges::lower_bound(levels_, trials_[number].reached);
+  auto level = std::min(static_cast<std::size_t>(found - levels_.begin()), last());
+  while (level < last() && !std::isnan(model_.loss(number, level))) ++level;
+  model_.observe(number, level, NAN);
+}
+
+void FreezeThaw::finish(std::size_t number, Checkpoint checkpoint) {
+  release_origin(number);
+  if (checkpoint == Checkpoint::dropped) unneeded_.insert(trials_[number].trial);
+  trials_.finish(number);
+}
+
+// The trial has a checkpoint of its own now, or needs none.
+void FreezeThaw::release_origin(std::size_t number) {
+  const TrialId origin = trials_.release_origin(number);
+  if (origin != Curve::kNoTrial) unneeded_.insert(origin);
+}
+
+std::vector<Decision> FreezeThaw::on_report(const Report& report) {
+  std::vector<Decision> decisions = judge(report);
+  for (const TrialId trial : std::exchange(unneeded_, {})) {
+    decisions.push_back({trial, Action::drop_checkpoint, "no trial will go on from it"});
+  }
+  return decisions;
+}
+
+std::vector<Decision> FreezeThaw::judge(const Report& report) {
+  const auto number = trials_.find(report.trial);
+  const auto resource = resource_of(report, settings_.attribute);
+  const auto metric =
+      std::ranges::find(report.metrics, objective_.metric, &Metrics::value_type::first);
+  if (!number || !resource || metric == report.metrics.end()) return {};
+  const Curve& curve = trials_[*number];
+  if (!curve.lives()) return {};
+  // A trial that goes on from an older checkpoint, or begins again, passes levels that are known.
+  trials_.reach(*number, *resource);
+  const double value = metric->second;
+  if (!std::isfinite(value)) {
+    fail_at_next(*number);
+    finish(*number, Checkpoint::dropped);
+    return {{report.trial, Action::stop,
+             fmt::format("its result at {:.6g} is not a finite number", *resource)}};
+  }
+  if (const std::size_t levels = levels_within(*resource); levels > 0) {
+    model_.observe(*number, levels - 1, objective_.maximize ? -value : value);
+  }
+  if (*resource >= levels_.back()) {
+    finish(*number, Checkpoint::kept);
+    return {{report.trial, Action::stop, fmt::format("trained in full: {:.6g}", *resource), true}};
+  }
+  if (*resource < levels_[curve.until]) return {};
+  // A trial that could not be paused runs on, and is asked again at each level.
+  release_origin(*number);
+  trials_.pause(*number, level_after(*resource));
+  std::vector<Decision> decisions = give_up();
+  if (curve.waits()) {
+    decisions.insert(
+        decisions.begin(),
+        {report.trial, Action::pause,
+         fmt::format("{:.6g} at {:.6g} of {}: waits while another trial may be worth more", value,
+                     *resource, settings_.most)});
+  }
+  return decisions;
+}
+
+// Stops the waiting trials that promise least once there are too many.
+std::vector<Decision> FreezeThaw::give_up() {
+  std::vector<Decision> decisions;
+  if (trials_.waiting().size() <= 2 * kMostWaiting) return decisions;
+  std::vector<std::pair<double, std::size_t>> waiting;
+  for (const std::size_t number : trials_.waiting()) {
+    waiting.emplace_back(model_.rough_end(number).value_or(HUGE_VAL), number);
+  }
+  std::ranges::sort(waiting);
+  for (const auto& [end, number] : std::span(waiting).subspan(kMostWaiting)) {
+    const Curve& curve = trials_[number];
+    if (curve.state == Curve::State::paused) {
+      decisions.push_back(
+          {curve.trial, Action::stop,
+           fmt::format("after {:.6g} of {} it promises less than {} trials that wait",
+                       curve.reached, settings_.most, kMostWaiting)});
+    }
+    finish(number, Checkpoint::dropped);
+  }
+  return decisions;
+}
+
+// ---- what is done next
+
+// Nothing if all points of the space were tried.
+std::optional<Proposal> FreezeThaw::start(TrialId id, const Point& point, std::size_t until) {
   auto fresh = dedup_(point);
-  if (!fresh) return wait();
-  add(id, *fresh, until);
+  if (!fresh) {
+    all_tried_ = true;
+    return std::nullopt;
+  }
+  add(*fresh, id, until);
   ++proposed_;
+  ++begun_;
   return Proposal{.point = *std::move(fresh), .budget = levels_[until]};
 }
 
-Answer FreezeThaw::go_on(TrialId id, TrialId trial, std::size_t until) {
-  Curve& curve = curves_.at(trial);
+Proposal FreezeThaw::go_on(TrialId id, std::size_t number) {
+  const Curve& curve = trials_[number];
+  const std::size_t until = level_after(curve.reached);
   Proposal proposal{.point = curve.point, .budget = levels_[until]};
-  curve.until = until;
-  if (curve.state == State::paused) {
-    curve.state = State::running;
-    proposal.resume = trial;
+  if (curve.state == Curve::State::paused) {
+    proposal.resume = curve.trial;
   } else {
-    Curve next = curve;
-    next.state = State::running;
-    curve.state = State::over;
-    curves_.insert_or_assign(id, std::move(next));
-    proposal.checkpoint_from = trial;
+    proposal.checkpoint_from = curve.trial;
+    trials_.hand_over(number, id);
+    ++begun_;
   }
+  trials_.run(number, until);
   return proposal;
 }
 
 // There is nothing to do now. Only a running trial can change that.
-Answer FreezeThaw::wait() const {
-  const bool any = std::ranges::any_of(
-      curves_, [](const auto& entry) { return entry.second.state != State::over; });
-  return any ? Answer(NotYet{}) : Answer(Exhausted{});
+Answer FreezeThaw::wait() {
+  if (!trials_.running().empty()) return NotYet{};
+  exhausted_ = all_tried_;  // trials that are adopted later make it no less true
+  return Exhausted{};
 }
 
-// The trials that were seen, with the targets that the model expects of them at the end, the best
-// first. Of very many only those whose last losses promise most.
-std::vector<std::pair<double, TrialId>> FreezeThaw::expected_ends() const {
-  std::vector<std::pair<double, TrialId>> ends;
-  for (const auto& [id, curve] : curves_) {
-    if (const auto end = model_.rough_end(curve.number)) ends.emplace_back(*end, id);
+// Of very many running trials the newest.
+void FreezeThaw::await_running() {
+  const std::set<std::size_t>& running = trials_.running();
+  auto next = running.begin();
+  if (running.size() > kMostOptions) next = std::prev(running.end(), kMostOptions);
+  std::vector<CurveModel::Awaited> awaited;
+  for (; next != running.end(); ++next) {
+    awaited.push_back({model_.row(*next), trials_[*next].until});
   }
-  std::ranges::sort(ends);
-  ends.resize(std::min(ends.size(), kMostPredicted));
-  std::vector<double> rows;
-  for (const auto& [end, id] : ends) {
-    const auto row = model_.at(features_.encode(curves_.at(id).point), last());
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
-  const std::vector<double> means = model_.process().predict_means(rows);
-  for (std::size_t i = 0; i < ends.size(); ++i) ends[i].first = means[i];
-  std::ranges::sort(ends);
-  return ends;
+  model_.await(awaited);
 }
 
-// The new configuration whose full training promises the largest improvement.
-std::optional<Point> FreezeThaw::new_point(std::span<const std::pair<double, TrialId>> ends) {
-  const GaussianProcess& process = model_.process();
-  const double best = ends.front().first;
-  const std::size_t d = features_.size();
-  Acquisition acquisition;
-  acquisition.values = [&](std::span<const double> rows) {
-    std::vector<double> whole, values;
-    for (std::size_t i = 0; i + d <= rows.size(); i += d) {
-      const auto row = model_.at(rows.subspan(i, d), last());
-      whole.insert(whole.end(), row.begin(), row.end());
+// Of very many configurations those whose last losses promise most, and those that can go on, so
+// that none of these waits for ever.
+CurveEnds FreezeThaw::expected_ends() const {
+  CurveEnds ends = model_.promising(kMostPredicted);
+  if (ends.size() == kMostPredicted) {
+    std::set<std::size_t> listed;
+    for (const auto& [end, number] : ends) listed.insert(number);
+    for (const std::size_t number : trials_.waiting()) {
+      if (ends.size() == kMostPredicted + 2 * kMostWaiting) break;
+      if (can_go_on(number) && !listed.contains(number)) ends.emplace_back(0, number);
     }
-    for (const auto& [mean, deviation] : process.predict_many(whole)) {
-      values.push_back(log_expected_improvement(mean, deviation, best).value);
-    }
-    return values;
-  };
-  acquisition.climb = [&, by_mean = std::vector<double>(d + 1),
-                       by_deviation = std::vector<double>(d + 1)](
-                          std::span<const double> row, std::span<double> gradient) mutable {
-    const auto [mean, deviation] = process.predict(model_.at(row, last()), by_mean, by_deviation);
-    const LogImprovement at = log_expected_improvement(mean, deviation, best);
-    for (std::size_t i = 0; i < d; ++i) {
-      gradient[i] = at.by_mean * by_mean[i] + at.by_deviation * by_deviation[i];
-    }
-    return at.value;
-  };
+  }
+  return expected_ends_of(model_, std::move(ends));
+}
+
+// Whether the best has been trained in full. Those that have failed, or were stopped, do not count.
+bool FreezeThaw::is_settled(const CurveEnds& ends) const {
+  for (const auto& [end, number] : ends) {
+    if (std::isfinite(model_.loss(number, last()))) return true;
+    if (trials_[number].state == Curve::State::running || can_go_on(number)) return false;
+  }
+  return true;
+}
+
+// Around the best points, too.
+std::optional<Point> FreezeThaw::new_point(const CurveEnds& ends) {
   std::vector<Point> good;
-  for (const auto& [end, id] : ends.first(std::min<std::size_t>(ends.size(), 10))) {
-    good.push_back(curves_.at(id).point);
+  for (const auto& [end, number] : std::span(ends).first(std::min(ends.size(), kMostNear))) {
+    good.push_back(trials_[number].point);
   }
-  const auto n = static_cast<double>(process.size());
-  const int affordable = static_cast<int>(std::clamp(kWork / (n * n), 40.0, 300.0));
-  const SearchSettings settings{
-      .candidates = affordable, .neighbours = affordable / 2, .climbs = n > 200 ? 2 : 4};
-  for (Found& found : search_acquisition(space_, features_, acquisition, good, settings, rng_)) {
+  const double best = ends.front().first;
+  for (Found& found : new_curves(model_, space_, features_, good, best, rng_)) {
     if (!dedup_.repeats(found.point)) return std::move(found.point);
   }
   return std::nullopt;
 }
 
 Answer FreezeThaw::answer(TrialId id) {
-  if (const auto known = curves_.find(id); known != curves_.end()) {
-    // The dispatcher did not carry out the proposal that this id was for: it started no trial.
-    if (known->second.state == State::running) curves_.erase(known);
-  }
+  withdraw(id);  // the dispatcher did not carry out what the id was for, if it was for a trial
+  if (exhausted_) return Exhausted{};
   const bool no_dimensions = features_.size() == 0;
-  if (proposed_ < design_size() || model_.usable() == 0 || no_dimensions) {
-    return start(id, sample(space_, rng_), no_dimensions ? last() : 0);
+  const bool designs = proposed_ < design_size() || model_.usable() == 0 || no_dimensions;
+  if (designs && may_begin()) {
+    const auto first = start(id, sample(space_, rng_), no_dimensions ? last() : 0);
+    if (first) return *first;
   }
+  if (model_.usable() == 0 || (!may_begin() && trials_.waiting().empty())) return wait();
   model_.update();
-  std::vector<std::vector<double>> rows;
-  std::vector<CurveModel::Awaited> awaited;
-  for (const auto& [trial, curve] : curves_) {
-    if (curve.state == State::running) rows.push_back(features_.encode(curve.point));
-  }
-  for (const auto& [trial, curve] : curves_) {
-    if (curve.state == State::running) awaited.push_back({rows[awaited.size()], curve.until});
-  }
-  model_.await(std::span(awaited).last(std::min(awaited.size(), kMostOptions)));
+  await_running();
+  const CurveEnds ends = expected_ends();
+  if (all_begun() && is_settled(ends)) return wait();
+  const std::size_t best = ends.front().second;
+  if (rng_.uniform() < kTurnsOfBest && can_go_on(best)) return go_on(id, best);
 
-  const auto ends = expected_ends();
-  const auto can_go_on = [&](TrialId trial) {
-    const State state = curves_.at(trial).state;
-    return state == State::paused || state == State::waits;
-  };
-  const TrialId best = ends.front().second;
-  if (rng_.uniform() < kTurnsOfBest && can_go_on(best)) {
-    return go_on(id, best, level_after(curves_.at(best).reached));
-  }
-
-  std::vector<Option> options;
-  std::vector<double> at_end, at_next;
-  const auto offer = [&](std::optional<TrialId> trial, std::span<const double> row, double from,
-                         std::size_t until) {
-    options.push_back({trial, until, levels_[until] - from});
-    for (const auto& [level, all] : {std::pair(last(), &at_end), std::pair(until, &at_next)}) {
-      const auto whole = model_.at(row, level);
-      all->insert(all->end(), whole.begin(), whole.end());
-    }
-  };
-  for (const auto& [end, trial] : ends) {
+  std::vector<CurveOption> options;
+  for (const auto& [end, number] : ends) {
     if (options.size() == kMostOptions) break;
-    const Curve& curve = curves_.at(trial);
-    if (!can_go_on(trial)) continue;
-    offer(trial, features_.encode(curve.point), curve.reached, level_after(curve.reached));
+    if (!can_go_on(number)) continue;
+    const double reached = trials_[number].reached;
+    const std::size_t until = level_after(reached);
+    options.push_back({number, model_.row(number), until, levels_[until] - reached});
   }
-  const auto fresh = new_point(ends);
+  const std::size_t old = options.size();
+  const auto fresh = may_begin() ? new_point(ends) : std::nullopt;
+  for (std::size_t level = 0; fresh && level < std::min(kFirstLevels, levels_.size()); ++level) {
+    options.push_back({std::nullopt, features_.encode(*fresh), level, levels_[level]});
+  }
+  std::vector<double> worth = gains(model_, options, ends);
+  const auto highest = [&] { return std::ranges::max_element(worth) - worth.begin(); };
   if (fresh) {
-    const auto row = features_.encode(*fresh);
-    for (std::size_t level = 0; level < std::min(kFirstLevels, levels_.size()); ++level) {
-      offer(std::nullopt, row, 0, level);
-    }
+    const CurveOption& option = options[static_cast<std::size_t>(highest())];
+    if (option.number) return go_on(id, *option.number);
+    if (const auto first = start(id, *fresh, option.until)) return *first;
+    worth.resize(old);
   }
-  if (options.empty()) return start(id, sample(space_, rng_), 0);
-
-  const auto lessons = model_.process().predict_lessons(at_end, at_next);
-  const double lowest = ends[0].first, second = ends.size() > 1 ? ends[1].first : lowest;
-  const auto gain = [&](std::size_t i) {
-    // The gain is what a change of mind is worth: the best falls behind the second, or another one
-    // gets ahead of the best.
-    const double rival = options[i].trial == best ? second : lowest;
-    const double change = std::max(lessons[i].change, 1e-9);
-    const double gap = std::abs(lessons[i].prediction.mean - rival);
-    return std::log(change) + log_improvement(-gap / change) -
-           kCostPower * std::log(options[i].cost);
-  };
-  std::size_t chosen = 0;
-  for (std::size_t i = 1; i < options.size(); ++i) {
-    if (gain(i) > gain(chosen)) chosen = i;
+  if (old > 0) return go_on(id, *options[static_cast<std::size_t>(highest())].number);
+  if (may_begin()) {
+    if (const auto first = start(id, sample(space_, rng_), 0)) return *first;
   }
-  const Option& option = options[chosen];
-  return option.trial ? go_on(id, *option.trial, option.until) : start(id, *fresh, option.until);
-}
-
-std::vector<Decision> FreezeThaw::on_report(const Report& report) {
-  const auto found = curves_.find(report.trial);
-  const auto resource = resource_of(report, settings_.attribute);
-  if (found == curves_.end() || found->second.state == State::over || !resource) return {};
-  Curve& curve = found->second;
-  const auto metric =
-      std::ranges::find(report.metrics, objective_.metric, &Metrics::value_type::first);
-  const double value = metric == report.metrics.end() ? NAN : metric->second;
-  const double loss = objective_.maximize ? -value : value;
-  // A trial that goes on from an older checkpoint, or begins again, passes levels that are known.
-  const double before = curve.reached;
-  curve.reached = std::max(before, *resource);
-  const auto level = std::ranges::find(levels_, std::min(*resource, levels_.back()));
-  if (level != levels_.end()) {
-    model_.observe(curve.number, static_cast<std::size_t>(level - levels_.begin()), loss);
-  }
-  if (*resource >= levels_.back()) {
-    curve.state = State::over;
-    return {{report.trial, Action::stop, fmt::format("trained in full: {:.6g}", *resource), true}};
-  }
-  if (!std::isfinite(loss)) {
-    if (level == levels_.end()) model_.observe(curve.number, level_after(*resource), NAN);
-    curve.state = State::over;
-    return {{report.trial, Action::stop, "its result is not a finite number"}};
-  }
-  if (*resource < levels_[curve.until]) return {};
-  // A trial that could not be paused runs on, and is asked again at each level.
-  curve.state = State::paused;
-  curve.until = level_after(*resource);
-  std::vector<Decision> decisions = {
-      {report.trial, Action::pause,
-       fmt::format("{:.6g} at {:.6g} of {}: another trial may be worth more", value, *resource,
-                   settings_.most)}};
-  for (Decision& decision : give_up()) decisions.push_back(std::move(decision));
-  return decisions;
-}
-
-// Stops the paused trials that promise least once there are too many.
-std::vector<Decision> FreezeThaw::give_up() {
-  std::vector<std::pair<double, TrialId>> paused;
-  for (const auto& [id, curve] : curves_) {
-    if (curve.state != State::paused) continue;
-    paused.emplace_back(model_.rough_end(curve.number).value_or(HUGE_VAL), id);
-  }
-  std::vector<Decision> decisions;
-  if (paused.size() <= 2 * kMostPaused) return decisions;
-  std::ranges::sort(paused);
-  for (std::size_t i = kMostPaused; i < paused.size(); ++i) {
-    curves_.at(paused[i].second).state = State::over;
-    decisions.push_back({paused[i].second, Action::stop,
-                         fmt::format("{} paused trials promise more", kMostPaused)});
-  }
-  return decisions;
-}
-
-void FreezeThaw::tell(const Outcome& outcome) {
-  auto found = curves_.find(outcome.trial);
-  if (outcome.end == End::imported || found == curves_.end()) {
-    // A result from elsewhere, or of the search space before.
-    if (!outcome.loss) return;
-    dedup_.add(outcome.point);
-    const TrialId key =
-        std::min(kImportedTrial - 1, curves_.empty() ? 0 : curves_.begin()->first - 1);
-    Curve& curve = add(key, outcome.point, last());
-    curve.state = State::over;
-    curve.reached = outcome.budget.value_or(levels_.back());
-    const auto above = std::ranges::upper_bound(levels_, curve.reached);
-    if (above != levels_.begin()) {
-      model_.observe(curve.number, static_cast<std::size_t>(above - levels_.begin()) - 1,
-                     *outcome.loss);
-    }
-    return;
-  }
-  Curve& curve = found->second;
-  const bool was_over = curve.state == State::over;
-  curve.state = State::over;
-  if (was_over || outcome.end == End::stopped) return;
-  if (outcome.end != End::completed) {
-    model_.observe(curve.number, level_after(curve.reached), NAN);
-    return;
-  }
-  // It ended by itself. At its budget: it may go on in another trial. Elsewhere: this was all.
-  const double budget = outcome.budget.value_or(levels_.back());
-  const bool at_budget = budget < levels_.back() && curve.reached <= budget;
-  const auto level = std::ranges::find(levels_, budget);
-  if (at_budget && level != levels_.end()) {
-    curve.reached = budget;
-    curve.until = level_after(budget);
-    curve.state = State::waits;
-    model_.observe(curve.number, static_cast<std::size_t>(level - levels_.begin()),
-                   outcome.loss.value_or(NAN));
-  } else {
-    model_.observe(curve.number, last(), outcome.loss.value_or(NAN));
-  }
+  return wait();
 }
 
 json FreezeThaw::save() const {
-  std::vector<const Point*> points;
-  std::vector<double> numbers, states, reached, until;
-  json ids = json::array();
-  for (const auto& [id, curve] : curves_) {
-    ids.push_back(id);
-    points.push_back(&curve.point);
-    numbers.push_back(static_cast<double>(curve.number));
-    states.push_back(static_cast<double>(curve.state));
-    reached.push_back(curve.reached);
-    until.push_back(static_cast<double>(curve.until));
-  }
-  return {{"rng", to_json(rng_)},           {"seen", dedup_.save()},
-          {"model", model_.save()},         {"ids", std::move(ids)},
-          {"points", save_points(points)},  {"numbers", save_numbers(numbers)},
-          {"states", save_numbers(states)}, {"reached", save_numbers(reached)},
-          {"until", save_numbers(until)},   {"proposed", proposed_}};
+  return {{"rng", to_json(rng_)},     {"seen", dedup_.save()},   {"model", model_.save()},
+          {"trials", trials_.save()}, {"unneeded", unneeded_},   {"proposed", proposed_},
+          {"begun", begun_},          {"all_tried", all_tried_}, {"exhausted", exhausted_}};
 }
 
 Result<void> FreezeThaw::load(const json& state) {
+  const auto damaged = [] { return fail("saved state: an impossible trial"); };
+  const auto count_at = [&](std::string_view key) -> Result<std::size_t> {
+    const auto count = TRY(integer_at(state, key));
+    if (count < 0) return fail("saved state: " + std::string(key) + " is negative");
+    return static_cast<std::size_t>(count);
+  };
+  const auto flag_at = [&](std::string_view key) -> Result<bool> {
+    const json flag = TRY(value_at(state, key));
+    if (!flag.is_boolean()) return fail("saved state: " + std::string(key) + " must be a flag");
+    return flag.get<bool>();
+  };
   FreezeThaw loaded(settings_, objective_, TRY(rng_from_json(TRY(array_at(state, "rng")))));
   TRY(loaded.set_space(space_));
   TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
-  TRY(loaded.model_.load(TRY(object_at(state, "model"))));
-  const json ids = TRY(array_at(state, "ids"));
-  auto points = TRY(load_points(space_, TRY(value_at(state, "points")), ids.size()));
-  const auto numbers = TRY(numbers_at(state, "numbers")), states = TRY(numbers_at(state, "states"));
-  const auto reached = TRY(numbers_at(state, "reached")), until = TRY(numbers_at(state, "until"));
-  const auto damaged = [] { return fail("saved state: an impossible trial"); };
-  for (const auto* column : {&numbers, &states, &reached, &until}) {
-    if (column->size() != ids.size()) return damaged();
+  loaded.trials_ = TRY(CurveTrials::load(space_, TRY(object_at(state, "trials")), levels_.size()));
+  std::vector<std::vector<double>> rows;
+  for (std::size_t i = 0; i < loaded.trials_.size(); ++i) {
+    rows.push_back(features_.encode(loaded.trials_[i].point));
   }
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (!ids[i].is_number_integer() ||
-        !is_index(numbers[i], static_cast<double>(loaded.model_.size())) ||
-        !is_index(states[i], 4) || !(reached[i] >= 0) ||
-        !is_index(until[i], static_cast<double>(levels_.size()))) {
-      return damaged();
-    }
-    const bool is_new =
-        loaded.curves_
-            .emplace(ids[i].get<TrialId>(),
-                     Curve{static_cast<std::size_t>(numbers[i]), std::move(points[i]),
-                           static_cast<State>(static_cast<int>(states[i])), reached[i],
-                           static_cast<std::size_t>(until[i])})
-            .second;
-    if (!is_new) return damaged();
+  TRY(loaded.model_.load(TRY(object_at(state, "model")), rows));
+  for (const std::size_t number : loaded.trials_.waiting()) {
+    const bool can_wait = loaded.trials_[number].reached < levels_.back();
+    if (!can_wait || !loaded.model_.rough_end(number)) return damaged();
   }
-  const auto proposed = TRY(integer_at(state, "proposed"));
-  if (proposed < 0) return damaged();
-  loaded.proposed_ = static_cast<std::size_t>(proposed);
+  loaded.unneeded_ = TRY(trials_at(state, "unneeded"));
+  loaded.proposed_ = TRY(count_at("proposed"));
+  loaded.begun_ = TRY(count_at("begun"));
+  loaded.all_tried_ = TRY(flag_at("all_tried"));
+  loaded.exhausted_ = TRY(flag_at("exhausted"));
   *this = std::move(loaded);
   return {};
 }
 
 Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
-  Settings settings{args["resource_attr"], args["max_t"], args["reduction_factor"]};
+  Settings settings{args["resource_attr"], args["max_t"], args["reduction_factor"],
+                    context.max_trials};
   return std::make_unique<FreezeThaw>(std::move(settings), context.objectives.at(0), rng);
 }
 

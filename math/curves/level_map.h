@@ -14,7 +14,8 @@ namespace attune {
 
 class LevelMap {
  public:
-  // `losses`: one row for each trial, one number for each level; NaN where the trial was not seen.
+  // `losses`: one row for each trial, one number for each level; NaN or infinite where the trial
+  // was not seen or has failed. Their squares must be finite. O(trials levels).
   LevelMap(std::span<const std::vector<double>> losses, std::size_t levels);
 
   // The highest level that some trial reached after it had been seen at the level below.

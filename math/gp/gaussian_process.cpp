@@ -66,9 +66,9 @@ struct GaussianProcess::Impl {
     return k;
   }
 
-  // The covariance of two points, given by their weighted squared distance.
-  double covariance(std::span<const double> a, std::span<const double> b) const {
-    MixedRows one = rows.seen();
+  // The covariance of two points as the kernel sees them. `one` has the dimensions of the rows; its
+  // rows are replaced.
+  double covariance(std::span<const double> a, std::span<const double> b, MixedRows& one) const {
     one.resize(0);
     one.append(b);
     double square = 0;
@@ -281,15 +281,16 @@ std::vector<GaussianProcess::Lesson> GaussianProcess::predict_lessons(
   const Vector means = k.topRows(m.alpha.size()).transpose() * m.alpha;
   m.solve_lower(m.n(), k);
   m.solve_lower(m.n(), o);
+  MixedRows one = m.rows.seen();
   std::vector<Lesson> all;
   for (Eigen::Index c = 0; c < k.cols(); ++c) {
     const std::size_t at = static_cast<std::size_t>(c) * d;
     const double least = kJitter * m.signal, whole = m.signal * (1 + kJitter);
     const double variance = std::max(whole - k.col(c).squaredNorm(), least);
     const double known = std::max(whole - o.col(c).squaredNorm(), least) + m.noise;
-    const double shared =
-        m.covariance(m.rows.seen(points.subspan(at, d)), m.rows.seen(observed.subspan(at, d))) -
-        k.col(c).dot(o.col(c));
+    const double shared = m.covariance(m.rows.seen(points.subspan(at, d)),
+                                       m.rows.seen(observed.subspan(at, d)), one) -
+                          k.col(c).dot(o.col(c));
     all.push_back({{means[c], std::sqrt(variance)}, std::abs(shared) / std::sqrt(known)});
   }
   return all;

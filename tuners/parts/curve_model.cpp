@@ -18,6 +18,9 @@ constexpr std::size_t kFittedRows = 150;
 constexpr int kFitSteps = 12, kRefitSteps = 25;
 constexpr std::size_t kRefitEvery = 4;
 constexpr double kLeastNoise = 1e-4;
+// Up to so many observations the losses are mapped anew at each update, later only for a fit: it
+// costs as much as there are configurations.
+constexpr std::size_t kMappedEachTime = 5000;
 constexpr double kUnseen = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBroken = std::numeric_limits<double>::infinity();
 
@@ -46,8 +49,12 @@ std::vector<std::size_t> with_level(std::vector<std::size_t> categories) {
 }  // namespace
 
 CurveModel::CurveModel(const Features& features, std::span<const double> levels)
-    : categories_(with_level(features.categories())),
-      positions_(positions_of(levels)),
+    : CurveModel(with_level(features.categories()), positions_of(levels)) {}
+
+CurveModel::CurveModel(std::vector<std::size_t> categories, std::vector<double> positions)
+    : categories_(std::move(categories)),
+      positions_(std::move(positions)),
+      leaders_(positions_.size()),
       map_({}, positions_.size()),
       process_(categories_, kLeastNoise) {}
 
@@ -57,24 +64,54 @@ std::size_t CurveModel::add(std::span<const double> row) {
   return rows_.size() - 1;
 }
 
-void CurveModel::observe(std::size_t trial, std::size_t level, double loss) {
-  if (!std::isnan(losses_[trial][level])) return;
-  losses_[trial][level] = std::isfinite(loss) ? loss : kBroken;
-  if (std::isfinite(loss)) ++usable_;
-  seen_.push_back({trial, level});
+void CurveModel::observe(std::size_t number, std::size_t level, double loss) {
+  double& known = losses_[number][level];
+  if (!std::isnan(known)) return;
+  seen_.push_back({number, level});
+  if (!std::isfinite(loss)) {
+    known = kBroken;
+    return;
+  }
+  const auto former = highest(number);
+  known = std::clamp(loss, -kLargestLoss, kLargestLoss);
+  ++usable_;
+  if (former && *former > level) return;
+  if (former) leaders_[*former].erase({losses_[number][*former], number});
+  leaders_[level].insert({known, number});
 }
 
 double CurveModel::mapped(const Observation& one) const {
-  const double loss = losses_[one.trial][one.level];
+  const double loss = losses_[one.number][one.level];
   return loss == kBroken ? kBroken : map_.to_top(loss, one.level);
 }
 
-std::optional<double> CurveModel::rough_end(std::size_t trial) const {
+// The highest level with a finite loss.
+std::optional<std::size_t> CurveModel::highest(std::size_t number) const {
   for (std::size_t level = levels(); level-- > 0;) {
-    const double loss = losses_[trial][level];
-    if (std::isfinite(loss)) return map_.to_top(loss, level);
+    if (std::isfinite(losses_[number][level])) return level;
   }
   return std::nullopt;
+}
+
+std::optional<double> CurveModel::rough_end(std::size_t number) const {
+  const auto level = highest(number);
+  if (!level) return std::nullopt;
+  return map_.to_top(losses_[number][*level], *level);
+}
+
+// The map increases, or is flat, so none of the lowest ends is missed.
+std::vector<std::pair<double, std::size_t>> CurveModel::promising(std::size_t most) const {
+  std::vector<std::pair<double, std::size_t>> ends;
+  for (std::size_t level = 0; level < levels(); ++level) {
+    std::size_t left = most;
+    for (const auto& [loss, number] : leaders_[level]) {
+      if (left-- == 0) break;
+      ends.emplace_back(map_.to_top(loss, level), number);
+    }
+  }
+  std::ranges::sort(ends);
+  ends.resize(std::min(ends.size(), most));
+  return ends;
 }
 
 std::vector<double> CurveModel::at(std::span<const double> row, std::size_t level) const {
@@ -108,9 +145,10 @@ std::vector<double> CurveModel::targets_of(std::span<const std::size_t> members)
 void CurveModel::update() {
   process_.resize(members_.size());
   if (seen_.size() == known_ && fits_ > 0) return;
-  map_ = LevelMap(losses_, levels());
   const std::size_t step = std::clamp<std::size_t>(fitted_at_ / 20, 1, kMostRows / 10);
-  if (fits_ == 0 || seen_.size() >= fitted_at_ + step) {
+  const bool due = fits_ == 0 || seen_.size() >= fitted_at_ + step;
+  if (due || seen_.size() <= kMappedEachTime) map();
+  if (due) {
     fit();
   } else {
     for (std::size_t i = known_; i < seen_.size(); ++i) {
@@ -122,10 +160,17 @@ void CurveModel::update() {
   known_ = seen_.size();
 }
 
+void CurveModel::map() {
+  map_ = LevelMap(losses_, levels());
+  mapped_ = seen_.size();
+}
+
 void CurveModel::fit() {
   // The best half, and evenly spaced ones of the rest: see thinned().
   std::vector<std::size_t> ranked = first_numbers(seen_.size());
-  std::ranges::stable_sort(ranked, {}, [&](std::size_t i) { return mapped(seen_[i]); });
+  std::vector<double> ends;
+  for (const Observation& one : seen_) ends.push_back(mapped(one));
+  std::ranges::stable_sort(ranked, {}, [&](std::size_t i) { return ends[i]; });
   members_ = thinned(std::move(ranked), kMostRows);
   const std::vector<double> targets = targets_of(members_);
   std::vector<std::size_t> order = first_numbers(members_.size());
@@ -155,88 +200,68 @@ void CurveModel::await(std::span<const Awaited> trials) {
 }
 
 json CurveModel::save() const {
-  std::vector<double> losses, trials, at_levels;
-  for (const auto& curve : losses_) losses.insert(losses.end(), curve.begin(), curve.end());
+  std::vector<double> numbers, at_levels, losses;
   for (const Observation& one : seen_) {
-    trials.push_back(static_cast<double>(one.trial));
+    numbers.push_back(static_cast<double>(one.number));
     at_levels.push_back(static_cast<double>(one.level));
+    losses.push_back(losses_[one.number][one.level]);
   }
-  std::vector<double> rows;
-  for (const auto& row : rows_) rows.insert(rows.end(), row.begin(), row.end());
-  return {{"rows", save_numbers(rows)},
-          {"losses", save_numbers(losses)},
-          {"trials", save_numbers(trials)},
+  return {{"numbers", save_numbers(numbers)},
           {"levels", save_numbers(at_levels)},
+          {"losses", save_numbers(losses)},
           {"members", save_numbers(std::vector<double>(members_.begin(), members_.end()))},
           {"known", known_},
+          {"mapped", mapped_},
           {"fitted_at", fitted_at_},
           {"fits", fits_},
           {"process", process_.save()}};
 }
 
-Result<void> CurveModel::load(const json& state) {
+Result<void> CurveModel::load(const json& state, std::span<const std::vector<double>> rows) {
   const auto damaged = [] { return fail("saved state: a model that does not fit its results"); };
-  CurveModel loaded = *this;
-  loaded.rows_.clear();
-  loaded.losses_.clear();
-  loaded.seen_.clear();
-  loaded.usable_ = 0;
-  const auto rows = TRY(numbers_at(state, "rows")), losses = TRY(numbers_at(state, "losses"));
-  const auto trials = TRY(numbers_at(state, "trials")),
-             at_levels = TRY(numbers_at(state, "levels"));
-  const auto members = TRY(numbers_at(state, "members"));
-  const std::size_t d = categories_.size() - 1, count = losses.size() / levels();
-  if (losses.size() != count * levels() || rows.size() != count * d ||
-      trials.size() != at_levels.size()) {
-    return damaged();
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    loaded.add(std::span(rows).subspan(i * d, d));
-    std::ranges::copy(std::span(losses).subspan(i * levels(), levels()),
-                      loaded.losses_.back().begin());
-  }
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!is_index(trials[i], static_cast<double>(count)) ||
-        !is_index(at_levels[i], static_cast<double>(levels()))) {
-      return damaged();
-    }
-    loaded.seen_.push_back(
-        {static_cast<std::size_t>(trials[i]), static_cast<std::size_t>(at_levels[i])});
-    if (std::isnan(loaded.losses_[loaded.seen_.back().trial][loaded.seen_.back().level])) {
-      return damaged();
-    }
-  }
-  for (const auto& curve : loaded.losses_) {
-    loaded.usable_ += static_cast<std::size_t>(
-        std::ranges::count_if(curve, [](double loss) { return std::isfinite(loss); }));
-  }
-  const auto number = [&](std::string_view key) -> Result<std::size_t> {
+  const auto index_at = [&](std::string_view key) -> Result<std::size_t> {
     const auto n = TRY(integer_at(state, key));
     if (n < 0) return fail("saved state: " + std::string(key) + " is negative");
     return static_cast<std::size_t>(n);
   };
-  loaded.known_ = TRY(number("known"));
-  loaded.fitted_at_ = TRY(number("fitted_at"));
-  loaded.fits_ = TRY(number("fits"));
+  const auto numbers = TRY(numbers_at(state, "numbers")),
+             at_levels = TRY(numbers_at(state, "levels"));
+  const auto losses = TRY(numbers_at(state, "losses")), members = TRY(numbers_at(state, "members"));
+  CurveModel loaded(categories_, positions_);
+  loaded.known_ = TRY(index_at("known"));
+  loaded.mapped_ = TRY(index_at("mapped"));
+  loaded.fitted_at_ = TRY(index_at("fitted_at"));
+  loaded.fits_ = TRY(index_at("fits"));
   const bool possible =
-      loaded.usable_ <= loaded.seen_.size() && loaded.known_ <= loaded.seen_.size() &&
+      at_levels.size() == numbers.size() && losses.size() == numbers.size() &&
+      loaded.known_ <= numbers.size() && loaded.mapped_ <= loaded.known_ &&
       loaded.fitted_at_ <= loaded.known_ && loaded.known_ - loaded.fitted_at_ <= members.size() &&
       std::ranges::all_of(
           members, [&](double i) { return is_index(i, static_cast<double>(loaded.known_)); }) &&
       std::ranges::adjacent_find(members, std::greater_equal<>()) == members.end() &&
-      (loaded.fits_ == 0) == members.empty() && members.size() <= 2 * kMostRows;
+      (loaded.fits_ == 0) == members.empty() && (loaded.fits_ > 0 || loaded.known_ == 0) &&
+      members.size() <= 2 * kMostRows;
   if (!possible) return damaged();
-  loaded.members_.assign(members.begin(), members.end());
-  loaded.map_ = LevelMap(loaded.losses_, levels());
-  const auto process = TRY(object_at(state, "process"));
-  if (loaded.fits_ > 0) {
-    TRY(loaded.process_.load(process, loaded.gather(loaded.members_),
-                             loaded.targets_of(loaded.members_)));
-    if (loaded.process_.assigned() != members.size() - (loaded.known_ - loaded.fitted_at_)) {
+  for (const auto& row : rows) loaded.add(row);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    // The map of the last update() knew only the results before it.
+    if (i == loaded.mapped_) loaded.map();
+    if (!is_index(numbers[i], static_cast<double>(rows.size())) ||
+        !is_index(at_levels[i], static_cast<double>(levels())) ||
+        !(losses[i] == kBroken || std::abs(losses[i]) <= kLargestLoss)) {
       return damaged();
     }
-  } else {
-    TRY(loaded.process_.load(process, {}, {}));
+    loaded.observe(static_cast<std::size_t>(numbers[i]), static_cast<std::size_t>(at_levels[i]),
+                   losses[i]);
+    if (loaded.seen_.size() != i + 1) return damaged();  // it is there twice
+  }
+  if (loaded.mapped_ == numbers.size()) loaded.map();
+  loaded.members_.assign(members.begin(), members.end());
+  const auto process = TRY(object_at(state, "process"));
+  TRY(loaded.process_.load(process, loaded.gather(loaded.members_),
+                           loaded.targets_of(loaded.members_)));
+  if (loaded.process_.assigned() != members.size() - (loaded.known_ - loaded.fitted_at_)) {
+    return damaged();
   }
   *this = std::move(loaded);
   return {};

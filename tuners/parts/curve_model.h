@@ -7,7 +7,9 @@
 // that losses fall while a trial trains, only how a trial departs from what is usual.
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -23,6 +25,8 @@ class CurveModel {
  public:
   // A fit takes at most so many results; up to a tenth more are added until the next one.
   static constexpr std::size_t kMostRows = 400;
+  // Losses beyond this count as this, so that sums of their squares are finite.
+  static constexpr double kLargestLoss = 1e100;
 
   // `levels`: resources, ascending, at least one, the last of them a full training.
   CurveModel(const Features& features, std::span<const double> levels);
@@ -30,10 +34,13 @@ class CurveModel {
   std::size_t levels() const { return positions_.size(); }
   std::size_t size() const { return rows_.size(); }  // configurations
 
-  // Adds a configuration (encoded), and returns its number.
+  // Adds a configuration (encoded), and returns its number: 0, 1, ...
   std::size_t add(std::span<const double> row);
+  const std::vector<double>& row(std::size_t number) const { return rows_[number]; }
   // The loss of a configuration at a level; the first one counts. Not finite: it failed there.
-  void observe(std::size_t trial, std::size_t level, double loss);
+  void observe(std::size_t number, std::size_t level, double loss);
+  // That loss. NaN: there is none yet. Infinity: it failed.
+  double loss(std::size_t number, std::size_t level) const { return losses_[number][level]; }
   std::size_t observations() const { return seen_.size(); }
   std::size_t usable() const { return usable_; }  // of them, those with a finite loss
 
@@ -47,29 +54,38 @@ class CurveModel {
   };
   void await(std::span<const Awaited> trials);
 
-  // After update(): a guess of the loss at the end, without the process; nothing if the trial was
-  // never seen. Cheap, for choosing those that are worth a prediction.
-  std::optional<double> rough_end(std::size_t trial) const;
+  // As of the last update(): a guess of the loss at the end, without the process, from the highest
+  // level with a finite loss. Nothing if there is none. Cheap, for choosing those that are worth a
+  // prediction.
+  std::optional<double> rough_end(std::size_t number) const;
+  // The guesses of the `most` configurations with the lowest ones, and their numbers, in ascending
+  // order. O(levels() most), however many configurations there are.
+  std::vector<std::pair<double, std::size_t>> promising(std::size_t most) const;
+
   // A configuration with a level appended, as the process takes it.
   std::vector<double> at(std::span<const double> row, std::size_t level) const;
   // Fitted by update(); predicts targets, which are standardised losses.
   const GaussianProcess& process() const { return process_; }
 
-  // load() must be called on a model that was made with the same arguments. On an error nothing
-  // changes.
+  // The caller keeps the rows. load() must be called on a model that was made with the same
+  // arguments; `rows` are those of all configurations. On an error nothing changes.
   json save() const;
-  Result<void> load(const json& state);
+  Result<void> load(const json& state, std::span<const std::vector<double>> rows);
 
  private:
   struct Observation {
-    std::size_t trial = 0, level = 0;
+    std::size_t number = 0, level = 0;
   };
+  CurveModel(std::vector<std::size_t> categories, std::vector<double> positions);
+
   double mapped(const Observation& one) const;
+  std::optional<std::size_t> highest(std::size_t number) const;
   std::vector<double> row_of(const Observation& one) const {
-    return at(rows_[one.trial], one.level);
+    return at(rows_[one.number], one.level);
   }
   std::vector<double> gather(std::span<const std::size_t> members) const;
   std::vector<double> targets_of(std::span<const std::size_t> members) const;
+  void map();
   void fit();
 
   std::vector<std::size_t> categories_;      // of each dimension, the level included
@@ -78,10 +94,13 @@ class CurveModel {
   std::vector<std::vector<double>> losses_;  // at each level; NaN: none; infinite: failed
   std::vector<Observation> seen_;            // in the order of arrival; failures included
   std::size_t usable_ = 0;
+  // For each level: loss and number of the configurations whose highest finite loss is there.
+  std::vector<std::set<std::pair<double, std::size_t>>> leaders_;
   LevelMap map_;
   GaussianProcess process_;
   std::vector<std::size_t> members_;  // indices in seen_ of the process's rows
   std::size_t known_ = 0;             // observations at the last update
+  std::size_t mapped_ = 0;            // observations that map_ is made of
   std::size_t fitted_at_ = 0;         // observations at the last fit
   std::size_t fits_ = 0;
 };
