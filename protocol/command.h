@@ -113,9 +113,9 @@ struct NoMoreTrialJobs {  // NO
 };
 struct KillTrialJob {  // KI
   std::string trial_job_id;
-  std::string reason;  // empty: the payload is the bare id of plain NNI, without a reason
-  // The trial has used its whole resource: its last report is its final result. Sent only with a
-  // reason.
+  std::string reason;
+  // The trial has used its whole resource: its last report is its final result. Without this and
+  // without a reason the payload is the bare id of plain NNI.
   bool complete = false;
 };
 struct DaemonError {  // ER (capability "error")

@@ -139,7 +139,7 @@ std::string payload_of(const NoMoreTrialJobs& c) {
 }
 
 std::string payload_of(const KillTrialJob& c) {
-  if (c.reason.empty()) return dump_json(c.trial_job_id);
+  if (c.reason.empty() && !c.complete) return dump_json(c.trial_job_id);
   json object = {{"trial_job_id", c.trial_job_id}, {"reason", c.reason}};
   if (c.complete) object["complete"] = true;
   return dump_json(object);

@@ -9,8 +9,9 @@ namespace attune {
 
 struct EndAsked {
   enum class Kind {
-    complete,    // its last result says `done`, or meets stop.trial or the experiment's goal; that
-                 // result is the final one
+    complete,    // its last result says `done`, or meets stop.trial or the experiment's goal, or
+                 // the decider says that the trial has used its whole resource; that result is the
+                 // final one
     early_stop,  // by the decider or by maxTrialDuration
     by_user,     // a FINAL that the trial still reports counts
     pause,       // by the decider

@@ -12,11 +12,21 @@ namespace {
 
 // Whether a request for the end `kind` replaces the earlier request `asked`. Any end replaces a
 // pause. The decision to end a trial replaces the interrupt of the experiment, after which the
-// trial could be resumed: the decider or user would not decide it a second time.
+// trial could be resumed: the decider or user would not decide it a second time. A trial that is
+// complete has its result, although a limit has stopped it meanwhile.
 bool goes_before(EndAsked::Kind kind, EndAsked::Kind asked) {
   using Kind = EndAsked::Kind;
-  if (asked == Kind::interrupt) return kind == Kind::early_stop || kind == Kind::by_user;
+  const bool complete = kind == Kind::complete;
+  if (asked == Kind::interrupt) {
+    return complete || kind == Kind::early_stop || kind == Kind::by_user;
+  }
+  if (asked == Kind::early_stop) return complete;
   return asked == Kind::pause && kind != Kind::pause;
+}
+
+TrialStatus status_after(EndAsked::Kind kind) {
+  if (kind == EndAsked::Kind::complete) return TrialStatus::succeeded;
+  return kind == EndAsked::Kind::by_user ? TrialStatus::user_canceled : TrialStatus::early_stopped;
 }
 
 }  // namespace
@@ -135,18 +145,23 @@ void TrialRunner::on_stop(const std::string& job_id, const std::string& reason) 
 }
 
 void TrialRunner::on_used_up(const std::string& job_id, const std::string& reason) {
+  using Kind = EndAsked::Kind;
   LiveTrial* trial = table_.find(job_id);
-  if (trial == nullptr || trial->asked || trial->record.status != TrialStatus::running ||
-      trial->record.last_metric.is_null()) {
+  if (trial == nullptr || trial->record.last_metric.is_null() ||
+      (trial->asked && !goes_before(Kind::complete, trial->asked->kind))) {
     return on_stop(job_id, reason);
   }
-  // A final result that the trial has reported by now is newer.
-  if (trial->finals.empty()) {
-    trial->record.final_metric = trial->record.last_metric;
-    trial->told.push_back(trial->ids.back());
+  // As if its own criterion had said so (ReportDesk::judge): this result counts however the attempt
+  // ends. The decider has it already, so a FINAL that is held would be another one than the
+  // decider's.
+  trial->record.final_metric = trial->record.last_metric;
+  trial->told.push_back(trial->ids.back());
+  trial->finals.clear();
+  announcer_.changed(trial->record);  // ask_end() commits it
+  if (trial->record.status == TrialStatus::running) {
+    trial->save_at_end |= trial->rules->checkpoint_at_end;
   }
-  trial->save_at_end |= trial->rules->checkpoint_at_end;
-  ask_end(*trial, {EndAsked::Kind::complete, reason}, "decider");
+  ask_end(*trial, {Kind::complete, reason}, "decider");
 }
 
 void TrialRunner::on_pause(const std::string& job_id, const std::string& reason) {
@@ -252,9 +267,8 @@ void TrialRunner::ask_end(LiveTrial& trial, EndAsked end, const char* by) {
   log_.info("trial={} is {}: {}", job_id, pause ? "paused" : "stopped", end.reason);
   store_.add_decision({job_id, pause ? "pause" : "stop", by, end.reason, end.kind});
   if (trial.record.status != TrialStatus::running) {
-    const bool by_user = end.kind == Kind::by_user;
-    return conclude(trial, by_user ? TrialStatus::user_canceled : TrialStatus::early_stopped,
-                    std::move(end.reason));
+    const bool complete = end.kind == Kind::complete;
+    return conclude(trial, status_after(end.kind), complete ? "" : std::move(end.reason));
   }
   const bool interrupt = end.kind == Kind::interrupt;
   trial.asked = std::move(end);

@@ -111,9 +111,11 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
     return;
   }
   trial.asked = old.asked;
-  if (old.asked->kind == EndAsked::Kind::complete)
+  if (old.asked->kind == EndAsked::Kind::complete) {
+    trial.finals.clear();  // its result is in the record
     trial.save_at_end =
         checkpoint_due(trial, metrics_of(record.last_metric, options_.objective().metric), true);
+  }
   if (old.asked->kind == EndAsked::Kind::pause) {
     backend_.pause(record.job_id);
   } else {

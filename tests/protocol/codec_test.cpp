@@ -69,6 +69,8 @@ TEST_CASE("what is encoded decodes to the same bytes again") {
        R"({"parameter_id":6,"parameter_source":"algorithm","parameters":"","parameter_index":0,"reason":"exhausted"})"},
       {"KI", R"("aB")"},
       {"KI", R"({"trial_job_id":"aB","reason":"below the median"})"},
+      {"KI", R"({"trial_job_id":"aB","reason":"27 of 27 epochs","complete":true})"},
+      {"KI", R"({"trial_job_id":"aB","reason":"","complete":true})"},
       {"ER", "what went wrong"},
       {"PO", "token 1"},
       {"PA", R"({"trial_job_id":"aB","reason":"rung"})"},
@@ -91,6 +93,17 @@ TEST_CASE("metrics are decoded twice") {
   CHECK(std::isnan(decoded<ReportMetricData>("ME", head + "\"NaN\"}").value.get<double>()));
   CHECK(decoded<ReportMetricData>("ME", head + R"("\"text\""})").value == "text");
   CHECK(decoded<ReportMetricData>("ME", head + R"("{nope"})").value == "{nope");
+}
+
+TEST_CASE("a kill says whether the trial is complete, and in doubt that it is not") {
+  const auto complete = [](const std::string& payload) {
+    return decoded<KillTrialJob>("KI", payload).complete;
+  };
+  CHECK(complete(R"({"trial_job_id":"A","reason":"r","complete":true})"));
+  CHECK_FALSE(complete(R"({"trial_job_id":"A","reason":"r","complete":false})"));
+  CHECK_FALSE(complete(R"({"trial_job_id":"A","reason":"r","complete":"yes"})"));
+  CHECK_FALSE(complete(R"({"trial_job_id":"A","reason":"r"})"));
+  CHECK_FALSE(complete(R"("A")"));
 }
 
 TEST_CASE("what managers leave out has a meaning") {

@@ -51,6 +51,9 @@ class Fixture : public Decider::Listener {
   void on_stop(const std::string& job, const std::string& why) override {
     stops.push_back(job + ": " + why);
   }
+  void on_used_up(const std::string& job, const std::string& why) override {
+    said.push_back("used up " + job + ": " + why);
+  }
   void on_parameter(const std::string& job, std::int64_t index,
                     std::optional<ProposedTrial> proposal) override {
     said.push_back(
@@ -140,6 +143,8 @@ TEST_CASE("daemon decider: pause, resume and checkpoints") {
   REQUIRE(f.settle({}));
   REQUIRE(f.proposals.size() == 1);
   f.decider->on_add("t0", f.proposals[0]);
+  f.decider->on_result("t0", metric("t0", 77));
+  REQUIRE(f.settle({"used up t0: 77 of 77"}));
   CHECK(f.decider->on_result("t0", metric("t0", 60)) == Action::keep_going);
   REQUIRE(f.settle({"save t0"}));
   f.decider->on_checkpoint("t0", "c1");

@@ -110,6 +110,8 @@ class Works {
       send(encode(SendTrialJobParameter{std::int64_t{7}, parameters, job, metric.parameter_index}));
     } else if (metric.type == ReportMetricData::Type::periodical && metric.value > 100) {
       send(encode(KillTrialJob{job, "above 100"}));
+    } else if (metric.type == ReportMetricData::Type::periodical && metric.value == 77) {
+      send(encode(KillTrialJob{job, "77 of 77", true}));
     } else if (metric.value == 50) {
       send(encode(PauseTrialJob{job, "half of 100"}));
     } else if (metric.value == 60) {

@@ -90,6 +90,9 @@ class RecordingManager : public Decider::Listener {
   void on_stop(const std::string& job, const std::string&) override {
     events.push_back("stop " + job);
   }
+  void on_used_up(const std::string& job, const std::string&) override {
+    events.push_back("used up " + job);
+  }
   void on_pause(const std::string& job, const std::string&) override {
     events.push_back("pause " + job);
   }

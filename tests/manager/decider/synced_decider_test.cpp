@@ -63,6 +63,9 @@ class Recorder final : public Decider::Listener {
   void on_stop(const std::string& job_id, const std::string& reason) override {
     heard.push_back("stop " + job_id + " " + reason);
   }
+  void on_used_up(const std::string& job_id, const std::string& reason) override {
+    heard.push_back("used up " + job_id + " " + reason);
+  }
   void on_pause(const std::string& job_id, const std::string& reason) override {
     heard.push_back("pause " + job_id + " " + reason);
   }
@@ -153,15 +156,16 @@ TEST_CASE("synced decider: decisions are handed over together, in an order of th
   from.on_parameter("t5", 1, std::nullopt);
   from.on_exhausted("all tried");
   from.on_stop("t2", "bad");
+  from.on_used_up("t0", "27 of 27");
   CHECK(f.recorder.heard == Names{"ready"});
   from.on_synced(f.inner.tokens.back());
-  CHECK(f.recorder.heard == Names{"ready", "pause t1 wait", "stop t2 bad", "stop t3 bad",
-                                  "proposal one", "save t5", "drop c1", "parameter t5 none",
-                                  "exhausted all tried"});
+  CHECK(f.recorder.heard == Names{"ready", "used up t0 27 of 27", "pause t1 wait", "stop t2 bad",
+                                  "stop t3 bad", "proposal one", "save t5", "drop c1",
+                                  "parameter t5 none", "exhausted all tried"});
   f.decider().next(1);
   f.synced.settle();
   from.on_synced(f.inner.tokens.back());
-  CHECK(f.recorder.heard.size() == 9);
+  CHECK(f.recorder.heard.size() == 10);
 }
 
 TEST_CASE("synced decider: the rest passes through") {
