@@ -21,22 +21,35 @@ std::optional<double> or_nothing(double x) {
   return std::isnan(x) ? std::nullopt : std::optional(x);
 }
 
+// Adds the metrics of many trials to a state.
+void save_metrics(json& state, const std::vector<const Metrics*>& all) {
+  std::vector<double> counts, names, values;
+  NameTable known;
+  for (const Metrics* metrics : all) {
+    counts.push_back(static_cast<double>(metrics->size()));
+    for (const auto& [name, value] : *metrics) {
+      names.push_back(known.number_of(name));
+      values.push_back(value);
+    }
+  }
+  state["metric_names"] = known.names();
+  state["metric_counts"] = save_numbers(counts);
+  state["metric_name"] = save_numbers(names);
+  state["metric_value"] = save_numbers(values);
+}
+
 // Column by column: 10^5 outcomes are a handful of packed texts.
 json save_history(const std::vector<Outcome>& history) {
-  std::vector<double> trials, ends, losses, budgets, counts, names, metrics;
+  std::vector<double> trials, ends, losses, budgets;
   std::vector<const Point*> points;
-  NameTable known;
+  std::vector<const Metrics*> metrics;
   for (const Outcome& outcome : history) {
     trials.push_back(static_cast<double>(outcome.trial));
     ends.push_back(static_cast<double>(outcome.end));
     losses.push_back(or_nan(outcome.loss));
     budgets.push_back(or_nan(outcome.budget));
     points.push_back(&outcome.point);
-    counts.push_back(static_cast<double>(outcome.metrics.size()));
-    for (const auto& [name, value] : outcome.metrics) {
-      names.push_back(known.number_of(name));
-      metrics.push_back(value);
-    }
+    metrics.push_back(&outcome.metrics);
   }
   json state;  // member by member: an initialiser list would copy megabytes
   state["trials"] = save_numbers(trials);
@@ -44,24 +57,35 @@ json save_history(const std::vector<Outcome>& history) {
   state["losses"] = save_numbers(losses);
   state["budgets"] = save_numbers(budgets);
   state["points"] = save_points(points);
-  state["metric_names"] = known.names();
-  state["metric_counts"] = save_numbers(counts);
-  state["metric_name"] = save_numbers(names);
-  state["metric_value"] = save_numbers(metrics);
+  save_metrics(state, metrics);
   return state;
 }
 
-Result<Metrics> load_metrics(double count, std::size_t& next, const std::vector<std::string>& known,
-                             const std::vector<double>& names, const std::vector<double>& values) {
-  Metrics metrics;
-  if (!is_index(count, static_cast<double>(names.size() - next) + 1))
-    return fail("saved state: too few metrics");
-  for (const std::size_t end = next + static_cast<std::size_t>(count); next < end; ++next) {
-    if (!is_index(names[next], static_cast<double>(known.size())))
-      return fail("saved state: a metric without a name");
-    metrics.emplace_back(known[static_cast<std::size_t>(names[next])], values[next]);
+// Those of `count` trials.
+Result<std::vector<Metrics>> load_metrics(const json& state, std::size_t count) {
+  const auto counts = TRY(numbers_at(state, "metric_counts"));
+  const auto names = TRY(numbers_at(state, "metric_name"));
+  const auto values = TRY(numbers_at(state, "metric_value"));
+  std::vector<std::string> known;
+  for (const json& name : TRY(array_at(state, "metric_names"))) {
+    if (!name.is_string()) return fail("saved state: a metric without a name");
+    known.push_back(name);
   }
-  return metrics;
+  if (counts.size() != count || names.size() != values.size()) {
+    return fail("saved state: columns of different length");
+  }
+  std::vector<Metrics> all(count);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_index(counts[i], static_cast<double>(names.size() - next) + 1))
+      return fail("saved state: too few metrics");
+    for (const std::size_t end = next + static_cast<std::size_t>(counts[i]); next < end; ++next) {
+      if (!is_index(names[next], static_cast<double>(known.size())))
+        return fail("saved state: a metric without a name");
+      all[i].emplace_back(known[static_cast<std::size_t>(names[next])], values[next]);
+    }
+  }
+  return all;
 }
 
 Result<std::vector<Outcome>> load_history(const Space& space, const json& state, Gaps gaps) {
@@ -69,33 +93,21 @@ Result<std::vector<Outcome>> load_history(const Space& space, const json& state,
   const auto ends = TRY(numbers_at(state, "ends"));
   const auto losses = TRY(numbers_at(state, "losses"));
   const auto budgets = TRY(numbers_at(state, "budgets"));
-  const auto counts = TRY(numbers_at(state, "metric_counts"));
-  const auto names = TRY(numbers_at(state, "metric_name"));
-  const auto metrics = TRY(numbers_at(state, "metric_value"));
-  std::vector<std::string> known;
-  for (const json& name : TRY(array_at(state, "metric_names"))) {
-    if (!name.is_string()) return fail("saved state: a metric without a name");
-    known.push_back(name);
-  }
   const std::size_t n = trials.size();
+  auto metrics = TRY(load_metrics(state, n));
   auto points = TRY(load_points(space, TRY(value_at(state, "points")), n, gaps));
-  for (const auto* column : {&ends, &losses, &budgets, &counts}) {
+  for (const auto* column : {&ends, &losses, &budgets}) {
     if (column->size() != n) return fail("saved state: columns of different length");
-  }
-  if (names.size() != metrics.size()) {
-    return fail("saved state: columns of different length");
   }
   std::vector<Outcome> history;
   history.reserve(n);
-  std::size_t metric = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (!is_index(ends[i], kEnds)) return fail("saved state: an impossible end");
     if (!is_whole(trials[i])) return fail("saved state: an impossible trial");
-    Metrics of_trial = TRY(load_metrics(counts[i], metric, known, names, metrics));
     history.push_back({.trial = static_cast<TrialId>(trials[i]),
                        .point = std::move(points[i]),
                        .loss = or_nothing(losses[i]),
-                       .metrics = std::move(of_trial),
+                       .metrics = std::move(metrics[i]),
                        .end = static_cast<End>(ends[i]),
                        .budget = or_nothing(budgets[i])});
   }
