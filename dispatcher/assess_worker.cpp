@@ -50,8 +50,13 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
   Decision decision = assessor_->assess(m.trial, history.reports);
   if (decision.action == Action::keep_going) return {};
   history.stopped = decision.action == Action::stop;
-  log_.info("{} is stopped early: {}", trial_name(m.trial), decision.reason);
-  return {Decided{std::move(decision), std::move(m.value)}};
+  const char* const what = !history.stopped    ? "is paused"
+                           : decision.complete ? "is complete"
+                                               : "is stopped early";
+  log_.info("{} {}: {}", trial_name(m.trial), what, decision.reason);
+  // The report in hand may be an earlier one that was missing, or is told again.
+  json last = decision.complete ? to_value(history.reports.back().metrics) : std::move(m.value);
+  return {Decided{std::move(decision), std::move(last)}};
 }
 
 AssessWorker::History& AssessWorker::history_of(TrialId trial, std::int64_t step) {

@@ -327,7 +327,9 @@ void Dispatcher::answer(ParameterForJob& m) {
                              m.parameter_index});
 }
 
+// Tuner and assessor may both stop a trial. The first one decides whether it is complete.
 void Dispatcher::answer(Decided& m) {
+  if (m.decision.action == Action::stop && jobs_.stop_decided(m.decision.trial)) return;
   end_early(m);
   carry_out(m.decision);
 }
@@ -338,6 +340,7 @@ void Dispatcher::answer(Decided& m) {
 void Dispatcher::end_early(const Decided& m) {
   const bool counts = m.decision.complete || options_.include_intermediate;
   if (m.decision.action != Action::stop || !counts || m.last_value.is_null()) return;
+  if (m.decision.trial < 0) return;  // the manager's own: no tuner knows it
   push_own(FinalResult{m.decision.trial, m.last_value});
 }
 

@@ -138,6 +138,18 @@ std::optional<std::string> Jobs::pass_gate(const Decision& decision, bool by_kil
   return entry->first;
 }
 
+bool Jobs::stop_decided(TrialId trial) const {
+  if (const Entry* entry = job_of(trial)) {
+    const Job& job = entry->second;
+    const bool for_pause =
+        job.pause == Pause::asked_by_kill || (job.ended && job.pause == Pause::paused);
+    return job.killed && !for_pause;
+  }
+  const auto waiting = waiting_.find(trial);
+  return waiting != waiting_.end() && std::ranges::find(waiting->second, Action::stop,
+                                                        &Decision::action) != waiting->second.end();
+}
+
 std::vector<Decision> Jobs::released(TrialId trial) {
   if (waiting_.empty() || !job_of(trial)) return {};
   auto node = waiting_.extract(trial);

@@ -81,6 +81,10 @@ class Jobs {
   // killed instead.
   std::optional<std::string> pass_gate(const Decision& decision, bool by_kill = false);
 
+  // Whether pass_gate() has taken a stop of the trial, which was sent or waits for the job. Then no
+  // later decision to stop the trial counts.
+  bool stop_decided(TrialId trial) const;
+
   // Takes out the decisions that waited for this trial's job, in order.
   std::vector<Decision> released(TrialId trial);
 

@@ -85,8 +85,8 @@ using AssessMessage = std::variant<IntermediateResult, TrialsEnded, SaveState, B
 struct SpaceSet {};  // answers SetSpace{initial}
 struct Decided {
   Decision decision;
-  // The report that led to it, if that is of the same trial and may become its final result: see
-  // Dispatcher::end_early(). Else null.
+  // What may become the final result of the trial, see Dispatcher::end_early(): its last report if
+  // the decision is `complete`, else the report that the assessor judged. Null: nothing may.
   json last_value;
 };
 struct TunerState {  // what TuneWorker::load takes

@@ -35,6 +35,12 @@ Result<Metrics> to_metrics(const json& value, const std::string& primary) {
   return metrics;
 }
 
+json to_value(const Metrics& metrics) {
+  json value = json::object();
+  for (const auto& [name, number] : metrics) value[name] = number;
+  return value;
+}
+
 std::optional<double> finite_metric(const Metrics& metrics, std::string_view name) {
   const auto found = std::ranges::find(metrics, name, &Metrics::value_type::first);
   if (found == metrics.end() || !std::isfinite(found->second)) return std::nullopt;

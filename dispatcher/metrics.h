@@ -12,6 +12,9 @@ namespace attune {
 // names the value.
 Result<Metrics> to_metrics(const json& value, const std::string& primary = "default");
 
+// The value that to_metrics() makes these metrics of.
+json to_value(const Metrics& metrics);
+
 // The metric named `name`, or nothing when it is missing or not finite.
 std::optional<double> finite_metric(const Metrics& metrics, std::string_view name);
 

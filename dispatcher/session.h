@@ -76,6 +76,8 @@ class Session {
 
   // One intermediate result, for tuners that want reports.
   Effects report(const Report& report);
+  // What was reported last for a live trial, as final_result() takes it; null: nothing.
+  json last_report(TrialId trial) const;
 
   // The manager has paused the trial. If the tuner did not decide that, the trial continues with
   // the next request.
@@ -137,6 +139,7 @@ class Session {
     bool told = false;
     bool in_doubt = false;  // was live at a restart, and nothing was heard of it since
     State state = State::running;
+    Metrics reported = {};  // by its last report
   };
   struct Ask {
     TrialId id;
@@ -183,6 +186,8 @@ class Session {
   Result<void> load_finished(const json& state);
   json save_held() const;
   Result<void> load_held(const json& state);
+  json save_reported() const;
+  Result<void> load_reported(const json& state);
   static json save_asks(std::span<const Ask> asks);
   static Result<std::vector<Ask>> load_asks(const json& state);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dispatcher/metrics.h"
 #include "dispatcher/session.h"
 
 namespace attune {
@@ -23,6 +24,7 @@ Effects Session::report(const Report& report) {
     effects.decisions.push_back({report.trial, Action::pause, "decided before the restart"});
   }
   live(report.trial);
+  known->second.reported = report.metrics;
   for (Decision& decision : tuner_->on_report(report)) {
     if (decision.action == Action::pause) {
       const auto found = trials_.find(decision.trial);
@@ -35,6 +37,12 @@ Effects Session::report(const Report& report) {
   }
   effects.replies = answer_pending();
   return effects;
+}
+
+json Session::last_report(TrialId id) const {
+  const auto found = trials_.find(id);
+  const bool has = found != trials_.end() && !found->second.reported.empty();
+  return has ? to_value(found->second.reported) : json();
 }
 
 Effects Session::paused(TrialId id) {

@@ -232,6 +232,36 @@ Result<void> Session::load_finished(const json& state) {
   return {};
 }
 
+json Session::save_reported() const {
+  std::vector<double> ids;
+  std::vector<const Metrics*> metrics;
+  for (const auto& [id, trial] : trials_) {
+    if (trial.reported.empty()) continue;
+    ids.push_back(static_cast<double>(id));
+    metrics.push_back(&trial.reported);
+  }
+  json state = {{"trials", save_numbers(ids)}};
+  save_metrics(state, metrics);
+  return state;
+}
+
+// An earlier attuned did not keep them.
+Result<void> Session::load_reported(const json& state) {
+  if (!state.contains("reported")) return {};
+  const json reported = TRY(object_at(state, "reported"));
+  const auto ids = TRY(numbers_at(reported, "trials"));
+  auto metrics = TRY(load_metrics(reported, ids.size()));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto trial =
+        is_whole(ids[i]) ? trials_.find(static_cast<TrialId>(ids[i])) : trials_.end();
+    if (trial == trials_.end() || metrics[i].empty() || !trial->second.reported.empty()) {
+      return fail("saved state: a report of an unknown trial");
+    }
+    trial->second.reported = std::move(metrics[i]);
+  }
+  return {};
+}
+
 json Session::save() const {
   std::vector<double> announced;
   for (const TrialId request : announced_) announced.push_back(static_cast<double>(request));
@@ -244,6 +274,7 @@ json Session::save() const {
   state["tuner"] = tuner_->save();
   state["trials"] = save_trials();
   state["held"] = save_held();
+  state["reported"] = save_reported();
   std::vector<double> finished;
   for (const auto& [id, at] : finished_) {
     finished.insert(finished.end(), {static_cast<double>(id), static_cast<double>(at)});
@@ -275,7 +306,8 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   find_resultless();
   TRY(load_trials(TRY(object_at(state, "trials"))));
   TRY(load_finished(state));
-  return load_held(TRY(array_at(state, "held")));
+  TRY(load_held(TRY(array_at(state, "held"))));
+  return load_reported(state);
 }
 
 }  // namespace attune

@@ -38,7 +38,10 @@ WorkerMessages TuneWorker::address(Replies replies) {
 WorkerMessages TuneWorker::address(Effects effects) {
   WorkerMessages messages;
   for (Decision& decision : effects.decisions) {
-    messages.emplace_back(Decided{std::move(decision), json()});
+    json last = decision.complete ? session_.last_report(decision.trial) : json();
+    // A trial without a report has no result. It is only stopped.
+    decision.complete = !last.is_null();
+    messages.emplace_back(Decided{std::move(decision), std::move(last)});
   }
   for (WorkerMessage& message : address(std::move(effects.replies))) {
     messages.push_back(std::move(message));
@@ -95,14 +98,7 @@ WorkerMessages TuneWorker::on(IntermediateResult& m) {
                  metrics.error().message);
     return {};
   }
-  WorkerMessages messages = address(session_.report({m.trial, m.step, *std::move(metrics)}));
-  for (WorkerMessage& message : messages) {
-    auto* decided = std::get_if<Decided>(&message);
-    if (decided && decided->decision.complete && decided->decision.trial == m.trial) {
-      decided->last_value = m.value;
-    }
-  }
-  return messages;
+  return address(session_.report({m.trial, m.step, *std::move(metrics)}));
 }
 
 WorkerMessages TuneWorker::on(TrialsEnded& m) {

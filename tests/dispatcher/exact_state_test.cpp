@@ -142,13 +142,35 @@ class RandomManager {
   int next_ = 0;
 };
 
+// Makes every decision of an assessor, at random.
+class MoodyAssessor final : public Assessor {
+ public:
+  explicit MoodyAssessor(std::uint64_t seed) : rng_(seed) {}
+  Decision assess(TrialId trial, std::span<const Report>) override {
+    const std::size_t mood = rng_.index(6);
+    if (mood < 2) return {trial, Action::pause, "mood"};
+    if (mood == 2) return {trial, Action::stop, "mood", rng_.index(2) == 0};
+    return {trial, Action::keep_going, ""};
+  }
+  void trial_end(TrialId, End) override { rng_.uniform(); }  // so that every call counts
+  json save() const override { return {{"rng", to_json(rng_)}}; }
+  Result<void> load(const json& state) override {
+    rng_ = TRY(rng_from_json(TRY(array_at(state, "rng"))));
+    return {};
+  }
+
+ private:
+  Rng rng_;
+};
+
 TEST_CASE("exact state: any commands, saved and loaded after each, are answered the same") {
-  const std::string kind = GENERATE("plain", "capable", "assessed");
+  const std::string kind = GENERATE("plain", "capable", "assessed", "plain, both", "capable, both");
+  const bool both = kind.ends_with("both");
   DispatcherOptions options;
   options.include_intermediate = true;
   options.capabilities.sync = true;
   options.wants_reports = kind != "assessed";
-  if (kind == "capable") {
+  if (kind.starts_with("capable")) {
     options.capabilities = {.sync = true, .pause = true, .checkpoint = true, .reason = true};
   }
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -158,6 +180,7 @@ TEST_CASE("exact state: any commands, saved and loaded after each, are answered 
       if (kind == "assessed") {
         assessor = make_assessor(builtin_assessors(), "Medianstop", {}, {}, 1).value();
       }
+      if (both) assessor = std::make_unique<MoodyAssessor>(seed);
       return std::make_unique<Stepped>(std::make_unique<MoodyTuner>(seed), false,
                                        std::move(assessor), options);
     };

@@ -64,6 +64,10 @@ TEST_CASE("messages: every kind comes back as it was") {
     same(decided.last_value, parameters);
   }
   CHECK(reload(decided_on(1, Action::stop, "", nullptr)).last_value.is_null());
+  Decided complete = decided_on(1, Action::stop, "27 of 27", 0.5);
+  CHECK_FALSE(reload(complete).decision.complete);
+  complete.decision.complete = true;
+  CHECK(reload(complete).decision.complete);
   CHECK(reload(decided_on(1, Action::stop, "", HUGE_VAL)).last_value == HUGE_VAL);
 
   CHECK(reload(Passed{12}).number == 12);
@@ -98,6 +102,7 @@ TEST_CASE("messages: damage is an error that names the member") {
     CHECK_FALSE(load_message(odd));
   }
   CHECK_FALSE(load_decision({{"trial", 1}, {"action", 5}, {"reason", ""}}));
+  CHECK_FALSE(load_decision({{"trial", 1}, {"action", 3}, {"reason", ""}, {"complete", 1}}));
 }
 
 }  // namespace attune::messages_json_test

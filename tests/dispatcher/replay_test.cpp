@@ -30,6 +30,7 @@ struct Algorithms {
   std::string tuner = "TPE";  // "halving": the one of the tests, which pauses
   std::string assessor = "Medianstop";
   bool include_intermediate = false;
+  json assessor_arguments = json::object();
 };
 
 // A dispatcher and workers that step.
@@ -43,8 +44,9 @@ struct Parts {
       made = make_tuner(builtin_tuners(), which.tuner, {{"seed", 5}}, {}, 1).value();
     }
     std::unique_ptr<Assessor> assessor;
-    if (!which.assessor.empty() && !made.wants_reports) {
-      const json arguments = which.assessor == "Medianstop" ? json{{"start_step", 1}} : json();
+    if (!which.assessor.empty()) {
+      json arguments = which.assessor_arguments;
+      if (which.assessor == "Medianstop") arguments["start_step"] = 1;
       assessor = make_assessor(builtin_assessors(), which.assessor, arguments, {}, 1).value();
     }
     DispatcherOptions options{
@@ -223,8 +225,19 @@ TEST_CASE("replay: the journal of a tuner that pauses trials leads to where it e
   CHECK(seen.pauses > 100);
 }
 
+TEST_CASE("replay: the journal of a tuner and an assessor that both judge leads to where it ends") {
+  const Seen seen = check_replays({"halving", "Medianstop"}, 60, 300);
+  CHECK(seen.pauses > 50);
+  check_replays({"HyperBandScheduler", "Medianstop"}, 10, 200);
+  // Complete trials: the assessor's are complete at the second report.
+  check_replays({"halving", "ASHA", false, {{"max_t", 2}, {"grace_period", 1}}}, 30, 200);
+}
+
 TEST_CASE("replay: a journal that ends anywhere, and what follows from it") {
-  const Algorithms which{"TPE", "Medianstop", true};
+  const Algorithms which =
+      GENERATE(Algorithms{"TPE", "Medianstop", true},
+               Algorithms{"halving", "ASHA", false, {{"max_t", 2}, {"grace_period", 1}}});
+  CAPTURE(which.tuner);
   Live live(which, 7);
   live.run(60);
   const std::span<const JournalRecord> records = live.journal.records;
@@ -249,7 +262,8 @@ TEST_CASE("replay: a journal that ends anywhere, and what follows from it") {
 
 TEST_CASE("replay: what was queued for who judges reports is judged before the next command") {
   // The next command may end a trial that they stop, and a trial that has ended is not killed.
-  const Algorithms which = GENERATE(Algorithms{"TPE", "Medianstop"}, Algorithms{"halving", ""});
+  const Algorithms which = GENERATE(Algorithms{"TPE", "Medianstop"}, Algorithms{"halving", ""},
+                                    Algorithms{"halving", "Medianstop"});
   CAPTURE(which.tuner);
   Live live(which, 7);
   live.run(60);

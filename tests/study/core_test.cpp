@@ -57,6 +57,31 @@ TunerRegistry scripted() {
   return registry;
 }
 
+// Stops a trial whose reports sum up to 20.
+class Summing final : public Assessor {
+ public:
+  Decision assess(TrialId trial, std::span<const Report> reports) override {
+    double sum = 0;
+    for (const Report& report : reports) sum += report.metrics[0].second;
+    return {trial, sum < 20 ? Action::keep_going : Action::stop, "the sum is " + dump_json(sum)};
+  }
+  void trial_end(TrialId, End) override {}
+  json save() const override { return {}; }
+  Result<void> load(const json&) override { return {}; }
+};
+
+AssessorRegistry summing() {
+  AssessorRegistry registry;
+  registry.add({.name = "Summing",
+                .aliases = {},
+                .summary = "",
+                .arguments = {},
+                .make = [](const json&, const Context&, Rng) -> Result<std::unique_ptr<Assessor>> {
+                  return std::make_unique<Summing>();
+                }});
+  return registry;
+}
+
 std::unique_ptr<StudyCore> make(std::optional<int> max_trials = std::nullopt) {
   return must(StudyCore::make(SpaceBuilder().uniform("x", 0, 1000).build(),
                               {.tuner = {.name = "Scripted"}, .max_trials = max_trials}, scripted(),
@@ -77,6 +102,21 @@ TEST_CASE("core: a tuner stops another trial than the reporter") {
   must(core->stop(0, -1));
   CHECK(core->record(0)->state == TrialState::stopped);
   CHECK(core->record(0)->value == 5.0);
+}
+
+TEST_CASE("core: a tuner and an assessor both get each report, and the first stop counts") {
+  auto core = must(StudyCore::make(SpaceBuilder().uniform("x", 0, 1000).build(),
+                                   {.tuner = {.name = "Scripted"}, .assessor = {{"Summing"}}},
+                                   scripted(), summing()));
+  must(core->ask(3, -1));
+  CHECK_FALSE(must(core->report(0, 12, std::nullopt, -1)).stop);
+  // The tuner pauses it; the assessor would stop it.
+  CHECK(must(core->report(0, 9, std::nullopt, -1)).reason == "others first");
+  CHECK_FALSE(must(core->report(1, 12, std::nullopt, -1)).stop);
+  CHECK(must(core->report(1, 10, std::nullopt, -1)).reason == "the sum is 22.0");
+  // The assessor gets also the reports at which the tuner decides about another trial.
+  CHECK_FALSE(must(core->report(2, 8, std::nullopt, -1)).stop);
+  CHECK(must(core->report(2, 12, std::nullopt, -1)).reason == "the sum is 20.0");
 }
 
 TEST_CASE("core: a paused trial is handed out again, from its beginning") {

@@ -46,7 +46,9 @@ class MoodyTuner : public Tuner {
     std::vector<Decision> decisions;
     for (std::size_t left = rng_.index(3); left > 0 && !live_.empty(); --left) {
       const TrialId trial = any();
-      decisions.push_back({trial, kActions[rng_.index(6)], "mood"});
+      const Action action = kActions[rng_.index(6)];
+      const bool complete = action == Action::stop && rng_.index(2) == 0;
+      decisions.push_back({trial, action, "mood", complete});
     }
     return decisions;
   }

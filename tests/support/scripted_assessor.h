@@ -1,5 +1,6 @@
 #pragma once
-// An assessor that stops a trial when the last value is below a bound, and writes down its calls.
+// An assessor that stops a trial when the last value is below a bound (or pauses it, or calls it
+// complete), and writes down its calls.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,6 +13,8 @@ namespace attune {
 class ScriptedAssessor : public Assessor {
  public:
   double bound = 0;
+  Action action = Action::stop;
+  bool complete = false;
   std::vector<std::string> calls;  // "assess 3: 0.5 0.6", "end 3 failed"
 
   Decision assess(TrialId trial, std::span<const Report> reports) override {
@@ -20,7 +23,7 @@ class ScriptedAssessor : public Assessor {
     calls.push_back(line);
     const double last = reports.back().metrics[0].second;
     if (last >= bound) return {trial, Action::keep_going, ""};
-    return {trial, Action::stop, fmt::format("{} is below {}", last, bound)};
+    return {trial, action, fmt::format("{} is below {}", last, bound), complete};
   }
   void trial_end(TrialId trial, End end) override {
     constexpr std::array<const char*, 3> kEnds = {"completed", "failed", "stopped"};
