@@ -57,6 +57,8 @@ class RepeatingTuner final : public Tuner {
     return tuner_->point_from(space, parameters);
   }
   json extra_parameters(TrialId id) const override { return tuner_->extra_parameters(id); }
+  bool wants_reports() const override { return tuner_->wants_reports(); }
+  bool pauses_at_budget() const override { return tuner_->pauses_at_budget(); }
   std::vector<Decision> on_report(const Report& report) override {
     return tuner_->on_report(report);
   }

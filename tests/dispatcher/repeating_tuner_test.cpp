@@ -135,4 +135,17 @@ TEST_CASE("when exhausted: the tuners of NNI that repeat reach any number of tri
   }
 }
 
+TEST_CASE("when exhausted: what a tuner says of reports and budgets is asked of the tuner itself") {
+  struct Judging : ScriptedTuner {
+    bool wants_reports() const override { return true; }
+    bool pauses_at_budget() const override { return true; }
+  };
+  const auto judging = make_repeating(std::make_unique<Judging>());
+  CHECK(judging->wants_reports());
+  CHECK(judging->pauses_at_budget());
+  const auto other = make_repeating(std::make_unique<ScriptedTuner>());
+  CHECK_FALSE(other->wants_reports());
+  CHECK_FALSE(other->pauses_at_budget());
+}
+
 }  // namespace attune::repeating_tuner_test
