@@ -240,10 +240,11 @@ void Dispatcher::route(TrialEnd& c) {
   }
   if (ended->trials.empty()) return;
   if (ended->paused) {
-    to_tuner(TrialsPaused{ended->trials});
+    to_tuner(TrialsPaused{ended->trials, /*failed=*/false, /*decided=*/true});
   } else {
     for (const TrialId trial : ended->trials) quotas_.ended(trial);
-    TrialsEnded message{ended->trials, end_of(c.event)};
+    const bool declined = ended->unheard && c.event == Event::user_canceled;
+    TrialsEnded message{ended->trials, end_of(c.event), declined};
     if (options_.has_assessor) to_assessor(message);
     to_tuner(std::move(message));
   }

@@ -124,6 +124,7 @@ void Dispatcher::route(const CheckpointSaved& c) {
 // session does not tell the tuner.
 void Dispatcher::on_pause(const TrialEnd& c) {
   const bool failed = c.event == TrialEnd::Event::pause_failed;
+  const bool decided = !failed && jobs_.pause_asked(c.trial_job_id);
   const auto trials = failed ? std::optional(jobs_.pause_failed(c.trial_job_id))
                              : jobs_.paused(c.trial_job_id, c.parameter_id);
   if (!trials || trials->empty()) {
@@ -132,7 +133,7 @@ void Dispatcher::on_pause(const TrialEnd& c) {
     return;
   }
   if (!failed && !c.checkpoint.empty()) remember(trials->front(), c.checkpoint);
-  to_tuner(TrialsPaused{*trials, failed});
+  to_tuner(TrialsPaused{*trials, failed, decided});
   for (const TrialId trial : *trials) release_offers(trial);
 }
 

@@ -84,6 +84,7 @@ std::optional<Jobs::Ended> Jobs::end(const std::string& name, const ParameterId&
     if (job.trials.empty()) {
       bind(entry, *named);
       job.guess = event;
+      ended.unheard = true;
     } else if (!misnamed_.empty()) {
       ended.misnamed = {*named, misnamed_.back()};
       misnamed_.pop_back();
@@ -154,6 +155,11 @@ std::vector<Decision> Jobs::released(TrialId trial) {
   if (waiting_.empty() || !job_of(trial)) return {};
   auto node = waiting_.extract(trial);
   return node ? std::move(node.mapped()) : std::vector<Decision>();
+}
+
+bool Jobs::pause_asked(const std::string& name) const {
+  const auto found = jobs_.find(name);
+  return found != jobs_.end() && found->second.pause == Pause::asked;
 }
 
 std::optional<std::vector<TrialId>> Jobs::paused(const std::string& name,

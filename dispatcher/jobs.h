@@ -60,7 +60,8 @@ class Jobs {
   using Event = TrialEnd::Event;
   struct Ended {
     std::vector<TrialId> trials;
-    bool paused = false;  // the job was killed in place of a pause: its trials are not over
+    bool paused = false;   // the job was killed in place of a pause: its trials are not over
+    bool unheard = false;  // only this end has named the trial: the job has reported nothing
     std::optional<std::pair<TrialId, Event>> misnamed;  // this trial ends too, in this way
   };
   std::optional<Ended> end(const std::string& job, const ParameterId& parameter_id, Event event);
@@ -88,6 +89,8 @@ class Jobs {
   // Takes out the decisions that waited for this trial's job, in order.
   std::vector<Decision> released(TrialId trial);
 
+  // The manager was asked to pause the job, and has not answered.
+  bool pause_asked(const std::string& job) const;
   // The manager paused the job: its trials. Nothing if it has ended.
   std::optional<std::vector<TrialId>> paused(const std::string& job,
                                              const ParameterId& parameter_id);

@@ -45,10 +45,12 @@ struct IntermediateResult {
 struct TrialsEnded {
   std::vector<TrialId> trials;
   End end = End::completed;
+  bool declined = false;  // the manager canceled a proposal of which nothing had been heard
 };
 struct TrialsPaused {
   std::vector<TrialId> trials;
-  bool failed = false;  // they could not be paused: they run on
+  bool failed = false;   // they could not be paused: they run on
+  bool decided = false;  // the tuner or the assessor had decided the pause
 };
 struct ImportResults {
   std::vector<Session::Imported> records;

@@ -73,10 +73,14 @@ struct QueuedSaver {
             {"value", save_json(m.value)}};
   }
   json operator()(const TrialsEnded& m) const {
-    return {{kMessageKind, "ended"}, {"trials", m.trials}, {"end", static_cast<int>(m.end)}};
+    json state = {{kMessageKind, "ended"}, {"trials", m.trials}, {"end", static_cast<int>(m.end)}};
+    if (m.declined) state["declined"] = true;
+    return state;
   }
   json operator()(const TrialsPaused& m) const {
-    return {{kMessageKind, "paused"}, {"trials", m.trials}, {"failed", m.failed}};
+    json state = {{kMessageKind, "paused"}, {"trials", m.trials}, {"failed", m.failed}};
+    if (m.decided) state["decided"] = true;
+    return state;
   }
   json operator()(const ImportResults& m) const {
     json records = json::array();
@@ -165,6 +169,7 @@ Result<std::optional<Message>> load_shared(const std::string& kind, const json& 
     TrialsEnded m;
     m.trials = TRY(trials_at(state));
     m.end = TRY(end_at(state));
+    if (state.contains("declined")) m.declined = TRY(flag_at(state, "declined"));
     return Message(std::move(m));
   }
   if (kind == "barrier") {
@@ -206,6 +211,7 @@ Result<TuneMessage> load_queued(const json& state, std::size_t most_asked) {
     TrialsPaused m;
     m.trials = TRY(trials_at(state));
     m.failed = TRY(flag_at(state, "failed"));
+    if (state.contains("decided")) m.decided = TRY(flag_at(state, "decided"));
     return m;
   }
   if (kind == "import") return TRY(load_import(state));

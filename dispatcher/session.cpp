@@ -137,6 +137,8 @@ std::vector<Session::Ask> Session::ask_tuner(const std::vector<Ask>& asks,
   for (std::size_t i = 0; i < asks.size(); ++i) {
     if (auto* proposal = std::get_if<Proposal>(&answers[i])) {
       if (!carry_out(asks[i], std::move(*proposal), replies)) again.push_back(asks[i]);
+    } else if (resume_set_aside(asks[i], replies)) {
+      // It needed nothing new.
     } else if (std::holds_alternative<Exhausted>(answers[i])) {
       announce_no_more(asks[i], "the search space is exhausted", replies);
     } else {

@@ -79,9 +79,10 @@ class Session {
   // What was reported last for a live trial, as final_result() takes it; null: nothing.
   json last_report(TrialId trial) const;
 
-  // The manager has paused the trial. If the tuner did not decide that, the trial continues with
-  // the next request.
-  Effects paused(TrialId trial);
+  // The manager has paused the trial. When it continues depends on who decided that: the tuner says
+  // when; after a decision of the assessor, when the tuner has nothing new for an ask; and if
+  // nobody `decided` it, with the next request.
+  Effects paused(TrialId trial, bool decided = false);
   // The manager could not pause the trial, which runs on.
   Replies pause_failed(TrialId trial);
 
@@ -90,6 +91,11 @@ class Session {
   // waits and no other trial runs, because a manager may send the result after the end. A result
   // that comes still later is told, too: the tuner adopts the trial again for it.
   Replies trial_end(TrialId trial, End end);
+
+  // The manager has canceled a proposal unheard. Perhaps it wants no new ones, because it has the
+  // number of trials that it may have. So the trials that the assessor has paused by now continue
+  // with the next requests.
+  void declined();
 
   // Results from elsewhere. A record that does not fit the space or has no usable value is left out
   // and logged with its index; the others count. Known results are left out, too: that of a trial
@@ -139,7 +145,8 @@ class Session {
     bool told = false;
     bool in_doubt = false;  // was live at a restart, and nothing was heard of it since
     State state = State::running;
-    Metrics reported = {};  // by its last report
+    std::uint64_t turn = 0;  // in set_aside_; 0: not there
+    Metrics reported = {};   // by its last report
   };
   struct Ask {
     TrialId id;
@@ -164,12 +171,16 @@ class Session {
   bool carry_out(const Ask& ask, Proposal proposal, Replies& replies);
   bool carry_out_resume(const Ask& ask, Proposal proposal, Replies& replies);
   std::vector<Ask> resume_held(std::vector<Ask> asks, Replies& replies);
+  bool resume_set_aside(const Ask& ask, Replies& replies);
+  void set_aside(TrialId id, Trial& trial);
+  void take_back(Trial& trial);
   Offer offer(const Ask& ask, TrialId id, const Proposal& proposal);
   Offer offer_of(const Ask& ask, TrialId id, const Proposal& proposal) const;
   void drop_unfit();
   std::vector<Ask> offer_again(std::vector<Ask> asks, Replies& replies);
   void hold(TrialId id, const Trial& trial);
   void release_held(TrialId id);
+  Proposal unchanged(const Trial& trial) const;
   void set_state(Trial& trial, State state);
   std::size_t most_draws() const;
   std::vector<Decision> move_paused();
@@ -186,6 +197,8 @@ class Session {
   Result<void> load_finished(const json& state);
   json save_held() const;
   Result<void> load_held(const json& state);
+  json save_set_aside() const;
+  Result<void> load_set_aside(const json& state);
   json save_reported() const;
   Result<void> load_reported(const json& state);
   static json save_asks(std::span<const Ask> asks);
@@ -201,6 +214,8 @@ class Session {
   std::vector<Ask> pending_;      // answered NotYet, or asked before the first space
   std::set<TrialId> announced_;   // requests that NoMore was said for
   std::vector<Held> held_;
+  // Paused by the assessor, in the order of the pauses: turn -> trial.
+  std::map<std::uint64_t, TrialId> set_aside_;
   std::size_t untold_ = 0;   // trials in the table whose end the tuner has not been told
   std::size_t paused_ = 0;   // of those
   bool doubts_ = false;      // no request has come since restart()

@@ -48,4 +48,25 @@ Result<void> Session::load_held(const json& state) {
   return {};
 }
 
+// The trials in the order of their turns.
+json Session::save_set_aside() const {
+  std::vector<double> ids;
+  for (const auto& [turn, id] : set_aside_) ids.push_back(static_cast<double>(id));
+  return save_numbers(ids);
+}
+
+// An earlier attuned let all trials that the tuner had not paused continue with the next request.
+Result<void> Session::load_set_aside(const json& state) {
+  if (!state.contains("set_aside")) return {};
+  for (const double id : TRY(numbers_at(state, "set_aside"))) {
+    const auto trial = is_whole(id) ? trials_.find(static_cast<TrialId>(id)) : trials_.end();
+    const bool possible = trial != trials_.end() && trial->second.state == State::paused &&
+                          trial->second.point && trial->second.turn == 0 &&
+                          std::ranges::find(held_, trial->first, &Held::trial) == held_.end();
+    if (!possible) return fail("saved state: a trial that was set aside is not paused");
+    set_aside(trial->first, trial->second);
+  }
+  return {};
+}
+
 }  // namespace attune

@@ -1,7 +1,9 @@
 // Paused trials, and how they continue. The tuner decides both, and is told of neither: it takes
 // such a trial for running until the trial ends. This file handles what the tuner did not expect:
-// the manager pauses a trial by itself, cannot pause one, or a trial ends first.
+// the assessor pauses a trial, the manager pauses one by itself or cannot pause one, or a trial
+// ends first.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "dispatcher/metrics.h"
@@ -10,6 +12,7 @@
 namespace attune {
 
 void Session::set_state(Trial& trial, State state) {
+  take_back(trial);
   if (trial.state == State::paused) --paused_;
   trial.state = state;
   if (trial.state == State::paused) ++paused_;
@@ -29,7 +32,10 @@ Effects Session::report(const Report& report) {
     if (decision.action == Action::pause) {
       const auto found = trials_.find(decision.trial);
       if (found == trials_.end() || found->second.told || found->second.state != State::running) {
-        continue;  // it has ended, or is paused or being paused already
+        // It has ended, or is paused or being paused already. If the assessor has paused it, from
+        // now on the tuner says when it continues.
+        if (found != trials_.end()) take_back(found->second);
+        continue;
       }
       set_state(found->second, State::pausing);
     }
@@ -45,7 +51,7 @@ json Session::last_report(TrialId id) const {
   return has ? to_value(found->second.reported) : json();
 }
 
-Effects Session::paused(TrialId id) {
+Effects Session::paused(TrialId id, bool decided) {
   Effects effects;
   Trial* const trial = live(id);
   if (!trial || trial->state == State::paused) return effects;
@@ -55,11 +61,13 @@ Effects Session::paused(TrialId id) {
          trial->told ? "it has its final result" : "it does not fit the present search space"});
     return effects;
   }
-  const bool decided = trial->state == State::pausing;
+  const bool by_tuner = trial->state == State::pausing;
   set_state(*trial, State::paused);
   const auto held = std::ranges::find(held_, id, &Held::trial);
   if (held == held_.end()) {
-    if (!decided) hold(id, *trial);  // the tuner does not know, and would not continue it
+    // If the tuner does not know of the pause, it would not continue the trial.
+    if (!by_tuner && decided) set_aside(id, *trial);
+    if (!by_tuner && !decided) hold(id, *trial);
   } else if (held->ask) {
     effects.replies.emplace_back(offer(*held->ask, id, held->proposal));
     held_.erase(held);
@@ -77,9 +85,39 @@ Replies Session::pause_failed(TrialId id) {
   return answer_pending();
 }
 
-// Lets a paused trial continue with the next request, with its point and budget unchanged.
+Proposal Session::unchanged(const Trial& trial) const {
+  return {.point = *trial.point, .budget = trial.budget};
+}
+
+// Lets a paused trial continue with the next request.
 void Session::hold(TrialId id, const Trial& trial) {
-  held_.push_back({id, Proposal{.point = *trial.point, .budget = trial.budget}, std::nullopt});
+  held_.push_back({id, unchanged(trial), std::nullopt});
+}
+
+// Lets a paused trial continue when the tuner has nothing new, after those set aside before.
+void Session::set_aside(TrialId id, Trial& trial) {
+  trial.turn = set_aside_.empty() ? 1 : std::prev(set_aside_.end())->first + 1;
+  set_aside_.emplace(trial.turn, id);
+}
+
+// Undoes that.
+void Session::take_back(Trial& trial) { set_aside_.erase(std::exchange(trial.turn, 0)); }
+
+// Answers the ask with the first trial that was set aside. A job that runs cannot become another
+// one.
+bool Session::resume_set_aside(const Ask& ask, Replies& replies) {
+  if (set_aside_.empty() || ask.for_job) return false;
+  const TrialId id = set_aside_.begin()->second;
+  replies.emplace_back(offer(ask, id, unchanged(trials_.at(id))));
+  return true;
+}
+
+void Session::declined() {
+  for (const auto& [turn, id] : std::exchange(set_aside_, {})) {
+    Trial& trial = trials_.at(id);
+    trial.turn = 0;
+    hold(id, trial);
+  }
 }
 
 // The trial no longer waits to continue: the ask that it was to answer goes back to the tuner.
@@ -111,6 +149,7 @@ bool Session::carry_out_resume(const Ask& ask, Proposal proposal, Replies& repli
   }
   // A job that runs cannot become another one: the paused trial waits for a request.
   if (ask.for_job) {
+    take_back(trial);
     held_.push_back({id, std::move(proposal), std::nullopt});
     return false;
   }
@@ -141,8 +180,8 @@ std::vector<Session::Ask> Session::resume_held(std::vector<Ask> asks, Replies& r
   return asks;
 }
 
-// After a change of the space the tuner believes that all paused trials run. So each continues with
-// its moved point, or is stopped if it has none.
+// After a change of the space the tuner believes that all paused trials run. So each continues by
+// itself with its moved point, or is stopped if it has none.
 std::vector<Decision> Session::move_paused() {
   std::vector<Decision> decisions;
   for (auto& [id, trial] : trials_) {
@@ -151,6 +190,9 @@ std::vector<Decision> Session::move_paused() {
     if (!trial.point) {
       decisions.push_back({id, Action::stop, "it does not fit the present search space"});
       release_held(id);
+      take_back(trial);
+    } else if (trial.turn > 0) {
+      continue;  // it keeps its turn
     } else if (held == held_.end()) {
       hold(id, trial);
     } else {

@@ -274,6 +274,7 @@ json Session::save() const {
   state["tuner"] = tuner_->save();
   state["trials"] = save_trials();
   state["held"] = save_held();
+  state["set_aside"] = save_set_aside();
   state["reported"] = save_reported();
   std::vector<double> finished;
   for (const auto& [id, at] : finished_) {
@@ -307,6 +308,7 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   TRY(load_trials(TRY(object_at(state, "trials"))));
   TRY(load_finished(state));
   TRY(load_held(TRY(array_at(state, "held"))));
+  TRY(load_set_aside(state));
   return load_reported(state);
 }
 

@@ -103,6 +103,7 @@ WorkerMessages TuneWorker::on(IntermediateResult& m) {
 
 WorkerMessages TuneWorker::on(TrialsEnded& m) {
   Replies replies;
+  if (m.declined) session_.declined();
   for (const TrialId trial : m.trials) append(replies, session_.trial_end(trial, m.end));
   return address(std::move(replies));
 }
@@ -110,7 +111,8 @@ WorkerMessages TuneWorker::on(TrialsEnded& m) {
 WorkerMessages TuneWorker::on(TrialsPaused& m) {
   Effects all;
   for (const TrialId trial : m.trials) {
-    Effects effects = m.failed ? Effects{{}, session_.pause_failed(trial)} : session_.paused(trial);
+    Effects effects =
+        m.failed ? Effects{{}, session_.pause_failed(trial)} : session_.paused(trial, m.decided);
     for (Decision& decision : effects.decisions) all.decisions.push_back(std::move(decision));
     append(all.replies, std::move(effects.replies));
   }

@@ -130,6 +130,8 @@ void TrialRunner::handle(const CheckpointStored& saved) {
                     saved.job_id, saved.error),
         saved.job_id);
   }
+  // A trial that an assessor has paused continues when there is nothing new.
+  proposals_.may_have_more();
   if (!decider_lost_) decider_.on_paused(saved.job_id, id);
 }
 

@@ -73,7 +73,8 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
 }
 
 // All trials have been added, and the decider offers a new one before it resumes the paused ones.
-// It is told that this trial was added and canceled at once.
+// It is told that this trial was added and canceled at once. Then the daemon goes on with those
+// that an assessor has paused.
 void TrialRunner::decline(const ProposedTrial& proposal) {
   const std::string job_id = "declined" + to_text(proposal.parameter_id);
   decider_.on_add(job_id, proposal);

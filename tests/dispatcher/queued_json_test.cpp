@@ -31,8 +31,11 @@ TEST_CASE("queued messages: every kind comes back as it was") {
   CHECK((final.trial == -7 && final.value.dump() == odd.dump()));
   const auto ended = reload<TuneMessage>(TrialsEnded{{1, 2}, End::stopped});
   CHECK((ended.trials == std::vector<TrialId>{1, 2} && ended.end == End::stopped));
+  CHECK_FALSE(ended.declined);
+  CHECK(reload<TuneMessage>(TrialsEnded{{1}, End::stopped, true}).declined);
   const auto paused = reload<TuneMessage>(TrialsPaused{{5}, true});
-  CHECK((paused.trials == std::vector<TrialId>{5} && paused.failed));
+  CHECK((paused.trials == std::vector<TrialId>{5} && paused.failed && !paused.decided));
+  CHECK(reload<TuneMessage>(TrialsPaused{{5}, false, true}).decided);
   ImportResults import;
   import.records.push_back({.parameters = odd, .value = 0.5, .index = 3});
   import.records.push_back({.parameters = {}, .value = "x", .trial = 9, .has_job = true});
@@ -63,7 +66,10 @@ TEST_CASE("queued messages: damage is an error") {
         R"({"kind": "ask", "request": 0, "first": 0, "count": 0})",
         R"({"kind": "ask", "request": 5, "first": 4, "count": 1})",
         R"({"kind": "ended", "trials": [1], "end": 9})",
-        R"({"kind": "ended", "trials": ["1"], "end": 0})", R"({"kind": "barrier", "number": -1})",
+        R"({"kind": "ended", "trials": ["1"], "end": 0})",
+        R"({"kind": "ended", "trials": [1], "end": 2, "declined": 1})",
+        R"({"kind": "paused", "trials": [1], "failed": false, "decided": "yes"})",
+        R"({"kind": "barrier", "number": -1})",
         R"({"kind": "space", "space": "{", "initial": true})",
         R"({"kind": "space", "space": "{}", "initial": 1})",
         R"({"kind": "refuse", "answer": {"kind": "space"}})"}) {

@@ -31,6 +31,7 @@ struct Algorithms {
   std::string assessor = "Medianstop";
   bool include_intermediate = false;
   json assessor_arguments = json::object();
+  bool pauses = false;  // the manager can pause
 };
 
 // A dispatcher and workers that step.
@@ -49,11 +50,13 @@ struct Parts {
       if (which.assessor == "Medianstop") arguments["start_step"] = 1;
       assessor = make_assessor(builtin_assessors(), which.assessor, arguments, {}, 1).value();
     }
-    DispatcherOptions options{
-        .capabilities = {.sync = true, .pause = halving, .checkpoint = halving, .reason = true},
-        .wants_reports = made.wants_reports,
-        .has_assessor = assessor != nullptr,
-        .include_intermediate = which.include_intermediate};
+    DispatcherOptions options{.capabilities = {.sync = true,
+                                               .pause = halving || which.pauses,
+                                               .checkpoint = halving,
+                                               .reason = true},
+                              .wants_reports = made.wants_reports,
+                              .has_assessor = assessor != nullptr,
+                              .include_intermediate = which.include_intermediate};
     workers = std::make_unique<WorkerThreads>(
         TuneWorker(Session(std::move(made.tuner), Objective{"default", made.maximize}, Log()),
                    Log()),
@@ -231,6 +234,14 @@ TEST_CASE("replay: the journal of a tuner and an assessor that both judge leads 
   check_replays({"HyperBandScheduler", "Medianstop"}, 10, 200);
   // Complete trials: the assessor's are complete at the second report.
   check_replays({"halving", "ASHA", false, {{"max_t", 2}, {"grace_period", 1}}}, 30, 200);
+}
+
+TEST_CASE("replay: the journal of an assessor that pauses trials leads to where it ends") {
+  const json arguments = {{"hard_stop", false}, {"grace_period", 0}, {"min_samples_required", 1}};
+  const bool pauses = GENERATE(false, true);
+  const Seen seen =
+      check_replays({"GridSearch", "MedianStoppingRule", false, arguments, pauses}, 30, 300);
+  if (pauses) CHECK(seen.pauses > 30);
 }
 
 TEST_CASE("replay: a journal that ends anywhere, and what follows from it") {

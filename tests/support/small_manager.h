@@ -171,6 +171,7 @@ class SmallManager {
         {"trial_job_id", command.trial_job_id}, {"event", "PAUSED"}, {"hyper_params", job.text}};
     if (can_.checkpoint) payload["checkpoint"] = save(job);
     tell("EN", dump_json(payload));
+    exhausted_ = false;  // this trial may go on
     request(1);
   }
   void on(const SaveCheckpoint& command, const Frame& frame) {

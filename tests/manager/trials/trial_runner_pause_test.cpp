@@ -174,6 +174,27 @@ TEST_CASE("runner: paused trials that nobody goes on with") {
   }
 }
 
+// A trial that an assessor has paused goes on when there is nothing new.
+TEST_CASE("runner: a tuner that had no more is asked again once a trial is paused") {
+  World w(World::limits(2, 10));
+  w.ready();
+  w.propose();
+  w.exhausted();
+  w.backend.saves_at_once = false;
+  w.decider.listener->on_pause("t0000", "soft stop");
+  w.end("t0000", Ending::paused);
+  w.decider.take();
+  w.pump();
+  CHECK(w.decider.take().empty());  // the decider does not know that it is paused
+  w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 10, ""});
+  w.pump();
+  CHECK(w.decider.take() == Calls{"paused t0000 t0000-1", "next 2"});
+  w.propose("t0000");
+  w.exhausted();
+  CHECK(w.notes.all["t0000"].status == TrialStatus::running);
+  CHECK(w.decider.take() == Calls{"add t0000"});
+}
+
 TEST_CASE("runner: after the last new trial, paused ones may still go on") {
   World w(World::limits(1, 1));
   w.ready();
