@@ -8,19 +8,6 @@
 #include "space/saved_point.h"
 
 namespace attune {
-namespace {
-
-Result<std::vector<TrialId>> ids_at(const json& state, std::string_view key) {
-  std::vector<TrialId> ids;
-  for (const json& id : TRY(array_at(state, key))) {
-    if (!id.is_number_integer()) return fail("saved state: a trial has no number");
-    ids.push_back(id.get<TrialId>());
-  }
-  return ids;
-}
-
-}  // namespace
-
 std::size_t CurveTrials::add(Curve curve) {
   const std::size_t number = curves_.size();
   curves_.push_back(std::move(curve));
@@ -85,24 +72,23 @@ TrialId CurveTrials::release_origin(std::size_t number) {
 
 json CurveTrials::save() const {
   std::vector<const Point*> points;
-  std::vector<double> states, reached, until;
-  json trials = json::array(), origins = json::array();
+  std::vector<double> trials, origins, states, reached, until;
   for (const Curve& curve : curves_) {
     points.push_back(&curve.point);
-    trials.push_back(curve.trial);
-    origins.push_back(curve.from);
+    trials.push_back(static_cast<double>(curve.trial));
+    origins.push_back(static_cast<double>(curve.from));
     states.push_back(static_cast<double>(curve.state));
     reached.push_back(curve.reached);
     until.push_back(static_cast<double>(curve.until));
   }
-  return {{"points", save_points(points)},    {"trials", std::move(trials)},
-          {"origins", std::move(origins)},    {"states", save_numbers(states)},
+  return {{"points", save_points(points)},    {"trials", save_numbers(trials)},
+          {"origins", save_numbers(origins)}, {"states", save_numbers(states)},
           {"reached", save_numbers(reached)}, {"until", save_numbers(until)}};
 }
 
 Result<CurveTrials> CurveTrials::load(const Space& space, const json& state, std::size_t levels) {
   const auto damaged = [] { return fail("saved state: an impossible trial"); };
-  const auto trials = TRY(ids_at(state, "trials")), origins = TRY(ids_at(state, "origins"));
+  const auto trials = TRY(numbers_at(state, "trials")), origins = TRY(numbers_at(state, "origins"));
   auto points = TRY(load_points(space, TRY(value_at(state, "points")), trials.size()));
   const auto states = TRY(numbers_at(state, "states")), reached = TRY(numbers_at(state, "reached"));
   const auto until = TRY(numbers_at(state, "until"));
@@ -114,13 +100,14 @@ Result<CurveTrials> CurveTrials::load(const Space& space, const json& state, std
   CurveTrials loaded;
   for (std::size_t i = 0; i < count; ++i) {
     constexpr auto kStates = static_cast<double>(Curve::State::over) + 1;
-    if (!is_index(states[i], kStates) || !is_index(until[i], static_cast<double>(levels)) ||
-        !std::isfinite(reached[i]) || reached[i] < 0) {
+    if (!is_whole(trials[i]) || !is_whole(origins[i]) || !is_index(states[i], kStates) ||
+        !is_index(until[i], static_cast<double>(levels)) || !std::isfinite(reached[i]) ||
+        reached[i] < 0) {
       return damaged();
     }
     Curve curve{.point = std::move(points[i]),
-                .trial = trials[i],
-                .from = origins[i],
+                .trial = static_cast<TrialId>(trials[i]),
+                .from = static_cast<TrialId>(origins[i]),
                 .state = static_cast<Curve::State>(static_cast<int>(states[i])),
                 .reached = reached[i],
                 .until = static_cast<std::size_t>(until[i])};
