@@ -1,0 +1,220 @@
+#include "tuners/parts/curve_ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/saved_numbers.h"
+#include "rungs/resource.h"
+
+namespace attune {
+
+CurveLedger::CurveLedger(Rule rule, const Space& space, std::size_t begun)
+    : rule_(std::move(rule)), features_(space), model_(features_, rule_.levels), begun_(begun) {}
+
+std::size_t CurveLedger::add(const Point& point, TrialId trial, std::size_t until,
+                             Curve::State state) {
+  model_.add(features_.encode(point));
+  return trials_.add({.point = point, .trial = trial, .state = state, .until = until});
+}
+
+// How many levels a resource reaches.
+std::size_t CurveLedger::levels_within(double resource) const {
+  const auto above = std::ranges::upper_bound(levels(), resource);
+  return static_cast<std::size_t>(above - levels().begin());
+}
+
+std::size_t CurveLedger::level_after(double resource) const {
+  return std::min(levels_within(resource), last());
+}
+
+Proposal CurveLedger::start(TrialId id, const Point& point, std::size_t until) {
+  add(point, id, until);
+  ++proposed_;
+  ++begun_;
+  return {.point = point, .budget = levels()[until]};
+}
+
+Proposal CurveLedger::go_on(TrialId id, std::size_t number) {
+  const Curve& curve = trials_[number];
+  const std::size_t until = level_after(curve.reached);
+  Proposal proposal{.point = curve.point, .budget = levels()[until]};
+  if (curve.state == Curve::State::paused) {
+    proposal.resume = curve.trial;
+  } else {
+    proposal.checkpoint_from = curve.trial;
+    trials_.hand_over(number, id);
+    ++begun_;
+  }
+  trials_.run(number, until);
+  return proposal;
+}
+
+// No such trial runs. Its configuration is not tried again.
+void CurveLedger::withdraw(TrialId id) {
+  const auto number = trials_.find(id);
+  if (!number || trials_[*number].state != Curve::State::running) return;
+  const bool is_new = trials_[*number].from == Curve::kNoTrial;
+  if (is_new && proposed_ > 0) --proposed_;
+  if (begun_ > 0) --begun_;
+  finish(*number, Checkpoint::kept);
+}
+
+void CurveLedger::tell(const Outcome& outcome) {
+  const auto number = outcome.end == End::imported ? std::nullopt : trials_.find(outcome.trial);
+  if (!number) return learn(outcome);
+  const Curve& curve = trials_[*number];
+  if (!curve.lives()) return;
+  if (outcome.end != End::completed) {
+    if (outcome.end != End::stopped) fail_at_next(*number);
+    return finish(*number, curve.waits() ? Checkpoint::dropped : Checkpoint::kept);
+  }
+  // It ended by itself. At its budget: it may go on in another trial. Elsewhere: this was all.
+  const double budget = outcome.budget.value_or(levels().back());
+  const auto found = std::ranges::find(levels(), budget);
+  const bool at_budget =
+      found != levels().end() && budget < levels().back() && curve.reached <= budget;
+  const std::size_t level = at_budget ? static_cast<std::size_t>(found - levels().begin()) : last();
+  model_.observe(*number, level, outcome.usable() ? *outcome.loss : NAN);
+  if (!at_budget || !std::isfinite(model_.loss(*number, level))) {
+    return finish(*number, Checkpoint::kept);
+  }
+  release_origin(*number);
+  trials_.end(*number, budget, level_after(budget));
+}
+
+// A result from elsewhere, or of the search space before.
+void CurveLedger::learn(const Outcome& outcome) {
+  if (!outcome.usable()) return;
+  const std::size_t count = levels_within(outcome.budget.value_or(levels().back()));
+  if (count == 0) return;
+  const std::size_t number = add(outcome.point, Curve::kNoTrial, last(), Curve::State::over);
+  model_.observe(number, count - 1, *outcome.loss);
+}
+
+// It has failed on the way to the next level.
+void CurveLedger::fail_at_next(std::size_t number) {
+  const auto found = std::ranges::lower_bound(levels(), trials_[number].reached);
+  auto level = std::min(static_cast<std::size_t>(found - levels().begin()), last());
+  while (level < last() && !std::isnan(model_.loss(number, level))) ++level;
+  model_.observe(number, level, NAN);
+}
+
+void CurveLedger::finish(std::size_t number, Checkpoint checkpoint) {
+  release_origin(number);
+  if (checkpoint == Checkpoint::dropped) unneeded_.insert(trials_[number].trial);
+  trials_.finish(number);
+}
+
+// The trial has a checkpoint of its own now, or needs none.
+void CurveLedger::release_origin(std::size_t number) {
+  const TrialId origin = trials_.release_origin(number);
+  if (origin != Curve::kNoTrial) unneeded_.insert(origin);
+}
+
+std::vector<Decision> CurveLedger::report(const Report& report) {
+  std::vector<Decision> decisions = judge(report);
+  for (const TrialId trial : std::exchange(unneeded_, {})) {
+    decisions.push_back({trial, Action::drop_checkpoint, "no trial will go on from it"});
+  }
+  return decisions;
+}
+
+std::vector<Decision> CurveLedger::judge(const Report& report) {
+  const auto number = trials_.find(report.trial);
+  const auto resource = resource_of(report, rule_.attribute);
+  const auto metric =
+      std::ranges::find(report.metrics, rule_.objective.metric, &Metrics::value_type::first);
+  if (!number || !resource || metric == report.metrics.end()) return {};
+  const Curve& curve = trials_[*number];
+  if (!curve.lives()) return {};
+  // A trial that goes on from an older checkpoint, or begins again, passes levels that are known.
+  trials_.reach(*number, *resource);
+  const double value = metric->second;
+  if (!std::isfinite(value)) {
+    fail_at_next(*number);
+    finish(*number, Checkpoint::dropped);
+    return {{report.trial, Action::stop,
+             fmt::format("its result at {:.6g} is not a finite number", *resource)}};
+  }
+  if (const std::size_t count = levels_within(*resource); count > 0) {
+    model_.observe(*number, count - 1, rule_.objective.maximize ? -value : value);
+  }
+  if (*resource >= levels().back()) {
+    finish(*number, Checkpoint::kept);
+    return {{report.trial, Action::stop, fmt::format("trained in full: {:.6g}", *resource), true}};
+  }
+  if (*resource < levels()[curve.until]) return {};
+  // A trial that could not be paused runs on, and is asked again at each level.
+  release_origin(*number);
+  trials_.pause(*number, level_after(*resource));
+  std::vector<Decision> decisions = give_up();
+  if (curve.waits()) {
+    decisions.insert(
+        decisions.begin(),
+        {report.trial, Action::pause,
+         fmt::format("{:.6g} at {:.6g} of {:.6g}: waits while another trial may be worth more",
+                     value, *resource, levels().back())});
+  }
+  return decisions;
+}
+
+// Stops the waiting trials that promise least once there are too many.
+std::vector<Decision> CurveLedger::give_up() {
+  std::vector<Decision> decisions;
+  if (trials_.waiting().size() <= 2 * kMostWaiting) return decisions;
+  std::vector<std::pair<double, std::size_t>> waiting;
+  for (const std::size_t number : trials_.waiting()) {
+    waiting.emplace_back(model_.rough_end(number).value_or(HUGE_VAL), number);
+  }
+  std::ranges::sort(waiting);
+  for (const auto& [end, number] : std::span(waiting).subspan(kMostWaiting)) {
+    const Curve& curve = trials_[number];
+    if (curve.state == Curve::State::paused) {
+      decisions.push_back(
+          {curve.trial, Action::stop,
+           fmt::format("after {:.6g} of {:.6g} it promises less than {} trials that wait",
+                       curve.reached, levels().back(), kMostWaiting)});
+    }
+    finish(number, Checkpoint::dropped);
+  }
+  return decisions;
+}
+
+json CurveLedger::save() const {
+  return {{"model", model_.save()},
+          {"trials", trials_.save()},
+          {"unneeded", unneeded_},
+          {"proposed", proposed_},
+          {"begun", begun_}};
+}
+
+Result<void> CurveLedger::load(const Space& space, const json& state) {
+  const auto count_at = [&](std::string_view key) -> Result<std::size_t> {
+    const auto count = TRY(integer_at(state, key));
+    if (count < 0) return fail("saved state: " + std::string(key) + " is negative");
+    return static_cast<std::size_t>(count);
+  };
+  CurveLedger loaded(rule_, space);
+  loaded.trials_ = TRY(CurveTrials::load(space, TRY(object_at(state, "trials")), levels().size()));
+  std::vector<std::vector<double>> rows;
+  for (std::size_t i = 0; i < loaded.trials_.size(); ++i) {
+    rows.push_back(features_.encode(loaded.trials_[i].point));
+  }
+  TRY(loaded.model_.load(TRY(object_at(state, "model")), rows));
+  for (const std::size_t number : loaded.trials_.waiting()) {
+    const bool can_wait = loaded.trials_[number].reached < levels().back();
+    if (!can_wait || !loaded.model_.rough_end(number)) {
+      return fail("saved state: a trial waits that cannot go on");
+    }
+  }
+  loaded.unneeded_ = TRY(trials_at(state, "unneeded"));
+  loaded.proposed_ = TRY(count_at("proposed"));
+  loaded.begun_ = TRY(count_at("begun"));
+  *this = std::move(loaded);
+  return {};
+}
+
+}  // namespace attune
