@@ -94,7 +94,7 @@ TEST_CASE("MedianStoppingRule: other directions, metrics and times") {
   CHECK(rule.metrics(7, {{"seconds", 10.5}}).action == Action::keep_going);
 }
 
-TEST_CASE("MedianStoppingRule: results count whatever the end; in 2018 those of completed trials") {
+TEST_CASE("MedianStoppingRule: results count whatever the end, in 2018 those of completed trials") {
   const End end = GENERATE(End::completed, End::failed, End::stopped, End::diverged);
   const bool old = GENERATE(false, true);
   AssessorFeed rule = feed({{"rule", old ? "ray_2018" : "ray"}, {"grace_period", 0}});

@@ -106,7 +106,7 @@ TEST_CASE("MSR: it is the rule computed from scratch") {
   CHECK(stops > 100);
 }
 
-TEST_CASE("MSR: several reports at once are judged in order; results count whatever the end") {
+TEST_CASE("MSR: several reports at once are judged in order, and results count whatever the end") {
   AssessorFeed rule = feed({{"grace_population", 3}});
   rule.run(0, {0, 0}, End::failed);
   rule.run(1, {0, 0}, End::stopped);

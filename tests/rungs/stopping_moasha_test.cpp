@@ -125,7 +125,7 @@ TEST_CASE("MOASHA: the best result of all is not stopped, though Syne Tune stops
   CHECK(theirs.stops({1, 1}));
 }
 
-TEST_CASE("MOASHA: a trade-off that nobody beats goes on; what is beaten does not") {
+TEST_CASE("MOASHA: a trade-off that nobody beats goes on, and what is beaten does not") {
   Small world({{"loss"}, {"accuracy", true}});
   CHECK_FALSE(world.stops({1, 0.5}));
   CHECK_FALSE(world.stops({0.5, 0.2}));

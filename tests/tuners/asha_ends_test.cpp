@@ -181,7 +181,7 @@ TEST_CASE("ASHA: a report beyond the milestone is one at the milestone") {
   CHECK(world.report(0, 16, 0) == "-");
 }
 
-TEST_CASE("ASHA: reports that it cannot place do not count; NaN at a rung stops the trial") {
+TEST_CASE("ASHA: reports that it cannot place do not count, and NaN at a rung stops the trial") {
   PromotionWorld world = small();
   for (TrialId trial = 0; trial < 2; ++trial) world.ask(trial);
   const auto ignored = [&](const Metrics& metrics) {

@@ -162,7 +162,7 @@ TEST_CASE("ASHA: a new space forgets rungs and trials") {
   CHECK(world.ask(10) == "new to 1");
 }
 
-TEST_CASE("ASHA: adopted trials take part; a full result of theirs is complete") {
+TEST_CASE("ASHA: adopted trials take part, and a full result of theirs is complete") {
   PromotionWorld world = small();
   for (TrialId trial = 0; trial < 3; ++trial) world.tuner->adopt(trial, {{0.1, 0.1}});
   world.tell(2, End::completed, -9);  // without a budget
