@@ -258,12 +258,8 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
   }
   proposals_.wait(!busy, clock_.now());
   if (!busy && !proposals_.open() && proposals_.is_exhausted() && table_.paused() > 0) {
-    const bool limited = options_.max_trials && tally_.added() >= *options_.max_trials;
-    if (limited) return Step::waiting;  // check_over() ends it
-    return fail(fmt::format(
-        "there are {} paused trials, no pending ones, and the tuner neither goes on with one nor "
-        "has more: nothing can ever run",
-        table_.paused()));
+    stop_experiment({ExperimentEnd::Kind::completed,
+                     "the tuner has no more configurations, and goes on with no paused trial"});
   }
   return Step::waiting;
 }

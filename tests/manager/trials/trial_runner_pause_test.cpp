@@ -166,12 +166,27 @@ TEST_CASE("runner: paused trials that nobody goes on with") {
   w.exhausted();
   CHECK(w.decider.calls.back() == "close");
   w.closed();
-  if (w.runner.options().max_trials) {  // an end like any other: they have lost
-    CHECK(w.notes.all["t0000"].status == TrialStatus::early_stopped);
-  } else {
-    CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::failed);
-    CHECK_THAT(w.notes.outcome->reason, Contains("1 paused trials"));
-  }
+  // An end like any other: they have lost.
+  CHECK(w.notes.all["t0000"].status == TrialStatus::early_stopped);
+  const bool limited = w.runner.options().max_trials.has_value();
+  CHECK_THAT(w.notes.outcome->reason,
+             Contains(limited ? "maxTrialNumber is reached" : "goes on with no paused trial"));
+}
+
+TEST_CASE("runner: an experiment of which only paused trials are left is completed") {
+  World w(World::limits(1, std::nullopt));
+  w.ready();
+  w.propose();
+  w.report("t0000", 0.5);
+  w.end("t0000");
+  w.propose();
+  w.decider.listener->on_pause("t0001", "");
+  w.end("t0001", Ending::paused);
+  w.pump();
+  w.exhausted();
+  w.closed();
+  CHECK(w.notes.all["t0001"].status == TrialStatus::early_stopped);
+  CHECK(w.notes.outcome->kind == ExperimentEnd::Kind::completed);
 }
 
 // A trial that an assessor has paused goes on when there is nothing new.
