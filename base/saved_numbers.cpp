@@ -85,6 +85,12 @@ Result<std::int64_t> integer_at(const json& object, std::string_view key) {
   return value.get<std::int64_t>();
 }
 
+Result<bool> boolean_at(const json& object, std::string_view key) {
+  const json& value = *TRY(find(object, key));
+  if (!value.is_boolean()) return wrong(key, "true or false", value);
+  return value.get<bool>();
+}
+
 Result<double> number_at(const json& object, std::string_view key) {
   const json& value = *TRY(find(object, key));
   if (!value.is_number()) return wrong(key, "a number", value);

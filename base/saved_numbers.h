@@ -33,6 +33,7 @@ Result<json> array_at(const json& object, std::string_view key);
 Result<json> object_at(const json& object, std::string_view key);
 Result<std::int64_t> integer_at(const json& object, std::string_view key);
 Result<double> number_at(const json& object, std::string_view key);
+Result<bool> boolean_at(const json& object, std::string_view key);
 // An array of trial ids; one that is listed twice counts once.
 Result<std::set<TrialId>> trials_at(const json& object, std::string_view key);
 

@@ -112,6 +112,7 @@ void Dispatcher::route(const CheckpointSaved& c) {
   } else {
     log_.warning("no checkpoint of {} could be saved", trial_name(*trial));
   }
+  if (options_.wants_reports) to_tuner(CheckpointAnswered{*trial, !c.checkpoint.empty()});
   for (Offer& offer : jobs_.checkpoints().released(*trial)) {
     // The trial saved nothing, so the offer starts from scratch: asking again would bring the same
     // answer.

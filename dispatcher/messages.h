@@ -52,6 +52,10 @@ struct TrialsPaused {
   bool failed = false;   // they could not be paused: they run on
   bool decided = false;  // the tuner or the assessor had decided the pause
 };
+struct CheckpointAnswered {  // the manager has answered Action::checkpoint
+  TrialId trial = 0;
+  bool saved = false;
+};
 struct ImportResults {
   std::vector<Session::Imported> records;
 };
@@ -74,9 +78,9 @@ struct SaveState {
 struct Barrier {
   std::uint64_t number = 0;  // the worker answers Passed once everything before it is handled
 };
-using TuneMessage =
-    std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult, TrialsEnded,
-                 TrialsPaused, ImportResults, AdoptTrial, ReviveTrial, Refuse, SaveState, Barrier>;
+using TuneMessage = std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult,
+                                 TrialsEnded, TrialsPaused, CheckpointAnswered, ImportResults,
+                                 AdoptTrial, ReviveTrial, Refuse, SaveState, Barrier>;
 
 // ---- io -> assess worker (the assessor queue)
 

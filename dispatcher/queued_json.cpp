@@ -8,12 +8,6 @@
 namespace attune {
 namespace {
 
-Result<bool> flag_at(const json& state, const char* name) {
-  const json value = TRY(value_at(state, name));
-  if (!value.is_boolean()) return fail(std::string("saved state: ") + name + " is no truth value");
-  return value.get<bool>();
-}
-
 Result<std::vector<TrialId>> trials_at(const json& state) {
   std::vector<TrialId> trials;
   for (const json& trial : TRY(array_at(state, "trials"))) {
@@ -44,7 +38,7 @@ Result<Session::Imported> load_imported(const json& state) {
   Session::Imported record;
   record.parameters = TRY(json_at(state, "parameters"));
   record.value = TRY(json_at(state, "value"));
-  record.has_job = TRY(flag_at(state, "has_job"));
+  record.has_job = TRY(boolean_at(state, "has_job"));
   record.index = static_cast<std::size_t>(TRY(integer_at(state, "index")));
   if (state.contains("trial")) record.trial = TRY(integer_at(state, "trial"));
   return record;
@@ -81,6 +75,9 @@ struct QueuedSaver {
     json state = {{kMessageKind, "paused"}, {"trials", m.trials}, {"failed", m.failed}};
     if (m.decided) state["decided"] = true;
     return state;
+  }
+  json operator()(const CheckpointAnswered& m) const {
+    return {{kMessageKind, "checkpoint"}, {"trial", m.trial}, {"saved", m.saved}};
   }
   json operator()(const ImportResults& m) const {
     json records = json::array();
@@ -143,8 +140,8 @@ Result<AdoptTrial> load_adopt(const json& state) {
   AdoptTrial m;
   m.trial = TRY(integer_at(state, "trial"));
   m.parameters = TRY(json_at(state, "parameters"));
-  m.paused = TRY(flag_at(state, "paused"));
-  m.unknown = TRY(flag_at(state, "unknown"));
+  m.paused = TRY(boolean_at(state, "paused"));
+  m.unknown = TRY(boolean_at(state, "unknown"));
   return m;
 }
 
@@ -169,7 +166,7 @@ Result<std::optional<Message>> load_shared(const std::string& kind, const json& 
     TrialsEnded m;
     m.trials = TRY(trials_at(state));
     m.end = TRY(end_at(state));
-    if (state.contains("declined")) m.declined = TRY(flag_at(state, "declined"));
+    if (state.contains("declined")) m.declined = TRY(boolean_at(state, "declined"));
     return Message(std::move(m));
   }
   if (kind == "barrier") {
@@ -196,7 +193,7 @@ Result<TuneMessage> load_queued(const json& state, std::size_t most_asked) {
   if (kind == "space") {
     SetSpace m;
     m.search_space = TRY(json_at(state, "space"));
-    m.initial = TRY(flag_at(state, "initial"));
+    m.initial = TRY(boolean_at(state, "initial"));
     return m;
   }
   if (kind == "ask") return TRY(load_ask(state, most_asked));
@@ -210,8 +207,14 @@ Result<TuneMessage> load_queued(const json& state, std::size_t most_asked) {
   if (kind == "paused") {
     TrialsPaused m;
     m.trials = TRY(trials_at(state));
-    m.failed = TRY(flag_at(state, "failed"));
-    if (state.contains("decided")) m.decided = TRY(flag_at(state, "decided"));
+    m.failed = TRY(boolean_at(state, "failed"));
+    if (state.contains("decided")) m.decided = TRY(boolean_at(state, "decided"));
+    return m;
+  }
+  if (kind == "checkpoint") {
+    CheckpointAnswered m;
+    m.trial = TRY(integer_at(state, "trial"));
+    m.saved = TRY(boolean_at(state, "saved"));
     return m;
   }
   if (kind == "import") return TRY(load_import(state));

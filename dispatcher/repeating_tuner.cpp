@@ -62,6 +62,7 @@ class RepeatingTuner final : public Tuner {
   std::vector<Decision> on_report(const Report& report) override {
     return tuner_->on_report(report);
   }
+  void on_checkpoint(TrialId id, bool saved) override { tuner_->on_checkpoint(id, saved); }
   void skip_ahead() override { tuner_->skip_ahead(); }
 
   json save() const override {

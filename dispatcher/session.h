@@ -86,6 +86,9 @@ class Session {
   // The manager could not pause the trial, which runs on.
   Replies pause_failed(TrialId trial);
 
+  // The manager has saved a checkpoint of the trial, for which a decision asked, or could not.
+  void checkpoint_answered(TrialId trial, bool saved) { tuner_->on_checkpoint(trial, saved); }
+
   // The trial is over. If it had no final result, the tuner is told of an end without a loss. For a
   // trial that completed this waits until the second request after the end, or until the tuner
   // waits and no other trial runs, because a manager may send the result after the end. A result

@@ -119,6 +119,11 @@ WorkerMessages TuneWorker::on(TrialsPaused& m) {
   return address(std::move(all));
 }
 
+WorkerMessages TuneWorker::on(CheckpointAnswered& m) {
+  session_.checkpoint_answered(m.trial, m.saved);
+  return {};
+}
+
 WorkerMessages TuneWorker::on(ImportResults& m) { return address(session_.import(m.records)); }
 
 WorkerMessages TuneWorker::on(AdoptTrial& m) {

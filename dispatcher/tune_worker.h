@@ -33,6 +33,7 @@ class TuneWorker {
   WorkerMessages on(IntermediateResult& m);
   WorkerMessages on(TrialsEnded& m);
   WorkerMessages on(TrialsPaused& m);
+  WorkerMessages on(CheckpointAnswered& m);
   WorkerMessages on(ImportResults& m);
   WorkerMessages on(AdoptTrial& m);
   WorkerMessages on(ReviveTrial& m);

@@ -115,6 +115,11 @@ class Tuner {
   // is paused or stopped counts as running until it ends; the dispatcher does not announce a pause.
   virtual std::vector<Decision> on_report(const Report&) { return {}; }
 
+  // The manager has answered a decision Action::checkpoint of this tuner or of the dispatcher, only
+  // if the tuner wants reports. `saved`: there is a checkpoint of the trial now. The trial may have
+  // ended meanwhile.
+  virtual void on_checkpoint(TrialId, bool /*saved*/) {}
+
   // save() returns everything that shapes later answers, the random generator included. load()
   // follows set_space() with the same space; after it, the answers are those that the saved tuner
   // would give. An error of load() leaves the tuner as it was.

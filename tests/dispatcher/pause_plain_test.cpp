@@ -183,4 +183,17 @@ TEST_CASE("a manager that pauses but does not save: nothing speaks of checkpoint
   CHECK(f.said() == "PA A, TR 2 resume A, TR 3");
 }
 
+TEST_CASE("a tuner that wants reports hears whether a checkpoint was saved") {
+  DispatcherOptions options = capable();
+  options.wants_reports = GENERATE(true, false);
+  PausingWorld f(options);
+  f.decide(0, Action::checkpoint);
+  f.saved("A", "c1");
+  f.saved("nobody", "c2");
+  f.decide(1, Action::checkpoint);
+  f.saved("B", "");
+  CHECK(f.tuner->checkpoints ==
+        (options.wants_reports ? Lines{"0 saved", "1 not saved"} : Lines{}));
+}
+
 }  // namespace attune::pause_plain_test

@@ -36,6 +36,8 @@ TEST_CASE("queued messages: every kind comes back as it was") {
   const auto paused = reload<TuneMessage>(TrialsPaused{{5}, true});
   CHECK((paused.trials == std::vector<TrialId>{5} && paused.failed && !paused.decided));
   CHECK(reload<TuneMessage>(TrialsPaused{{5}, false, true}).decided);
+  const auto answered = reload<TuneMessage>(CheckpointAnswered{6, true});
+  CHECK((answered.trial == 6 && answered.saved));
   ImportResults import;
   import.records.push_back({.parameters = odd, .value = 0.5, .index = 3});
   import.records.push_back({.parameters = {}, .value = "x", .trial = 9, .has_job = true});

@@ -143,7 +143,11 @@ TEST_CASE("when exhausted: what a tuner says of reports and budgets is asked of 
   const auto judging = make_repeating(std::make_unique<Judging>());
   CHECK(judging->wants_reports());
   CHECK(judging->pauses_at_budget());
-  const auto other = make_repeating(std::make_unique<ScriptedTuner>());
+  auto scripted = std::make_unique<ScriptedTuner>();
+  const ScriptedTuner& asked = *scripted;
+  const auto other = make_repeating(std::move(scripted));
+  other->on_checkpoint(3, true);
+  CHECK(asked.checkpoints == std::vector<std::string>{"3 saved"});
   CHECK_FALSE(other->wants_reports());
   CHECK_FALSE(other->pauses_at_budget());
 }

@@ -15,10 +15,11 @@ class ScriptedTuner : public Tuner {
   // "propose", "not yet", "exhausted", "resume 3" (with a budget of 9), "from 3" (starts from its
   // checkpoint), "resume 3 from 4"; empty: propose
   std::deque<std::string> script;
-  int proposals = 1'000'000;        // after so many, exhausted
-  double next = 0.5;                // the value of every parameter
-  std::vector<Decision> decisions;  // answers on_report, once
-  std::vector<std::string> told;    // "3 completed 0.5 default=0.5 time=3"
+  int proposals = 1'000'000;             // after so many, exhausted
+  double next = 0.5;                     // the value of every parameter
+  std::vector<Decision> decisions;       // answers on_report, once
+  std::vector<std::string> told;         // "3 completed 0.5 default=0.5 time=3"
+  std::vector<std::string> checkpoints;  // "3 saved"
   std::vector<TrialId> adopted, withdrawn;
   std::size_t largest_ask = 0;
 
@@ -64,6 +65,9 @@ class ScriptedTuner : public Tuner {
   }
   void adopt(TrialId trial, const Point&) override { adopted.push_back(trial); }
   std::vector<Decision> on_report(const Report&) override { return std::exchange(decisions, {}); }
+  void on_checkpoint(TrialId trial, bool saved) override {
+    checkpoints.push_back(fmt::format("{} {}", trial, saved ? "saved" : "not saved"));
+  }
   json save() const override { return nullptr; }
   Result<void> load(const json&) override { return {}; }
 
