@@ -15,117 +15,43 @@
 //
 // What measurements decided (docs/early-stopping.md): the power of the cost, the share of turns of
 // the best trial, the size of the initial design.
+#include "tuners/parts/freeze_thaw.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "base/saved_numbers.h"
-#include "rungs/levels.h"
 #include "rungs/resource.h"
-#include "space/dedup.h"
 #include "space/sample.h"
-#include "tuners/parts/curve_choice.h"
-#include "tuners/parts/curve_ledger.h"
 #include "tuners/registry.h"
 
 namespace attune {
-namespace freeze_thaw_tuner {
 namespace {
 
 // In so many turns the trial that is expected to end best goes on, whatever its gain: full
 // trainings teach the model what early results mean, and they are what the user wants.
 constexpr double kTurnsOfBest = 0.3;
-// The initial design costs this share of a full training at most, but has a trial for each
-// dimension and one more.
+// The initial design costs this share of a full training at most. But it has at least one trial for
+// each dimension and one more, and at most four times as many. Where nobody knows what a full
+// training costs, it has twice as many.
 constexpr double kDesignCost = 0.6;
+constexpr std::size_t kLargestDesign = 4, kUnknownDesign = 2;
 // Trials whose ends are predicted for a decision, and those whose gain is computed.
 constexpr std::size_t kMostPredicted = 300, kMostOptions = 40;
 // The best trials, around which a new configuration is looked for.
 constexpr std::size_t kMostNear = 10;
 // Levels at which a new trial may pause for the first time.
 constexpr std::size_t kFirstLevels = 2;
+constexpr double kLeastCost = 0.1;  // of the first level
 
-// Small factors give some levels twice, once rounded.
-std::vector<double> levels_of(std::int64_t most, double factor) {
-  std::vector<double> levels;
-  for (const auto level : syne_levels(1, factor, most)) {
-    levels.push_back(static_cast<double>(level));
-  }
-  levels.push_back(static_cast<double>(most));
-  const auto [first, end] = std::ranges::unique(levels);
-  levels.erase(first, end);
-  return levels;
-}
-
-class FreezeThaw final : public Tuner {
- public:
-  FreezeThaw(CurveLedger::Rule rule, std::optional<int> most_trials, Rng rng)
-      : most_trials_(most_trials), rng_(rng), ledger_(std::move(rule), space_) {}
-
-  Result<void> set_space(const Space& space) override {
-    space_ = space;
-    dedup_ = Deduplicator(space, Deduplicator::Remember::always);
-    ledger_ = CurveLedger(ledger_.rule(), space, ledger_.begun());
-    all_tried_ = exhausted_ = false;
-    return {};
-  }
-
-  bool wants_reports() const override { return true; }
-  bool pauses_at_budget() const override { return true; }
-
-  std::vector<Answer> ask(std::span<const TrialId> ids) override {
-    return ask_each(ids, [this](TrialId id) { return answer(id); });
-  }
-  void withdraw(TrialId id) override { ledger_.withdraw(id); }
-  void adopt(TrialId id, const Point& point) override {
-    dedup_.add(point);
-    ledger_.adopt(id, point);
-  }
-  void tell(std::span<const Outcome> outcomes) override {
-    for (const Outcome& outcome : outcomes) {
-      if (outcome.usable()) dedup_.add(outcome.point);
-      ledger_.tell(outcome);
-    }
-  }
-  std::vector<Decision> on_report(const Report& report) override { return ledger_.report(report); }
-
-  void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
-  json save() const override;
-  Result<void> load(const json& state) override;
-
- private:
-  const CurveModel& model() const { return ledger_.model(); }
-  const CurveTrials& trials() const { return ledger_.trials(); }
-  std::size_t design_size() const;
-  bool all_begun() const {
-    return most_trials_ && ledger_.begun() >= static_cast<std::size_t>(*most_trials_);
-  }
-  bool may_begin() const { return !all_tried_ && !all_begun(); }
-  bool can_go_on(std::size_t number) const;
-
-  Answer answer(TrialId id);
-  std::optional<Proposal> start(TrialId id, const Point& point, std::size_t until);
-  Answer wait();
-  void await_running();
-  CurveEnds expected_ends() const;
-  bool is_settled(const CurveEnds& ends) const;
-  std::optional<Point> new_point(const CurveEnds& ends);
-  std::vector<CurveOption> options_of(const CurveEnds& ends) const;
-
-  std::optional<int> most_trials_;  // of the experiment
-  Rng rng_;
-  Space space_;
-  Deduplicator dedup_{Space{}};
-  CurveLedger ledger_;
-  bool all_tried_ = false;  // no point of the space is left
-  bool exhausted_ = false;  // so it was answered
-};
+}  // namespace
 
 std::size_t FreezeThaw::design_size() const {
-  const auto& levels = ledger_.levels();
   const std::size_t least = ledger_.features().size() + 1;
-  const auto affordable = static_cast<std::size_t>(kDesignCost * levels.back() / levels.front());
-  return std::clamp(affordable, least, 4 * least);
+  if (ledger_.levels().learns()) return kUnknownDesign * least;
+  const auto affordable = static_cast<std::size_t>(kDesignCost * ledger_.levels().end());
+  return std::clamp(affordable, least, kLargestDesign * least);
 }
 
 // Another trial that starts from a checkpoint is one more for the manager.
@@ -155,7 +81,8 @@ void FreezeThaw::await_running() {
   if (running.size() > kMostOptions) next = std::prev(running.end(), kMostOptions);
   std::vector<CurveModel::Awaited> awaited;
   for (; next != running.end(); ++next) {
-    awaited.push_back({model().row(*next), trials()[*next].until});
+    const std::size_t until = std::min(trials()[*next].until, ledger_.levels().last());
+    awaited.push_back({model().row(*next), until});
   }
   ledger_.model().await(awaited);
 }
@@ -178,7 +105,7 @@ CurveEnds FreezeThaw::expected_ends() const {
 // Whether the best has been trained in full. Those that have failed, or were stopped, do not count.
 bool FreezeThaw::is_settled(const CurveEnds& ends) const {
   for (const auto& [end, number] : ends) {
-    if (std::isfinite(model().loss(number, ledger_.last()))) return true;
+    if (std::isfinite(model().loss(number, ledger_.levels().last()))) return true;
     if (trials()[number].state == Curve::State::running || can_go_on(number)) return false;
   }
   return true;
@@ -204,8 +131,10 @@ std::vector<CurveOption> FreezeThaw::options_of(const CurveEnds& ends) const {
     if (options.size() == kMostOptions) break;
     if (!can_go_on(number)) continue;
     const double reached = trials()[number].reached;
-    const std::size_t until = ledger_.level_after(reached);
-    options.push_back({number, model().row(number), until, ledger_.levels()[until] - reached});
+    const std::size_t until = ledger_.levels().after(reached);
+    // Where the end was learnt, a trial that has got there may still wait.
+    const double cost = std::max(ledger_.levels().all()[until] - reached, kLeastCost);
+    options.push_back({number, model().row(number), until, cost});
   }
   return options;
 }
@@ -213,11 +142,11 @@ std::vector<CurveOption> FreezeThaw::options_of(const CurveEnds& ends) const {
 Answer FreezeThaw::answer(TrialId id) {
   withdraw(id);  // the dispatcher did not carry out what the id was for, if it was for a trial
   if (exhausted_) return Exhausted{};
-  const auto& levels = ledger_.levels();
+  const auto& levels = ledger_.levels().all();
   const bool no_dimensions = ledger_.features().size() == 0;
   const bool designs = ledger_.proposed() < design_size() || model().usable() == 0 || no_dimensions;
   if (designs && may_begin()) {
-    const auto first = start(id, sample(space_, rng_), no_dimensions ? ledger_.last() : 0);
+    const auto first = start(id, sample(space_, rng_), no_dimensions ? Curve::kToItsEnd : 0);
     if (first) return *first;
   }
   if (model().usable() == 0 || (!may_begin() && trials().waiting().empty())) return wait();
@@ -259,27 +188,26 @@ json FreezeThaw::save() const {
 }
 
 Result<void> FreezeThaw::load(const json& state) {
-  const auto flag_at = [&](std::string_view key) -> Result<bool> {
-    const json flag = TRY(value_at(state, key));
-    if (!flag.is_boolean()) return fail("saved state: " + std::string(key) + " must be a flag");
-    return flag.get<bool>();
-  };
   const Rng rng = TRY(rng_from_json(TRY(array_at(state, "rng"))));
-  FreezeThaw loaded(ledger_.rule(), most_trials_, rng);
+  FreezeThaw loaded(ledger_.renewed(space_), most_trials_, rng);
   TRY(loaded.set_space(space_));
   TRY(loaded.dedup_.load(TRY(object_at(state, "seen"))));
   TRY(loaded.ledger_.load(space_, TRY(object_at(state, "ledger"))));
-  loaded.all_tried_ = TRY(flag_at("all_tried"));
-  loaded.exhausted_ = TRY(flag_at("exhausted"));
+  loaded.all_tried_ = TRY(boolean_at(state, "all_tried"));
+  loaded.exhausted_ = TRY(boolean_at(state, "exhausted"));
   *this = std::move(loaded);
   return {};
 }
 
+namespace freeze_thaw_tuner {
+namespace {
+
 Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
-  CurveLedger::Rule rule{.attribute = args["resource_attr"],
-                         .objective = context.objectives.at(0),
-                         .levels = levels_of(args["max_t"], args["reduction_factor"])};
-  return std::make_unique<FreezeThaw>(std::move(rule), context.max_trials, rng);
+  CurveLedger::Rule rule{.attribute = args["resource_attr"], .objective = context.objectives.at(0)};
+  const CurveLevels levels(args["max_t"].get<std::int64_t>(),
+                           args["reduction_factor"].get<double>());
+  return std::make_unique<FreezeThaw>(CurveLedger(std::move(rule), levels, {}), context.max_trials,
+                                      rng);
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TEST_CASE("FreezeThaw: damaged states are errors or states with which it goes on
       {json::json_pointer("/ledger/trials/reached"), -1},
       {json::json_pointer("/ledger/trials/reached"), HUGE_VAL},
       {json::json_pointer("/ledger/trials/reached"), NAN},
-      {json::json_pointer("/ledger/trials/until"), 3},
+      {json::json_pointer("/ledger/trials/until"), -1},
       {json::json_pointer("/ledger/model/losses"), -HUGE_VAL},
       {json::json_pointer("/ledger/model/losses"), 1e200},
       {json::json_pointer("/ledger/model/numbers"), 1000},

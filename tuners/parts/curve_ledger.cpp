@@ -11,8 +11,19 @@
 
 namespace attune {
 
-CurveLedger::CurveLedger(Rule rule, const Space& space, std::size_t begun)
-    : rule_(std::move(rule)), features_(space), model_(features_, rule_.levels), begun_(begun) {}
+CurveLedger::CurveLedger(Rule rule, CurveLevels levels, const Space& space, Begin begin)
+    : rule_(std::move(rule)),
+      levels_(std::move(levels)),
+      features_(space),
+      model_(features_, levels_.all()),
+      pauses_(begin == Begin::pausing) {}
+
+CurveLedger CurveLedger::renewed(const Space& space) const {
+  CurveLedger ledger(rule_, levels_, space);
+  ledger.begun_ = begun_;
+  ledger.pauses_ = pauses_;
+  return ledger;
+}
 
 std::size_t CurveLedger::add(const Point& point, TrialId trial, std::size_t until,
                              Curve::State state) {
@@ -20,27 +31,37 @@ std::size_t CurveLedger::add(const Point& point, TrialId trial, std::size_t unti
   return trials_.add({.point = point, .trial = trial, .state = state, .until = until});
 }
 
-// How many levels a resource reaches.
-std::size_t CurveLedger::levels_within(double resource) const {
-  const auto above = std::ranges::upper_bound(levels(), resource);
-  return static_cast<std::size_t>(above - levels().begin());
+// Where nobody knows what a full training is, a trial's own end is what must be learnt.
+std::optional<double> CurveLedger::budget_of(std::size_t until) const {
+  if (levels_.learns()) return std::nullopt;
+  return until <= levels_.last() ? levels_.all()[until] : levels_.end();
 }
 
-std::size_t CurveLedger::level_after(double resource) const {
-  return std::min(levels_within(resource), last());
+// The resource at which the trial is to be paused.
+double CurveLedger::pause_of(const Curve& curve) const {
+  return pauses_ && curve.until < levels_.last() ? levels_.all()[curve.until] : HUGE_VAL;
+}
+
+void CurveLedger::change_levels(std::optional<std::size_t> kept) {
+  if (kept) model_ = model_.with_levels(levels_.all(), *kept);
+}
+
+void CurveLedger::begin_pauses(TrialId probed) {
+  pauses_ = true;
+  unneeded_.insert(probed);
 }
 
 Proposal CurveLedger::start(TrialId id, const Point& point, std::size_t until) {
   add(point, id, until);
   ++proposed_;
   ++begun_;
-  return {.point = point, .budget = levels()[until]};
+  return {.point = point, .budget = budget_of(until)};
 }
 
 Proposal CurveLedger::go_on(TrialId id, std::size_t number) {
   const Curve& curve = trials_[number];
-  const std::size_t until = level_after(curve.reached);
-  Proposal proposal{.point = curve.point, .budget = levels()[until]};
+  const std::size_t until = levels_.after(curve.reached);
+  Proposal proposal{.point = curve.point, .budget = budget_of(until)};
   if (curve.state == Curve::State::paused) {
     proposal.resume = curve.trial;
   } else {
@@ -71,34 +92,45 @@ void CurveLedger::tell(const Outcome& outcome) {
     if (outcome.end != End::stopped) fail_at_next(*number);
     return finish(*number, curve.waits() ? Checkpoint::dropped : Checkpoint::kept);
   }
+  if (levels_.learns()) return tell_learnt(*number, outcome);
   // It ended by itself. At its budget: it may go on in another trial. Elsewhere: this was all.
-  const double budget = outcome.budget.value_or(levels().back());
-  const auto found = std::ranges::find(levels(), budget);
-  const bool at_budget =
-      found != levels().end() && budget < levels().back() && curve.reached <= budget;
-  const std::size_t level = at_budget ? static_cast<std::size_t>(found - levels().begin()) : last();
+  const std::vector<double>& levels = levels_.all();
+  const double budget = outcome.budget.value_or(levels_.end());
+  const auto found = std::ranges::find(levels, budget);
+  const bool at_budget = found != levels.end() && budget < levels_.end() && curve.reached <= budget;
+  const std::size_t level =
+      at_budget ? static_cast<std::size_t>(found - levels.begin()) : levels_.last();
   model_.observe(*number, level, outcome.usable() ? *outcome.loss : NAN);
   if (!at_budget || !std::isfinite(model_.loss(*number, level))) {
     return finish(*number, Checkpoint::kept);
   }
   release_origin(*number);
-  trials_.end(*number, budget, level_after(budget));
+  trials_.end(*number, budget, levels_.after(budget));
+}
+
+// Where it ended by itself is the end of a full training.
+void CurveLedger::tell_learnt(std::size_t number, const Outcome& outcome) {
+  if (outcome.usable()) change_levels(levels_.end_at(trials_[number].reached));
+  model_.observe(number, levels_.last(), outcome.usable() ? *outcome.loss : NAN);
+  finish(number, Checkpoint::kept);
 }
 
 // A result from elsewhere, or of the search space before.
 void CurveLedger::learn(const Outcome& outcome) {
   if (!outcome.usable()) return;
-  const std::size_t count = levels_within(outcome.budget.value_or(levels().back()));
+  const std::size_t count = outcome.budget ? levels_.within(*outcome.budget) : levels_.last() + 1;
   if (count == 0) return;
-  const std::size_t number = add(outcome.point, Curve::kNoTrial, last(), Curve::State::over);
+  const std::size_t number =
+      add(outcome.point, Curve::kNoTrial, Curve::kToItsEnd, Curve::State::over);
   model_.observe(number, count - 1, *outcome.loss);
 }
 
 // It has failed on the way to the next level.
 void CurveLedger::fail_at_next(std::size_t number) {
-  const auto found = std::ranges::lower_bound(levels(), trials_[number].reached);
-  auto level = std::min(static_cast<std::size_t>(found - levels().begin()), last());
-  while (level < last() && !std::isnan(model_.loss(number, level))) ++level;
+  const std::vector<double>& levels = levels_.all();
+  const auto found = std::ranges::lower_bound(levels, trials_[number].reached);
+  auto level = std::min(static_cast<std::size_t>(found - levels.begin()), levels_.last());
+  while (level < levels_.last() && !std::isnan(model_.loss(number, level))) ++level;
   model_.observe(number, level, NAN);
 }
 
@@ -131,34 +163,45 @@ std::vector<Decision> CurveLedger::judge(const Report& report) {
   const Curve& curve = trials_[*number];
   if (!curve.lives()) return {};
   // A trial that goes on from an older checkpoint, or begins again, passes levels that are known.
+  if (levels_.learns() && *resource > CurveLevels::kMost) return {};
   trials_.reach(*number, *resource);
+  // It is where others have ended, so it shows whether this is the end.
+  const bool may_end = levels_.learns() && *resource >= levels_.end();
+  if (may_end && curve.state == Curve::State::running) trials_.run(*number, Curve::kToItsEnd);
+  change_levels(levels_.reach(*resource));
   const double value = metric->second;
   if (!std::isfinite(value)) {
+    if (!pauses_) return {};
     fail_at_next(*number);
     finish(*number, Checkpoint::dropped);
     return {{report.trial, Action::stop,
              fmt::format("its result at {:.6g} is not a finite number", *resource)}};
   }
-  if (const std::size_t count = levels_within(*resource); count > 0) {
-    model_.observe(*number, count - 1, rule_.objective.maximize ? -value : value);
-  }
-  if (*resource >= levels().back()) {
+  // The end that was learnt may not be that of all trials: each one ends by itself.
+  const std::size_t within = levels_.within(*resource);
+  const std::size_t count = levels_.learns() ? std::min(within, levels_.last()) : within;
+  if (count > 0) model_.observe(*number, count - 1, rule_.objective.maximize ? -value : value);
+  if (!levels_.learns() && *resource >= levels_.end()) {
     finish(*number, Checkpoint::kept);
     return {{report.trial, Action::stop, fmt::format("trained in full: {:.6g}", *resource), true}};
   }
-  if (*resource < levels()[curve.until]) return {};
+  if (*resource < pause_of(curve)) return {};
   // A trial that could not be paused runs on, and is asked again at each level.
   release_origin(*number);
-  trials_.pause(*number, level_after(*resource));
+  trials_.pause(*number, levels_.after(*resource));
   std::vector<Decision> decisions = give_up();
   if (curve.waits()) {
     decisions.insert(
         decisions.begin(),
         {report.trial, Action::pause,
-         fmt::format("{:.6g} at {:.6g} of {:.6g}: waits while another trial may be worth more",
-                     value, *resource, levels().back())});
+         fmt::format("{:.6g} at {:.6g} of {}: waits while another trial may be worth more", value,
+                     *resource, end_text())});
   }
   return decisions;
+}
+
+std::string CurveLedger::end_text() const {
+  return levels_.end() < HUGE_VAL ? fmt::format("{:.6g}", levels_.end()) : "an unknown end";
 }
 
 // Stops the waiting trials that promise least once there are too many.
@@ -175,8 +218,8 @@ std::vector<Decision> CurveLedger::give_up() {
     if (curve.state == Curve::State::paused) {
       decisions.push_back(
           {curve.trial, Action::stop,
-           fmt::format("after {:.6g} of {:.6g} it promises less than {} trials that wait",
-                       curve.reached, levels().back(), kMostWaiting)});
+           fmt::format("after {:.6g} of {} it promises less than {} trials that wait",
+                       curve.reached, end_text(), kMostWaiting)});
     }
     finish(number, Checkpoint::dropped);
   }
@@ -184,11 +227,16 @@ std::vector<Decision> CurveLedger::give_up() {
 }
 
 json CurveLedger::save() const {
-  return {{"model", model_.save()},
-          {"trials", trials_.save()},
-          {"unneeded", unneeded_},
-          {"proposed", proposed_},
-          {"begun", begun_}};
+  json state = {{"model", model_.save()},
+                {"trials", trials_.save()},
+                {"unneeded", unneeded_},
+                {"proposed", proposed_},
+                {"begun", begun_}};
+  if (levels_.learns()) {
+    state["levels"] = levels_.save();
+    state["pauses"] = pauses_;
+  }
+  return state;
 }
 
 Result<void> CurveLedger::load(const Space& space, const json& state) {
@@ -197,15 +245,18 @@ Result<void> CurveLedger::load(const Space& space, const json& state) {
     if (count < 0) return fail("saved state: " + std::string(key) + " is negative");
     return static_cast<std::size_t>(count);
   };
-  CurveLedger loaded(rule_, space);
-  loaded.trials_ = TRY(CurveTrials::load(space, TRY(object_at(state, "trials")), levels().size()));
+  CurveLevels levels = levels_;
+  if (levels.learns()) TRY(levels.load(TRY(object_at(state, "levels"))));
+  CurveLedger loaded(rule_, std::move(levels), space);
+  if (levels_.learns()) loaded.pauses_ = TRY(boolean_at(state, "pauses"));
+  loaded.trials_ = TRY(CurveTrials::load(space, TRY(object_at(state, "trials"))));
   std::vector<std::vector<double>> rows;
   for (std::size_t i = 0; i < loaded.trials_.size(); ++i) {
     rows.push_back(features_.encode(loaded.trials_[i].point));
   }
   TRY(loaded.model_.load(TRY(object_at(state, "model")), rows));
   for (const std::size_t number : loaded.trials_.waiting()) {
-    const bool can_wait = loaded.trials_[number].reached < levels().back();
+    const bool can_wait = levels_.learns() || loaded.trials_[number].reached < loaded.levels_.end();
     if (!can_wait || !loaded.model_.rough_end(number)) {
       return fail("saved state: a trial waits that cannot go on");
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "space/features.h"
+#include "tuners/parts/curve_levels.h"
 #include "tuners/parts/curve_model.h"
 #include "tuners/parts/curve_trials.h"
 #include "tuners/tuner.h"
@@ -27,16 +28,13 @@ class CurveLedger {
   struct Rule {
     std::string attribute;  // the metric that counts how far a trial is
     Objective objective;
-    std::vector<double> levels;  // resources, ascending; the last one is a full training
   };
-  // `begun`: trials that began before.
-  CurveLedger(Rule rule, const Space& space, std::size_t begun = 0);
+  enum class Begin { pausing, watching };  // watching: until begin_pauses()
+  CurveLedger(Rule rule, CurveLevels levels, const Space& space, Begin begin = Begin::pausing);
+  // For another search space: no trial, the same levels, and as many that began.
+  CurveLedger renewed(const Space& space) const;
 
-  const Rule& rule() const { return rule_; }
-  const std::vector<double>& levels() const { return rule_.levels; }
-  std::size_t last() const { return levels().size() - 1; }
-  // The first level above a resource; the last one if there is none.
-  std::size_t level_after(double resource) const;
+  const CurveLevels& levels() const { return levels_; }
   const Features& features() const { return features_; }
   const CurveTrials& trials() const { return trials_; }
   const CurveModel& model() const { return model_; }
@@ -44,11 +42,16 @@ class CurveLedger {
   std::size_t proposed() const { return proposed_; }  // new configurations
   std::size_t begun() const { return begun_; }        // trials that were proposed
 
+  // Whether trials are paused and stopped. If not, their losses are only noted.
+  bool pauses() const { return pauses_; }
+  // From now on they are. For this a checkpoint of `probed` was saved, which nothing else needs.
+  void begin_pauses(TrialId probed);
+
   Proposal start(TrialId id, const Point& point, std::size_t until);
   // The configuration, which must wait, goes on to its next level.
   Proposal go_on(TrialId id, std::size_t number);
   // Somebody else's trial runs: to its own end, but not beyond a full training.
-  void adopt(TrialId id, const Point& point) { add(point, id, last()); }
+  void adopt(TrialId id, const Point& point) { add(point, id, Curve::kToItsEnd); }
   // No such trial runs: its proposal was not carried out. It may be unknown.
   void withdraw(TrialId id);
   void tell(const Outcome& outcome);
@@ -63,20 +66,26 @@ class CurveLedger {
 
   std::size_t add(const Point& point, TrialId trial, std::size_t until,
                   Curve::State state = Curve::State::running);
-  std::size_t levels_within(double resource) const;
+  std::optional<double> budget_of(std::size_t until) const;
+  double pause_of(const Curve& curve) const;
+  void change_levels(std::optional<std::size_t> kept);
+  void tell_learnt(std::size_t number, const Outcome& outcome);
   void learn(const Outcome& outcome);
   void fail_at_next(std::size_t number);
   void finish(std::size_t number, Checkpoint checkpoint);
   void release_origin(std::size_t number);
   std::vector<Decision> judge(const Report& report);
   std::vector<Decision> give_up();
+  std::string end_text() const;
 
   Rule rule_;
+  CurveLevels levels_;
   Features features_;
   CurveModel model_;
   CurveTrials trials_;
   std::set<TrialId> unneeded_;  // their checkpoints are dropped with the next report
   std::size_t proposed_ = 0, begun_ = 0;
+  bool pauses_;
 };
 
 }  // namespace attune

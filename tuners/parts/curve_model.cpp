@@ -58,6 +58,20 @@ CurveModel::CurveModel(std::vector<std::size_t> categories, std::vector<double> 
       map_({}, positions_.size()),
       process_(categories_, kLeastNoise) {}
 
+CurveModel CurveModel::with_levels(std::span<const double> changed, std::size_t kept) const {
+  CurveModel model(categories_, positions_of(changed));
+  for (const std::vector<double>& row : rows_) model.add(row);
+  for (const Observation& one : seen_) {
+    const double loss = losses_[one.number][one.level];
+    if (one.level + 1 == levels()) {
+      model.observe(one.number, model.levels() - 1, loss);
+    } else if (kept > 0) {
+      model.observe(one.number, std::min(one.level, kept - 1), loss);
+    }
+  }
+  return model;
+}
+
 std::size_t CurveModel::add(std::span<const double> row) {
   rows_.emplace_back(row.begin(), row.end());
   losses_.emplace_back(levels(), kUnseen);

@@ -31,6 +31,11 @@ class CurveModel {
   // `levels`: resources, ascending, at least one, the last of them a full training.
   CurveModel(const Features& features, std::span<const double> levels);
 
+  // The same configurations with other levels. The losses at the first `kept` levels and at the
+  // last one stay. That of another level counts for the level below it, if the configuration has
+  // none there. Like a new model it is to be updated.
+  CurveModel with_levels(std::span<const double> levels, std::size_t kept) const;
+
   std::size_t levels() const { return positions_.size(); }
   std::size_t size() const { return rows_.size(); }  // configurations
 

@@ -86,7 +86,7 @@ json CurveTrials::save() const {
           {"reached", save_numbers(reached)}, {"until", save_numbers(until)}};
 }
 
-Result<CurveTrials> CurveTrials::load(const Space& space, const json& state, std::size_t levels) {
+Result<CurveTrials> CurveTrials::load(const Space& space, const json& state) {
   const auto damaged = [] { return fail("saved state: an impossible trial"); };
   const auto trials = TRY(numbers_at(state, "trials")), origins = TRY(numbers_at(state, "origins"));
   auto points = TRY(load_points(space, TRY(value_at(state, "points")), trials.size()));
@@ -101,7 +101,7 @@ Result<CurveTrials> CurveTrials::load(const Space& space, const json& state, std
   for (std::size_t i = 0; i < count; ++i) {
     constexpr auto kStates = static_cast<double>(Curve::State::over) + 1;
     if (!is_whole(trials[i]) || !is_whole(origins[i]) || !is_index(states[i], kStates) ||
-        !is_index(until[i], static_cast<double>(levels)) || !std::isfinite(reached[i]) ||
+        !is_index(until[i], double{Curve::kToItsEnd} + 1) || !std::isfinite(reached[i]) ||
         reached[i] < 0) {
       return damaged();
     }

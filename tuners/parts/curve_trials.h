@@ -20,13 +20,16 @@ struct Curve {
   // its training may go on in another trial, from its checkpoint.
   enum class State { running, paused, ended, over };
   static constexpr TrialId kNoTrial = kImportedTrial;
+  // A level that no trial reaches. It is beyond the number of all levels.
+  static constexpr std::size_t kToItsEnd = 1'000'000;
 
   Point point;
   TrialId trial = kNoTrial;  // that trains it, or did so last
   TrialId from = kNoTrial;   // from whose checkpoint this trial started, while it may be needed
   State state = State::running;
-  double reached = 0;     // the largest resource that was reported
-  std::size_t until = 0;  // the level at which it pauses next
+  double reached = 0;  // the largest resource that was reported
+  // The level at which it pauses next; the last one and those beyond: it does not.
+  std::size_t until = 0;
 
   bool lives() const { return state == State::running || state == State::paused; }
   bool waits() const { return state == State::paused || state == State::ended; }
@@ -57,8 +60,8 @@ class CurveTrials {
   const std::set<std::size_t>& waiting() const { return waiting_; }  // those that may go on
 
   json save() const;
-  // An error if the saved state is damaged. `levels`: `until` must be below.
-  static Result<CurveTrials> load(const Space& space, const json& state, std::size_t levels);
+  // An error if the saved state is damaged.
+  static Result<CurveTrials> load(const Space& space, const json& state);
 
  private:
   void set_state(std::size_t number, Curve::State state);

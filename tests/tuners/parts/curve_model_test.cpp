@@ -357,4 +357,34 @@ TEST_CASE("curve model: damaged states are errors and change nothing") {
   CHECK(model.load(good, rows));
 }
 
+TEST_CASE("curve model: with other levels it keeps what it has seen") {
+  CurveModel model = empty();
+  const Numbers row = {0.5, 1};
+  for (int i = 0; i < 3; ++i) model.add(row);
+  for (std::size_t level = 0; level < 4; ++level) model.observe(0, level, 4.0 - double(level));
+  model.observe(1, 2, 7);
+  model.observe(2, 1, NAN);
+  model.update();
+
+  const CurveModel more = model.with_levels(Numbers{1, 3, 9, 27, 81}, 3);
+  CHECK(more.levels() == 5);
+  CHECK(more.row(1) == row);
+  CHECK(more.loss(0, 2) == 2);
+  CHECK(std::isnan(more.loss(0, 3)));
+  CHECK(more.loss(0, 4) == 1);
+  CHECK(more.loss(2, 1) == kFailed);
+  CHECK(more.observations() == 6);
+
+  // 9 is no level any more: what is known there counts for 3, unless 3 has been seen.
+  CurveModel fewer = model.with_levels(Numbers{1, 3, 8}, 2);
+  CHECK(fewer.loss(0, 1) == 3);
+  CHECK(fewer.loss(0, 2) == 1);
+  CHECK(fewer.loss(1, 1) == 7);
+  CHECK(fewer.usable() == 4);
+  fewer.update();
+  CurveModel loaded(features(), Numbers{1, 3, 8});
+  REQUIRE(loaded.load(fewer.save(), std::vector<Numbers>(3, row)));
+  CHECK(dump_json(loaded.save()) == dump_json(fewer.save()));
+}
+
 }  // namespace attune::curve_model_test
