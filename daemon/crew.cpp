@@ -43,10 +43,11 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
   const Context& context = configuration.context;
   if (context.max_trials) header["max_trials"] = *context.max_trials;
   if (context.concurrency) header["concurrency"] = *context.concurrency;
-  // Earlier headers have no such member, and must stay equal without one.
+  // Earlier headers have no such members, and must stay equal without them.
   if (context.fidelity) {
     header["fidelity"] = {{"metric", context.fidelity->metric}, {"max", context.fidelity->max}};
   }
+  if (context.pauses) header["pauses"] = true;
   return header;
 }
 

@@ -11,14 +11,22 @@
 // * With several objectives or limits, which the local search does not know, GP takes its turns.
 // * In spaces where a fit of a process would take seconds, the estimator proposes alone.
 //
-// If the experiment says how far a full training goes (its key `fidelity`, or the argument max_t)
-// and has one objective and no limit, FreezeThaw takes the place of all of them.
+// If the experiment has one objective and no limit, FreezeThaw takes the place of all of them where
+// trials can be paused:
+// * from the start if the experiment says how far a full training goes (its key `fidelity`, or the
+//   argument max_t);
+// * else once a trial that reports its iteration has saved a checkpoint. FreezeThaw then learns how
+//   far a full training goes from the trials that end by themselves. An experiment of few trials
+//   (kEnough) does not begin this: they are used better if each one is trained in full.
 #include <array>
+#include <cmath>
 #include <memory>
 #include <set>
 
 #include "base/saved_numbers.h"
+#include "rungs/resource.h"
 #include "space/features.h"
+#include "tuners/parts/freeze_thaw.h"
 #include "tuners/parts/portfolio.h"
 
 namespace attune {
@@ -37,11 +45,20 @@ constexpr std::size_t kMany = 3;
 constexpr std::int64_t kMostProposed = std::int64_t{1} << 53;  // the largest count in a saved state
 // With more, a fit of a Gaussian process takes seconds.
 constexpr std::size_t kMostDimensions = 100;
+// FreezeThaw begins about ten trials in the time of one full training.
+constexpr int kEnough = 500;
+// Each level of training is so many times the one before, and so are the iterations at which a
+// trial is asked for a checkpoint.
+constexpr double kFactor = 3;
+
+// plain: trials are not paused. watching: nobody knows yet whether they can be. pausing: they can.
+enum class Stage { plain, watching, pausing };
 
 class Auto final : public Tuner {
  public:
   static Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
-    if (!args["max_t"].is_null() && context.objectives.size() == 1) {
+    const bool may_pause = context.objectives.size() == 1 && args["pause"].get<bool>();
+    if (!args["max_t"].is_null() && may_pause) {
       const json its = {{"max_t", args["max_t"]}, {"resource_attr", args["resource_attr"]}};
       return freeze_thaw_entry.make(
           TRY(resolve_arguments("auto", freeze_thaw_entry.arguments, its)), context, rng);
@@ -52,11 +69,24 @@ class Auto final : public Tuner {
     if (context.objectives.size() == 1) {
       TRY(tuner->members_.add(turbo_entry, json::object(), context, rng));
     }
+    if (may_pause && context.pauses && context.max_trials.value_or(kEnough) >= kEnough) {
+      tuner->attribute_ = args["resource_attr"];
+      tuner->stage_ = Stage::watching;
+      tuner->curves_.emplace(
+          CurveLedger({.attribute = tuner->attribute_, .objective = context.objectives[0]},
+                      CurveLevels(kFactor), {}, CurveLedger::Begin::watching),
+          context.max_trials, rng.fork(freeze_thaw_entry.name));
+    }
+    tuner->wants_reports_ = tuner->curves_.has_value();
     return tuner;
   }
 
+  bool wants_reports() const override { return wants_reports_; }
+  bool pauses_at_budget() const override { return wants_reports_; }
+
   Result<void> set_space(const Space& space) override {
     TRY(members_.set_space(space));
+    if (curves_) TRY(curves_->set_space(space));
     large_ = Features(space).size() > kMostDimensions;
     proposed_ = 0;
     running_.clear();
@@ -64,13 +94,15 @@ class Auto final : public Tuner {
   }
 
   std::vector<Answer> ask(std::span<const TrialId> ids) override {
+    if (stage_ == Stage::pausing) return curves_->ask(ids);
     return ask_each(ids, [this](TrialId id) {
       running_.erase(id);
       std::size_t who = turn();
       Answer answer = members_.ask(id, who);
-      if (std::holds_alternative<Proposal>(answer)) {
+      if (const auto* proposal = std::get_if<Proposal>(&answer)) {
         ++proposed_;
         running_.insert(id);
+        if (curves_) curves_->take(id, proposal->point);
       }
       return answer;
     });
@@ -78,33 +110,41 @@ class Auto final : public Tuner {
 
   void withdraw(TrialId id) override {
     members_.withdraw(id);
+    if (curves_) curves_->withdraw(id);
     running_.erase(id);
   }
   void tell(std::span<const Outcome> outcomes) override {
     members_.tell(outcomes);
-    for (const Outcome& outcome : outcomes) running_.erase(outcome.trial);
+    if (curves_) curves_->tell(outcomes);
+    for (const Outcome& outcome : outcomes) {
+      running_.erase(outcome.trial);
+      if (outcome.trial == probed_) probed_.reset();
+      // It was trained in full, and no checkpoint has been seen.
+      if (stage_ == Stage::watching && outcome.end == End::completed) stop_watching();
+    }
   }
   void adopt(TrialId id, const Point& point) override {
     members_.adopt(id, point);
+    if (curves_) curves_->adopt(id, point);
     running_.insert(id);
   }
-  void skip_ahead() override { members_.skip_ahead(); }
-
-  json save() const override {
-    return {{"members", members_.save()}, {"proposed", proposed_}, {"running", running_}};
+  std::vector<Decision> on_report(const Report& report) override;
+  void on_checkpoint(TrialId id, bool saved) override;
+  void skip_ahead() override {
+    members_.skip_ahead();
+    if (curves_) curves_->skip_ahead();
   }
 
-  Result<void> load(const json& state) override {
-    const auto proposed = TRY(integer_at(state, "proposed"));
-    if (proposed < 0 || proposed > kMostProposed) return fail("saved state: impossible proposed");
-    auto running = TRY(trials_at(state, "running"));
-    TRY(members_.load(TRY(object_at(state, "members"))));
-    proposed_ = proposed;
-    running_ = std::move(running);
-    return {};
-  }
+  json save() const override;
+  Result<void> load(const json& state) override;
 
  private:
+  void stop_watching() {
+    stage_ = Stage::plain;
+    curves_.reset();
+    probed_.reset();
+  }
+
   std::size_t turn() const {
     if (large_) return estimator;
     const auto turn = static_cast<std::size_t>(proposed_);
@@ -118,7 +158,86 @@ class Auto final : public Tuner {
   bool large_ = false;
   std::int64_t proposed_ = 0;
   std::set<TrialId> running_;
+
+  bool wants_reports_ = false;
+  Stage stage_ = Stage::plain;
+  std::string attribute_;             // the metric that counts how far a trial is
+  std::optional<FreezeThaw> curves_;  // unless stage_ is plain; then the members are not asked
+  std::optional<TrialId> probed_;     // was asked for a checkpoint, which has not come yet
+  double next_probe_ = 1;             // asks a trial that has got so far
 };
+
+std::vector<Decision> Auto::on_report(const Report& report) {
+  if (!curves_) return {};
+  std::vector<Decision> decisions = curves_->on_report(report);
+  const auto iteration = std::ranges::find(report.metrics, attribute_, &Metrics::value_type::first);
+  if (stage_ == Stage::watching && !probed_ && iteration != report.metrics.end() &&
+      iteration->second >= next_probe_ && iteration->second <= CurveLevels::kMost) {
+    probed_ = report.trial;
+    next_probe_ = kFactor * iteration->second;
+    decisions.push_back({report.trial, Action::checkpoint,
+                         "to see whether trials save what they need to go on later"});
+  }
+  return decisions;
+}
+
+void Auto::on_checkpoint(TrialId id, bool saved) {
+  if (stage_ != Stage::watching || probed_ != id) return;
+  probed_.reset();
+  if (!saved) return;
+  stage_ = Stage::pausing;
+  members_ = Portfolio();
+  running_.clear();
+  curves_->begin_pauses(id);
+}
+
+json Auto::save() const {
+  json state = {{"members", members_.save()}, {"proposed", proposed_}, {"running", running_}};
+  if (!wants_reports_) return state;
+  state["stage"] = static_cast<int>(stage_);
+  if (curves_) state["curves"] = curves_->save();
+  if (probed_) state["probed"] = *probed_;
+  state["next_probe"] = next_probe_;
+  return state;
+}
+
+Result<void> Auto::load(const json& state) {
+  const auto proposed = TRY(integer_at(state, "proposed"));
+  if (proposed < 0 || proposed > kMostProposed) return fail("saved state: impossible proposed");
+  auto running = TRY(trials_at(state, "running"));
+  Stage stage = Stage::plain;
+  std::optional<FreezeThaw> curves = curves_;
+  std::optional<TrialId> probed;
+  double next_probe = 1;
+  if (wants_reports_) {
+    const auto number = TRY(integer_at(state, "stage"));
+    if (number < 0 || number > static_cast<int>(Stage::pausing)) {
+      return fail("saved state: impossible stage");
+    }
+    stage = static_cast<Stage>(number);
+    next_probe = TRY(number_at(state, "next_probe"));
+    if (state.contains("probed")) probed = TRY(integer_at(state, "probed"));
+    if (stage == Stage::plain) {
+      curves.reset();
+    } else if (!curves) {
+      return fail("saved state: impossible stage");
+    } else {
+      TRY(curves->load(TRY(object_at(state, "curves"))));
+    }
+  }
+  if (stage == Stage::pausing) {
+    members_ = Portfolio();
+  } else {
+    TRY(members_.load(TRY(object_at(state, "members"))));
+  }
+  proposed_ = proposed;
+  running_ = std::move(running);
+  stage_ = stage;
+  curves_ = std::move(curves);
+  probed_ = probed;
+  next_probe_ = next_probe;
+  return {};
+}
 
 }  // namespace
 }  // namespace auto_tuner
@@ -137,8 +256,13 @@ extern const TunerEntry auto_tuner_entry = {
                    .high = 1e9},
                   {.name = "resource_attr",
                    .type = Argument::Type::text,
-                   .fallback = "training_iteration",
-                   .help = "the metric that counts how far a trial is"}},
+                   .fallback = kTrainingIteration,
+                   .help = "the metric that counts how far a trial is"},
+                  {.name = "pause",
+                   .type = Argument::Type::boolean,
+                   .fallback = true,
+                   .help =
+                       "pause and resume trials that report resource_attr and save checkpoints"}},
     .maximizes = false,
     .make = auto_tuner::Auto::make};
 

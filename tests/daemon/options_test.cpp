@@ -121,6 +121,20 @@ TEST_CASE("a manager that lists no capability is NNI's own, also when the rest c
   CHECK_FALSE(is_nni(read({"--tuner", "TPE"})));  // a person
 }
 
+TEST_CASE("the tuner may pause trials that no assessor judges, if the manager can pause and save") {
+  const auto pauses = [](const std::string& more) {
+    const auto outcome = read_experiment_text(R"({"tuner": {"name": "auto"})" + more + "}");
+    CHECK(outcome.error.empty());
+    return outcome.options.configuration.context.pauses;
+  };
+  CHECK(pauses(R"(, "capabilities": ["pause", "checkpoint"])"));
+  CHECK_FALSE(pauses(R"(, "capabilities": ["pause"])"));
+  CHECK_FALSE(pauses(R"(, "capabilities": ["checkpoint"])"));
+  CHECK_FALSE(pauses(""));
+  CHECK_FALSE(
+      pauses(R"(, "capabilities": ["pause", "checkpoint"], "assessor": {"name": "Medianstop"})"));
+}
+
 TEST_CASE("objectives: the first one gives tuner and assessor their direction") {
   const auto given = [](const std::string& rest) {
     return read_experiment_text(R"({"objectives": [{"metric": "accuracy", "mode": "maximize"},

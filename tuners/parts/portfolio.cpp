@@ -8,7 +8,9 @@ namespace attune {
 Result<void> Portfolio::add(const TunerEntry& entry, const json& arguments, const Context& context,
                             const Rng& rng) {
   const json resolved = TRY(resolve_arguments(entry.name, entry.arguments, arguments));
-  auto made = TRY(entry.make(resolved, context, rng.fork(entry.name)));
+  Context shared = context;
+  shared.pauses = false;  // a pause concerns all members
+  auto made = TRY(entry.make(resolved, shared, rng.fork(entry.name)));
   ATTUNE_CHECK(!made->wants_reports());
   members_.push_back({entry.name, std::move(made)});
   return {};

@@ -47,7 +47,9 @@ Result<Searcher> Searcher::make(const std::string& owner, const std::string& nam
                 " follows a schedule of its own; name a search algorithm, as in \"TPE\"");
   }
   const json arguments = TRY(resolve_arguments(entry.name, entry.arguments, json::object()));
-  auto tuner = TRY(entry.make(arguments, context, rng.fork("searcher " + entry.name)));
+  Context of_rule = context;
+  of_rule.pauses = false;  // the rule pauses trials
+  auto tuner = TRY(entry.make(arguments, of_rule, rng.fork("searcher " + entry.name)));
   return Searcher(std::move(tuner), std::ranges::count(kLearnNothing, entry.name) == 0, context);
 }
 
