@@ -58,8 +58,8 @@ struct Context {
   std::optional<int> concurrency;
   std::vector<Objective> objectives;  // at least one once the registry has made the algorithm
   std::optional<Fidelity> fidelity = {};
-  // The manager can pause trials and let them go on from checkpoints, and no assessor judges them.
-  bool pauses = false;
+  bool pauses = false;    // the manager can pause trials, and let them go on from checkpoints
+  bool assessed = false;  // an assessor judges the trials
 };
 
 }  // namespace attune

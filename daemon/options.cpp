@@ -250,7 +250,8 @@ std::expected<Result<void>, Usage> read_options(
   const Capabilities& can = configuration.capabilities;
   const bool plain = !(can.sync || can.pause || can.checkpoint || can.reason || can.error);
   configuration.nni_manager = !arguments.exp_params.empty() && plain;
-  configuration.context.pauses = can.pause && can.checkpoint && !configuration.assessor;
+  configuration.context.pauses = can.pause && can.checkpoint;
+  configuration.context.assessed = configuration.assessor.has_value();
   return applied;
 }
 

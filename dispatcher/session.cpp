@@ -1,6 +1,7 @@
 #include "dispatcher/session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/check.h"
@@ -14,6 +15,13 @@ namespace {
 // A trial that completed without a result is told at this request after its end. The first request
 // would be too early: the manager may send it together with the end.
 constexpr std::uint64_t kPatience = 2;
+
+// A whole number without a decimal point, as NNI writes it: programs count up to it.
+json as_number(double budget) {
+  constexpr double kMostWhole = 1e15;
+  const bool whole = budget == std::floor(budget) && std::abs(budget) <= kMostWhole;
+  return whole ? json(static_cast<std::int64_t>(budget)) : json(budget);
+}
 
 }  // namespace
 
@@ -177,7 +185,8 @@ Offer Session::offer_of(const Ask& ask, TrialId id, const Proposal& proposal) co
   Offer offer{ask.id, id, tuner_->parameters(*space_, proposal.point), proposal.checkpoint_from};
   const json extra = tuner_->extra_parameters(id);
   if (extra.is_object()) offer.parameters.update(extra);
-  if (proposal.budget && says_budgets_) offer.parameters["TRIAL_BUDGET"] = *proposal.budget;
+  if (proposal.budget && says_budgets_)
+    offer.parameters["TRIAL_BUDGET"] = as_number(*proposal.budget);
   return offer;
 }
 

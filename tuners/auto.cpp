@@ -69,7 +69,8 @@ class Auto final : public Tuner {
     if (context.objectives.size() == 1) {
       TRY(tuner->members_.add(turbo_entry, json::object(), context, rng));
     }
-    if (may_pause && context.pauses && context.max_trials.value_or(kEnough) >= kEnough) {
+    if (may_pause && context.pauses && !context.assessed &&
+        context.max_trials.value_or(kEnough) >= kEnough) {
       tuner->attribute_ = args["resource_attr"];
       tuner->stage_ = Stage::watching;
       tuner->curves_.emplace(

@@ -10,7 +10,8 @@
 //   the trials of its own round.
 // * A trial that fails is one of the bad ones in the model, as in the authors' program, and is not
 //   promoted. In NNI, a round with too few results is an error that ends the experiment.
-// * A trial of a later round may start from the checkpoint of the round before.
+// * Under a manager that pauses trials, a trial that ignores TRIAL_BUDGET is stopped when it has
+//   used its budget, and a trial of a later round starts from the checkpoint of the round before.
 //
 // The value of a trial is that of its final result. If it has none, its last report counts, unless
 // it failed or its final result was no number. A trial that was stopped (by an assessor, by the
@@ -23,6 +24,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "base/saved_numbers.h"
 #include "rungs/resource.h"
@@ -53,6 +56,7 @@ class Bohb final : public Tuner {
       : settings_(settings),
         first_(context.objectives.at(0)),
         objectives_(context),
+        pauses_(context.pauses),
         rng_(rng),
         brackets_(settings.budgets, objectives_.size(), objectives_.limits()) {}
 
@@ -61,6 +65,8 @@ class Bohb final : public Tuner {
     groups_ = TpeGroups(space);
     dedup_ = Deduplicator(space);
     histories_.clear();
+    origins_.clear();
+    unneeded_.clear();
     brackets_ = {settings_.budgets, objectives_.size(), objectives_.limits()};
     return {};
   }
@@ -84,6 +90,7 @@ class Bohb final : public Tuner {
 
  private:
   Answer answer(TrialId id);
+  std::vector<Decision> judge(const Report& report);
   std::optional<Point> new_point();
   Point draw();
   Point suggest(std::size_t candidates);
@@ -96,18 +103,22 @@ class Bohb final : public Tuner {
   Settings settings_;
   Objective first_;
   Objectives objectives_;
+  bool pauses_;  // the manager does
   Rng rng_;
   Space space_;
   TpeGroups groups_;
   Deduplicator dedup_{Space{}};
   std::map<double, TpeHistory> histories_;  // of each budget
   BohbBrackets brackets_;
+  std::map<TrialId, TrialId> origins_;  // of a running trial: from whose checkpoint it started
+  std::set<TrialId> unneeded_;          // their checkpoints are dropped with the next report
 };
 
 Answer Bohb::answer(TrialId id) {
   for (;;) {
     if (auto promoted = brackets_.take_promoted()) {
       brackets_.start_promoted(id, promoted->point);
+      origins_[id] = promoted->from;
       return Proposal{.point = std::move(promoted->point),
                       .budget = brackets_.budget(),
                       .checkpoint_from = promoted->from};
@@ -122,7 +133,7 @@ Answer Bohb::answer(TrialId id) {
     if (brackets_.anybody_runs()) return NotYet{};
     // The bracket before is over, and this one found nothing new in a finite space.
     if (brackets_.is_empty()) return Exhausted{};
-    brackets_.advance();
+    unneeded_.merge(brackets_.advance());
   }
 }
 
@@ -188,6 +199,7 @@ void Bohb::hear(const Outcome& outcome) {
     const bool counts = outcome.end == End::completed || stopped;
     if (!values && counts && !member->values.empty()) values = member->values;
     budget = brackets_.budget();
+    if (const auto origin = origins_.extract(outcome.trial)) unneeded_.insert(origin.mapped());
     brackets_.end(outcome.trial, values.value_or(std::vector<double>{}));
   }
   if (values && complete) {
@@ -198,6 +210,14 @@ void Bohb::hear(const Outcome& outcome) {
 }
 
 std::vector<Decision> Bohb::on_report(const Report& report) {
+  std::vector<Decision> decisions = judge(report);
+  for (const TrialId trial : std::exchange(unneeded_, {})) {
+    decisions.push_back({trial, Action::drop_checkpoint, "no trial starts from it any more"});
+  }
+  return decisions;
+}
+
+std::vector<Decision> Bohb::judge(const Report& report) {
   auto* const member = brackets_.running(report.trial);
   if (!member) return {};
   Outcome so_far{.trial = report.trial, .metrics = report.metrics};
@@ -208,13 +228,20 @@ std::vector<Decision> Bohb::on_report(const Report& report) {
   const auto resource = resource_of(report, settings_.time_attr);
   if (!resource || *resource < brackets_.budget()) return {};
   member->full = true;
+  if (!pauses_) return {};
+  std::vector<Decision> decisions;
+  if (brackets_.round() < brackets_.bracket()) {
+    decisions.push_back({report.trial, Action::checkpoint, "its successor may start from here"});
+  }
   // Also if it was told to stop before: it may have been started anew since.
-  return {{.trial = report.trial,
-           .action = Action::stop,
-           .reason = fmt::format("{} is {:.6g}, and the budget of bracket {}, round {}, is {:.6g}",
-                                 settings_.time_attr, *resource, brackets_.bracket(),
-                                 brackets_.round(), brackets_.budget()),
-           .complete = true}};
+  decisions.push_back(
+      {.trial = report.trial,
+       .action = Action::stop,
+       .reason = fmt::format("{} is {:.6g}, and the budget of bracket {}, round {}, is {:.6g}",
+                             settings_.time_attr, *resource, brackets_.bracket(), brackets_.round(),
+                             brackets_.budget()),
+       .complete = true});
+  return decisions;
 }
 
 json Bohb::save() const {
@@ -224,11 +251,15 @@ json Bohb::save() const {
     budgets.push_back(budget);
     results.push_back(history.save());
   }
+  json origins = json::array();
+  for (const auto& [trial, origin] : origins_) origins.push_back({trial, origin});
   return {{"rng", to_json(rng_)},
           {"seen", dedup_.save()},
           {"budgets", save_numbers(budgets)},
           {"results", std::move(results)},
-          {"brackets", brackets_.save()}};
+          {"brackets", brackets_.save()},
+          {"origins", std::move(origins)},
+          {"unneeded", unneeded_}};
 }
 
 Result<void> Bohb::load(const json& state) {
@@ -246,8 +277,18 @@ Result<void> Bohb::load(const json& state) {
     TpeHistory& history = histories.try_emplace(budgets[i], space_, objectives_).first->second;
     TRY(history.load(space_, results[i]));
   }
+  std::map<TrialId, TrialId> origins;
+  for (const json& pair : TRY(array_at(state, "origins"))) {
+    const bool well_formed = pair.is_array() && pair.size() == 2 && pair[0].is_number_integer() &&
+                             pair[1].is_number_integer();
+    if (!well_formed) return fail("saved state: an impossible origin");
+    origins[pair[0].get<TrialId>()] = pair[1].get<TrialId>();
+  }
+  auto unneeded = TRY(trials_at(state, "unneeded"));
   TRY(brackets_.load(space_, TRY(object_at(state, "brackets"))));
   rng_ = rng;
+  origins_ = std::move(origins);
+  unneeded_ = std::move(unneeded);
   dedup_ = std::move(dedup);
   histories_ = std::move(histories);
   return {};

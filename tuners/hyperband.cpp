@@ -5,9 +5,10 @@
 //
 //   - A trial that has failed has no value and does not go on; NNI stops with an error if too few
 //     are left.
-//   - A trial that ignores TRIAL_BUDGET is stopped when it has used its budget. In NNI it runs on.
+//   - Under a manager that pauses trials, a trial that ignores TRIAL_BUDGET is stopped when it has
+//     used its budget; its last report is the result. In NNI it runs on.
 //   - A trial that goes on starts from the checkpoint of its predecessor, if the manager can do
-//   that.
+//     that.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +31,8 @@ constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 class Hyperband final : public BracketTuner {
  public:
-  Hyperband(Setup setup, const NniBrackets& none) : BracketTuner(std::move(setup)), none_(none) {}
+  Hyperband(Setup setup, const NniBrackets& none, bool pauses)
+      : BracketTuner(std::move(setup)), none_(none), pauses_(pauses) {}
 
  private:
   struct Trial {
@@ -76,7 +78,7 @@ class Hyperband final : public BracketTuner {
       trial.loss = loss;
       brackets_.value(report.trial, loss);
     }
-    if (resource < trial.budget) return;
+    if (!pauses_ || resource < trial.budget) return;
     if (!brackets_.in_last_round(report.trial)) {
       decide({report.trial, Action::checkpoint, "its successor may start from here"});
     }
@@ -195,6 +197,7 @@ class Hyperband final : public BracketTuner {
   }
 
   const NniBrackets none_;
+  const bool pauses_;  // the manager does
   NniBrackets brackets_{none_};
   std::map<TrialId, Trial> trials_;     // that run
   std::map<TrialId, TrialId> origins_;  // of the trials that have ended and may go on
@@ -236,7 +239,8 @@ extern const TunerEntry hyperband_entry = {
           bracket_setup("Hyperband", args, context, rng, "time_attr", static_cast<double>(most)));
       return std::make_unique<hyperband_tuner::Hyperband>(
           std::move(setup),
-          NniBrackets(most, args["eta"].get<std::int64_t>(), args["exec_mode"] == "serial"));
+          NniBrackets(most, args["eta"].get<std::int64_t>(), args["exec_mode"] == "serial"),
+          context.pauses);
     }};
 
 }  // namespace attune

@@ -121,18 +121,20 @@ TEST_CASE("a manager that lists no capability is NNI's own, also when the rest c
   CHECK_FALSE(is_nni(read({"--tuner", "TPE"})));  // a person
 }
 
-TEST_CASE("the tuner may pause trials that no assessor judges, if the manager can pause and save") {
-  const auto pauses = [](const std::string& more) {
+TEST_CASE(
+    "the tuner knows whether the manager can pause and save, and whether an assessor judges") {
+  const auto context = [](const std::string& more) {
     const auto outcome = read_experiment_text(R"({"tuner": {"name": "auto"})" + more + "}");
     CHECK(outcome.error.empty());
-    return outcome.options.configuration.context.pauses;
+    return outcome.options.configuration.context;
   };
+  const auto pauses = [&](const std::string& more) { return context(more).pauses; };
   CHECK(pauses(R"(, "capabilities": ["pause", "checkpoint"])"));
   CHECK_FALSE(pauses(R"(, "capabilities": ["pause"])"));
   CHECK_FALSE(pauses(R"(, "capabilities": ["checkpoint"])"));
   CHECK_FALSE(pauses(""));
-  CHECK_FALSE(
-      pauses(R"(, "capabilities": ["pause", "checkpoint"], "assessor": {"name": "Medianstop"})"));
+  CHECK_FALSE(context("").assessed);
+  CHECK(context(R"(, "assessor": {"name": "Medianstop"})").assessed);
 }
 
 TEST_CASE("objectives: the first one gives tuner and assessor their direction") {

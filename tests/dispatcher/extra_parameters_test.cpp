@@ -58,7 +58,7 @@ TEST_CASE("extra parameters: a trial that goes on has those of its own id") {
   world.session->paused(3);
   world.tuner->script = {"resume 3"};
   CHECK(World::parameters(world.session->request(4, 1)) ==
-        R"({"x":0.5,"number":3,"TRIAL_BUDGET":9.0})");
+        R"({"x":0.5,"number":3,"TRIAL_BUDGET":9})");
 }
 
 TEST_CASE("extra parameters: the tuner is told those of an import, once") {

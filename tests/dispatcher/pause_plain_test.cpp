@@ -89,7 +89,7 @@ TEST_CASE("plain: a pause is a kill, and a trial that goes on is a new one, take
   REQUIRE(frames.size() == 1);
   CHECK(
       frames[0].payload ==
-      R"({"parameter_id":2,"parameter_source":"algorithm","parameters":{"x":0.5,"TRIAL_BUDGET":9.0},)"
+      R"({"parameter_id":2,"parameter_source":"algorithm","parameters":{"x":0.5,"TRIAL_BUDGET":9},)"
       R"("parameter_index":0})");
   CHECK(f.tuner->told.empty());
   f.report(2, "C");

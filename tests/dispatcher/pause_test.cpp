@@ -21,7 +21,7 @@ TEST_CASE("pause: a trial is paused, goes on in its job under a fresh id, and en
   REQUIRE(resumed.size() == 1);
   CHECK(
       resumed[0].payload ==
-      R"({"parameter_id":2,"parameter_source":"algorithm","parameters":{"x":0.5,"TRIAL_BUDGET":9.0},)"
+      R"({"parameter_id":2,"parameter_source":"algorithm","parameters":{"x":0.5,"TRIAL_BUDGET":9},)"
       R"("parameter_index":0,"resume_trial_job_id":"A"})");
   f.report(2, "A");
   f.metric("FINAL", 2, "A", "0.25");

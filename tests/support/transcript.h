@@ -22,7 +22,7 @@ struct Transcript {
 
 struct Expectation {
   std::string name;     // file name without .jsonl
-  std::string compare;  // values | structure | points | prefix | own | waits
+  std::string compare;  // values | structure | points | prefix | own
   std::string reason;
   int exit = 0;
   std::vector<std::string> answers;  // for own: what ours answers, as outline() writes

@@ -101,6 +101,9 @@ TEST_CASE("auto: looks for reports only where it may pause trials") {
   CHECK_FALSE(World(json(), few).wants_reports);
   few.max_trials = 500;
   CHECK(World(json(), few).wants_reports);
+  Context assessed = pausing();
+  assessed.assessed = true;
+  CHECK_FALSE(World(json(), assessed).wants_reports);
   Context two = pausing();
   two.objectives = {{"default"}, {"megabytes"}};
   CHECK_FALSE(World(json(), two).wants_reports);

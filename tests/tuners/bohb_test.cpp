@@ -125,6 +125,37 @@ TEST_CASE("BOHB: a trial that has used its budget is stopped and has completed")
   CHECK(world.report(77, 9, {{"default", 1}}).empty());     // unknown
 }
 
+TEST_CASE("BOHB: a checkpoint is saved for a successor, and dropped once nobody needs it") {
+  World world(budgets(1, 3, 3));
+  world.start(3);
+  for (const TrialId id : {0, 1, 2}) {
+    CHECK(world.report(id, 0, {{"default", 3.0 - double(id)}}).size() == 1);
+    world.tell(id, 3.0 - double(id));
+  }
+  CHECK(world.upkeep == std::vector<std::string>{"save 0", "save 1", "save 2"});
+  world.upkeep.clear();
+  const TrialId last = world.start();
+  CHECK(world.proposals.at(last).checkpoint_from == 2);
+  world.report(last, 0, {{"default", 1}});
+  CHECK(world.upkeep == std::vector<std::string>{"drop 0", "drop 1"});
+  World loaded(budgets(1, 3, 3));
+  REQUIRE(loaded.tuner->load(world.tuner->save()));
+  loaded.proposals = world.proposals;
+  CHECK(loaded.report(last, 2, {{"default", 1}}).size() == 1);  // the last round saves nothing
+  loaded.tell(last, 1);
+  loaded.next = world.next;
+  const TrialId next = loaded.start();
+  loaded.report(next, 0, {{"default", 1}});
+  CHECK(loaded.upkeep == std::vector<std::string>{"drop 2", "drop 3"});
+}
+
+TEST_CASE("BOHB: a manager that cannot pause lets a trial end by itself") {
+  World world(budgets(1, 3, 3), kReal, {{}}, 1, false);
+  world.start();
+  for (int step = 0; step < 3; ++step) CHECK(world.report(0, step, {{"default", 1}}).empty());
+  CHECK(world.upkeep.empty());
+}
+
 TEST_CASE("BOHB: the resource is the metric that time_attr names") {
   json arguments = budgets(1, 9, 3);
   arguments["time_attr"] = "epoch";

@@ -25,11 +25,12 @@ inline const std::string kNested = R"({"lr": {"_type": "loguniform", "_value": [
                       "eps": {"_type": "choice", "_value": ["small", "large"]}}]}})";
 
 inline Result<MadeTuner> made(const json& arguments, const std::vector<Objective>& objectives = {},
-                              std::uint64_t seed = 1) {
+                              std::uint64_t seed = 1, bool pauses = true) {
   TunerRegistry registry;
   registry.add(bohb_entry);
   Context context;
   context.objectives = objectives;
+  context.pauses = pauses;
   return make_tuner(registry, "BOHB", arguments, context, seed);
 }
 
@@ -39,10 +40,12 @@ struct World {
   Space space;
   TrialId next = 0;
   std::map<TrialId, Proposal> proposals = {};
+  std::vector<std::string> upkeep = {};
 
-  explicit World(json arguments = json::object(), const std::string& text = kReal,
-                 const std::vector<Objective>& objectives = {{}}, std::uint64_t seed = 1) {
-    auto result = made(arguments, objectives, seed);
+  explicit World(const json& arguments = json::object(), const std::string& text = kReal,
+                 const std::vector<Objective>& objectives = {{}}, std::uint64_t seed = 1,
+                 bool pauses = true) {
+    auto result = made(arguments, objectives, seed, pauses);
     if (!result) FAIL(result.error().message);
     tuner = std::move(result->tuner);
     space = parse_space(parse_json(text).value()).value();
@@ -74,8 +77,16 @@ struct World {
     const Proposal& proposal = proposals.at(id);
     tuner->tell(std::vector{Outcome{id, proposal.point, loss, metrics, end, proposal.budget}});
   }
+  // What is decided about checkpoints goes to `upkeep`, as in "save 3" and "drop 1".
   std::vector<Decision> report(TrialId id, std::int64_t step, const Metrics& metrics) {
-    return tuner->on_report({id, step, metrics});
+    std::vector<Decision> decisions = tuner->on_report({id, step, metrics});
+    std::erase_if(decisions, [&](const Decision& one) {
+      const bool save = one.action == Action::checkpoint;
+      if (!save && one.action != Action::drop_checkpoint) return false;
+      upkeep.push_back((save ? "save " : "drop ") + std::to_string(one.trial));
+      return true;
+    });
+    return decisions;
   }
   void import(const Point& point, double loss, std::optional<double> budget = {}) {
     tuner->tell(std::vector{Outcome{kImportedTrial, point, loss, {}, End::imported, budget}});

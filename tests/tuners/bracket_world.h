@@ -18,8 +18,9 @@ namespace attune {
 class BracketWorld {
  public:
   BracketWorld(const TunerEntry& entry, json arguments,
-               const std::string& text = R"({"x": {"_type": "uniform", "_value": [0, 1]}})")
-      : entry_(&entry), arguments_(std::move(arguments)) {
+               const std::string& text = R"({"x": {"_type": "uniform", "_value": [0, 1]}})",
+               bool pauses = true)
+      : entry_(&entry), arguments_(std::move(arguments)), pauses_(pauses) {
     space = parse_space(parse_json(text).value()).value();
     tuner = make(1);
   }
@@ -27,7 +28,9 @@ class BracketWorld {
   std::unique_ptr<Tuner> make(std::uint64_t seed) const {
     TunerRegistry registry;
     registry.add(*entry_);
-    auto made = make_tuner(registry, entry_->name, arguments_, {}, seed);
+    Context context;
+    context.pauses = pauses_;
+    auto made = make_tuner(registry, entry_->name, arguments_, context, seed);
     if (!made) FAIL(made.error().message);
     REQUIRE(made->tuner->set_space(space));
     return std::move(made->tuner);
@@ -104,6 +107,7 @@ class BracketWorld {
  private:
   const TunerEntry* entry_;
   json arguments_;
+  bool pauses_;  // the manager does
   std::map<TrialId, std::int64_t> steps_;
 };
 

@@ -223,6 +223,13 @@ TEST_CASE("Hyperband stops a trial that has used its budget, and drops what nobo
   CHECK(w.reported(4, 0, 1) == Words{"drop 1", "drop 3"});
 }
 
+TEST_CASE("Hyperband: a manager that cannot pause lets a trial end by itself") {
+  BracketWorld w(hyperband_entry, {{"R", 3}, {"time_attr", "epoch"}},
+                 R"({"x": {"_type": "uniform", "_value": [0, 1]}})", false);
+  CHECK(w.asked() == "new 1");
+  for (int epoch = 1; epoch < 5; ++epoch) CHECK(w.reported(0, epoch, 1).empty());
+}
+
 TEST_CASE("Hyperband: a finite space shrinks the rounds, and then it ends") {
   BracketWorld w = world({{"R", 9}}, R"({"x": {"_type": "choice", "_value": [1, 2, 3, 4]}})");
   for (int i = 0; i < 4; ++i) CHECK(w.asked() == "new 1");

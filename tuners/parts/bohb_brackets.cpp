@@ -96,7 +96,7 @@ void BohbBrackets::revive(TrialId trial) {
   ++running_;
 }
 
-void BohbBrackets::advance() {
+std::set<TrialId> BohbBrackets::advance() {
   ATTUNE_CHECK(running_ == 0 && fresh_ == 0 && promoted_.empty());
   std::vector<const std::pair<const TrialId, Member>*> ranked;
   std::vector<double> results;
@@ -112,9 +112,16 @@ void BohbBrackets::advance() {
       promoted_.push_back({ranked[i]->first, ranked[i]->second.point});
     }
   }
-  if (promoted_.empty()) return begin(s_ > 0 ? s_ - 1 : bohb_first_bracket(budgets_));
-  ++round_;
-  members_.clear();
+  std::set<TrialId> others;
+  for (const auto& [trial, member] : members_) others.insert(trial);
+  for (const Promotion& one : promoted_) others.erase(one.from);
+  if (promoted_.empty()) {
+    begin(s_ > 0 ? s_ - 1 : bohb_first_bracket(budgets_));
+  } else {
+    ++round_;
+    members_.clear();
+  }
+  return others;
 }
 
 json BohbBrackets::save() const {

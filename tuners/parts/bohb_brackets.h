@@ -13,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/json.h"
@@ -78,8 +79,9 @@ class BohbBrackets {
 
   bool anybody_runs() const { return running_ > 0; }
   bool is_empty() const { return members_.empty() && round_ == 0; }
-  // To the next round, or to the next bracket. Nobody runs, and nothing is left to start.
-  void advance();
+  // To the next round, or to the next bracket. Nobody runs, and nothing is left to start. Returns
+  // the trials of this round that do not go on.
+  std::set<TrialId> advance();
 
   json save() const;
   Result<void> load(const Space& space, const json& state);  // all or nothing
