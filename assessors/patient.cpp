@@ -63,7 +63,7 @@ class Patient final : public Assessor {
   Decision assess_last(TrialId trial, std::span<const Report> reports) {
     Decision wrapped{trial, Action::keep_going, {}};
     if (wrapped_) wrapped = wrapped_->assess(trial, reports);
-    const Decision own = curves_.update(
+    Decision own = curves_.update(
         trial, reports, [&](const LiveCurves::Curve& curve) { return judge(trial, curve); });
     if (!wrapped_ || own.action == Action::keep_going) return own;
     if (wrapped.action != Action::keep_going) wrapped.reason = own.reason + "; " + wrapped.reason;
@@ -73,7 +73,7 @@ class Patient final : public Assessor {
   // NaN are no results here, but count for the patience.
   Decision judge(TrialId trial, const LiveCurves::Curve& curve) const {
     const std::size_t last = options_.patience + 1;
-    const Decision go{trial, Action::keep_going, {}};
+    Decision go{trial, Action::keep_going, {}};
     if (curve.values.size() <= last) return go;
     double recent = std::numeric_limits<double>::quiet_NaN();
     for (const double x : std::span(curve.values).last(last)) {

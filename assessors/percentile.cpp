@@ -95,7 +95,7 @@ class Percentile final : public Assessor {
   };
 
   Decision judge(TrialId trial, const LiveCurves::Curve& curve) const {
-    const Decision go{trial, Action::keep_going, {}};
+    Decision go{trial, Action::keep_going, {}};
     const auto step = static_cast<std::size_t>(curve.steps.back());
     if (completed_ == 0 || completed_ < options_.startup_trials ||
         !opens_interval(curve.steps, options_.warmup, options_.interval)) {

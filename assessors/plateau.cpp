@@ -50,7 +50,7 @@ class Plateau final : public Assessor {
 
  private:
   Decision judge(TrialId trial, const LiveCurves::Curve& curve) const {
-    const Decision go{trial, Action::keep_going, {}};
+    Decision go{trial, Action::keep_going, {}};
     const std::size_t n = curve.values.size();
     if (n < options_.grace_period || n < options_.num_results) return go;
     const double last = curve.values.back();

@@ -2,8 +2,8 @@
 //
 // Zappella, Salinas, Archambeau, "A resource-efficient method for repeated HPO and NAS problems"
 // (AutoML workshop at ICML 2021). The rule is "rush_stopping" of Syne Tune 0.13
-// (rungs/stopping_syne.h). The good configurations come from former experiments: name them as the
-// first points of the tuner.
+// (rungs/stopping_syne.h). The good configurations come from former experiments. They must be the
+// first ones that the tuner proposes.
 #include "assessors/registry.h"
 #include "assessors/rung_assessor.h"
 #include "rungs/stopping_arguments.h"

@@ -92,7 +92,7 @@ class Wilcoxon final : public Assessor {
 
  private:
   Decision judge(TrialId trial, const Curve& curve) const {
-    const Decision go{trial, Action::keep_going, {}};
+    Decision go{trial, Action::keep_going, {}};
     if (best_.values.empty() || !finite(curve)) return go;
     std::vector<double> differences;  // positive: worse than the best trial
     for (std::size_t i = 0, k = 0; i < curve.steps.size(); ++i) {

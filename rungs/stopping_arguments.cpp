@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
-#include "rungs/levels.h"
+#include "rungs/level_arguments.h"
 #include "rungs/resource.h"
 
 namespace attune {
@@ -28,54 +26,6 @@ Argument brackets() {
           .help = "number of brackets; each one more begins to stop trials one rung later",
           .low = 1,
           .high = 100};
-}
-
-std::unexpected<Error> grace_above(std::string_view owner) {
-  return fail_at(fmt::format("{}.grace_period", owner), "must be at most max_t");
-}
-
-// "1,3,9", also with blanks after the commas: positive and ascending. Nothing: it is not so.
-std::optional<std::vector<std::int64_t>> parse_levels(std::string_view text) {
-  std::vector<std::int64_t> levels;
-  while (true) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    std::int64_t level = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), level);
-    const std::int64_t before = levels.empty() ? 0 : levels.back();
-    if (error != std::errc{} || level <= before || levels.size() == kMostLevels) return {};
-    levels.push_back(level);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (text.empty()) return levels;
-    if (!text.starts_with(',')) return {};
-    text.remove_prefix(1);
-  }
-}
-
-Result<std::vector<std::int64_t>> levels_of(std::string_view owner, const json& args,
-                                            std::int64_t max_t) {
-  if (!args.at("rung_levels").is_null()) {
-    auto levels = parse_levels(args.at("rung_levels").get_ref<const std::string&>());
-    if (!levels || levels->back() > max_t) {
-      return fail_at(fmt::format("{}.rung_levels", owner),
-                     fmt::format("ascending positive integers up to max_t expected, as in "
-                                 "\"1,3,9\"; at most {} of them",
-                                 kMostLevels));
-    }
-    // A trial ends at max_t; so there is nothing to decide.
-    if (levels->back() == max_t) levels->pop_back();
-    return *std::move(levels);
-  }
-  const auto grace = args.at("grace_period").get<std::int64_t>();
-  if (grace > max_t) return grace_above(owner);
-  std::optional<std::int64_t> increment;
-  if (!args.at("rung_increment").is_null()) {
-    increment = args.at("rung_increment").get<std::int64_t>();
-    if ((max_t - grace) / *increment >= static_cast<std::int64_t>(kMostLevels)) {
-      return fail_at(fmt::format("{}.rung_increment", owner),
-                     fmt::format("must be larger: there may be {} rungs at most", kMostLevels));
-    }
-  }
-  return syne_levels(grace, args.at("reduction_factor").get<double>(), max_t, increment);
 }
 
 }  // namespace
@@ -109,7 +59,9 @@ Result<MilestoneOptions> milestone_options(std::string_view owner, const json& a
                                     .grace_period = args.at("grace_period").get<double>(),
                                     .reduction_factor = args.at("reduction_factor").get<double>(),
                                     .brackets = args.at("brackets").get<std::size_t>()};
-  if (options.grace_period > options.max_t) return stopping_arguments::grace_above(owner);
+  if (options.grace_period > options.max_t) {
+    return fail_at(fmt::format("{}.grace_period", owner), "must be at most max_t");
+  }
   return options;
 }
 
@@ -150,7 +102,7 @@ Result<SyneStoppingOptions> syne_stopping_options(std::string_view owner, const 
                                                   bool maximise) {
   SyneStoppingOptions options;
   options.max_t = args.at("max_t").get<std::int64_t>();
-  options.levels = TRY(stopping_arguments::levels_of(owner, args, options.max_t));
+  options.levels = TRY(rung_levels(owner, args, stopping_arguments::kMostLevels));
   options.brackets = args.at("brackets").get<std::size_t>();
   options.maximise = maximise;
   return options;

@@ -5,24 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "math/percentile.h"
 #include "rungs/levels.h"
 
 namespace attune {
 namespace {
 
-// The loss at which numpy.percentile(scores, 100 * (1 - 1 / factor)) lies, where scores are the
-// negated losses. The order of the operations is numpy's: it decides exact ties.
+// Ray has scores, which are the negated losses. The order of the operations decides exact ties.
 double percentile_cutoff(const SortedNumbers& losses, double factor) {
-  const std::size_t n = losses.size();
-  const double quantile = (1 - 1 / factor) * 100 / 100;
-  const double place = static_cast<double>(n - 1) * quantile;
-  const auto below = static_cast<std::size_t>(place);
-  if (below >= n - 1) return losses[0];
-  const double share = place - static_cast<double>(below);
-  const double low = -losses[n - 1 - below];
-  const double high = -losses[n - 2 - below];
-  const double step = high - low;
-  return -(share < 0.5 ? low + step * share : high - step * (1 - share));
+  const auto score = [&](std::size_t i) { return -losses[losses.size() - 1 - i]; };
+  return -percentile(losses.size(), (1 - 1 / factor) * 100, score);
 }
 
 }  // namespace

@@ -130,13 +130,16 @@ TEST_CASE("ASHA: wrong arguments are errors that name them") {
   CHECK(complaint(asha_entry, {{"max_t", 5}, {"grace_period", 6}}) ==
         "ASHA.grace_period: must be at most max_t");
   CHECK(complaint(asha_entry, {{"max_t", 1e9}, {"rung_increment", 1}}) ==
-        "ASHA.rung_increment: must be larger: there may be 10000 rungs at most");
+        "ASHA.rung_increment: it makes more than 10000 rungs");
   for (const char* levels : {"", ",", "1,", "1,1", "3,1", "0", "-1", "1;2", "1,x", "1.5", "1,101",
-                             "99999999999999999999", "1 ,2"}) {
+                             "99999999999999999999", "1 2"}) {
     CAPTURE(levels);
     CHECK(complaint(asha_entry, {{"rung_levels", levels}}).starts_with("ASHA.rung_levels: "));
   }
   CHECK(complaint(asha_entry, {{"rung_levels", "100"}}).empty());
+  CHECK(complaint(asha_entry, {{"rung_levels", "1 , 3"}}).empty());
+  CHECK(complaint(asha_entry, {{"rung_levels", "1,3"}, {"rung_increment", 2}}) ==
+        "ASHA.rung_levels: rung_increment says another thing; give one of them");
   for (const json& args : {json{{"max_t", 1.5}}, json{{"reduction_factor", 1.9}}}) {
     CHECK(complaint(asha_entry, args).starts_with("ASHA"));
   }

@@ -94,7 +94,7 @@ int replay(const json& trace, BandRule rule) {
       bands.set_state(trial, State::running);
     } else if (what == "result") {
       const auto verdict = bands.result(trial, event[2], sign * double(event[3]));
-      REQUIRE(word(verdict.reporter.call) == event[4]);
+      REQUIRE(word(verdict.reporter.call) == event[4].get<std::string>());
       // It tells the searcher of a pause only if it did not judge the bracket.
       if (rule.for_bohb && event[4] == "PAUSE" && verdict.others.empty()) {
         check("searcher.on_pause", {trial});
@@ -173,7 +173,7 @@ struct UnitTest {
       const json& result = event["result"];
       const auto verdict =
           bands.result(trial, result[time_attribute], sign * number_of(result[metric]));
-      REQUIRE(word(verdict.reporter.call) == event["decision"]);
+      REQUIRE(word(verdict.reporter.call) == event["decision"].get<std::string>());
       others = verdict.others;
     } else if (what == "choose_trial_to_run") {
       auto chosen = bands.choose();

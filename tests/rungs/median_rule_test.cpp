@@ -55,7 +55,7 @@ void replay(const json& trace, bool completed_only, std::size_t reload_at) {
     } else if (kind == "result") {
       latest[trial] = {event[2], sign * event[3].get<double>()};
       const auto judgement = rule.report(trial, latest[trial], !waiting.empty());
-      REQUIRE(word(judgement, options.hard_stop) == event[4]);
+      REQUIRE(word(judgement, options.hard_stop) == event[4].get<std::string>());
       if (event[4] == "PAUSE") waiting.insert(trial);
       ++judged;
     } else if (kind == "complete") {
@@ -118,7 +118,7 @@ TEST_CASE("median rule: the calls of Ray's unit tests") {
       } else {
         REQUIRE(op == "on_trial_result");
         REQUIRE(word(rule.report(event["trial"], loss, false), options.hard_stop) ==
-                event["decision"]);
+                event["decision"].get<std::string>());
       }
     }
     ++tests;

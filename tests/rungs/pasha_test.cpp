@@ -38,7 +38,9 @@ struct Curves {
           if (resource <= high && b->second.contains(resource)) common.push_back(resource);
         }
         bool is_highest = true;
-        for (std::size_t k = common.size(); k-- > 0 && common[k] > low; is_highest = false) {
+        for (std::size_t left = common.size(); left > 0; --left, is_highest = false) {
+          const std::size_t k = left - 1;
+          if (common[k] <= low) break;
           if (!flipped_back(a->second, b->second, std::span(common).first(k + 1))) continue;
           const double difference = std::abs(a->second.at(common[k]) - b->second.at(common[k]));
           (is_highest ? found.highest : found.lower).push_back(difference);
@@ -208,7 +210,7 @@ TEST_CASE("PASHA: the noise that is kept up to date is the noise computed anew")
   int known = 0;
   for (int i = 0; i < 1500; ++i) {
     const auto trial = static_cast<TrialId>(rng.index(40));
-    at[trial] += static_cast<double>(1 + rng.index(4) / 3);  // some skip a resource
+    at[trial] += rng.index(4) == 3 ? 2 : 1;  // some skip a resource
     const double loss = rng.normal() + 1 / at[trial];
     noise.report(trial, at[trial], loss);
     curves.losses[trial][at[trial]] = loss;
@@ -306,7 +308,7 @@ TEST_CASE("PASHA: damaged states of the rule are errors and change nothing") {
     for (int r = 1; r <= 3; ++r) pasha.report(trial, r, rng.normal());
   }
   const json good = pasha.save();
-  const auto refused = [&](json state) {
+  const auto refused = [&](const json& state) {
     CAPTURE(state.dump());
     CHECK_FALSE(pasha.load(state, rungs));
   };

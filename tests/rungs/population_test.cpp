@@ -113,7 +113,7 @@ class Replay {
       return 0;
     };
     const auto step = population_.report(member, event[2], -event[3].get<double>(), draw);
-    REQUIRE(std::string(name(step.verdict)) == event[4]);
+    REQUIRE(name(step.verdict) == event[4].get<std::string>());
     REQUIRE(step.judged == (!nested.empty() && nested[0][0] == "quantiles"));
     if (step.judged) {
       REQUIRE(population_.worst() == numbers(nested[0][1]));
@@ -247,7 +247,7 @@ class Calls {
                               FAIL("no such donor");
                               return std::nullopt;
                             });
-    REQUIRE(std::string(name(step.verdict)) == call["decision"]);
+    REQUIRE(name(step.verdict) == call["decision"].get<std::string>());
     REQUIRE(static_cast<int>(step.exploits.size()) == copies);
     REQUIRE(static_cast<int>(step.saved.size()) == saves);
     const auto after = statuses();

@@ -90,7 +90,7 @@ TEST_CASE("promotion: the trials that Syne Tune promoted, with its brackets") {
       } else {
         REQUIRE(event[0] == "result");
         const double cost = rule == Rule::cost ? event[5]["cost"].get<double>() : 0;
-        REQUIRE(scheduler.result(trial, event[2], event[3], cost) == event[4]);
+        REQUIRE(scheduler.result(trial, event[2], event[3], cost) == event[4].get<std::string>());
       }
       if (++compared % 101 == 0) {
         const json state = through_text(scheduler.rungs.save());
@@ -117,7 +117,8 @@ TEST_CASE("promotion: costs add up over the runs of a trial, as in Syne Tune") {
         REQUIRE(scheduler.promote() ==
                 std::pair(event[2].get<TrialId>(), event[3].get<std::int64_t>()));
       } else {
-        CHECK(scheduler.result(event[1], event[2], event[3], event[4]) == event[5]);
+        CHECK(scheduler.result(event[1], event[2], event[3], event[4]) ==
+              event[5].get<std::string>());
         CHECK(scheduler.trials.at(event[1]).cost.former == event[6]["cost_offset"]);
       }
       ++compared;

@@ -86,7 +86,7 @@ void replay(const std::string& prefix, const MilestoneOptions& defaults, Milesto
         REQUIRE(world.trials.contains(trial));  // all start in turn, nobody is chosen
       } else if (event[0] == "result") {
         const std::string decision = world.result(trial, event[2], event[3]);
-        REQUIRE(decision == event[4]);
+        REQUIRE(decision == event[4].get<std::string>());
         last[trial] = event;
         ++decisions;
         stops += decision == "STOP";
@@ -149,7 +149,8 @@ TEST_CASE("AsyncHyperBand answers all calls of Ray's own tests") {
         continue;
       }
       REQUIRE(op == "on_trial_result");
-      REQUIRE(world->result(trial, result[time], number(result[metric])) == event["decision"]);
+      REQUIRE(world->result(trial, result[time], number(result[metric])) ==
+              event["decision"].get<std::string>());
       ++decisions;
     }
   }

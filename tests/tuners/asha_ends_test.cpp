@@ -266,7 +266,7 @@ std::vector<std::string> random_life(PromotionWorld& world, std::uint64_t seed, 
     } else if (rng.index(60) == 0) {
       end(id, End::stopped);
     } else if (!job.paused) {
-      job.at += static_cast<double>(1 + rng.index(8) / 7);
+      job.at += rng.index(8) == 7 ? 2 : 1;
       const double value = rng.index(50) == 0 ? NAN : job.quality + 1 / (job.at + 1);
       const std::string decision = rng.index(10) == 0 ? "-" : world.report(id, job.at, value);
       if (decision != "-") said.push_back(decision + " " + std::to_string(id));
@@ -274,9 +274,7 @@ std::vector<std::string> random_life(PromotionWorld& world, std::uint64_t seed, 
         end(id, decision == "stop" ? End::stopped : End::completed);
       } else if (decision == "pause" && rng.index(5) > 0) {
         job.paused = true;
-      } else if (job.heeds && job.at >= job.budget) {
-        end(id, End::completed);
-      } else if (rng.index(30) == 0 || job.at > 12) {
+      } else if ((job.heeds && job.at >= job.budget) || rng.index(30) == 0 || job.at > 12) {
         end(id, End::completed);
       }
     }

@@ -225,7 +225,7 @@ TEST_CASE("ASHA: arguments that say nothing together are errors") {
         "ASHA.cost_attr: it is used with the type cost_promotion only");
   CHECK(error_of({{"num_threshold_candidates", 3}}) ==
         "ASHA.num_threshold_candidates: it is used with the type rush_promotion only");
-  CHECK(error_of({{"grace_period", 101}}) == "ASHA.grace_period: it must not be above max_t");
+  CHECK(error_of({{"grace_period", 101}}) == "ASHA.grace_period: must be at most max_t");
   CHECK(error_of({{"rung_levels", "1,3"}, {"rung_increment", 2}}) ==
         "ASHA.rung_levels: rung_increment says another thing; give one of them");
   for (const char* levels : {"", "1,", "3,1", "1;3", "0,1", "1,101", "1 3", "x", "1.5"}) {

@@ -9,7 +9,7 @@ extern const TunerEntry asha_tuner_entry;
 namespace attune::asha_test {
 
 // Rungs at 1 and 3, complete at 9. Smaller is better.
-inline PromotionWorld small(json more = json::object()) {
+inline PromotionWorld small(const json& more = json::object()) {
   json args = {{"max_t", 9}, {"resource_attr", "epoch"}};
   args.update(more);
   return {asha_tuner_entry, args, {{"loss", false}}};
