@@ -13,7 +13,7 @@ extern const TunerEntry pb2_entry, population_based_training_entry;
 
 namespace attune::pb2_test {
 
-std::unique_ptr<Tuner> make(const std::string& name, json arguments, const Space& space,
+std::unique_ptr<Tuner> make(const std::string& name, const json& arguments, const Space& space,
                             std::uint64_t seed) {
   TunerRegistry registry;
   registry.add(pb2_entry);
@@ -114,7 +114,6 @@ TEST_CASE("PB2: a loser gets a configuration of the space, with what may not cha
     const Space space = parse(named.text);
     if (space.params.empty()) continue;
     CAPTURE(named.name);
-    const std::string kept = space.params[0].name;
     json arguments = {{"population_size", 4}, {"perturbation_interval", 1}, {"synch", true}};
     if (space.params.size() > 1) arguments["mutations"] = space.params.back().name;
     auto tuner = make("PB2", arguments, space, 1);
@@ -155,7 +154,7 @@ TEST_CASE("PB2: impossible states are refused") {
     }
   }
   const json good = tuner->save();
-  REQUIRE(good["explorer"]["intervals"]["numbers"] != "");
+  REQUIRE_FALSE(good["explorer"]["intervals"]["numbers"].get<std::string>().empty());
   for (const char* key : {"intervals", "chosen", "begins", "times"}) {
     json state = good;
     state["explorer"].erase(key);

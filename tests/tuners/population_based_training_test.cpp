@@ -231,7 +231,7 @@ TEST_CASE("PopulationBasedTraining: reports that cannot be used change nothing")
   world.ask();
   world.ask();
   const std::string before = dump_json(world.tuner->save());
-  const auto silent = [&](Report report) { return world.tuner->on_report(report).empty(); };
+  const auto silent = [&](const Report& report) { return world.tuner->on_report(report).empty(); };
   CHECK(silent({0, 0, {{"training_iteration", 5}}}));
   CHECK(silent({0, 1, {{"default", 1}, {"training_iteration", NAN}}}));
   CHECK(silent({0, 1, {{"default", 1}, {"training_iteration", -1}}}));

@@ -250,8 +250,9 @@ Result<void> Searcher::load(const json& state) {
   const std::size_t width = 2 + others_.size();
   auto rest = std::span(results);
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::size_t rows = rest.size() / width;
     if (!is_whole(keys[i]) || !is_index(flags[i], 4) ||
-        !is_index(counts[i], static_cast<double>(rest.size() / width + 1))) {
+        !is_index(counts[i], static_cast<double>(rows) + 1)) {
       return damaged();
     }
     const auto bits = static_cast<int>(flags[i]);
