@@ -50,9 +50,10 @@ std::optional<TrialSource> trial_source_of(std::string_view text) {
 }
 
 std::string state_column(const RunnerState& state) {
-  json object = {{"requests", state.requests}, {"exhausted", state.exhausted},
-                 {"declined", state.declined}, {"saving", state.saving},
-                 {"answers", state.answers},   {"since_best", state.since_best}};
+  json object = {{"requests", state.requests},    {"exhausted", state.exhausted},
+                 {"declined", state.declined},    {"saving", state.saving},
+                 {"answers", state.answers},      {"held", state.held},
+                 {"since_best", state.since_best}};
   if (state.best) object["best"] = *state.best;
   return dump_json(object);  // scores are finite
 }
@@ -76,7 +77,7 @@ Result<RunnerState> runner_state_of(const std::string& text) {
     state.requests.push_back(lacks.get<int>());
   }
   for (const auto& [name, ids] :
-       {std::pair("saving", &state.saving), {"answers", &state.answers}}) {
+       {std::pair("saving", &state.saving), {"answers", &state.answers}, {"held", &state.held}}) {
     for (const json& id : list(name)) {
       if (!id.is_string()) return fail("a checkpoint is called " + dump_json(id));
       ids->push_back(id.get<std::string>());

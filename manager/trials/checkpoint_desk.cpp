@@ -131,7 +131,13 @@ std::vector<std::string> CheckpointDesk::discard_unfinished(const std::vector<st
   return jobs;
 }
 
+void CheckpointDesk::forget_answers() {
+  to_answer_.clear();
+  drop(keeper_.release_all());
+}
+
 void CheckpointDesk::save_state(RunnerState& state) const {
+  state.held = keeper_.held();
   state.saving.assign(saving_.begin(), saving_.end());
   state.answers.assign(to_answer_.begin(), to_answer_.end());
 }

@@ -58,6 +58,8 @@ class CheckpointDesk {
   // The trial's next attempt will start from this checkpoint; empty: from scratch. The checkpoint
   // is pinned until the next call for the same trial.
   void start_from(LiveTrial& trial, std::string checkpoint);
+  // The decider is told of this checkpoint, for which it has asked. It stays until release().
+  void hold(const std::string& id) { keeper_.hold(id); }
   // The decider does not need this checkpoint any more.
   void release(const std::string& id) { drop(keeper_.dropped(id)); }
   // The trial will not start again. When its last save is done, the backend releases its files.
@@ -78,7 +80,7 @@ class CheckpointDesk {
   // Deletes them, and returns the job ids of their trials, each once.
   std::vector<std::string> discard_unfinished(const std::vector<std::string>& ids);
 
-  void forget_answers() { to_answer_.clear(); }  // the decider lost its memory, and awaits none
+  void forget_answers();  // the decider lost its memory: it awaits none, and will name none
   void save_state(RunnerState& state) const;
 
  private:

@@ -67,8 +67,30 @@ CheckpointKeeper::Ids CheckpointKeeper::ended(const std::string& job_id) {
 CheckpointKeeper::Ids CheckpointKeeper::dropped(const std::string& id) {
   Ids gone;
   const auto found = known_.find(id);
-  if (found != known_.end() && !needed(id)) take(id, gone);
+  if (found == known_.end()) return gone;
+  found->second.held = false;
+  if (!needed(id)) take(id, gone);
   return gone;
+}
+
+CheckpointKeeper::Ids CheckpointKeeper::release_all() {
+  Ids gone;
+  for (const std::string& id : held()) {
+    for (std::string& one : dropped(id)) gone.push_back(std::move(one));
+  }
+  return gone;
+}
+
+void CheckpointKeeper::hold(const std::string& id) {
+  if (const auto found = known_.find(id); found != known_.end()) found->second.held = true;
+}
+
+CheckpointKeeper::Ids CheckpointKeeper::held() const {
+  Ids ids;
+  for (const auto& [order, id] : by_age_) {
+    if (known_.at(id).held) ids.push_back(id);
+  }
+  return ids;
 }
 
 void CheckpointKeeper::pin(const std::string& id) {
@@ -93,7 +115,7 @@ const std::string& CheckpointKeeper::newest(const std::string& job_id) const {
 bool CheckpointKeeper::needed(const std::string& id) const {
   const Checkpoint& checkpoint = known_.at(id);
   const Owner& owner = owners_.at(checkpoint.job_id);
-  return checkpoint.pins > 0 || (!owner.ended && owner.ids.back() == id);
+  return checkpoint.pins > 0 || checkpoint.held || (!owner.ended && owner.ids.back() == id);
 }
 
 void CheckpointKeeper::take(const std::string& id, Ids& gone) {

@@ -2,7 +2,7 @@
 // Knows which checkpoints exist, and decides which to delete: it keeps the newest of each trial,
 // and deletes the oldest of the experiment while all together exceed a budget. It never deletes the
 // newest checkpoint of a trial that has not ended, nor one that is pinned because a trial will
-// start from it. The class touches no files.
+// start from it, nor one that is held because the decider may name it. The class touches no files.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -40,8 +40,13 @@ class CheckpointKeeper {
   Ids ended(const std::string& job_id);  // the trial will not be started again
   Ids dropped(const std::string& id);    // the decider needs it no more; needed() ones stay
   Ids unpin(const std::string& id);
+  Ids release_all();  // as dropped() for each that is held
   // An unknown id is ignored. Pins are counted: each pin() needs its own unpin().
   void pin(const std::string& id);
+  // The decider asked for it, and may have a trial start from it until dropped(). An unknown id is
+  // ignored.
+  void hold(const std::string& id);
+  Ids held() const;
 
   const std::string& newest(const std::string& job_id) const;  // empty when there is none
   double bytes() const { return bytes_; }                      // of all checkpoints
@@ -52,6 +57,7 @@ class CheckpointKeeper {
     double bytes = 0;
     std::uint64_t order = 0;
     int pins = 0;
+    bool held = false;
   };
   struct Owner {
     Ids ids;                 // oldest first

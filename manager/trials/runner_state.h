@@ -14,6 +14,7 @@ struct RunnerState {
   int declined = 0;                  // proposals declined in a row
   std::vector<std::string> saving;   // checkpoints that are being saved
   std::vector<std::string> answers;  // those of them that the decider waits for
+  std::vector<std::string> held;     // checkpoints that the decider may name
   std::optional<double> best;        // TuningStatus::best()
   std::int64_t since_best = 0;       // TuningStatus::scores_since_best()
 

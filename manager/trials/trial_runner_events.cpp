@@ -116,7 +116,10 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   const bool good = saved.error.empty();
   if (!good) log_.info("trial={} checkpoint={}: {}", saved.job_id, saved.checkpoint, saved.error);
   const std::string id = good ? saved.checkpoint : "";
-  if (answer.decider_waits && !decider_lost_) decider_.on_checkpoint(saved.job_id, id);
+  if (answer.decider_waits && !decider_lost_) {
+    checkpoints_.hold(id);
+    decider_.on_checkpoint(saved.job_id, id);
+  }
   if (trial == nullptr) return;
   announcer_.changed(trial->record);
   if (trial->pausing != saved.checkpoint) return;

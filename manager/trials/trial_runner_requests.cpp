@@ -179,6 +179,7 @@ void TrialRunner::on_pause(const std::string& job_id, const std::string& reason)
 void TrialRunner::on_save(const std::string& job_id) {
   LiveTrial* trial = table_.find(job_id);
   if (trial == nullptr || trial->record.status != TrialStatus::running) {
+    checkpoints_.hold(checkpoints_.newest(job_id));
     decider_.on_checkpoint(job_id, checkpoints_.newest(job_id));
     return;
   }

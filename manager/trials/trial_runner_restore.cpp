@@ -123,9 +123,13 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
   }
 }
 
-// Saves what the earlier manager was saving when it ended: once for each trial, under a new id. The
-// checkpoints under the old ids may be incomplete and are deleted.
+// Keeps what the decider may name. Saves what the earlier manager was saving when it ended: once
+// for each trial, under a new id. The checkpoints under the old ids may be incomplete and are
+// deleted.
 void TrialRunner::save_anew(const RunnerState& state, bool known) {
+  for (const std::string& id : state.held) {
+    if (known) checkpoints_.hold(id);
+  }
   for (const std::string& job_id : checkpoints_.discard_unfinished(state.saving)) {
     LiveTrial* trial = table_.find(job_id);
     const std::string id =

@@ -68,6 +68,7 @@ TEST_CASE("outbox: what the manager remembers stays until the next one says othe
   state.declined = 3;
   state.saving = {"t0001-2", "t0002-1"};
   state.answers = {"t0002-1"};
+  state.held = {"t0001-1"};
   state.best = 0.1 + 0.2;
   state.since_best = 4;
   {

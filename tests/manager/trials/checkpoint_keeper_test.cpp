@@ -53,6 +53,24 @@ TEST_CASE("checkpoints: a pinned one stays until it was used") {
   CHECK(keeper.unpin("a-2").empty());
 }
 
+TEST_CASE("checkpoints: one that the decider may name stays until it is dropped") {
+  const bool delete_at_end = GENERATE(true, false);
+  CheckpointKeeper keeper({.keep = 1, .budget = 15, .delete_at_end = delete_at_end});
+  const std::string named = keeper.next_id("a"), last = keeper.next_id("a");
+  CHECK(keeper.saved("a", named, 10).empty());
+  keeper.hold(named);
+  keeper.hold("unknown");
+  CHECK(keeper.saved("a", last, 10).empty());  // it is the newest, and the budget is exceeded
+  CHECK(keeper.ended("a") == std::vector<std::string>{last});
+  CHECK(keeper.held() == std::vector<std::string>{named});
+  if (delete_at_end) {
+    CHECK(keeper.dropped(named) == std::vector<std::string>{named});
+  } else {
+    CHECK(keeper.release_all() == std::vector<std::string>{named});
+  }
+  CHECK(keeper.held().empty());
+}
+
 TEST_CASE("checkpoints: a trial that has ended may keep none") {
   CheckpointRules rules;
   rules.delete_at_end = true;
