@@ -91,7 +91,7 @@ void DaemonDecider::next(int count) { send(encode(RequestTrialJobs{count})); }
 
 void DaemonDecider::on_add(const std::string& job_id, const ProposedTrial& trial) {
   const bool customized = std::holds_alternative<std::monostate>(trial.parameter_id);
-  running_[job_id] = {trial.text, customized, customized ? trial.parameters : json(), json()};
+  running_[job_id] = {trial.text, customized, customized ? trial.parameters : json()};
 }
 
 Action DaemonDecider::on_result(const std::string& /*job_id*/, const std::string& metric_text) {
@@ -99,21 +99,13 @@ Action DaemonDecider::on_result(const std::string& /*job_id*/, const std::string
   return Action::keep_going;
 }
 
-Action DaemonDecider::on_final(const std::string& job_id, const std::string& metric_text,
-                               const json& value) {
-  const auto found = running_.find(job_id);
-  if (found != running_.end() && found->second.customized && found->second.result.is_null())
-    found->second.result = value;
-  return on_result(job_id, metric_text);
-}
-
-void DaemonDecider::on_complete(const std::string& job_id) {
+void DaemonDecider::on_complete(const std::string& job_id, const json& result) {
   const Running trial = take(job_id);
   send_event(job_id, trial.text, TrialEnd::Event::succeeded);
   // The daemon ignores the final result of a trial that it has not proposed, so the result is
   // imported, too. The end was sent before it, for the assessor.
-  if (!trial.result.is_null()) {
-    send(encode(ImportData{{{trial.parameters, trial.result, job_id}}}));
+  if (trial.customized && !result.is_null()) {
+    send(encode(ImportData{{{trial.parameters, result, job_id}}}));
   }
 }
 
@@ -155,11 +147,7 @@ void DaemonDecider::readopt(const std::vector<Resumed>& trials) {
 }
 
 void DaemonDecider::recall(const std::vector<Resumed>& trials) {
-  for (const Resumed& resumed : trials) {
-    on_add(resumed.job_id, resumed.trial);
-    Running& trial = running_[resumed.job_id];
-    if (trial.customized) trial.result = resumed.result;
-  }
+  for (const Resumed& resumed : trials) on_add(resumed.job_id, resumed.trial);
 }
 
 void DaemonDecider::update_search_space(const json& search_space) {

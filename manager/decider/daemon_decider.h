@@ -65,9 +65,7 @@ class DaemonDecider final : public Decider {
   void on_add(const std::string& job_id, const ProposedTrial& trial) override;
   // Always keep_going: what the daemon decides comes through the listener.
   Action on_result(const std::string& job_id, const std::string& metric_text) override;
-  Action on_final(const std::string& job_id, const std::string& metric_text,
-                  const json& value) override;
-  void on_complete(const std::string& job_id) override;
+  void on_complete(const std::string& job_id, const json& result) override;
   void on_error(const std::string& job_id) override;
   void on_remove(const std::string& job_id, TrialEnd::Event event) override;
   void on_paused(const std::string& job_id, const std::string& checkpoint) override;
@@ -91,7 +89,7 @@ class DaemonDecider final : public Decider {
   struct Running {
     std::string text;  // the NewTrialJob payload that it began with; TrialEnd sends it back
     bool customized = false;
-    json parameters, result;  // of a customized trial; `result` is null until its final result
+    json parameters;  // of a customized trial
   };
   Running take(const std::string& job_id);
   void handle(const Frame& frame);

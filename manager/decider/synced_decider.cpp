@@ -36,7 +36,9 @@ Action SyncedDecider::on_final(const std::string& job_id, const std::string& met
   return tell().on_final(job_id, metric_text, value);
 }
 
-void SyncedDecider::on_complete(const std::string& job_id) { tell().on_complete(job_id); }
+void SyncedDecider::on_complete(const std::string& job_id, const json& result) {
+  tell().on_complete(job_id, result);
+}
 void SyncedDecider::on_error(const std::string& job_id) { tell().on_error(job_id); }
 
 void SyncedDecider::on_remove(const std::string& job_id, TrialEnd::Event event) {

@@ -33,7 +33,7 @@ class SyncedDecider final : public Decider, private Decider::Listener {
   Action on_result(const std::string& job_id, const std::string& metric_text) override;
   Action on_final(const std::string& job_id, const std::string& metric_text,
                   const json& value) override;
-  void on_complete(const std::string& job_id) override;
+  void on_complete(const std::string& job_id, const json& result) override;
   void on_error(const std::string& job_id) override;
   void on_remove(const std::string& job_id, TrialEnd::Event event) override;
   void on_paused(const std::string& job_id, const std::string& checkpoint) override;

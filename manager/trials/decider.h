@@ -103,7 +103,8 @@ class Decider {
                           const json& /*value*/) {
     return on_result(job_id, metric_text);
   }
-  virtual void on_complete(const std::string& job_id) = 0;
+  // `result`: the value that counts as its final result; null: it has none.
+  virtual void on_complete(const std::string& job_id, const json& result) = 0;
   virtual void on_error(const std::string& job_id) = 0;
   virtual void on_remove(const std::string& job_id, TrialEnd::Event event) = 0;
 

@@ -306,7 +306,7 @@ void TrialRunner::count_end(const TrialRecord& trial) {
 void TrialRunner::tell_end(const TrialRecord& trial) {
   switch (trial.status) {
     case TrialStatus::succeeded:
-      return decider_.on_complete(trial.job_id);
+      return decider_.on_complete(trial.job_id, trial.final_metric);
     case TrialStatus::failed:
       return decider_.on_error(trial.job_id);
     case TrialStatus::early_stopped:

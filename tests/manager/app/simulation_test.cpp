@@ -44,7 +44,7 @@ class SlowDecider final : public Decider {
     }
     return Action::keep_going;
   }
-  void on_complete(const std::string&) override {}
+  void on_complete(const std::string&, const json&) override {}
   void on_error(const std::string&) override {}
   void on_remove(const std::string&, TrialEnd::Event) override {}
   void on_paused(const std::string&, const std::string&) override {}
@@ -113,7 +113,7 @@ class SmallRunner final : public Decider::Listener {
         if (!report->late) decider_.on_result(report->job_id, report->text);
       } else if (const auto* end = std::get_if<TrialFinished>(&event)) {
         log += fmt::format("{} {} {}\n", clock_.now(), end->job_id, end->detail);
-        decider_.on_complete(end->job_id);
+        decider_.on_complete(end->job_id, nullptr);
         --running;
         if (!exhausted) decider_.next(1);
       }

@@ -164,7 +164,7 @@ TEST_CASE("daemon decider: pause, resume and checkpoints") {
   REQUIRE(f.proposals.size() == 2);
   CHECK(f.proposals[1].resume_job == "t0");
   CHECK(f.proposals[1].checkpoint_from == "c2");
-  f.decider->on_complete("t0");
+  f.decider->on_complete("t0", nullptr);
   REQUIRE(f.settle({}));
   const json end = parse_json(f.heard("EN")).value();
   CHECK(end.at("event") == "SUCCEEDED");
@@ -201,12 +201,11 @@ TEST_CASE("daemon decider: the result of a trial of the user's own is imported w
           R"({"parameter_id":null,"parameter_source":"customized","parameters":{"x":3},"extra":1})"};
   f.decider->on_add("t0", own);
   f.decider->on_result("t0", metric("t0", 1, "PERIODICAL", "null"));
-  // The value is what was decoded before, and the text goes on as it is: nobody reads it here.
-  f.decider->on_final("t0", metric("t0", 7, "FINAL", "null"), 2);
+  // The text goes on as it is: nobody reads it here.
   const std::string text = metric("t0", 8, "FINAL", "null");
-  f.decider->on_final("t0", text, 3);  // only the first one counts
+  f.decider->on_final("t0", text, 3);
   SECTION("well") {
-    f.decider->on_complete("t0");
+    f.decider->on_complete("t0", 2);
     REQUIRE(f.settle({}));
     CHECK(f.heard("FD") == R"([{"parameter":{"x":3},"value":"2","trialJobId":"t0"}])");
     CHECK(f.heard("ME") == text);
@@ -218,7 +217,7 @@ TEST_CASE("daemon decider: the result of a trial of the user's own is imported w
   }
   SECTION("without a result") {
     f.decider->on_add("t1", own);
-    f.decider->on_complete("t1");
+    f.decider->on_complete("t1", nullptr);
     REQUIRE(f.settle({}));
     CHECK(f.heard("FD").empty());
   }
@@ -235,7 +234,7 @@ TEST_CASE("daemon decider: after a restart it says what there is") {
       .parameter_id = std::int64_t{5}, .parameters = {{"x", 5}}, .text = ""};
   f.decider->readopt({{"t4", old, false, ""}, {"t5", waiting, true, "c3"}});
   f.decider->update_search_space({{"y", 1}});
-  f.decider->on_complete("t4");
+  f.decider->on_complete("t4", 1);
   REQUIRE(f.settle({}));
   CHECK(f.heard("mode") == "resume");
   CHECK(f.heard("FD") == R"([{"parameter":{"x":1},"value":"0.5","trialJobId":"t1"}])");

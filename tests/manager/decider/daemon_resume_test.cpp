@@ -205,7 +205,7 @@ TEST_CASE("daemon resume: a trial may end before one that lost its memory was to
   for (int i = 0; i < 2; ++i) manager.decider->next(1);
   REQUIRE(manager.run_until([&] { return manager.anew == 2; }));
   const int before = manager.outbox.appended;
-  manager.decider->on_complete("t0");
+  manager.decider->on_complete("t0", 1);
   CHECK(manager.outbox.appended == before + 1);
 }
 

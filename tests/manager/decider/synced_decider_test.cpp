@@ -25,7 +25,7 @@ class Inner final : public Decider {
     told.emplace_back("final");
     return Action::pause;
   }
-  void on_complete(const std::string&) override { told.emplace_back("complete"); }
+  void on_complete(const std::string&, const json&) override { told.emplace_back("complete"); }
   void on_error(const std::string&) override { told.emplace_back("error"); }
   void on_remove(const std::string&, TrialEnd::Event) override { told.emplace_back("remove"); }
   void on_paused(const std::string&, const std::string&) override { told.emplace_back("paused"); }
@@ -104,7 +104,7 @@ TEST_CASE("synced decider: whatever it is told unsettles it, once answered it is
       {"add", [&] { d.on_add("t", {}); }},
       {"result", [&] { CHECK(d.on_result("t", "{}") == Action::stop); }},
       {"final", [&] { CHECK(d.on_final("t", "{}", 1) == Action::pause); }},
-      {"complete", [&] { d.on_complete("t"); }},
+      {"complete", [&] { d.on_complete("t", 1); }},
       {"error", [&] { d.on_error("t"); }},
       {"remove", [&] { d.on_remove("t", TrialEnd::Event::early_stopped); }},
       {"paused", [&] { d.on_paused("t", "c"); }},

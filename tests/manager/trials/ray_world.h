@@ -77,7 +77,7 @@ class RayDecider final : public Decider {
     if (said == "PAUSE") return Action::pause;
     return said == "STOP" ? Action::stop : Action::keep_going;
   }
-  void on_complete(const std::string& job) override {
+  void on_complete(const std::string& job, const json&) override {
     logs_.hooks.push_back(fmt::format("complete {} {}", names_.name(job), last_[job]));
   }
   void on_error(const std::string& job) override {

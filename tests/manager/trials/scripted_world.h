@@ -33,7 +33,10 @@ class ScriptedDecider final : public Decider {
     if (text == "bad") listener->on_stop(job, "it is bad");
     return Action::keep_going;
   }
-  void on_complete(const std::string& job) override { calls.push_back("complete " + job); }
+  void on_complete(const std::string& job, const json& result) override {
+    calls.push_back("complete " + job);
+    results[job] = result;
+  }
   void on_error(const std::string& job) override { calls.push_back("error " + job); }
   void on_remove(const std::string& job, TrialEnd::Event event) override {
     calls.push_back(fmt::format("remove {} {}", job,
@@ -71,6 +74,7 @@ class ScriptedDecider final : public Decider {
 
   Listener* listener = nullptr;
   std::vector<std::string> calls;
+  std::map<std::string, json> results;  // of completed trials
   std::int64_t proposed = 0;
   bool answers_at_once = false;
   bool full = false;

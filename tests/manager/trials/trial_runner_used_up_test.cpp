@@ -46,6 +46,8 @@ TEST_CASE("used up: the last result is the final one, and the trial succeeds") {
   CHECK(w.backend.started.size() == 1);
   // The decider has the result already.
   CHECK(w.decider.take() == Calls{"complete t0000", "next 1"});
+  // It may not have proposed the trial: then this is how it learns the result.
+  CHECK(w.decider.results["t0000"] == 3);
   CHECK(w.backend.saves == (options.trial.checkpoint_at_end ? Calls{"t0000-1"} : Calls{}));
 }
 
