@@ -83,6 +83,7 @@ json save_offer(const Offer& offer) {
   json state = {
       {"asked", offer.asked}, {"trial", offer.trial}, {"parameters", save_json(offer.parameters)}};
   if (offer.checkpoint_from) state["checkpoint_from"] = *offer.checkpoint_from;
+  if (!offer.reason.empty()) state["reason"] = offer.reason;
   return state;
 }
 
@@ -94,6 +95,7 @@ Result<Offer> load_offer(const json& state) {
   if (state.contains("checkpoint_from")) {
     offer.checkpoint_from = TRY(integer_at(state, "checkpoint_from"));
   }
+  if (state.contains("reason")) offer.reason = TRY(text_at(state, "reason"));
   return offer;
 }
 

@@ -182,7 +182,8 @@ Offer Session::offer(const Ask& ask, TrialId id, const Proposal& proposal) {
 }
 
 Offer Session::offer_of(const Ask& ask, TrialId id, const Proposal& proposal) const {
-  Offer offer{ask.id, id, tuner_->parameters(*space_, proposal.point), proposal.checkpoint_from};
+  Offer offer{ask.id, id, tuner_->parameters(*space_, proposal.point), proposal.checkpoint_from,
+              proposal.reason};
   const json extra = tuner_->extra_parameters(id);
   if (extra.is_object()) offer.parameters.update(extra);
   if (proposal.budget && says_budgets_)

@@ -26,6 +26,7 @@ struct Offer {
   TrialId trial = 0;  // the same, unless a paused trial continues or a lost one is offered again
   json parameters;    // as the trial reads them; with TRIAL_BUDGET when the tuner set a budget
   std::optional<TrialId> checkpoint_from = {};
+  std::string reason = {};  // Proposal::reason
 };
 struct NoMore {
   TrialId asked = 0;  // the first id of the request; one NoMore a request

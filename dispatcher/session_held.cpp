@@ -15,6 +15,7 @@ json Session::save_held() const {
     json one = {{"trial", trial}, {"point", save_point(proposal.point)}};
     if (proposal.budget) one["budget"] = save_numbers(std::array{*proposal.budget});
     if (proposal.checkpoint_from) one["checkpoint_from"] = *proposal.checkpoint_from;
+    if (!proposal.reason.empty()) one["reason"] = proposal.reason;
     if (ask) one["ask"] = save_asks(std::span(&*ask, 1));
     state.push_back(std::move(one));
   }
@@ -38,6 +39,7 @@ Result<void> Session::load_held(const json& state) {
     if (one.contains("checkpoint_from")) {
       held.proposal.checkpoint_from = TRY(integer_at(one, "checkpoint_from"));
     }
+    if (one.contains("reason")) held.proposal.reason = TRY(text_at(one, "reason"));
     if (one.contains("ask")) {
       const auto asks = TRY(load_asks(TRY(value_at(one, "ask"))));
       if (asks.size() != 1) return fail("saved state: one ask expected");

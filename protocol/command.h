@@ -99,6 +99,7 @@ struct NewTrialJob {  // TR
   std::int64_t parameter_index = 0;
   std::string resume_trial_job_id;  // empty: a new job
   std::string checkpoint_from;      // empty: from scratch
+  std::string reason;               // of a trial that goes on; empty unless capability "reason"
 };
 struct SendTrialJobParameter {  // SP; parameters are null when there are no more
   ParameterId parameter_id;

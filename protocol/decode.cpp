@@ -237,6 +237,7 @@ Result<Command> decode_new_trial(const std::string& payload, const Limits& limit
   job.parameter_index = TRY(optional_integer(object, "parameter_index"));
   job.resume_trial_job_id = TRY(optional_id(object, "resume_trial_job_id", limits));
   job.checkpoint_from = TRY(optional_id(object, "checkpoint_from", limits));
+  job.reason = TRY(optional_text(object, "reason"));
   return job;
 }
 

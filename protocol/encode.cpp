@@ -117,6 +117,7 @@ std::string payload_of(const NewTrialJob& c) {
                  {"parameter_index", c.parameter_index}};
   put_text(object, "resume_trial_job_id", c.resume_trial_job_id);
   put_text(object, "checkpoint_from", c.checkpoint_from);
+  put_text(object, "reason", c.reason);
   return dump_json(object);
 }
 

@@ -121,7 +121,10 @@ Answer Bohb::answer(TrialId id) {
       origins_[id] = promoted->from;
       return Proposal{.point = std::move(promoted->point),
                       .budget = brackets_.budget(),
-                      .checkpoint_from = promoted->from};
+                      .checkpoint_from = promoted->from,
+                      .reason = fmt::format("trial {} is one of the best of its round: it goes on "
+                                            "to {:g}",
+                                            promoted->from, brackets_.budget())};
     }
     if (brackets_.fresh() > 0) {
       if (auto point = new_point()) {

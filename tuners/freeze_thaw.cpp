@@ -155,7 +155,9 @@ Answer FreezeThaw::answer(TrialId id) {
   const CurveEnds ends = expected_ends();
   if (all_begun() && is_settled(ends)) return wait();
   const std::size_t best = ends.front().second;
-  if (rng_.uniform() < kTurnsOfBest && can_go_on(best)) return ledger_.go_on(id, best);
+  if (rng_.uniform() < kTurnsOfBest && can_go_on(best)) {
+    return ledger_.go_on(id, best, "of all trials it is expected to end best");
+  }
 
   std::vector<CurveOption> options = options_of(ends);
   const std::size_t waiting = options.size();
@@ -172,7 +174,10 @@ Answer FreezeThaw::answer(TrialId id) {
     if (const auto first = start(id, *fresh, highest().until)) return *first;
     worth.resize(waiting);  // the space has no point left after all
   }
-  if (waiting > 0) return ledger_.go_on(id, *highest().number);
+  if (waiting > 0) {
+    return ledger_.go_on(id, *highest().number,
+                         "for its cost this is expected to teach most about the best end");
+  }
   if (may_begin()) {
     if (const auto first = start(id, sample(space_, rng_), 0)) return *first;
   }

@@ -49,6 +49,9 @@ class Hyperband final : public BracketTuner {
       Proposal proposal{.point = {}, .budget = job->budget, .checkpoint_from = job->from};
       if (job->from) {
         origin = origins_.extract(*job->from).mapped();
+        proposal.reason =
+            fmt::format("trial {} is one of the best of its round: it goes on to {:g}", *job->from,
+                        job->budget);
         proposal.point = *searcher().point_of(origin);
       } else {
         Answer answer = searcher().ask(id);

@@ -132,7 +132,8 @@ Answer HyperBandScheduler::answer(TrialId id) {
     if (const auto stop = trials_.resume_stop()) {
       return Proposal{.point = *searcher_.point_of(stop->second.configuration),
                       .budget = stop->second.budget,
-                      .resume = stop->first};
+                      .resume = stop->first,
+                      .reason = "it has lost, and goes on for a report at which it is stopped"};
     }
   }
   const bool over = !later && trials_.runners().empty() && trials_.stops().empty();
@@ -145,6 +146,7 @@ Answer HyperBandScheduler::go_on(TrialId id, TrialId configuration) {
   bands_.set_state(configuration, State::running);
   Proposal proposal{.point = *searcher_.point_of(configuration), .budget = budget};
   (former.ended ? proposal.checkpoint_from : proposal.resume) = former.trial;
+  proposal.reason = fmt::format("one of the best of its bracket: goes on to {:g}", budget);
   return proposal;
 }
 

@@ -53,6 +53,10 @@ class OneEpoch final : public PausingTuner {
     Continued continued = go_on(id, best, max_t(), false);
     const double loss = arms_.extract(best).mapped().loss;
     arms_[continued.trial] = {loss, true};
+    continued.proposal.reason = fmt::format(
+        "{:.6g} after one epoch is the best that waits: it is "
+        "trained in full",
+        shown(loss));
     if (++trained_ >= trainings()) {
       for (const auto& [other_loss, trial] : waiting_) leave_behind(trial, other_loss);
       waiting_.clear();

@@ -49,7 +49,9 @@ class PbtReplay final : public Tuner {
       if (state_ == State::ended) return Exhausted{};
       if (state_ == State::running) return NotYet{};
       state_ = State::running;
-      return Proposal{.point = points_[reached_], .resume = trial_};
+      return Proposal{.point = points_[reached_],
+                      .resume = trial_,
+                      .reason = fmt::format("step {} of the policy", reached_)};
     });
   }
 

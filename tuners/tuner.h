@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Proposal {
   std::optional<double> budget = {};   // the resource a trial may use, if the rule sets one
   std::optional<TrialId> resume = {};  // continue this paused trial; the asked id goes unused
   std::optional<TrialId> checkpoint_from = {};  // start from that trial's checkpoint
+  std::string reason = {};  // for a human: why a trial goes on, or what it starts from
 };
 struct Exhausted {};  // no more, ever
 struct NotYet {};     // ask again after something happened (a tell, a decision, a trial end)

@@ -241,7 +241,7 @@ void DaemonDecider::handle(const Command& command, const std::string& payload) {
   if (conversation_) conversation_->heard();
   if (const auto* trial = std::get_if<NewTrialJob>(&command)) {
     listener_->on_proposal({trial->parameter_id, trial->parameters, payload,
-                            trial->resume_trial_job_id, trial->checkpoint_from});
+                            trial->resume_trial_job_id, trial->checkpoint_from, trial->reason});
   } else if (const auto* kill = std::get_if<KillTrialJob>(&command)) {
     if (kill->complete) {
       listener_->on_used_up(kill->trial_job_id, kill->reason);

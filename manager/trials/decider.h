@@ -24,6 +24,7 @@ struct ProposedTrial {
   std::string text;  // the NewTrialJob payload, byte for byte: the trial and TrialEnd get it
   std::string resume_job = {};       // continue this paused trial with it
   std::string checkpoint_from = {};  // start from this checkpoint
+  std::string reason = {};           // for people: why it goes on, or what it starts from
 };
 
 // Which trials may start now, because the resources that they ask for are free. Both functions

@@ -69,7 +69,9 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   if (options_.max_trials && tally_.added() >= *options_.max_trials) return decline(proposal);
   TrialRecord record;
   record.proposed = std::move(proposal);
-  add(std::move(record), rules_);
+  const std::string reason = record.proposed.reason;
+  const std::string job_id = add(std::move(record), rules_).record.job_id;
+  if (!reason.empty()) store_.add_decision({job_id, "start", "decider", reason});
 }
 
 // All trials have been added, and the decider offers a new one before it resumes the paused ones.
@@ -96,6 +98,7 @@ void TrialRunner::resume_paused(ProposedTrial proposal) {
   checkpoints_.start_from(
       *trial, proposal.checkpoint_from.empty() ? record.checkpoint : proposal.checkpoint_from);
   record.proposed = std::move(proposal);
+  store_.add_decision({record.job_id, "resume", "decider", record.proposed.reason});
   decider_.on_add(record.job_id, record.proposed);
   set_status(*trial, TrialStatus::pending);
 }

@@ -42,7 +42,9 @@ TEST_CASE("messages: every kind comes back as it was") {
   CHECK(offer.trial == 3);
   CHECK(offer.checkpoint_from == 5);
   same(offer.parameters, parameters);
+  CHECK(offer.reason.empty());
   CHECK_FALSE(reload(Offer{7, 7, parameters, {}}).checkpoint_from);
+  CHECK(reload(Offer{7, 3, parameters, {}, "the best of 3"}).reason == "the best of 3");
 
   const NoMore no_more = reload(NoMore{9, "\"no\" more"});
   CHECK(no_more.asked == 9);

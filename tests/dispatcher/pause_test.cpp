@@ -31,6 +31,23 @@ TEST_CASE("pause: a trial is paused, goes on in its job under a fresh id, and en
   CHECK(f.said() == "TR 3");
 }
 
+TEST_CASE("pause: the manager hears why a trial goes on, if it understands reasons") {
+  DispatcherOptions options = capable();
+  options.capabilities.reason = GENERATE(true, false);
+  PausingWorld f(options);
+  f.decide(0, Action::pause);
+  f.tuner->reason = "the best of 3";
+  f.tuner->script = {"resume 0"};
+  f.daemon->send("GE", "1");
+  f.daemon->take();
+  f.end("A", 0, "PAUSED");  // the offer has waited for it
+  const auto frames = f.daemon->take();
+  REQUIRE(frames.size() == 1);
+  const json resumed = parse_json(frames[0].payload).value();
+  CHECK(resumed["resume_trial_job_id"] == "A");
+  CHECK(resumed.value("reason", "") == (options.capabilities.reason ? "the best of 3" : ""));
+}
+
 TEST_CASE("pause: asked for once, not of a trial that is being killed or has ended") {
   PausingWorld f;
   f.decide(0, Action::pause);

@@ -60,7 +60,7 @@ TEST_CASE("what is encoded decodes to the same bytes again") {
       {"TR",
        R"({"parameter_id":0,"parameter_source":"algorithm","parameters":{"x":16.0},"parameter_index":0})"},
       {"TR",
-       R"({"parameter_id":1,"parameter_source":"algorithm","parameters":{},"parameter_index":0,"resume_trial_job_id":"aB","checkpoint_from":"c1"})"},
+       R"({"parameter_id":1,"parameter_source":"algorithm","parameters":{},"parameter_index":0,"resume_trial_job_id":"aB","checkpoint_from":"c1","reason":"the best of 3"})"},
       {"SP",
        R"({"parameter_id":7,"parameter_source":"algorithm","parameters":null,"trial_job_id":"aB","parameter_index":1})"},
       {"NO",

@@ -20,6 +20,7 @@ class ScriptedTuner : public Tuner {
   std::vector<Decision> decisions;       // answers on_report, once
   std::vector<std::string> told;         // "3 completed 0.5 default=0.5 time=3"
   std::vector<std::string> checkpoints;  // "3 saved"
+  std::string reason;                    // of the trials that go on
   std::vector<TrialId> adopted, withdrawn;
   std::size_t largest_ask = 0;
 
@@ -41,6 +42,7 @@ class ScriptedTuner : public Tuner {
       if (what.starts_with("resume ")) {
         proposal.resume = std::stoi(what.substr(7));
         proposal.budget = 9;
+        proposal.reason = reason;
       }
       if (const auto from = what.find("from "); from != what.npos) {
         proposal.checkpoint_from = std::stoi(what.substr(from + 5));

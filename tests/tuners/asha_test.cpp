@@ -37,6 +37,7 @@ TEST_CASE("ASHA: without arguments it counts reports, and starts at one") {
   CHECK(report(0, 0, 0.5)[0].reason == "rung 1: 0.5 is the first there and waits for others");
   CHECK(report(1, 0, 0.4)[0].reason == "rung 1: 0.4 ranks 1 of 2 and may go on to 3");
   CHECK(world.ask(2) == "trial 1 to 3");
+  CHECK(world.why == "rung 1: 0.4 ranks 1 of 2, the best that waits: goes on to 3");
   CHECK(report(1, 1, 0.4).empty());
   CHECK(report(1, 2, 0.4).size() == 1);
 }

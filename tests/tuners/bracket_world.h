@@ -61,6 +61,7 @@ class BracketWorld {
     const TrialId id = proposal.resume.value_or(next - 1);
     points[id] = proposal.point;
     budgets[id] = *proposal.budget;
+    CHECK(proposal.reason.empty() == !(proposal.resume || proposal.checkpoint_from));
     if (proposal.resume) return "resume " + std::to_string(*proposal.resume) + budget;
     if (proposal.checkpoint_from) {
       CHECK(proposal.point == points.at(*proposal.checkpoint_from));

@@ -55,6 +55,7 @@ class World {
     const auto& proposal = std::get<Proposal>(answer);
     const TrialId trial = proposal.resume.value_or(id);
     points[trial] = proposal.point;
+    CHECK(proposal.reason.empty() == !(proposal.resume || proposal.checkpoint_from));
     std::string text = (proposal.resume ? "resume " : "new ") + std::to_string(trial);
     if (proposal.checkpoint_from) text += " from " + std::to_string(*proposal.checkpoint_from);
     return text;

@@ -58,6 +58,8 @@ struct PromotionWorld {
     const auto& proposal = std::get<Proposal>(answer);
     last = proposal.point;
     REQUIRE(proposal.budget);
+    why = proposal.reason;
+    CHECK_FALSE((why.empty() && (proposal.resume || proposal.checkpoint_from)));
     std::string text = proposal.resume ? "trial " + std::to_string(*proposal.resume) : "new";
     text += " to " + std::to_string(static_cast<int>(*proposal.budget));
     if (proposal.checkpoint_from) text += " from " + std::to_string(*proposal.checkpoint_from);
@@ -86,6 +88,7 @@ struct PromotionWorld {
   }
 
   Point last = {};                       // of the last proposal
+  std::string why;                       // its reason
   std::vector<Decision> decisions = {};  // of the last report
 };
 

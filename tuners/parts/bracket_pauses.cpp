@@ -32,9 +32,10 @@ Proposal PausingTuner::start(TrialId id, const Point& point, double level, bool 
 PausingTuner::Continued PausingTuner::go_on(TrialId id, TrialId waiting, double level,
                                             bool pauses) {
   Trial& trial = trials_.at(waiting);
-  trial.level = level;
+  const double former = std::exchange(trial.level, level);
   trial.pauses = pauses;
   Proposal proposal{.point = *searcher().point_of(trial.origin), .budget = level};
+  proposal.reason = fmt::format("one of the best at {:g}: goes on to {:g}", former, level);
   if (!trial.ended) {
     set_state(trial, State::running);
     proposal.resume = waiting;

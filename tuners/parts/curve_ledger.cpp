@@ -58,10 +58,12 @@ Proposal CurveLedger::start(TrialId id, const Point& point, std::size_t until) {
   return {.point = point, .budget = budget_of(until)};
 }
 
-Proposal CurveLedger::go_on(TrialId id, std::size_t number) {
+Proposal CurveLedger::go_on(TrialId id, std::size_t number, const std::string& why) {
   const Curve& curve = trials_[number];
   const std::size_t until = levels_.after(curve.reached);
   Proposal proposal{.point = curve.point, .budget = budget_of(until)};
+  proposal.reason = fmt::format("goes on from {:.6g} to {:.6g} of {}: {}", curve.reached,
+                                levels_.all()[until], end_text(), why);
   if (curve.state == Curve::State::paused) {
     proposal.resume = curve.trial;
   } else {

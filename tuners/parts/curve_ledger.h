@@ -48,8 +48,8 @@ class CurveLedger {
   void begin_pauses(TrialId probed);
 
   Proposal start(TrialId id, const Point& point, std::size_t until);
-  // The configuration, which must wait, goes on to its next level.
-  Proposal go_on(TrialId id, std::size_t number);
+  // The configuration, which must wait, goes on to its next level. `why`: for a human.
+  Proposal go_on(TrialId id, std::size_t number, const std::string& why);
   // Somebody else's trial runs: to its own end, but not beyond a full training.
   void adopt(TrialId id, const Point& point) { add(point, id, Curve::kToItsEnd); }
   // No such trial runs: its proposal was not carried out. It may be unknown.

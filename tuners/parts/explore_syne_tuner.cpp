@@ -47,7 +47,11 @@ class SyneTuner final : public Tuner {
       Copy copy = std::move(copies_.back());
       copies_.pop_back();
       add(id, copy.point, true);
-      return Proposal{.point = std::move(copy.point), .checkpoint_from = copy.from};
+      std::string reason = fmt::format("goes on from trial {} with {}", copy.from,
+                                       dump_json(to_json(space_, copy.point)));
+      return Proposal{.point = std::move(copy.point),
+                      .checkpoint_from = copy.from,
+                      .reason = std::move(reason)};
     });
   }
 

@@ -201,9 +201,13 @@ class PopulationTuner final : public Tuner {
       return Proposal{.point = member.point};
     }
     population_.set_status(*next, Status::running);
-    return Proposal{.point = member.point,
-                    .resume = member.trial,
-                    .checkpoint_from = std::exchange(member.from, std::nullopt)};
+    const auto from = std::exchange(member.from, std::nullopt);
+    return Proposal{
+        .point = member.point,
+        .resume = member.trial,
+        .checkpoint_from = from,
+        .reason = from ? fmt::format("goes on from trial {}: {}", *from, member.policy.back())
+                       : "its turn has come"};
   }
 
   std::vector<Decision> decide(Population::Member member, const Population::Step& step,

@@ -108,6 +108,15 @@ void PromotionTuner::enter(TrialId id, Arm& arm, const Measured& now, bool waits
   searcher_.observe(id, static_cast<double>(rungs_.level(arm.rung)), now.value->loss, now.metrics);
 }
 
+// Why the trial goes on.
+std::string PromotionTuner::reason(const PromotionRungs::Promotion& promotion) const {
+  const auto standing = rungs_.standing(promotion.rung, promotion.trial);
+  const double loss = rungs_.place(promotion.rung, promotion.trial)->value.loss;
+  return fmt::format("rung {}: {:.6g} ranks {} of {}, the best that waits: goes on to {}",
+                     rungs_.level(promotion.rung), objective_.maximize ? -loss : loss,
+                     standing.rank, standing.size, rungs_.level(promotion.rung + 1));
+}
+
 // Why the trial is paused at its rung.
 std::string PromotionTuner::reason(TrialId id, const Arm& arm, const RungValue& value) const {
   const double sign = objective_.maximize ? -1 : 1;

@@ -78,6 +78,7 @@ Proposal PromotionTuner::promote(TrialId id, const PromotionRungs::Promotion& pr
   const std::size_t rung = promotion.rung + 1;
   Proposal proposal{.point = {}, .budget = static_cast<double>(rungs_.level(rung))};
   const auto from = static_cast<double>(rungs_.level(promotion.rung));
+  proposal.reason = reason(promotion);
   if (const auto foreign = foreign_.find(promotion.trial); foreign != foreign_.end()) {
     proposal.point = foreign->second.point;
     proposal.checkpoint_from = foreign->second.trial;

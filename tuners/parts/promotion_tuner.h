@@ -119,6 +119,7 @@ class PromotionTuner final : public Tuner {
   std::vector<Decision> judge(Arms::iterator arm, const Measured& now);
   void enter(TrialId id, Arm& arm, const Measured& now, bool waits);
   std::string reason(TrialId id, const Arm& arm, const RungValue& value) const;
+  std::string reason(const PromotionRungs::Promotion& promotion) const;
   void completed(Arms::iterator arm, const Outcome& outcome);
   void lose(TrialId id, Arm& arm);
   void grow();

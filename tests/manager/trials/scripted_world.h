@@ -68,7 +68,7 @@ class ScriptedDecider final : public Decider {
 
   void propose(const std::string& resume = "", const std::string& from = "") {
     const auto id = proposed++;
-    listener->on_proposal({id, {{"x", id}}, fmt::format("text {}", id), resume, from});
+    listener->on_proposal({id, {{"x", id}}, fmt::format("text {}", id), resume, from, reason});
   }
   std::vector<std::string> take() { return std::exchange(calls, {}); }
 
@@ -76,6 +76,7 @@ class ScriptedDecider final : public Decider {
   std::vector<std::string> calls;
   std::map<std::string, json> results;  // of completed trials
   std::int64_t proposed = 0;
+  std::string reason;  // of the next proposals
   bool answers_at_once = false;
   bool full = false;
   bool memory = false;

@@ -155,6 +155,23 @@ TEST_CASE("runner: a pause of a trial that has to start again has failed") {
   CHECK(w.backend.started.size() == 2);
 }
 
+TEST_CASE("runner: why a trial goes on, or starts for another one, is written down") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  CHECK(w.notes.decisions.empty());
+  w.decider.listener->on_pause("t0000", "rung 3");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  w.decider.reason = "the best of 3";
+  w.propose("t0000");
+  w.end("t0000");
+  w.propose("", "t0000-1");
+  CHECK(w.notes.decisions == Calls{"pause t0000 by decider: rung 3",
+                                   "resume t0000 by decider: the best of 3",
+                                   "start t0001 by decider: the best of 3"});
+}
+
 TEST_CASE("runner: paused trials that nobody goes on with") {
   World w(
       World::limits(1, GENERATE(std::optional<std::int64_t>(), std::optional<std::int64_t>(1))));

@@ -118,6 +118,7 @@ TEST_CASE("stall: a checkpoint is deleted once it is kept that it is") {
   w.runner.on_save("t0000");
   w.runner.wake();
   REQUIRE(w.runner.step().has_value());
+  w.runner.on_drop("t0000-1");
   w.runner.pump();
   CHECK(w.backend.deleted.empty());
   w.notes.trouble.clear();
