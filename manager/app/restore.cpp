@@ -153,20 +153,20 @@ void add_results(RestoredExperiment::Trial& trial, const StoredTrial& whole, boo
 // Restores the steps of the trial, as the runner has counted them, and the time of its last
 // attempt.
 void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole,
-               const std::string& objective) {
+               const std::string& objective, const std::string& fidelity) {
   std::vector<ParameterId> ids = trial.ids;
   ids.push_back(trial.record.proposed.parameter_id);
   auto report = whole.reports.begin();
   for (const StoredAttempt& attempt : whole.attempts) {
     const StoredCheckpoint* from = find_checkpoint(whole, attempt.from_checkpoint);
-    trial.steps.begin(from == nullptr ? 0 : from->reports);
+    trial.steps.begin(from == nullptr ? std::nullopt : std::optional(from->reports));
     trial.time = {.ran = 0, .last = attempt.started};
     for (; report != whole.reports.end() && report->attempt <= attempt.attempt; ++report) {
       if (report->type != "periodical") continue;
       const auto metric = metric_of(*report);
       if (!metric || std::ranges::find(ids, metric->parameter_id) == ids.end()) continue;
-      const std::int64_t step =
-          trial.steps.next(metric->sequence, metrics_of(metric->value, objective));
+      const std::int64_t step = trial.steps.next(
+          metric->sequence, iteration_of(metrics_of(metric->value, objective), fidelity));
       if (!counts(*report) || report->late) continue;
       trial.steps.told(step);
       trial.time.advance(report->time, report->ran);
@@ -176,7 +176,8 @@ void add_steps(RestoredExperiment::Trial& trial, const StoredTrial& whole,
 
 // `knows_saving`: RunnerState says which checkpoints were being saved.
 RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTrial& whole,
-                                     bool knows_saving, const std::string& objective) {
+                                     bool knows_saving, const std::string& objective,
+                                     const std::string& fidelity) {
   RestoredExperiment::Trial trial;
   for (const StoredParameter& parameter : whole.parameters)
     trial.ids.push_back(parameter.proposed.parameter_id);
@@ -199,7 +200,7 @@ RestoredExperiment::Trial live_trial(UnfinishedTrial unfinished, const StoredTri
       !knows_saving && !runs && stopped && (newest == nullptr || newest->attempt < attempt.attempt);
   if (runs) trial.asked = asked_of(whole, attempt);
   add_results(trial, whole, runs);
-  add_steps(trial, whole, objective);
+  add_steps(trial, whole, objective, fidelity);
   return trial;
 }
 
@@ -245,8 +246,9 @@ Result<RestoredExperiment> restored_state(StoreReader& reader, const StoredExper
   for (UnfinishedTrial& trial : TRY(reader.unfinished(stored))) {
     live.insert(trial.trial.job_id);
     const StoredTrial whole = TRY(reader.whole_trial(stored, trial.trial.job_id));
-    restored.live.push_back(
-        live_trial(std::move(trial), whole, state.has_value(), stored.objective().metric));
+    restored.live.push_back(live_trial(std::move(trial), whole, state.has_value(),
+                                       stored.objective().metric,
+                                       experiment.fidelity ? experiment.fidelity->metric : ""));
   }
   for (const StoredCheckpoint& kept : TRY(reader.kept_checkpoints(stored))) {
     const bool ended = !live.contains(kept.job_id);

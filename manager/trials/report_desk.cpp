@@ -63,7 +63,8 @@ ReportDesk::Outcome ReportDesk::take(LiveTrial& trial, const TrialReport& report
   // Before the report is judged: the trial has done this step, and may have saved it in a
   // checkpoint, even if the report does not count.
   const bool is_step = known && metric.type == Type::periodical;
-  const std::int64_t step = is_step ? trial.steps.next(metric.sequence, metrics) : 0;
+  const std::int64_t step =
+      is_step ? trial.steps.next(metric.sequence, iteration_of(metrics, options_.fidelity)) : 0;
   if (const std::string why = why_ignored(trial, report, known, decider_lost); !why.empty()) {
     store_.add_report(trial.record, report, {.counts = false, .why = why});
     return {};

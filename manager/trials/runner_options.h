@@ -22,6 +22,7 @@ struct RunnerOptions {
   std::optional<double> max_seconds;        // then the experiment ends, and stops running trials
   std::optional<double> max_trial_seconds;  // of one attempt, which is then stopped early
   std::vector<Objective> objectives = {Objective{}};  // the first one is the score of a trial
+  std::string fidelity = {};  // the metric that counts how far a trial is; see iteration_of()
   // Where trials report their results, for messages.
   std::string result_place = "in a FINAL record in $NNI_SYS_DIR/.nni/metrics";
   TrialRules trial;           // for trials without rules of their own

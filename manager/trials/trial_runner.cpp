@@ -183,7 +183,7 @@ void TrialRunner::start_trial(LiveTrial& trial) {
   trial.finals.clear();
   // steps_saved is that of record.checkpoint; from another checkpoint the steps begin with 0.
   const bool goes_on = !trial.start_from.empty() && trial.start_from == record.checkpoint;
-  trial.steps.begin(goes_on ? trial.steps_saved : 0);
+  trial.steps.begin(goes_on ? std::optional(trial.steps_saved) : std::nullopt);
   set_status(trial, TrialStatus::running);
   tell_state();
   // Committed before the backend starts it: after a crash a later manager must know of an attempt

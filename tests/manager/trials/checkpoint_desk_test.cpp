@@ -13,7 +13,7 @@ struct Desk {
   Desk() {
     trial.record.job_id = "t0001";
     trial.record.status = TrialStatus::running;
-    trial.steps.begin(0);
+    trial.steps.begin({});
     backend.saves_at_once = false;  // tests say when
   }
   CheckpointDesk::Answer stored(const std::string& id, LiveTrial* of, bool ending = false) {

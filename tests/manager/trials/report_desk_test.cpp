@@ -15,7 +15,7 @@ struct Desk {
     trial.record.status = TrialStatus::running;
     trial.rules = std::make_shared<const TrialRules>(std::move(of_trial));
     trial.ids = {std::int64_t{1}};
-    trial.steps.begin(0);
+    trial.steps.begin({});
   }
   ReportDesk::Outcome report(json value, bool final = false) {
     TrialReport report{"t0001", "as reported", {}, 0, 0, false};
