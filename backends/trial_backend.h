@@ -140,6 +140,13 @@ class TrialBackend {
   virtual Result<void> give_parameter(const std::string& job_id, std::int64_t index,
                                       const std::string& text) = 0;
 
+  // Tells a running trial that its first `reports` intermediate results of this attempt are decided
+  // and that it goes on. A trial whose reports wait for that returns from them. The default is for
+  // backends whose trials do not wait.
+  virtual Result<void> answer(const std::string& /*job_id*/, std::int64_t /*reports*/) {
+    return {};
+  }
+
   // Stores what the trial has saved so far as `checkpoint`, a new id of letters, digits, '-' and
   // '_'. The trial may run or have ended. CheckpointStored follows.
   virtual void save_checkpoint(const std::string& job_id, const std::string& checkpoint) = 0;

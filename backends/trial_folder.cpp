@@ -17,6 +17,7 @@
 namespace attune {
 namespace {
 
+constexpr char kAnswered[] = "answered";  // MetricTail::end_waits() removes it
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 std::unexpected<Error> cannot(const char* what, const std::filesystem::path& path) {
@@ -112,18 +113,36 @@ Result<void> TrialFolder::write(const std::string& name, std::string_view text,
   return {};
 }
 
-Result<void> TrialFolder::prepare(int attempt) const {
+Result<void> TrialFolder::prepare(int attempt, bool in_step) const {
   if (attempt > 0) remove_parameters();
   if (::mkdirat(fd_.get(), ".nni", 0700) != 0 && errno != EEXIST) {
     return cannot("make", path_ / ".nni");
   }
   const UniqueFd nni(::openat(fd_.get(), ".nni", kFolderFlags));
   if (!nni) return cannot("open", path_ / ".nni");
-  // Makes a new file, because processes of an earlier attempt may still have the old one open.
-  if (::unlinkat(nni.get(), "metrics", 0) != 0 && errno != ENOENT) {
-    return cannot("remove", path_ / ".nni" / "metrics");
+  // Makes new files, because processes of an earlier attempt may still have the old ones open.
+  for (const char* name : {"metrics", kAnswered}) {
+    if (::unlinkat(nni.get(), name, 0) != 0 && errno != ENOENT)
+      return cannot("remove", path_ / ".nni" / name);
   }
   TRY(open_file(nni.get(), "metrics", O_WRONLY | O_CREAT | O_EXCL));
+  if (in_step) TRY(open_file(nni.get(), kAnswered, O_WRONLY | O_CREAT | O_EXCL));
+  return {};
+}
+
+// The size says it, and not the content: it changes at once, needs no room on the disk, and is up
+// to date whenever a machine that shares the folder opens the file.
+Result<void> TrialFolder::answer(std::int64_t reports) const {
+  if (reports > kMostAnswers) return {};
+  std::string name = std::string(".nni/") + kAnswered;
+  const UniqueFd folder = TRY(enter(name, false));
+  if (!folder || ::faccessat(folder.get(), kAnswered, F_OK, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  const UniqueFd fd = TRY(open_file(folder.get(), kAnswered, O_WRONLY));
+  struct stat status{};
+  if (!is_file(fd.get()) || ::fstat(fd.get(), &status) != 0)
+    return no_file(path_ / ".nni" / kAnswered);
+  if (status.st_size < reports && ::ftruncate(fd.get(), reports) != 0)
+    return cannot("write", path_ / ".nni" / kAnswered);
   return {};
 }
 

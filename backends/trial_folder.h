@@ -5,6 +5,8 @@
 //                        next attempt starts
 //   config.json          the parameters alone, if the command wants them as a file
 //   .nni/metrics         what the trial reports; empty when an attempt starts
+//   .nni/answered        exists while reports wait for their decisions; its size is the number of
+//                        reports that are decided
 //   spool.<attempt>      see backends/report/spool.h
 // The shim adds stdout and stderr, which continue through all attempts, and checkpoint/.
 //
@@ -34,8 +36,14 @@ class TrialFolder {
   // execute it.
   Result<void> write(const std::string& name, std::string_view text, bool executable = false) const;
   Result<void> remove(const std::string& name) const;  // a file, if it exists
-  // Makes an empty .nni/metrics, and deletes each parameter_<n>.cfg of earlier attempts.
-  Result<void> prepare(int attempt) const;
+  // Makes an empty .nni/metrics, and .nni/answered if `in_step`. Deletes each parameter_<n>.cfg of
+  // earlier attempts.
+  Result<void> prepare(int attempt, bool in_step) const;
+  // The first `reports` of this attempt are decided. Does nothing if the trial does not wait for
+  // decisions, or if more are decided already. Above kMostAnswers the number is ignored: no trial
+  // waits for it.
+  static constexpr std::int64_t kMostAnswers = 1 << 24;
+  Result<void> answer(std::int64_t reports) const;
 
   // Makes the spool of an attempt and locks it, for a shim. Error: a shim of this attempt holds it.
   // If there is a spool from an attempt of this number that the manager has forgotten, it is

@@ -89,6 +89,18 @@ std::vector<Refusal> check_experiment(const Configuration& configuration, const 
   return refusals;
 }
 
+namespace {
+
+// Tuners that judge reports pause or stop trials for them.
+bool judges_reports(const Configuration& configuration, const Algorithms& algorithms) {
+  const auto made =
+      make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
+                 configuration.context, configuration.fallback_seed);
+  return made && made->wants_reports;
+}
+
+}  // namespace
+
 int run_check_command(const Configuration& configuration, const Result<void>& read,
                       const Algorithms& algorithms, std::FILE* in, std::FILE* out) {
   const auto space = parse_json(read_all(in));
@@ -98,7 +110,10 @@ int run_check_command(const Configuration& configuration, const Result<void>& re
   } else {
     refusals.push_back({Part::search_space, {}, space.error().message});
   }
-  json said = {{"format", 1}, {"fine", refusals.empty()}, {"refusals", json::array()}};
+  json said = {{"format", 1},
+               {"fine", refusals.empty()},
+               {"judges_reports", judges_reports(configuration, algorithms)},
+               {"refusals", json::array()}};
   for (const Refusal& refusal : refusals)
     said["refusals"].push_back({{"part", std::string(name_of(refusal.part))},
                                 {"path", refusal.path},

@@ -50,6 +50,7 @@ Result<std::optional<json>> Trial::next_parameters() {
 Result<void> Trial::report(const json& metrics) {
   TRY(send("PERIODICAL", reports_, metrics));
   ++reports_;  // a report that failed leaves no gap: a manager would wait for it
+  if (!stand_alone()) decisions_.wait_for(reports_);
   return {};
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "trial/decision_wait.h"
 #include "trial/metric_file.h"
 
 namespace attune {
@@ -40,7 +41,7 @@ class Trial {
   // The trial is alone if NNI_PLATFORM is unset, empty, "standalone" or "unittest". It is under a
   // manager if that is "local". Then the manager sets NNI_SYS_DIR, the folder of the trial, and
   // (all optional) NNI_TRIAL_JOB_ID, NNI_TRIAL_SEQ_ID, NNI_OUTPUT_DIR, ATTUNE_CHECKPOINT_DIR,
-  // ATTUNE_ATTEMPT, ATTUNE_TASK_KEY, MULTI_PHASE.
+  // ATTUNE_ATTEMPT, ATTUNE_TASK_KEY, MULTI_PHASE. The user may set ATTUNE_DECISION_SECONDS.
   //
   // Errors: NNI_SYS_DIR is missing; the metrics file cannot be opened; a variable that must be a
   // number is none; the defaults are no object; the parameters file cannot be read; the manager
@@ -67,6 +68,8 @@ class Trial {
   // infinities are told as they are. After an error nothing was reported: the call came before the
   // first next_parameters() or after final(), `metrics` is neither, it is too large
   // (MetricFile::kMaxRecord), or the disk refuses.
+  // With `decisions: in-step` it returns when the manager has decided that the trial goes on, see
+  // DecisionWait. A trial that is paused or stopped because of this report gets SIGTERM meanwhile.
   Result<void> report(const json& metrics);
 
   // The result for these parameters. A second one, or a report after it, is an error (NNI's library
@@ -102,6 +105,7 @@ class Trial {
   std::filesystem::path system_directory_;  // empty: alone
   bool multi_phase_ = false;
   MetricFile metrics_;
+  DecisionWait decisions_;
   json defaults_;
   std::ostream* output_ = nullptr;  // alone
 

@@ -102,7 +102,12 @@ Result<Trial> Trial::managed(std::string_view platform) {
   const std::string checkpoints = variable("ATTUNE_CHECKPOINT_DIR");
   if (!checkpoints.empty()) trial.checkpoint_dir_ = checkpoints;
   trial.multi_phase_ = is_true(variable("MULTI_PHASE"));
-  trial.metrics_ = TRY(MetricFile::open(fs::path(directory) / ".nni" / "metrics"));
+  const fs::path files = fs::path(directory) / ".nni";
+  trial.metrics_ = TRY(MetricFile::open(files / "metrics"));
+  double patience = DecisionWait::kPatience;
+  if (!variable("ATTUNE_DECISION_SECONDS").empty())
+    patience = static_cast<double>(TRY(count_in("ATTUNE_DECISION_SECONDS")));
+  trial.decisions_ = DecisionWait(files / "answered", patience);
   return trial;
 }
 

@@ -253,6 +253,14 @@ Result<void> LocalBackend::give_parameter(const std::string& job_id, std::int64_
   return files.write(fmt::format("parameter_{}.cfg", index), text);
 }
 
+Result<void> LocalBackend::answer(const std::string& job_id, std::int64_t reports) {
+  const auto found = by_job_.find(job_id);
+  if (found == by_job_.end() || found->second->wanted) return {};
+  if (found->second->folder) return found->second->folder->answer(reports);
+  const TrialFolder files = TRY(TrialFolder::open(folder(job_id)));
+  return files.answer(reports);
+}
+
 void LocalBackend::save_checkpoint(const std::string& job_id, const std::string& checkpoint) {
   // An empty path gives the error "nothing saved".
   const auto from = is_job_id(job_id) ? folder(job_id) / "checkpoint" : std::filesystem::path();

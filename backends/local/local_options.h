@@ -34,6 +34,7 @@ struct LocalBackendOptions {
   std::vector<TemplateFile> templates;
   bool run_in_trial_folder = false;  // instead of code_directory
   ReportRules report;
+  bool in_step = false;  // reports wait for their decisions (TrialFolder::answer())
 
   GpuUse gpus = GpuUse::inherit;
   std::vector<int> gpu_indices;  // devices that may be assigned; empty: all that are found

@@ -25,7 +25,7 @@ Result<TrialInputs> write_inputs(const LocalBackendOptions& options, const Trial
     for (const TemplateFile& file : options.templates)
       rendered.push_back(TRY(render_template(file, options.parameter_names, values)));
   }
-  TRY(files.prepare(start.attempt));
+  TRY(files.prepare(start.attempt, options.in_step));
   TRY(files.write("parameter.cfg", start.parameter_text));
   if (!command.config.empty()) TRY(files.write("config.json", command.config));
   for (std::size_t i = 0; i < rendered.size(); ++i)

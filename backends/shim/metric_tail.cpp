@@ -35,6 +35,10 @@ MetricTail::~MetricTail() {
   if (file_ >= 0) ::close(file_);
 }
 
+void MetricTail::end_waits() const {
+  if (watch_ >= 0) ::unlinkat(watch_, "answered", 0);
+}
+
 int MetricTail::open_file() const {
   // A FIFO in its place must not block the shim, and a link must not lead elsewhere.
   const int fd = ::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

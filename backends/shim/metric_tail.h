@@ -34,6 +34,8 @@ class MetricTail {
   // Reads all that is there; the trial and its children are dead. Returns false if the spool did
   // not take it; it may be called again.
   bool finish();
+  // The trial was told to end: no report waits for its decision any more.
+  void end_waits() const;
   bool behind() const { return behind_; }  // the spool did not take what read() found
 
  private:

@@ -252,6 +252,9 @@ void Supervisor::on_stop(int signal) {
     return;
   }
   ::kill(-child_, SIGTERM);
+  // After the signal: a trial that does not handle it dies in its wait, and does no more work. One
+  // that does handle it returns from its report, and can end in order.
+  if (metrics_) metrics_->end_waits();
   arm(options_.grace_ms);
 }
 

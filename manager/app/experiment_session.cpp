@@ -207,6 +207,7 @@ RunnerOptions runner_options(const Experiment& experiment,
   options.objectives = objectives;
   options.result_place = result_place(experiment.program.report);
   options.trial = experiment.trial;
+  options.in_step = experiment.program.in_step;
   if (experiment.fidelity) options.fidelity = experiment.fidelity->metric;
   options.capacity = experiment.capacity;
   options.queue_trials = experiment.queue_trials;

@@ -43,6 +43,7 @@ LocalBackendOptions local_options(const TaskProgram& program, const std::string&
   options.templates = program.templates;
   options.run_in_trial_folder = program.in_trial_folder;
   options.report = program.report;
+  options.in_step = program.in_step;
   options.gpus = program.gpus;
   options.trials_per_gpu = program.trials_per_gpu;
   options.output_limit = program.output_limit;

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 // The version of the file; increase it with each change. The first version had no number, and held
 // a whole experiment file.
-constexpr int kForm = 2;
+constexpr int kForm = 3;
 
 Result<WorkerFile> parse(const json& object) {
   WorkerFile read;

@@ -101,25 +101,26 @@ Result<json> list_algorithms(const std::filesystem::path& daemon,
   return parse_json(ended.output);
 }
 
-Result<std::vector<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
-                                              const std::vector<std::string>& environment,
-                                              const json& parameters, const json& search_space) {
+Result<DaemonCheck> ask_daemon(const std::filesystem::path& daemon,
+                               const std::vector<std::string>& environment, const json& parameters,
+                               const json& search_space) {
   const Ended ended = TRY(run_daemon(
       daemon, environment, {"--check", "--exp_params", base64_encode(dump_json(parameters))},
       dump_json(search_space)));
-  std::vector<DaemonRefusal> refusals;
+  DaemonCheck check;
   const auto said = parse_json(ended.output);
-  if (!said || !said->is_object()) return refusals;  // a daemon without --check
-  if (said->value("fine", json(true)) != false) return refusals;
+  if (!said || !said->is_object()) return check;  // a daemon without --check
+  check.judges_reports = said->value("judges_reports", json(false)) == true;
+  if (said->value("fine", json(true)) != false) return check;
   for (const json& each : TRY(array_at(*said, "refusals"))) {
     DaemonRefusal refusal;
     refusal.part = TRY(text_at(each, "part"));
     for (const json& name : TRY(array_at(each, "path")))
       refusal.path.push_back(name.is_string() ? name.get<std::string>() : dump_json(name));
     refusal.message = TRY(text_at(each, "message"));
-    refusals.push_back(std::move(refusal));
+    check.refusals.push_back(std::move(refusal));
   }
-  return refusals;
+  return check;
 }
 
 std::optional<bool> maximizes(const json& algorithm, const json& list, const std::string& kind) {

@@ -33,11 +33,16 @@ struct DaemonRefusal {
   std::string message;
 };
 
-// Asks `attuned --check`. `parameters`: those of daemon_parameters(). An empty list: the daemon
-// would start, or it is too old to check. Blocks for at most ten seconds.
-Result<std::vector<DaemonRefusal>> ask_daemon(const std::filesystem::path& daemon,
-                                              const std::vector<std::string>& environment,
-                                              const json& parameters, const json& search_space);
+struct DaemonCheck {
+  std::vector<DaemonRefusal> refusals;  // empty: the daemon would start, or is too old to check
+  bool judges_reports = false;          // the tuner may pause or stop a trial for a report
+};
+
+// Asks `attuned --check`. `parameters`: those of daemon_parameters(). Blocks for at most ten
+// seconds.
+Result<DaemonCheck> ask_daemon(const std::filesystem::path& daemon,
+                               const std::vector<std::string>& environment, const json& parameters,
+                               const json& search_space);
 
 // Whether the experiment maximises: the optimize_mode in `algorithm` ({name, classArgs}), else the
 // default of that algorithm in `list` (list_algorithms()) under `kind`, "tuners" or "assessors".

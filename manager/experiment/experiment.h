@@ -62,6 +62,11 @@ struct Experiment {
 // the object that holds it.
 Finding finding_of(const Experiment& experiment, const std::string& key, std::string message);
 
+// The key that says whether a report waits for its decision (TaskProgram::in_step). It may where
+// the trials report by attune's library, and are not simulated.
+inline constexpr const char* kDecisions = "decisions";
+bool may_be_in_step(const Experiment& experiment);
+
 // The experiment parameters that the daemon is started with (docs/protocol.md): NNI's v2 schema
 // without the search space, and the protocol extensions that this manager understands.
 json daemon_parameters(const Experiment& experiment);

@@ -12,6 +12,11 @@ Finding finding_of(const Experiment& experiment, const std::string& key, std::st
   return {experiment.file, key, document.mark(key), std::move(message)};
 }
 
+bool may_be_in_step(const Experiment& experiment) {
+  return experiment.backend != "simulated" &&
+         experiment.program.report.how == ReportRules::How::metrics_file;
+}
+
 json daemon_parameters(const Experiment& experiment) {
   json parameters = {{"experimentName", experiment.name},
                      {"trialCommand", experiment.program.command},
@@ -57,6 +62,7 @@ json to_document(const Experiment& experiment) {
   if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;
+  if (experiment.program.in_step) document[kDecisions] = "in-step";
   if (!experiment.pool.coordinator.empty())
     document["pool"]["coordinator"] = experiment.pool.coordinator;
   store_templates(experiment.program, document);

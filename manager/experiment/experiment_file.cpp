@@ -207,6 +207,13 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
     TrialWords words = read_trial(top, trial_setting(top, space, result, of_user), result.program);
     result.placeholders = std::move(words.placeholders);
     std::ranges::move(words.warnings, std::back_inserter(result.warnings));
+    if (result.program.in_step && !may_be_in_step(result)) {
+      result.warnings.push_back(
+          top.remark(kDecisions,
+                     "it has no effect with this `report`: only a trial that reports "
+                     "by .nni/metrics can wait for a decision"));
+      result.program.in_step = false;
+    }
   }
   const auto working = top.text("experimentWorkingDirectory");
   result.working_directory = working ? (base / *working).lexically_normal()

@@ -15,7 +15,7 @@ namespace attune {
 const std::vector<std::string> kRuleKeys = {
     "backend",    "pool",        "slurm",         "simulation", "arguments", "outputLimit",
     "resources",  "capacity",    "queueTrials",   "checkpoint", "retries",   "stop",
-    "objectives", "constraints", "initialPoints", "fidelity"};
+    "objectives", "constraints", "initialPoints", "fidelity",   kDecisions};
 
 namespace {
 
@@ -205,6 +205,7 @@ void read_rules(const Section& top, Experiment& experiment) {
   read_stop(top, experiment);
   experiment.constraints = top.texts("constraints");
   read_fidelity(top, experiment);
+  experiment.program.in_step = top.choice(kDecisions, {"free", "in-step"}) == "in-step";
   for (const Section& point : top.sections("initialPoints"))
     experiment.initial_points.push_back(point.value());
 }

@@ -66,12 +66,15 @@ Result<Direction> settle_direction(const Experiment& experiment,
   return direction;
 }
 
-Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
+Result<void> check_with_daemon(Experiment& experiment, const std::filesystem::path& daemon,
                                const std::vector<std::string>& environment) {
   Findings findings;
-  for (const DaemonRefusal& refusal :
-       TRY(ask_daemon(daemon, environment, daemon_parameters(experiment), experiment.search_space)))
+  const DaemonCheck check =
+      TRY(ask_daemon(daemon, environment, daemon_parameters(experiment), experiment.search_space));
+  for (const DaemonRefusal& refusal : check.refusals)
     findings.add(finding_of(experiment, key_of(experiment, refusal), refusal.message));
+  if (!experiment.document.contains(kDecisions) && may_be_in_step(experiment))
+    experiment.program.in_step = check.judges_reports;
   return findings.result();
 }
 

@@ -32,8 +32,9 @@ Result<Direction> settle_direction(const Experiment& experiment,
                                    const std::vector<std::string>& environment);
 
 // Asks the daemon whether it accepts tuner, assessor and search space. The error lists everything
-// that must be changed, each with its place in the experiment file. Blocks meanwhile.
-Result<void> check_with_daemon(const Experiment& experiment, const std::filesystem::path& daemon,
+// that must be changed, each with its place in the experiment file. Blocks meanwhile. If the file
+// does not say `decisions`, they are in step with the reports when the tuner judges these.
+Result<void> check_with_daemon(Experiment& experiment, const std::filesystem::path& daemon,
                                const std::vector<std::string>& environment);
 
 // Checks that parameters given by the user lie in the search space and meet the constraints.

@@ -111,6 +111,7 @@ json to_json(const TaskProgram& program) {
           {"templates", std::move(templates)},
           {"in_trial_folder", program.in_trial_folder},
           {"report", json_of(program.report)},
+          {"in_step", program.in_step},
           {"gpus", word_of(kGpuUses, program.gpus)},
           {"trials_per_gpu", program.trials_per_gpu},
           {"output_limit", program.output_limit}};
@@ -131,6 +132,7 @@ Result<TaskProgram> parse_task_program(const json& object) {
     program.templates.push_back(TRY(template_of(each)));
   program.in_trial_folder = TRY(flag_at(object, "in_trial_folder"));
   program.report = TRY(report_of(TRY(object_at(object, "report"))));
+  program.in_step = TRY(flag_at(object, "in_step"));
   program.gpus = TRY(word_at(object, "gpus", kGpuUses));
   const std::int64_t trials = TRY(integer_at(object, "trials_per_gpu"));
   const std::int64_t bytes = TRY(integer_at(object, "output_limit"));

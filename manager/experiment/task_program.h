@@ -25,6 +25,7 @@ struct TaskProgram {
   std::vector<TemplateFile> templates;
   bool in_trial_folder = false;  // it runs in the folder of the trial, not in code_directory
   ReportRules report;
+  bool in_step = false;  // a report returns when it is decided: LocalBackendOptions::in_step
   GpuUse gpus = GpuUse::inherit;
   int trials_per_gpu = 1;
   std::uint64_t output_limit = 64'000'000;  // bytes of each of stdout and stderr

@@ -26,6 +26,7 @@ struct RunnerOptions {
   // Where trials report their results, for messages.
   std::string result_place = "in a FINAL record in $NNI_SYS_DIR/.nni/metrics";
   TrialRules trial;           // for trials without rules of their own
+  bool in_step = false;       // a report of a trial returns when the decider has judged it
   Resources capacity;         // each kind that is not 0 replaces what the backend says
   bool queue_trials = false;  // see ResourcePool
   CheckpointRules checkpoint;

@@ -17,6 +17,7 @@
 #include "manager/trials/announcer.h"
 #include "manager/trials/checkpoint_desk.h"
 #include "manager/trials/decider.h"
+#include "manager/trials/judged_report.h"
 #include "manager/trials/proposal_desk.h"
 #include "manager/trials/report_desk.h"
 #include "manager/trials/restored_experiment.h"
@@ -118,7 +119,7 @@ class TrialRunner final : public Decider::Listener {
   void on_pause(const std::string& job_id, const std::string& reason) override;
   void on_save(const std::string& job_id) override;
   void on_drop(const std::string& checkpoint) override;
-  void on_synced(const std::string&) override {}
+  void on_synced(const std::string& token) override;
   void on_warning(const std::string& text) override { announcer_.warn(text); }
   void on_failure(Error error) override;
   void on_closed() override;
@@ -152,6 +153,8 @@ class TrialRunner final : public Decider::Listener {
   void handle(LiveTrial& trial, const TrialPlace& place);
   void handle(LiveTrial& trial, const TrialReport& report);
   void handle(LiveTrial& trial, const TrialFinished& finished);
+  void answer_when_judged(const LiveTrial& trial, std::int64_t reports);
+  void answer(const JudgedReport& report);
   void handle(const CheckpointStored& saved);
   bool save_and_resume(LiveTrial& trial, FailureClass failure);
   bool try_again(LiveTrial& trial, FailureClass failure);
@@ -179,6 +182,7 @@ class TrialRunner final : public Decider::Listener {
   void adopt(LiveTrial& trial, const RestoredExperiment::Trial& old);
   void save_anew(const RunnerState& state, bool known);
   void tell_again();
+  void judge_again();
   void readopt(const std::vector<Decider::Resumed>& trials);
 
   RunnerOptions options_;

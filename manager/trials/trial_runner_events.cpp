@@ -107,6 +107,31 @@ void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
   } else if (outcome.save) {
     checkpoints_.save(trial);
   }
+  if (report.metric.type == ReportMetricData::Type::periodical)
+    answer_when_judged(trial, report.metric.sequence + 1);
+}
+
+// Lets the trial go on when the decider has judged its reports, and has not ended it for them. A
+// trial that is to end gets no answer: it waits until the backend ends it.
+void TrialRunner::answer_when_judged(const LiveTrial& trial, std::int64_t reports) {
+  if (!options_.in_step || trial.asked) return;
+  const JudgedReport judged{trial.record.job_id, trial.record.attempts - 1, reports};
+  if (decider_lost_) return answer(judged);
+  decider_.sync(to_token(judged));
+}
+
+void TrialRunner::on_synced(const std::string& token) {
+  if (const auto judged = judged_report(token)) answer(*judged);
+}
+
+void TrialRunner::answer(const JudgedReport& report) {
+  const LiveTrial* trial = table_.find(report.job_id);
+  if (trial == nullptr || trial->record.status != TrialStatus::running || trial->asked) return;
+  if (trial->record.attempts - 1 != report.attempt) return;
+  if (auto answered = backend_.answer(report.job_id, report.reports); !answered)
+    announcer_.warn(fmt::format("trial {} waits for the decision about its report in vain: {}",
+                                report.job_id, answered.error().message),
+                    report.job_id);
 }
 
 void TrialRunner::handle(const CheckpointStored& saved) {

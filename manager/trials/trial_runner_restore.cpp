@@ -55,6 +55,7 @@ void TrialRunner::take_over(bool known) {
   if (!known) readopt(resumed);
   update_tally();
   for (const auto& [trial, old] : running) adopt(*trial, *old);
+  if (!known) judge_again();
   if (restored_.state) save_anew(*restored_.state, known);
   restored_ = {};
 }
@@ -165,6 +166,14 @@ void TrialRunner::tell_again() {
     }
   }
   readopt(live);
+  judge_again();
+}
+
+// A decider without memory will not answer what another one was asked: running trials may wait for
+// that.
+void TrialRunner::judge_again() {
+  for (const auto& [sequence, trial] : table_.in(TrialStatus::running))
+    answer_when_judged(*trial, trial->steps.done() - trial->steps.first());
 }
 
 // Tells a decider without memory which trials have not ended, and their final results, if they

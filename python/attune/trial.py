@@ -18,6 +18,7 @@ from . import files, values
 _logger = logging.getLogger('attune')
 
 RECORD_LIMIT = 1_000_000  # bytes, with the line end: the length of a record has six digits
+_PATIENCE = 60.0  # s that a report waits for its decision, unless ATTUNE_DECISION_SECONDS says it
 _HALF_WRITTEN = 5.0  # s that a file which we asked for may stay invalid before it counts as broken
 
 
@@ -50,6 +51,8 @@ class Trial:
         self._descriptor: Optional[int] = None
         self._index = 0  # of the next parameters
         self._sequence = 0  # of the next intermediate result
+        self._patience = self._seconds('ATTUNE_DECISION_SECONDS', _PATIENCE)
+        self._given_up: Optional[int] = None  # the reports that were decided after a wait in vain
         self._parameter_id: Any = None
         self._has_warned = False
         self.last_report: Optional[values.Metrics] = None  # what report() was told last
@@ -141,6 +144,9 @@ class Trial:
         TypeError: anything else. ValueError: a record of 1,000,000 bytes or more. TrialError:
         before next_parameters(). OSError: the disk. What failed is not reported, and does not
         count. A metric `default` that is no number gets a warning, one a trial.
+
+        With `decisions: in-step` it returns when the manager has decided that the trial goes on. A
+        trial that is paused or stopped because of this report gets SIGTERM meanwhile.
         """
         value = self._result('report', metrics)
         self.append('PERIODICAL', value)
@@ -177,6 +183,45 @@ class Trial:
             else:
                 print(f'Intermediate result: {text}  (Index {sequence})', flush=True)
             self._sequence += kind == 'PERIODICAL'
+        if self.managed and kind == 'PERIODICAL':
+            self._wait_for_decision(sequence + 1)
+
+    def _wait_for_decision(self, reports: int) -> None:
+        """Until `reports` are decided, or nobody answers, or decisions are not in step.
+
+        The size of .nni/answered is the number of reports that are decided. Without that file
+        nobody answers. After a wait in vain reports do not wait until it has grown.
+        """
+        begin = time.monotonic()
+        while True:
+            decided = self._decided()
+            if decided is None or decided >= reports or decided == self._given_up:
+                return
+            waited = time.monotonic() - begin
+            if waited >= self._patience:
+                self._given_up = decided
+                return
+            # Polls, because inotify does not see what another machine does. A part of the time
+            # that has passed, so that it adds little to a wait of any length.
+            time.sleep(min(max(waited / 8, 50e-6), 20e-3))
+
+    def _decided(self) -> Optional[int]:
+        # Opened anew each time: a file system that machines share looks at its server then.
+        try:
+            descriptor = os.open(self._folder / '.nni' / 'answered',
+                                 os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            return os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
+
+    def _seconds(self, name: str, default: float) -> float:
+        text = self._environment.get(name, '')
+        if text and not text.isdecimal():
+            raise TrialError(f'{name} is "{text}"; a number from 0 expected')
+        return float(text or default)
 
     def _write(self, record: Dict[str, Any]) -> None:
         body = (json.dumps(record) + '\n').encode()

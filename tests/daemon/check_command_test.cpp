@@ -53,19 +53,20 @@ TEST_CASE("check: names the key that is to be changed") {
 }
 
 TEST_CASE("check: prints one JSON object and ends with 0 or 2") {
-  const auto [text, code] = GENERATE(table<std::string, int>({
-      {R"({"x": {"_type": "uniform", "_value": [0, 1]}})", 0},
-      {R"({"x": {"_type": "uniform", "_value": [0]}})", 2},
-      {"{", 2},
-      {"", 2},
+  const auto [tuner, text, code] = GENERATE(table<std::string, std::string, int>({
+      {"TPE", R"({"x": {"_type": "uniform", "_value": [0, 1]}})", 0},
+      {"ASHA", R"({"x": {"_type": "uniform", "_value": [0, 1]}})", 0},
+      {"TPE", R"({"x": {"_type": "uniform", "_value": [0]}})", 2},
+      {"TPE", "{", 2},
+      {"TPE", "", 2},
   }));
-  CAPTURE(text);
+  CAPTURE(tuner, text);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::tmpfile(), std::fclose);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::tmpfile(), std::fclose);
   std::fputs(text.c_str(), in.get());
   std::rewind(in.get());
   Configuration configuration;
-  configuration.tuner = {"TPE", json::object()};
+  configuration.tuner = {tuner, json::object()};
   CHECK(run_check_command(configuration, {}, algorithms(), in.get(), out.get()) == code);
   std::rewind(out.get());
   char said[4096] = "";
@@ -73,6 +74,7 @@ TEST_CASE("check: prints one JSON object and ends with 0 or 2") {
   const json answer = parse_json(said).value();
   CHECK(answer["fine"] == (code == 0));
   CHECK(answer["format"] == 1);
+  CHECK(answer["judges_reports"] == (tuner == "ASHA"));
   REQUIRE(answer["refusals"].size() == (code == 0 ? 0 : 1));
   if (code == 0) return;
   CHECK(answer["refusals"][0]["part"] == "searchSpace");

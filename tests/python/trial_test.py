@@ -158,6 +158,63 @@ class Managed(TrialCase):
                          list(range(800)))
 
 
+class InStep(TrialCase):
+    """.nni/answered has as many bytes as reports are decided."""
+
+    def setUp(self):
+        super().setUp()
+        self.answered = self.folder / '.nni/answered'
+        self.answered.parent.mkdir()
+        self.answered.touch()
+
+    def begun(self, **environment):
+        begun = attune.Trial({**self.environment, **environment})
+        self.addCleanup(begun.close)
+        begun.next_parameters()
+        return begun
+
+    def test_a_report_returns_when_it_is_answered(self):
+        trial = self.begun()
+
+        def manager():
+            for count in (1, 2):
+                while len(self.values()) < count:
+                    pass
+                os.truncate(self.answered, count)
+
+        answers = threading.Thread(target=manager)
+        answers.start()
+        for count in (1, 2):
+            trial.report(count)
+            self.assertGreaterEqual(self.answered.stat().st_size, count)
+        trial.final(1)
+        answers.join()
+
+    def test_a_wait_ends_when_nobody_answers_any_more(self):
+        trial = self.begun()
+        ends = threading.Thread(target=self.answered.unlink)
+        ends.start()
+        trial.report(1)
+        ends.join()
+        self.assertFalse(self.answered.exists())
+
+    def test_a_wait_in_vain_is_not_repeated_until_somebody_answers(self):
+        trial = self.begun(ATTUNE_DECISION_SECONDS='1')
+        with mock.patch('time.sleep') as sleep, \
+                mock.patch('time.monotonic', side_effect=[0, 0.5, 1, 2, 3, 3, 4]):
+            trial.report(1)
+            self.assertEqual(sleep.call_count, 1)
+            trial.report(2)
+            self.assertEqual(sleep.call_count, 1)
+            os.truncate(self.answered, 1)
+            trial.report(3)
+            self.assertEqual(sleep.call_count, 2)
+
+    def test_how_long(self):
+        with self.assertRaisesRegex(trial.TrialError, 'ATTUNE_DECISION_SECONDS is "soon"'):
+            self.begun(ATTUNE_DECISION_SECONDS='soon')
+
+
 class ManyPhases(TrialCase):
     def setUp(self):
         super().setUp()

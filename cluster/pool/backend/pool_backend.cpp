@@ -195,6 +195,13 @@ Result<void> PoolBackend::give_parameter(const std::string& job_id, std::int64_t
   return files.write(fmt::format("parameter_{}.cfg", index), text);
 }
 
+Result<void> PoolBackend::answer(const std::string& job_id, std::int64_t reports) {
+  const auto found = by_job_.find(job_id);
+  if (found == by_job_.end() || found->second->wanted) return {};
+  const TrialFolder files = TRY(TrialFolder::open(folder(job_id)));
+  return files.answer(reports);
+}
+
 void PoolBackend::save_checkpoint(const std::string& job_id, const std::string& checkpoint) {
   const bool good = is_checkpoint_id(job_id);
   checkpoints_.save(job_id, good ? folder(job_id) / "checkpoint" : std::filesystem::path(),

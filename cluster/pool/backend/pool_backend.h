@@ -78,6 +78,7 @@ class PoolBackend final : public TrialBackend {
   void kill_all() override;
   Result<void> give_parameter(const std::string& job_id, std::int64_t index,
                               const std::string& text) override;
+  Result<void> answer(const std::string& job_id, std::int64_t reports) override;
   void save_checkpoint(const std::string& job_id, const std::string& checkpoint) override;
   void copy_checkpoint(const std::string& from, const std::string& to) override;
   void delete_checkpoint(const std::string& checkpoint) override;

@@ -114,6 +114,58 @@ TEST_CASE("local backend: a spool that is no file is refused") {
 }
 
 // mkdir() says what is wrong with it, an exception would have ended the manager.
+void in_step(LocalBackendOptions& options) { options.in_step = true; }
+
+TEST_CASE("local backend: a trial waits for the answer to its report") {
+  LocalFixture f(
+      "a=$NNI_SYS_DIR/.nni/answered; report PERIODICAL 0 1; "
+      "while [ $(stat -c %s $a) -lt 1 ]; do sleep 0.01; done; report FINAL 0 $(stat -c %s $a)",
+      in_step);
+  f.start();
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  REQUIRE(f.backend->answer("t0", 3));
+  REQUIRE(f.backend->answer("t0", 2));  // does not take an answer back
+  REQUIRE(f.backend->answer("t0", std::int64_t{1} << 40));
+  REQUIRE(f.backend->answer("t1", 1));
+  REQUIRE(f.run_to_end());
+  CHECK(f.reports.at(1).metric.value == 3);
+  // The next attempt has no answers yet.
+  f.finished.clear();
+  f.start(0, 1);
+  REQUIRE(f.run_until([&] { return f.reports.size() == 3; }));
+  CHECK(fs::file_size(f.trial() / ".nni/answered") == 0);
+}
+
+TEST_CASE("local backend: a trial that is told to end waits for no answer") {
+  // It handles SIGTERM, and goes on until its wait is over.
+  LocalFixture f(
+      "trap : TERM; report PERIODICAL 0 1; "
+      "while [ -e $NNI_SYS_DIR/.nni/answered ]; do sleep 0.01; done; report FINAL 0 2",
+      in_step);
+  f.start();
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  if (GENERATE(false, true)) {
+    f.backend->pause("t0");
+  } else {
+    f.backend->stop("t0");
+  }
+  REQUIRE(f.backend->answer("t0", 1));
+  REQUIRE(f.run_to_end());
+  CHECK(f.reports.at(1).metric.value == 2);
+}
+
+TEST_CASE("local backend: what a trial puts in the place of its answers is not followed") {
+  LocalFixture f(
+      "cd $NNI_SYS_DIR/.nni; rm answered; ln -s ../other answered; report PERIODICAL 0 1; "
+      "read line < ../go",
+      in_step);
+  f.start();
+  REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
+  std::ofstream(f.trial() / "other") << "kept";
+  CHECK_FALSE(f.backend->answer("t0", 9));
+  CHECK(read_text(f.trial() / "other") == "kept");
+}
+
 TEST_CASE("local files: a loop of links is an error, not an exception") {
   const TemporaryFolder folder;
   fs::create_symlink("loop", folder.path / "loop");

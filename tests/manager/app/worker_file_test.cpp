@@ -71,7 +71,7 @@ TEST_CASE("worker file: that of another version is refused") {
              {"directory", folder.path.string()},
              {"document", {{"trialCommand", "true"}}}};
   }
-  SECTION("a later one") { other["form"] = 3; }
+  SECTION("a later one") { other["form"] = 4; }
   SECTION("no object") { other = json::array(); }
   const auto read = read_worker_file(write(folder.path / "other.json", other));
   REQUIRE_FALSE(read);

@@ -347,6 +347,10 @@ TEST_CASE("experiment file: a key without effect on the backend is a warning wit
       {"backend: pool\nqueueTrials: true\ncapacity: {cpu: 2}\npool: {workers: 2}\n", {}},
       {"queueTrials: true\ntrainingService: {platform: local, gpuIndices: [0]}\n", {}},
       {"backend: simulated\npool: {workers: 2}\n", {}},
+      {"report: tuneMetric\narguments: commandLine\ndecisions: in-step\n",
+       {":6:1: decisions: it has no effect with this `report`"}},
+      {"report: tuneMetric\narguments: commandLine\ndecisions: free\n", {}},
+      {"decisions: in-step\n", {}},
   }));
   CAPTURE(row.text);
   const Folder folder;
@@ -355,6 +359,26 @@ TEST_CASE("experiment file: a key without effect on the backend is a warning wit
   REQUIRE(e->warnings.size() == row.warnings.size());
   for (std::size_t i = 0; i < row.warnings.size(); ++i)
     CHECK_THAT(e->warnings[i], Catch::Contains(row.warnings[i]));
+}
+
+TEST_CASE("experiment file: decisions are in step only where trials can wait") {
+  const auto [text, in_step] = GENERATE(table<std::string, bool>({
+      {"", false},
+      {"decisions: free\n", false},
+      {"decisions: in-step\n", true},
+      {"decisions: in-step\nbackend: pool\n", true},
+      {"decisions: in-step\nreport: {exitCode: true}\n", false},
+  }));
+  CAPTURE(text);
+  const Folder folder;
+  const auto e = folder.read(kLeast + text);
+  REQUIRE(e.has_value());
+  CHECK(e->program.in_step == in_step);
+  CHECK(read_stored_experiment(to_document(*e), folder.path)->program.in_step == in_step);
+  const auto wrong = folder.read(kLeast + "decisions: always\n");
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK_THAT(wrong.error().message,
+             Catch::Contains(":4:1: decisions: \"always\" is none of free, in-step"));
 }
 
 TEST_CASE("experiment file: what cannot be read is an error") {

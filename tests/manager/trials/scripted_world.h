@@ -61,7 +61,7 @@ class ScriptedDecider final : public Decider {
   }
   bool remembers() const override { return memory; }
   void update_search_space(const json&) override { calls.push_back("space"); }
-  void sync(const std::string&) override {}
+  void sync(const std::string& token) override { calls.push_back("sync " + token); }
   bool congested() const override { return full; }
   void close() override { calls.push_back("close"); }
   void kill() override { calls.push_back("kill"); }
@@ -102,6 +102,10 @@ class FakeBackend final : public TrialBackend {
     given.push_back(fmt::format("{} {} {}", job, index, text));
     return {};
   }
+  Result<void> answer(const std::string& job, std::int64_t reports) override {
+    answered.push_back(fmt::format("{} {}", job, reports));
+    return {};
+  }
   void save_checkpoint(const std::string& job, const std::string& id) override {
     saves.push_back(id);
     if (!saves_at_once) return;
@@ -119,7 +123,7 @@ class FakeBackend final : public TrialBackend {
   }
 
   std::vector<TrialStart> started;
-  std::vector<std::string> stopped, paused, given, saves, deleted, released, adopted;
+  std::vector<std::string> stopped, paused, given, answered, saves, deleted, released, adopted;
   std::vector<TrialEvent> events;
   std::string start_error, adopt_error;
   std::function<void()> wake;
