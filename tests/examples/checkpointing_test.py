@@ -105,6 +105,53 @@ class CheckpointingTest(unittest.TestCase):
                 self.assertEqual(epochs[-1], trial.EPOCHS)
         self.assertGreater(paused, 1)
 
+    def ended(self, name):
+        """Every trial of examples/checkpointing/NAME, which is run as it stands, with what it has
+        reported for each epoch."""
+        done = self.attune('run', str(EXAMPLE / name), '--dir', 'exp', '--quiet')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        jobs = json.loads(self.attune('trials', '--dir', 'exp', '--json').stdout)
+        for job in jobs:
+            shown = self.shown(job['trial_job_id'])
+            shown['curve'] = {}
+            for report in shown['report_list']:
+                if report['type'] == 'periodical':
+                    value = json.loads(json.loads(report['text'])['value'])
+                    shown['curve'][value['training_iteration']] = value['default']
+            yield shown
+
+    def test_asha(self):
+        lengths = []
+        for shown in self.ended('experiment-asha.yaml'):
+            parameters = shown['parameters']
+            expected = curve(parameters['lr'], parameters['momentum'])
+            self.assertEqual(shown['curve'], {e: expected[e] for e in shown['curve']})
+            lengths.append(len(shown['curve']))
+            # In step: exactly to a rung, and started again only where another one begins.
+            rungs = [1, 2, 4, 8]
+            self.assertIn(lengths[-1], rungs)
+            self.assertLessEqual(shown['attempts'], rungs.index(lengths[-1]) + 1)
+        self.assertEqual(len(lengths), 24)
+        self.assertGreater(len(set(lengths)), 1)
+        self.assertIn(8, lengths)
+        self.assertLess(sum(lengths), 24 * trial.EPOCHS * 3 / 4)
+
+    def test_population_based_training(self):
+        trials = list(self.ended('experiment-pbt.yaml'))
+        self.assertEqual(len(trials), 6)
+        copied = 0
+        for shown in trials:
+            self.assertEqual(shown['status'], 'succeeded')
+            self.assertEqual(list(shown['curve'])[-1], trial.EPOCHS)
+            job = shown['trial_job_id']
+            sources = {attempt['from_checkpoint'].split('-')[0]
+                       for attempt in shown['attempt_list'] if attempt['from_checkpoint']}
+            copied += bool(sources - {job})
+            if sources <= {job}:  # it has its own parameters to the end
+                parameters = shown['parameters']
+                self.assertEqual(shown['curve'], curve(parameters['lr'], parameters['momentum']))
+        self.assertGreater(copied, 0)
+
     def test_experiment_that_is_stopped_and_resumed(self):
         (self.folder / 'held.py').write_text(HELD)
         file = self.experiment(
