@@ -95,14 +95,22 @@ std::expected<void, std::string> run(const Options& options) {
   if (!data) return std::unexpected(data.error());
 
   std::expected<void, std::string> reported;
-  const Accuracy accuracy = train(*config, *data, [&](int epoch, double validation) {
-    std::printf("epoch %2d  validation %.4f\n", epoch, validation);
+  const std::string saved = *trial ? (*trial)->saved_state() : "";
+  const auto accuracy = train(*config, *data, saved, [&](const Progress& progress) {
+    std::printf("epoch %2d  validation %.4f\n", progress.epoch, progress.validation);
     std::fflush(stdout);
-    if (*trial && reported) reported = (*trial)->report_intermediate(validation);
+    if (!*trial || !reported) return;
+    // Saved first: a manager that pauses trials may do so while it is told the result.
+    reported = (*trial)->save_state(progress.state);
+    if (!reported) return;
+    reported = (*trial)->report_intermediate(
+        {{"default", progress.validation}, {"training_iteration", progress.epoch + 1}});
   });
-  std::printf("validation %.4f  test %.4f\n", accuracy.validation, accuracy.test);
+  if (!accuracy) return std::unexpected(accuracy.error());
+  std::printf("validation %.4f  test %.4f\n", accuracy->validation, accuracy->test);
   if (*trial && reported) {
-    reported = (*trial)->report_final({{"default", accuracy.validation}, {"test", accuracy.test}});
+    reported =
+        (*trial)->report_final({{"default", accuracy->validation}, {"test", accuracy->test}});
   }
   return reported;
 }

@@ -1,12 +1,14 @@
 #include "examples/digits/nni_trial.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "examples/digits/text.h"
@@ -37,11 +39,47 @@ std::expected<std::optional<NniTrial>, std::string> NniTrial::from_environment()
   trial.job_id_ = job_id == nullptr ? "" : job_id;
   trial.parameter_id_ = proposal.value("parameter_id", json());
   trial.parameters_ = proposal["parameters"];
+  const char* checkpoints = std::getenv("ATTUNE_CHECKPOINT_DIR");
+  if (checkpoints != nullptr && *checkpoints != 0)
+    trial.state_path_ = fs::path(checkpoints) / "state";
   return trial;
 }
 
+std::string NniTrial::saved_state() const {
+  std::ifstream file(state_path_, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Under another name first: the folder may be copied at any time.
+std::expected<void, std::string> NniTrial::save_state(const std::string& state) const {
+  if (state_path_.empty()) return {};
+  const fs::path part = state_path_.string() + ".part";
+  std::ofstream file(part, std::ios::binary);
+  file << state;
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(part, state_path_, error);
+  if (!file || error) return std::unexpected(concat("cannot write '", state_path_.string(), "'"));
+  return {};
+}
+
 std::expected<void, std::string> NniTrial::report_intermediate(const ordered_json& metric) {
-  return append("PERIODICAL", next_sequence_++, metric);
+  auto reported = append("PERIODICAL", next_sequence_++, metric);
+  if (reported) wait_for_decision();
+  return reported;
+}
+
+// attune's `decisions: in-step`: the file has as many bytes as results are decided. It is not there
+// if nobody decides, and goes when the trial is to end. After a minute nobody will answer.
+void NniTrial::wait_for_decision() const {
+  const fs::path answered = metrics_path_.parent_path() / "answered";
+  const auto last = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  std::error_code gone;
+  while (std::chrono::steady_clock::now() < last) {
+    const std::uintmax_t decided = fs::file_size(answered, gone);
+    if (gone || decided >= static_cast<std::uintmax_t>(next_sequence_)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 std::expected<void, std::string> NniTrial::report_final(const ordered_json& metric) {

@@ -20,15 +20,22 @@ class NniTrial {
 
   const nlohmann::json& parameters() const { return parameters_; }
 
+  // What an earlier attempt has saved, here or on another machine. Empty: nothing.
+  std::string saved_state() const;
+  // Keeps the state for a later attempt. Does nothing under a manager that keeps no files.
+  std::expected<void, std::string> save_state(const std::string& state) const;
+
   // `metric` is a number, or an object with the key "default" and any others.
   std::expected<void, std::string> report_intermediate(const nlohmann::ordered_json& metric);
   std::expected<void, std::string> report_final(const nlohmann::ordered_json& metric);
 
  private:
+  void wait_for_decision() const;
   std::expected<void, std::string> append(const char* type, std::int64_t sequence,
                                           const nlohmann::ordered_json& metric);
 
   std::filesystem::path metrics_path_;
+  std::filesystem::path state_path_;  // empty: nobody keeps it
   std::string job_id_;
   nlohmann::json parameter_id_;  // any JSON: some tuners use strings
   nlohmann::json parameters_;

@@ -2,10 +2,19 @@
 
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <vector>
+
+#include "examples/digits/state.h"
 
 namespace digits {
 namespace {
+
+void check_kind(std::istream& in, const std::string& kind) {
+  std::string found;
+  in >> found;
+  if (found != kind) in.setstate(std::ios::failbit);
+}
 
 class Sgd : public Optimizer {
  public:
@@ -20,6 +29,15 @@ class Sgd : public Optimizer {
       velocity_[i] = momentum * velocity_[i] - rate * gradients[i];
       parameters[i] += velocity_[i];
     }
+  }
+
+  void save(std::ostream& out) const override {
+    out << "sgd ";
+    put(out, velocity_);
+  }
+  void restore(std::istream& in, std::size_t parameters) override {
+    check_kind(in, "sgd");
+    get(in, velocity_, parameters);
   }
 
  private:
@@ -46,6 +64,18 @@ class Adam : public Optimizer {
       square_[i] = beta2 * square_[i] + (1.0F - beta2) * gradients[i] * gradients[i];
       parameters[i] -= rate * mean_[i] / (std::sqrt(square_[i]) + 1e-8F);
     }
+  }
+
+  void save(std::ostream& out) const override {
+    out << "adam " << steps_ << ' ';
+    put(out, mean_);
+    put(out, square_);
+  }
+  void restore(std::istream& in, std::size_t parameters) override {
+    check_kind(in, "adam");
+    in >> steps_;
+    get(in, mean_, parameters);
+    get(in, square_, parameters);
   }
 
  private:

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <istream>
 #include <memory>
+#include <ostream>
 #include <span>
 
 #include "examples/digits/config.h"
@@ -15,6 +18,10 @@ class Optimizer {
   // `rate_factor` multiplies the configured learning rate; this is how it decays.
   virtual void step(std::span<float> parameters, std::span<const float> gradients,
                     double rate_factor) = 0;
+  // Its own numbers. restore() fails the stream if they are those of another kind of optimizer, or
+  // of more than `parameters` parameters.
+  virtual void save(std::ostream& out) const = 0;
+  virtual void restore(std::istream& in, std::size_t parameters) = 0;
 };
 
 std::unique_ptr<Optimizer> make_optimizer(const Config& config);

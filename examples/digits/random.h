@@ -3,7 +3,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <istream>
 #include <numbers>
+#include <ostream>
 #include <random>
 #include <utility>
 
@@ -14,6 +16,9 @@ namespace digits {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
+
+  void save(std::ostream& out) const { out << engine_ << '\n'; }
+  void restore(std::istream& in) { in >> engine_; }
 
   // In [0, 1), with all 53 bits of a double.
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <sstream>
 #include <vector>
 
 #include "examples/digits/network.h"
 #include "examples/digits/optimizer.h"
 #include "examples/digits/random.h"
+#include "examples/digits/state.h"
 
 namespace digits {
 namespace {
@@ -53,6 +55,32 @@ class Trainer {
 
   Network& network() { return network_; }
 
+  void save(std::ostream& out) {
+    random_.save(out);
+    out << finite_ << '\n';
+    const auto parameters = network_.parameters();
+    put(out, std::vector<float>(parameters.begin(), parameters.end()));
+    optimizer_->save(out);
+    put(out, order_);
+  }
+
+  void restore(std::istream& in) {
+    random_.restore(in);
+    in >> finite_;
+    const auto parameters = network_.parameters();
+    std::vector<float> saved;
+    get(in, saved, parameters.size());
+    if (saved.size() != parameters.size()) in.setstate(std::ios::failbit);
+    if (!in) return;
+    std::ranges::copy(saved, parameters.begin());
+    optimizer_->restore(in, parameters.size());
+    const std::size_t images = order_.size();
+    get(in, order_, images);
+    const auto outside = [&](std::size_t image) { return image >= images; };
+    if (order_.size() != images || std::ranges::any_of(order_, outside))
+      in.setstate(std::ios::failbit);
+  }
+
  private:
   void pass(double rate_factor) {
     shuffle(order_, random_);
@@ -95,21 +123,35 @@ double mean_accuracy(std::vector<Trainer>& trainers, const Dataset& data) {
 
 }  // namespace
 
-Accuracy train(const Config& config, const Split& data,
-               const std::function<void(int, double)>& on_epoch) {
+std::expected<Accuracy, std::string> train(const Config& config, const Split& data,
+                                           const std::string& state,
+                                           const std::function<void(const Progress&)>& on_epoch) {
   std::vector<Trainer> trainers;
   trainers.reserve(kNetworks);
   for (std::uint64_t i = 0; i < kNetworks; ++i) {
     trainers.emplace_back(config, data.train, kNetworks * config.seed + i);
   }
+  // The factor is not saved: another lr_decay holds from now on, and for what was before.
+  int first = 0;
+  if (!state.empty()) {
+    std::istringstream in(state);
+    in >> first;
+    for (Trainer& trainer : trainers) trainer.restore(in);
+    if (!in || first < 0 || first > kEpochs)
+      return std::unexpected("what was saved is not of a network of this shape");
+  }
   Accuracy accuracy;
   double rate_factor = 1.0;
-  for (int epoch = 0; epoch < kEpochs; ++epoch) {
+  for (int epoch = 0; epoch < first; ++epoch) rate_factor *= config.lr_decay;
+  for (int epoch = first; epoch < kEpochs; ++epoch) {
     for (Trainer& trainer : trainers) trainer.epoch(rate_factor);
     rate_factor *= config.lr_decay;
-    accuracy.validation = mean_accuracy(trainers, data.validation);
-    on_epoch(epoch, accuracy.validation);
+    std::ostringstream out;
+    out << epoch + 1 << '\n';
+    for (Trainer& trainer : trainers) trainer.save(out);
+    on_epoch({epoch, mean_accuracy(trainers, data.validation), out.str()});
   }
+  accuracy.validation = mean_accuracy(trainers, data.validation);
   accuracy.test = mean_accuracy(trainers, data.test);
   return accuracy;
 }

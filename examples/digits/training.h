@@ -1,6 +1,8 @@
 #pragma once
 
+#include <expected>
 #include <functional>
+#include <string>
 
 #include "examples/digits/config.h"
 #include "examples/digits/dataset.h"
@@ -21,10 +23,18 @@ struct Accuracy {
   double test = 0.0;
 };
 
-// Trains and calls `on_epoch(epoch, validation accuracy)` after each epoch. A diverged network, one
-// whose loss is no longer finite, cannot recover: it is trained no further, and counts with the
-// poor accuracy that it has then. The same configuration gives the same result.
-Accuracy train(const Config& config, const Split& data,
-               const std::function<void(int, double)>& on_epoch);
+struct Progress {
+  int epoch = 0;  // from 0
+  double validation = 0.0;
+  std::string state;  // all that the next epoch depends on, and not in the configuration
+};
+
+// Trains and calls `on_epoch` after each epoch. A diverged network, one whose loss is no longer
+// finite, cannot recover: it is trained no further, and counts with the poor accuracy that it has
+// then. The same configuration gives the same result, also if the training goes on from the `state`
+// of an earlier one; "": it begins anew. An error: that is no state of a network of this shape.
+std::expected<Accuracy, std::string> train(const Config& config, const Split& data,
+                                           const std::string& state,
+                                           const std::function<void(const Progress&)>& on_epoch);
 
 }  // namespace digits

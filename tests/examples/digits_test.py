@@ -8,7 +8,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / 'examples'
@@ -77,6 +79,10 @@ class TrialTest:
             self.assertEqual((record['parameter_id'], record['trial_job_id']), ('0-2_1', 'k3vLZ'))
             self.assertIsInstance(record['value'], str)
         curve = [json.loads(r['value']) for r in records[:-1]]
+        if isinstance(curve[0], dict):
+            self.assertEqual([v['training_iteration'] for v in curve],
+                             [*range(1, self.epochs + 1)])
+            curve = [v['default'] for v in curve]
         final = json.loads(records[-1]['value'])
         self.assertEqual(list(final), ['default', 'test'])
         self.assertEqual(final['default'], curve[-1])
@@ -172,6 +178,38 @@ class CppTrialTest(TrialTest, unittest.TestCase):
         documented = json.loads((EXAMPLES / 'digits/default.json').read_text())
         self.assertEqual(self.run_alone(documented).out, self.run_alone().out)
 
+    def test_goes_on_from_what_it_has_saved(self):
+        for optimizer in ({'_name': 'adam', 'lr': 0.01}, {'_name': 'sgd', 'lr': 0.05}):
+            parameters = {**self.quick, 'dropout': 0.3, 'lr_decay': 0.9, 'optimizer': optimizer}
+            whole = parse_records(self.run_managed(parameters).metrics)
+            folder = pathlib.Path(tempfile.mkdtemp(dir=self.dir))
+            (folder / '.nni').mkdir()
+            (folder / 'parameter.cfg').write_text(
+                json.dumps({'parameter_id': 0, 'parameters': parameters}))
+            with mock.patch.dict(os.environ, ATTUNE_CHECKPOINT_DIR=str(folder)):
+                # Three results are answered: with the fourth it waits, and is ended there.
+                answered, metrics = folder / '.nni/answered', folder / '.nni/metrics'
+                answered.write_text('...')
+                environment = {**os.environ, 'NNI_PLATFORM': 'local', 'NNI_SYS_DIR': str(folder),
+                               'NNI_TRIAL_JOB_ID': 'k3vLZ'}
+                paused = subprocess.Popen([str(word) for word in self.program], env=environment,
+                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                while paused.poll() is None and not (
+                        metrics.exists() and metrics.read_bytes().count(b'PERIODICAL') == 4):
+                    time.sleep(0.01)
+                paused.kill()
+                paused.wait()
+                begun = parse_records(metrics.read_bytes())
+                answered.unlink()
+                metrics.unlink()
+                rest = parse_records(Run(self.program, folder).metrics)
+                values = [record['value'] for record in begun + rest]
+                self.assertEqual(values, [record['value'] for record in whole])
+                self.assertEqual(len(begun), 4)
+                (folder / 'parameter.cfg').write_text(json.dumps(
+                    {'parameter_id': 0, 'parameters': {**parameters, 'hidden': 16}}))
+                self.assertIn('of this shape', Run(self.program, folder).err)
+
     def test_shift_has_an_effect(self):
         self.assertNotEqual(self.run_alone({**self.quick, 'shift': 0.25}).out,
                             self.run_alone(self.quick).out)
@@ -194,10 +232,38 @@ class PythonTrialTest(TrialTest, unittest.TestCase):
     epochs = 10
 
 
+class PausedTest(unittest.TestCase):
+    """Both experiments whose tuner pauses trials, as they stand."""
+
+    def lengths(self, name):
+        with tempfile.TemporaryDirectory() as folder:
+            def attune(*words):
+                done = subprocess.run([os.environ['ATTUNE'], *words], cwd=folder, timeout=500,
+                                      stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout
+            attune('run', str(EXAMPLES / 'digits' / name), '--dir', 'exp', '--quiet')
+            for job in json.loads(attune('trials', '--dir', 'exp', '--json')):
+                shown = json.loads(attune('show', job['trial_job_id'], '--dir', 'exp', '--json'))
+                yield shown['status'], shown['last']['training_iteration']
+
+    def test_asha(self):
+        ended = list(self.lengths('experiment-asha.yaml'))
+        self.assertEqual(len(ended), 60)
+        for status, epochs in ended:
+            self.assertIn(epochs, (1, 2, 4, 8, 16))
+            self.assertEqual(status == 'succeeded', epochs == 16)
+        self.assertLess(sum(epochs for _, epochs in ended), 60 * 16 * 3 / 4)
+
+    def test_population_based_training(self):
+        self.assertEqual(list(self.lengths('experiment-pbt.yaml')), [('succeeded', 16)] * 8)
+
+
 class ExperimentFileTest(unittest.TestCase):
     def test_random_search_has_the_same_space(self):
-        self.assertEqual(spread.read_experiment(EXAMPLES / 'digits/experiment.yaml'),
-                         spread.read_experiment(EXAMPLES / 'digits/experiment-random.yaml'))
+        for other in ('experiment-random.yaml', 'experiment-asha.yaml'):
+            self.assertEqual(spread.read_experiment(EXAMPLES / 'digits/experiment.yaml')[2],
+                             spread.read_experiment(EXAMPLES / 'digits' / other)[2], other)
 
     def test_default_lies_in_the_space(self):
         _, _, space = spread.read_experiment(EXAMPLES / 'digits/experiment.yaml')
