@@ -62,8 +62,8 @@ Proposal CurveLedger::go_on(TrialId id, std::size_t number, const std::string& w
   const Curve& curve = trials_[number];
   const std::size_t until = levels_.after(curve.reached);
   Proposal proposal{.point = curve.point, .budget = budget_of(until)};
-  proposal.reason = fmt::format("goes on from {:.6g} to {:.6g} of {}: {}", curve.reached,
-                                levels_.all()[until], end_text(), why);
+  proposal.reason = fmt::format("goes on from {:.6g} to {:.6g}{}: {}", curve.reached,
+                                levels_.all()[until], of_end(), why);
   if (curve.state == Curve::State::paused) {
     proposal.resume = curve.trial;
   } else {
@@ -193,17 +193,17 @@ std::vector<Decision> CurveLedger::judge(const Report& report) {
   trials_.pause(*number, levels_.after(*resource));
   std::vector<Decision> decisions = give_up();
   if (curve.waits()) {
-    decisions.insert(
-        decisions.begin(),
-        {report.trial, Action::pause,
-         fmt::format("{:.6g} at {:.6g} of {}: waits while another trial may be worth more", value,
-                     *resource, end_text())});
+    decisions.insert(decisions.begin(),
+                     {report.trial, Action::pause,
+                      fmt::format("{:.6g} at {:.6g}{}: waits while another trial may be worth more",
+                                  value, *resource, of_end())});
   }
   return decisions;
 }
 
-std::string CurveLedger::end_text() const {
-  return levels_.end() < HUGE_VAL ? fmt::format("{:.6g}", levels_.end()) : "an unknown end";
+// Of an end that nobody knows yet there is nothing to say.
+std::string CurveLedger::of_end() const {
+  return levels_.end() < HUGE_VAL ? fmt::format(" of {:.6g}", levels_.end()) : "";
 }
 
 // Stops the waiting trials that promise least once there are too many.
@@ -218,10 +218,9 @@ std::vector<Decision> CurveLedger::give_up() {
   for (const auto& [end, number] : std::span(waiting).subspan(kMostWaiting)) {
     const Curve& curve = trials_[number];
     if (curve.state == Curve::State::paused) {
-      decisions.push_back(
-          {curve.trial, Action::stop,
-           fmt::format("after {:.6g} of {} it promises less than {} trials that wait",
-                       curve.reached, end_text(), kMostWaiting)});
+      decisions.push_back({curve.trial, Action::stop,
+                           fmt::format("after {:.6g}{} it promises less than {} trials that wait",
+                                       curve.reached, of_end(), kMostWaiting)});
     }
     finish(number, Checkpoint::dropped);
   }

@@ -76,7 +76,7 @@ class CurveLedger {
   void release_origin(std::size_t number);
   std::vector<Decision> judge(const Report& report);
   std::vector<Decision> give_up();
-  std::string end_text() const;
+  std::string of_end() const;
 
   Rule rule_;
   CurveLevels levels_;
