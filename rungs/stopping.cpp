@@ -7,6 +7,7 @@
 
 #include "base/saved_numbers.h"
 #include "base/standing.h"
+#include "rungs/resource.h"
 
 namespace attune {
 
@@ -14,11 +15,9 @@ std::vector<double> losses_of(const Report& report, std::span<const Objective> o
   std::vector<double> losses;
   losses.reserve(objectives.size());
   for (const Objective& objective : objectives) {
-    const auto found =
-        std::ranges::find(report.metrics, objective.metric, &Metrics::value_type::first);
-    if (found == report.metrics.end()) return {};
-    const double value = found->second;
-    losses.push_back(std::isinf(value) ? kWorstLoss : to_minimise(value, objective));
+    const auto value = metric_in(report.metrics, objective.metric);
+    if (!value) return {};
+    losses.push_back(std::isinf(*value) ? kWorstLoss : to_minimise(*value, objective));
   }
   return losses;
 }

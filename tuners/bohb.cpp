@@ -224,8 +224,7 @@ std::vector<Decision> Bohb::judge(const Report& report) {
   auto* const member = brackets_.running(report.trial);
   if (!member) return {};
   Outcome so_far{.trial = report.trial, .metrics = report.metrics};
-  const auto found = std::ranges::find(report.metrics, first_.metric, &Metrics::value_type::first);
-  if (found != report.metrics.end()) so_far.loss = to_minimise(found->second, first_);
+  so_far.loss = loss_in(report.metrics, first_);
   if (auto values = objectives_(so_far)) member->values = *std::move(values);
 
   const auto resource = resource_of(report, settings_.time_attr);

@@ -173,21 +173,20 @@ std::vector<Decision> HyperBandScheduler::on_report(const Report& report) {
     add(stops(trial, one.reason, one.complete));
   }
   const auto configuration = trials_.run_by(report.trial);
-  const auto time = resource_of(report, options_.time_attr);
-  const auto metric =
-      std::ranges::find(report.metrics, options_.objective.metric, &Metrics::value_type::first);
-  if (!configuration || !time || metric == report.metrics.end()) return decisions;
+  const auto now = progress_of(report, options_.time_attr, options_.objective);
+  if (!configuration || !now) return decisions;
   trials_.report(*configuration);
   if (bands_.find(*configuration)->state == State::waiting) {
     // It is still to be paused. Its result is that of the milestone, as it is for the others.
     add(carry_out(bands_.pause(*configuration)));
     return decisions;
   }
-  const double loss = std::isfinite(metric->second) ? sign() * metric->second
-                                                    : std::numeric_limits<double>::infinity();
+  const double loss = std::isnan(now->loss) ? std::numeric_limits<double>::infinity() : now->loss;
   const double milestone = bands_.milestone(*configuration);
-  if (*time >= milestone) searcher_.observe(*configuration, milestone, loss, report.metrics);
-  const auto verdict = bands_.result(*configuration, *time, loss);
+  if (now->resource >= milestone) {
+    searcher_.observe(*configuration, milestone, loss, report.metrics);
+  }
+  const auto verdict = bands_.result(*configuration, now->resource, loss);
   add(carry_out(verdict.reporter));
   for (const Ruling& ruling : verdict.others) add(carry_out(ruling));
   return decisions;

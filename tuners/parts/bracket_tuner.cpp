@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/saved_numbers.h"
@@ -75,17 +74,12 @@ void BracketTuner::adopt(TrialId id, const Point& point) {
   noticed(point);
 }
 
-std::optional<double> BracketTuner::loss_of(const Report& report) const {
-  const auto found = std::ranges::find(report.metrics, metric(), &Metrics::value_type::first);
-  if (found == report.metrics.end()) return std::nullopt;
-  if (!std::isfinite(found->second)) return std::numeric_limits<double>::quiet_NaN();
-  return shown(found->second);  // the sign is its own inverse
-}
-
 std::vector<Decision> BracketTuner::on_report(const Report& report) {
   const auto resource = resource_of(report, resource_attr());
   if (resource && knows(report.trial)) {
-    if (const auto loss = loss_of(report)) this->report(report, *resource, *loss);
+    if (const auto loss = loss_in(report.metrics, setup_.objective)) {
+      this->report(report, *resource, *loss);
+    }
   } else if (resource && *resource >= max_t() && foreign_.contains(report.trial)) {
     decide({report.trial, Action::stop,
             fmt::format("it has used {:g} of {}", *resource, resource_attr()), true});

@@ -75,7 +75,6 @@ class BracketTuner : public Tuner {
   void decide(Decision decision) { decisions_.push_back(std::move(decision)); }
 
  private:
-  std::optional<double> loss_of(const Report& report) const;
   double level_of(const Outcome& outcome) const;
 
   Setup setup_;

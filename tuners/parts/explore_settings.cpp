@@ -83,13 +83,6 @@ Result<Mutable> mutable_in(const PopulationSettings& settings, const Space& spac
                           settings.owner, which.error().message));
 }
 
-std::optional<double> population_loss(const PopulationSettings& settings, const Report& report) {
-  const auto& [metric, maximize, limit] = settings.objective;
-  const auto found = std::ranges::find(report.metrics, metric, &Metrics::value_type::first);
-  if (found == report.metrics.end()) return std::nullopt;
-  return maximize ? -found->second : found->second;
-}
-
 std::string at_resource(const PopulationSettings& settings, double resource, double loss) {
   return fmt::format("{} {:g}: {:.6g}", settings.time_attr, resource,
                      settings.objective.maximize ? -loss : loss);

@@ -70,20 +70,19 @@ class SyneTuner final : public Tuner {
     const auto found = member_of_.find(report.trial);
     if (found == member_of_.end()) return {};
     const SynePopulation::Member member = found->second;
-    const auto resource = resource_of(report, settings_.time_attr);
-    const auto loss = population_loss(settings_, report);
-    if (!resource || !loss) return {};
+    const auto now = progress_of(report, settings_.time_attr, settings_.objective);
+    if (!now) return {};
     if (std::exchange(members_[member].is_new_copy, false)) {
-      population_.begin_interval(member, *resource);
+      population_.begin_interval(member, now->resource);
     }
-    const auto step = population_.report(member, *resource, *loss,
+    const auto step = population_.report(member, now->resource, now->loss,
                                          [this](std::size_t n) { return rng_.index(n); });
     if (step.verdict == Verdict::keep_going) return {};
     member_of_.erase(found);  // it is over, whenever it ends
     if (step.verdict == Verdict::complete) {
       return {{report.trial, Action::stop,
-               fmt::format("{} {:g} of {:g}: trained to the end", settings_.time_attr, *resource,
-                           *settings_.max_t),
+               fmt::format("{} {:g} of {:g}: trained to the end", settings_.time_attr,
+                           now->resource, *settings_.max_t),
                true}};
     }
     const Member& donor = members_[step.donor];
@@ -91,7 +90,7 @@ class SyneTuner final : public Tuner {
     copies_.push_back({donor.trial, std::move(explored.point)});
     return {{report.trial, Action::stop,
              fmt::format("{} is among the worst; a copy of trial {} ({}) takes its place",
-                         at_resource(settings_, *resource, *loss), donor.trial,
+                         at_resource(settings_, now->resource, now->loss), donor.trial,
                          settings_.objective.maximize ? -population_.loss(step.donor)
                                                       : population_.loss(step.donor))}};
   }

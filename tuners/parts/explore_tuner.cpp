@@ -80,20 +80,19 @@ class PopulationTuner final : public Tuner {
     const auto found = member_of_.find(report.trial);
     if (found == member_of_.end()) return {};
     const Population::Member member = found->second;
-    const auto resource = resource_of(report, settings_.time_attr);
-    const auto loss = population_loss(settings_, report);
-    if (!resource || !loss || population_.status(member) != Status::running) return {};
-    if (settings_.max_t && *resource >= *settings_.max_t) {
+    const auto now = progress_of(report, settings_.time_attr, settings_.objective);
+    if (!now || population_.status(member) != Status::running) return {};
+    if (settings_.max_t && now->resource >= *settings_.max_t) {
       return {{report.trial, Action::stop,
-               fmt::format("{} {:g} of {:g}: trained to the end", settings_.time_attr, *resource,
-                           *settings_.max_t),
+               fmt::format("{} {:g} of {:g}: trained to the end", settings_.time_attr,
+                           now->resource, *settings_.max_t),
                true}};
     }
-    const Population::Step step = population_.report(member, *resource, *loss, draw());
+    const Population::Step step = population_.report(member, now->resource, now->loss, draw());
     if (!step.recorded) return {};
-    members_[member].reached = *resource;
-    explorer_->observe(member, *resource, *loss, members_[member].point);
-    return decide(member, step, at_resource(settings_, *resource, *loss));
+    members_[member].reached = now->resource;
+    explorer_->observe(member, now->resource, now->loss, members_[member].point);
+    return decide(member, step, at_resource(settings_, now->resource, now->loss));
   }
 
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }

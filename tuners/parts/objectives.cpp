@@ -4,16 +4,16 @@
 #include <cmath>
 
 #include "math/pareto.h"
+#include "rungs/resource.h"
 
 namespace attune {
 namespace {
 
 // to_minimise() of the objective's metric; nothing if the metric is missing or not finite.
 std::optional<double> reported(const Outcome& outcome, const Objective& objective) {
-  const auto found =
-      std::ranges::find(outcome.metrics, objective.metric, &Metrics::value_type::first);
-  if (found == outcome.metrics.end() || !std::isfinite(found->second)) return std::nullopt;
-  return to_minimise(found->second, objective);
+  const auto value = metric_in(outcome.metrics, objective.metric);
+  if (!value || !std::isfinite(*value)) return std::nullopt;
+  return to_minimise(*value, objective);
 }
 
 }  // namespace

@@ -9,40 +9,28 @@
 #include "tuners/parts/promotion_tuner.h"
 
 namespace attune {
-namespace {
-
-// Nothing: the metrics lack it.
-std::optional<double> promotion_metric(const Metrics& metrics, const std::string& name) {
-  const auto found = std::ranges::find(metrics, name, &Metrics::value_type::first);
-  return found == metrics.end() ? std::nullopt : std::optional(found->second);
-}
-
-}  // namespace
 
 // Nothing: the rule cannot place the report.
 std::optional<PromotionTuner::Measured> PromotionTuner::measure(const Report& report) const {
-  const auto resource = resource_of(report, options_.resource);
-  const auto metric = promotion_metric(report.metrics, objective_.metric);
+  const auto progress = progress_of(report, options_.resource, objective_);
   const auto cost = cost_in(report.metrics);
-  if (!resource || !metric || !cost) return std::nullopt;
-  Measured now{.resource = *resource, .cost = *cost, .metrics = report.metrics};
-  if (std::isfinite(*metric)) {
-    now.value = value_of(objective_.maximize ? -*metric : *metric, report.metrics);
-  }
+  if (!progress || !cost) return std::nullopt;
+  Measured now{.resource = progress->resource, .cost = *cost, .metrics = report.metrics};
+  if (!std::isnan(progress->loss)) now.value = value_of(progress->loss, report.metrics);
   return now;
 }
 
 // 0 for a rule without costs. Nothing: the metrics lack it.
 std::optional<double> PromotionTuner::cost_in(const Metrics& metrics) const {
   if (options_.rungs.rule != PromotionRungs::Rule::cost) return 0;
-  const auto cost = promotion_metric(metrics, options_.cost);
+  const auto cost = metric_in(metrics, options_.cost);
   return cost && std::isfinite(*cost) && *cost >= 0 ? cost : std::nullopt;
 }
 
 RungValue PromotionTuner::value_of(double loss, const Metrics& metrics) const {
   std::vector<double> excesses;
   for (const Objective& limit : limits_) {
-    const auto value = promotion_metric(metrics, limit.metric);
+    const auto value = metric_in(metrics, limit.metric);
     if (value && std::isfinite(*value)) excesses.push_back(to_minimise(*value, limit));
   }
   return {violation(excesses, 0), loss};
@@ -193,7 +181,7 @@ void PromotionTuner::completed(Arms::iterator found, const Outcome& outcome) {
   const auto level = static_cast<double>(rungs_.level(arm.rung));
   const auto max_t = static_cast<double>(options_.rungs.max_t);
   Measured now{.cost = cost_in(outcome.metrics).value_or(arm.cost), .metrics = outcome.metrics};
-  if (const auto said = promotion_metric(outcome.metrics, options_.resource)) {
+  if (const auto said = metric_in(outcome.metrics, options_.resource)) {
     now.resource = *said;
   } else if (arm.last > arm.from) {
     now.resource = arm.last + arm.step;  // as far as its next report would have been

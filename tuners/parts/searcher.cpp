@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/saved_numbers.h"
+#include "rungs/resource.h"
 #include "space/features.h"
 #include "space/saved_point.h"
 
@@ -104,8 +105,7 @@ void Searcher::observe(TrialId id, double level, std::optional<double> loss,
   if (loss && !std::isfinite(*loss)) loss.reset();
   Reached reached{.level = level, .loss = loss};
   for (const std::string& metric : others_) {
-    const auto at = std::ranges::find(metrics, metric, &Metrics::value_type::first);
-    reached.others.push_back(at == metrics.end() ? kNone : at->second);
+    reached.others.push_back(metric_in(metrics, metric).value_or(kNone));
   }
   record(id, found->second, std::move(reached));
 }
