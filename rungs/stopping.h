@@ -64,9 +64,15 @@ std::size_t draw_bracket(std::span<const double> probabilities, Rng& rng);
 json save_rungs(std::span<const SortedNumbers> rungs);
 Result<std::vector<SortedNumbers>> load_rungs(const json& state);
 
+// A result in words: the number, or "a result that is not finite" for kWorstLoss of either sign.
+std::string result_text(double value);
+
 // What a user reads of a stop. `value`, `cutoff`: in the user's sign.
 //
 //   rung 9: 0.713 ranks 17 of 20; the best 33 % end at 0.709
+//
+// A value that is not finite is not compared with a cutoff in words: it may lie between a number
+// and kWorstLoss. Then the text is that of at_rank().
 std::string at_cutoff(double level, double value, std::size_t rank, std::size_t of, double share,
                       double cutoff);
 // The same for a rule without a cutoff: rung 9: 0.713 ranks 17 of 20; the best 33 % go on

@@ -51,15 +51,15 @@ std::string OptunaHalvingRule::compete(SortedNumbers& rung, double level, double
   const std::size_t n = rung.size();
   const double value = options_.maximise ? -loss : loss;
   if (n <= options_.bootstrap_count) {
-    return fmt::format("rung {:.6g}: result {} there, {:.6g}; the first {} do not go on", level, n,
-                       value, options_.bootstrap_count);
+    return fmt::format("rung {:.6g}: result {} there, {}; the first {} do not go on", level, n,
+                       result_text(value), options_.bootstrap_count);
   }
   const std::size_t promoted =
       std::max<std::size_t>(n / static_cast<std::size_t>(options_.reduction_factor), 1);
   if (loss <= rung[promoted - 1]) return "";
   const double cutoff = options_.maximise ? -rung[promoted - 1] : rung[promoted - 1];
-  return fmt::format("rung {:.6g}: {:.6g} ranks {} of {}; the best {} end at {:.6g}", level, value,
-                     rung.count_below(loss) + 1, n, promoted, cutoff);
+  return fmt::format("rung {:.6g}: {} ranks {} of {}; the best {} end at {:.6g}", level,
+                     result_text(value), rung.count_below(loss) + 1, n, promoted, cutoff);
 }
 
 json OptunaHalvingRule::save() const {

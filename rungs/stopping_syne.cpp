@@ -45,10 +45,10 @@ Decision SyneStoppingRule::judge(TrialId trial, RungVisitor& visitor, double res
   if (trial >= 0 && trial < options_.threshold_candidates) {
     thresholds_[k] = std::fmin(thresholds_[k], loss);  // fmin ignores NaN
   } else if (loss > thresholds_[k]) {                  // false for NaN
-    return {
-        trial, Action::stop,
-        fmt::format("rung {:.6g}: {:.6g} is worse than {:.6g}, the best of the first {} trials",
-                    resource, sign * loss, sign * thresholds_[k], options_.threshold_candidates)};
+    return {trial, Action::stop,
+            fmt::format("rung {:.6g}: {} is worse than {:.6g}, the best of the first {} trials",
+                        resource, result_text(sign * loss), sign * thresholds_[k],
+                        options_.threshold_candidates)};
   }
   return {trial};
 }

@@ -36,6 +36,16 @@ TEST_CASE("rungs: losses are minimised, excesses over limits, and the worst if t
   CHECK(losses_of({0, 0, {{"loss", 1}}}, objectives).empty());
 }
 
+TEST_CASE("rungs: a reason calls a result that is not finite so") {
+  CHECK(at_cutoff(9, 0.713, 17, 20, 0.33, 0.709) ==
+        "rung 9: 0.713 ranks 17 of 20; the best 33 % end at 0.709");
+  for (const double value : {kWorstLoss, -kWorstLoss}) {
+    const std::string text = "rung 9: a result that is not finite ranks 20 of 20; the best 33 % ";
+    CHECK(at_cutoff(9, value, 20, 20, 0.33, 0.709) == text + "go on");
+    CHECK(at_rank(9, value, 20, 20, 0.33) == text + "go on");
+  }
+}
+
 TEST_CASE("rungs: the results of rungs go through a state, byte for byte") {
   std::vector<SortedNumbers> rungs(3);
   Rng rng(1);
