@@ -4,15 +4,11 @@
 #include <cmath>
 #include <map>
 
-#include "assessors/registry.h"
+#include "tests/assessors/every_assessor.h"
 
 namespace attune::conformance_test {
 
-std::unique_ptr<Assessor> make(const AssessorEntry& entry, const json& arguments = {}) {
-  auto made = make_assessor(builtin_assessors(), entry.name, arguments, {}, 42);
-  if (!made) FAIL(entry.name << ": " << made.error().message);
-  return *std::move(made);
-}
+using every_assessor::make;
 
 // A fixed stream of calls: 60 trials, four at a time, with ends of all kinds, results that are not
 // finite, metrics that are missing, steps that are repeated. Call k is a function of k alone.
@@ -57,15 +53,9 @@ struct Script {
 
 // "" for an end, else the decision in words.
 std::string apply(Assessor& assessor, const Script::Call& call) {
-  if (call.reports.empty()) {
-    assessor.trial_end(call.trial, call.end);
-    return "";
-  }
-  const Decision decision = assessor.assess(call.trial, call.reports);
-  REQUIRE(decision.trial == call.trial);
-  REQUIRE((decision.action == Action::keep_going || decision.action == Action::stop));
-  REQUIRE(decision.reason.empty() == (decision.action == Action::keep_going));
-  return decision.action == Action::stop ? "stop: " + decision.reason : "go";
+  if (!call.reports.empty()) return every_assessor::in_words(assessor, call.trial, call.reports);
+  assessor.trial_end(call.trial, call.end);
+  return "";
 }
 
 TEST_CASE("assessors: same calls, same decisions, saved and loaded anywhere, the same rest") {
