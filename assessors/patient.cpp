@@ -85,8 +85,9 @@ class Patient final : public Assessor {
                                  : best + options_.min_delta < recent;
     if (!worse) return go;
     return {trial, Action::stop,
-            fmt::format("step {}: the best of the last {} results, {:.6g}, is worse than {:.6g}",
-                        curve.steps.back(), last, recent, best)};
+            fmt::format("step {}: the best of the last {} results, {:.6g}, is worse than the best "
+                        "so far, {:.6g}, by more than {:.6g}",
+                        curve.steps.back(), last, recent, best, options_.min_delta)};
   }
 
   bool maximize_;
@@ -105,7 +106,7 @@ extern const AssessorEntry patient_entry = {
     .arguments = {{.name = "patience",
                    .type = Argument::Type::integer,
                    .fallback = 10,
-                   .help = "how many results after the first worse one may be worse, too",
+                   .help = "how many results in a row may be worse; the next one stops the trial",
                    .low = 0,
                    .high = 1e6},
                   {.name = "min_delta",

@@ -15,7 +15,9 @@ TEST_CASE("Patient: a trial stops after patience + 1 results that are worse") {
   const Decision stop = rule.value(0, 2);
   CHECK(stop.action == Action::stop);
   CHECK_FALSE(stop.complete);
-  CHECK(stop.reason == "step 6: the best of the last 3 results, 1.25, is worse than 1");
+  CHECK(stop.reason ==
+        "step 6: the best of the last 3 results, 1.25, is worse than the best so far, 1, by more "
+        "than 0");
   CHECK_FALSE(rule.stops(0, 1));  // as good is not worse
 }
 
@@ -24,7 +26,9 @@ TEST_CASE("Patient: worse by min_delta or less is not worse") {
                     {{"optimize_mode", "maximize"}, {"patience", 0}, {"min_delta", 0.5}});
   CHECK_FALSE(rule.stops(0, 2));
   CHECK_FALSE(rule.stops(0, 1.5));
-  CHECK(rule.stops(0, 1.25));
+  CHECK(rule.value(0, 1.25).reason ==
+        "step 2: the best of the last 1 results, 1.25, is worse than the best so far, 2, by more "
+        "than 0.5");
 }
 
 // Optuna's words: the best of the earlier scores against the best of the last patience + 1.
@@ -70,7 +74,8 @@ TEST_CASE("Patient: with a wrapped assessor both must say so") {
   const Decision stop = rule.value(2, 5);
   CHECK(stop.action == Action::stop);
   CHECK(stop.reason ==
-        "step 3: the best of the last 2 results, 5, is worse than 3; best 3 by step "
+        "step 3: the best of the last 2 results, 5, is worse than the best so far, 3, by more than "
+        "0; best 3 by step "
         "3 is above the median 2 of 1 completed trials");
   rule.end(2, End::completed);  // the wrapped one is told: its median is now 3.5
   CHECK_FALSE(rule.stops(3, 2.5));
@@ -82,7 +87,9 @@ TEST_CASE("Patient: several reports at once come to the wrapped assessor one by 
   rule.run(0, {2, 2, 2, 2});
   const Decision stop = rule.values(1, {3, 4, 1, 1});
   CHECK(stop.action == Action::stop);
-  CHECK(stop.reason.starts_with("step 1: the best of the last 1 results, 4, is worse than 3; "));
+  CHECK(
+      stop.reason.starts_with("step 1: the best of the last 1 results, 4, is worse than the best "
+                              "so far, 3, by more than 0; "));
   CHECK(rule.rewrite(1, 0, 3.5).action == Action::keep_going);
 }
 
