@@ -64,7 +64,7 @@ class Curvefitting final : public Assessor {
     if (!forecast || forecast->components.size() < kFewestCurves) return keep_going;
     const double chance = forecast->probability_below(worst_near());
     if (!(chance < kHardlyAChance)) return keep_going;
-    return {trial, Action::stop, reason(forecast->mean(), chance)};
+    return {trial, Action::stop, reason(n, forecast->mean(), chance)};
   }
 
   void trial_end(TrialId trial, End end) override {
@@ -140,12 +140,11 @@ class Curvefitting final : public Assessor {
     return best_.last + (1 - settings_.threshold) * scale;
   }
 
-  std::string reason(double predicted, double chance) const {
+  std::string reason(std::size_t n, double predicted, double chance) const {
     return fmt::format(
-        "{:.6g} is predicted for epoch {}, with a chance of {:.1f} % to be {} {:.6g}; the best "
-        "trial "
-        "has {:.6g}",
-        sign_of(objective_) * predicted, settings_.last_epoch, 100 * chance,
+        "epoch {}: {:.6g} is predicted for epoch {}, with a chance of {:.1f} % to be {} {:.6g}; "
+        "the best trial has {:.6g}",
+        n, sign_of(objective_) * predicted, settings_.last_epoch, 100 * chance,
         objective_.maximize ? "above" : "below", sign_of(objective_) * worst_near(),
         sign_of(objective_) * best_.last);
   }
