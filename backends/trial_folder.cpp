@@ -73,9 +73,10 @@ Result<UniqueFd> TrialFolder::enter(std::string& name, bool make_missing) const 
     const std::string part = name.substr(0, slash);
     if (make_missing && ::mkdirat(folder.get(), part.c_str(), 0700) != 0 && errno != EEXIST)
       return cannot("make", path_ / part);
-    folder = UniqueFd(::openat(folder.get(), part.c_str(), kFolderFlags));
-    if (!folder && !make_missing && errno == ENOENT) return folder;
-    if (!folder) return cannot("open", path_ / part);
+    UniqueFd next(::openat(folder.get(), part.c_str(), kFolderFlags));
+    if (!next && !make_missing && errno == ENOENT) return next;
+    if (!next) return cannot("open", path_ / part);
+    folder = std::move(next);  // closes the former one, which may change errno
     name.erase(0, slash + 1);
   }
   if (!folder) return cannot("open", path_);

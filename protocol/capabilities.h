@@ -9,7 +9,7 @@ struct Capabilities {
   bool sync = false;  // Ping with a token is answered by Pong; the manager can resume exactly
   bool pause = false;
   bool checkpoint = false;
-  bool reason = false;  // KillTrialJob and NoMoreTrialJobs carry a reason
+  bool reason = false;  // NewTrialJob, KillTrialJob and NoMoreTrialJobs carry a reason
   bool error = false;   // ER before an exit that the manager did not ask for
 };
 

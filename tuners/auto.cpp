@@ -19,7 +19,6 @@
 //   far a full training goes from the trials that end by themselves. An experiment of few trials
 //   (kEnough) does not begin this: they are used better if each one is trained in full.
 #include <array>
-#include <cmath>
 #include <memory>
 #include <set>
 
@@ -162,20 +161,22 @@ class Auto final : public Tuner {
 
   bool wants_reports_ = false;
   Stage stage_ = Stage::plain;
-  std::string attribute_;             // the metric that counts how far a trial is
-  std::optional<FreezeThaw> curves_;  // unless stage_ is plain; then the members are not asked
-  std::optional<TrialId> probed_;     // was asked for a checkpoint, which has not come yet
-  double next_probe_ = 1;             // asks a trial that has got so far
+  std::string attribute_;  // the metric that counts how far a trial is
+  // Looks on while stage_ is watching. It proposes in place of the members while it is pausing, and
+  // is not there while it is plain.
+  std::optional<FreezeThaw> curves_;
+  std::optional<TrialId> probed_;  // was asked for a checkpoint, which has not come yet
+  double next_probe_ = 1;          // asks a trial that has got so far
 };
 
 std::vector<Decision> Auto::on_report(const Report& report) {
   if (!curves_) return {};
   std::vector<Decision> decisions = curves_->on_report(report);
-  const auto iteration = std::ranges::find(report.metrics, attribute_, &Metrics::value_type::first);
-  if (stage_ == Stage::watching && !probed_ && iteration != report.metrics.end() &&
-      iteration->second >= next_probe_ && iteration->second <= CurveLevels::kMost) {
+  const auto iteration = metric_in(report.metrics, attribute_);
+  if (stage_ == Stage::watching && !probed_ && iteration && *iteration >= next_probe_ &&
+      *iteration <= CurveLevels::kMost) {
     probed_ = report.trial;
-    next_probe_ = kFactor * iteration->second;
+    next_probe_ = kFactor * *iteration;
     decisions.push_back({report.trial, Action::checkpoint,
                          "to see whether trials save what they need to go on later"});
   }

@@ -64,11 +64,11 @@ TEST_CASE("check: prints one JSON object and ends with 0 or 2") {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> in(std::tmpfile(), std::fclose);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::tmpfile(), std::fclose);
   std::fputs(text.c_str(), in.get());
-  std::rewind(in.get());
+  REQUIRE(std::fseek(in.get(), 0, SEEK_SET) == 0);
   Configuration configuration;
   configuration.tuner = {tuner, json::object()};
   CHECK(run_check_command(configuration, {}, algorithms(), in.get(), out.get()) == code);
-  std::rewind(out.get());
+  REQUIRE(std::fseek(out.get(), 0, SEEK_SET) == 0);
   char said[4096] = "";
   REQUIRE(std::fgets(said, sizeof(said), out.get()) != nullptr);
   const json answer = parse_json(said).value();
