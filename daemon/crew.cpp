@@ -48,6 +48,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
     header["fidelity"] = {{"metric", context.fidelity->metric}, {"max", context.fidelity->max}};
   }
   if (context.pauses) header["pauses"] = true;
+  if (configuration.trial_reasons) header["trial_reasons"] = true;
   return header;
 }
 
@@ -68,6 +69,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
                                   .wants_reports = made.wants_reports,
                                   .has_assessor = assessor != nullptr,
                                   .include_intermediate = configuration.include_intermediate,
+                                  .trial_reasons = configuration.trial_reasons,
                                   .limits = configuration.limits};
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;

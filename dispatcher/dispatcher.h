@@ -49,6 +49,7 @@ struct DispatcherOptions {
   bool wants_reports = false;  // the tuner judges intermediate results
   bool has_assessor = false;
   bool include_intermediate = false;  // a stopped trial's last intermediate result is its final one
+  bool trial_reasons = true;          // NewTrialJob has a reason, if the manager understands one
   Limits limits = {};
 };
 

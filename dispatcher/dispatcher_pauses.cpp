@@ -73,7 +73,7 @@ void Dispatcher::answer(Offer& m) {
   }
   job.parameters = std::move(m.parameters);
   if (!m.reason.empty()) log_.info("trial {}: {}", m.trial, m.reason);
-  if (options_.capabilities.reason) job.reason = std::move(m.reason);
+  if (options_.capabilities.reason && options_.trial_reasons) job.reason = std::move(m.reason);
   quotas_.offered(m.asked, m.trial);
   send(job);
 }

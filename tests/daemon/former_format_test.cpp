@@ -1,5 +1,4 @@
-// A journal of an earlier attuned (format 1) is gone on with, exactly:
-// tests/data/journals/format-1.
+// Journals of earlier attuneds are gone on with, exactly: tests/data/journals.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
@@ -81,6 +80,78 @@ TEST_CASE("format 1: the answers are those of the attuned that wrote it, and for
   while (header_of(former.journal())["format"] != 2)
     daemon.sync();  // until the snapshot is written
   CHECK(header_of(former.journal())["ask_at_once"] == 256);
+}
+
+// An ASHA whose trials pause. All answers are sent to a manager that has received none.
+DaemonProcess pausing(const TemporaryFolder& folder, const std::string& mode) {
+  json experiment = {
+      {"tuner",
+       {{"name", "ASHA"}, {"classArgs", {{"seed", 3}, {"max_t", 9}, {"reduction_factor", 3}}}}},
+      {"capabilities", {"pause", "checkpoint", "reason"}}};
+  if (mode == "resume") experiment["resume"] = {{"received", 0}};
+  return DaemonProcess(DaemonProcess::exp_params(experiment),
+                       {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}});
+}
+
+void hear(DaemonProcess& daemon, std::vector<std::string>& all) {
+  for (const Frame& frame : daemon.sync()) all.push_back(frame.code + " " + frame.payload);
+}
+
+// The first seven answers but PO of a daemon that goes on with `folder`.
+std::vector<std::string> said_again(const TemporaryFolder& folder) {
+  DaemonProcess daemon = pausing(folder, "resume");
+  daemon.send("IN", kSpace);
+  CHECK(daemon.receive()->code == "ID");
+  std::vector<std::string> all;
+  while (all.size() < 7) {
+    const Frame frame = daemon.receive().value();
+    if (frame.code != "PO") all.push_back(frame.code + " " + frame.payload);
+  }
+  return all;
+}
+
+// The conversation of tests/data/journals/without-reasons: three trials pause, and one goes on.
+std::vector<std::string> run_paused_trials(const TemporaryFolder& folder) {
+  DaemonProcess daemon = pausing(folder, "start");
+  daemon.send("IN", kSpace);
+  daemon.receive();
+  daemon.send("GE", "3");
+  std::vector<std::string> all;
+  hear(daemon, all);
+  for (int i = 0; i < 3; ++i) {
+    daemon.send("ME", dump_json({{"parameter_id", i},
+                                 {"trial_job_id", "T" + std::to_string(i)},
+                                 {"type", "PERIODICAL"},
+                                 {"sequence", 0},
+                                 {"value", std::to_string(i)}}));
+    hear(daemon, all);
+    json paused = parse_json(end(i)).value();
+    paused["event"] = "PAUSED";
+    paused["checkpoint"] = "T" + std::to_string(i) + "-1";
+    daemon.send("EN", dump_json(paused));
+  }
+  daemon.send("GE", "1");
+  hear(daemon, all);
+  daemon.signal(SIGKILL);
+  daemon.wait();
+  return all;
+}
+
+TEST_CASE("resume: why a trial goes on is said again byte for byte") {
+  const TemporaryFolder folder;
+  const auto before = run_paused_trials(folder);
+  REQUIRE(before.size() == 7);
+  CHECK(before.back().ends_with(
+      R"("resume_trial_job_id":"T0","reason":"rung 1: 0 ranks 1 of 3, the best that waits: goes on to 3"})"));
+  CHECK(said_again(folder) == before);
+}
+
+TEST_CASE("resume: an experiment that began without the reasons of trials goes on without them") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(
+      std::string(ATTUNE_TEST_DATA) + "/journals/without-reasons/attuned.journal",
+      folder.path / "attuned.journal");
+  CHECK(said_again(folder).back().ends_with(R"("resume_trial_job_id":"T0"})"));
 }
 
 }  // namespace attune::former_format_test
