@@ -7,13 +7,13 @@
 namespace attune {
 
 void BandTrials::begin(TrialId trial, double budget) {
-  runners_[trial] = {.trial = trial, .budget = budget, .surplus = all_begun()};
-  ++begun_;
+  runners_[trial] = {.trial = trial, .budget = budget};
+  quota_.begin(trial);
 }
 
 void BandTrials::withdraw(TrialId trial) {
   runners_.erase(trial);
-  --begun_;
+  quota_.take_back(trial);
 }
 
 BandTrials::Runner BandTrials::go_on(TrialId configuration, TrialId next, double budget) {
@@ -23,14 +23,9 @@ BandTrials::Runner BandTrials::go_on(TrialId configuration, TrialId next, double
   if (!former.ended) return former;
   runner.trial = next;
   runner.ended = false;
-  runner.surplus = all_begun();
   successors_[next] = configuration;
-  ++begun_;
+  quota_.begin(next);
   return former;
-}
-
-void BandTrials::report(TrialId configuration) {
-  if (runners_.at(configuration).surplus) raised_ = true;
 }
 
 TrialId BandTrials::configuration_of(TrialId trial) const {
@@ -59,16 +54,17 @@ std::optional<std::pair<TrialId, BandTrials::Stop>> BandTrials::resume_stop() {
   return std::nullopt;
 }
 
-void BandTrials::told(TrialId trial) {
+bool BandTrials::told(TrialId trial, End end) {
   successors_.erase(trial);
   stops_.erase(trial);
+  return quota_.end(trial, end);
 }
 
 json BandTrials::save() const {
   json runners = json::array(), successors = json::array(), stops = json::array();
   for (const auto& [configuration, one] : runners_) {
-    runners.push_back({configuration, one.trial, save_numbers(std::span(&one.budget, 1)), one.ended,
-                       one.surplus});
+    runners.push_back(
+        {configuration, one.trial, save_numbers(std::span(&one.budget, 1)), one.ended});
   }
   for (const auto& [trial, configuration] : successors_) {
     successors.push_back({trial, configuration});
@@ -77,8 +73,7 @@ json BandTrials::save() const {
     stops.push_back({trial, one.configuration, save_numbers(std::span(&one.budget, 1)), one.reason,
                      one.complete, one.resumed});
   }
-  return {{"begun", begun_},
-          {"raised", raised_},
+  return {{"quota", quota_.save()},
           {"runners", std::move(runners)},
           {"successors", std::move(successors)},
           {"stops", std::move(stops)}};
@@ -109,19 +104,14 @@ Result<double> band_budget(const json& value) {
 }  // namespace
 
 Result<void> BandTrials::load(const json& state, const Bands& bands) {
-  BandTrials loaded(most_);
-  loaded.begun_ = TRY(integer_at(state, "begun"));
-  const json raised = TRY(value_at(state, "raised"));
-  if (loaded.begun_ < 0 || !raised.is_boolean()) {
-    return fail("saved state: the number of trials is damaged");
-  }
-  loaded.raised_ = raised;
+  BandTrials loaded(quota_);
+  TRY(loaded.quota_.load(TRY(object_at(state, "quota"))));
   for (const json& one : TRY(array_at(state, "successors"))) {
     if (!band_row(one, "ii")) return fail("saved state: a trial that goes on is damaged");
     loaded.successors_[one[0]] = one[1];
   }
   for (const json& one : TRY(array_at(state, "runners"))) {
-    if (!band_row(one, "iinbb")) return fail("saved state: a trial of a bracket is damaged");
+    if (!band_row(one, "iinb")) return fail("saved state: a trial of a bracket is damaged");
     const TrialId configuration = one[0], trial = one[1];
     const Bands::Trial* const known = bands.find(configuration);
     const bool ended = one[3];
@@ -129,7 +119,7 @@ Result<void> BandTrials::load(const json& state, const Bands& bands) {
         (ended && known->state == Bands::State::running)) {
       return fail("saved state: a trial of a bracket that is not there");
     }
-    loaded.runners_[configuration] = {trial, TRY(band_budget(one[2])), ended, one[4]};
+    loaded.runners_[configuration] = {trial, TRY(band_budget(one[2])), ended};
   }
   if (loaded.runners_.size() != bands.live()) {
     return fail("saved state: nobody runs a configuration of a bracket");

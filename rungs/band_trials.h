@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/trial.h"
 #include "rungs/band.h"
+#include "rungs/trial_quota.h"
 
 namespace attune {
 
@@ -20,9 +21,8 @@ class BandTrials {
  public:
   struct Runner {
     TrialId trial = 0;
-    double budget = 0;     // that the trial was told
-    bool ended = false;    // the trial has completed
-    bool surplus = false;  // it began after `most` others
+    double budget = 0;   // that the trial was told
+    bool ended = false;  // the trial has completed
   };
   // A paused trial that left its bracket when no report asked for decisions.
   struct Stop {
@@ -33,8 +33,7 @@ class BandTrials {
     bool resumed = false;
   };
 
-  // `most`: how many trials the experiment is to have, if it says.
-  explicit BandTrials(std::optional<int> most = {}) : most_(most) {}
+  explicit BandTrials(const TrialQuota& quota) : quota_(quota) {}
 
   void begin(TrialId trial, double budget);  // with a configuration of its own
   void withdraw(TrialId trial);              // undoes begin()
@@ -43,7 +42,7 @@ class BandTrials {
   Runner go_on(TrialId configuration, TrialId next, double budget);
   void end(TrialId configuration) { runners_.at(configuration).ended = true; }
   void leave(TrialId configuration) { runners_.erase(configuration); }
-  void report(TrialId configuration);  // its trial runs
+  void ran(TrialId trial) { quota_.ran(trial); }
 
   // The configuration that the trial runs now, if it is in a bracket and the trial has not ended.
   std::optional<TrialId> run_by(TrialId trial) const;
@@ -52,9 +51,7 @@ class BandTrials {
   const std::map<TrialId, Runner>& runners() const { return runners_; }
   std::vector<TrialId> configurations() const;  // that the trials and the stops need
 
-  // Whether the experiment has had all its trials. False from then on when one more has reported:
-  // the user has raised the number.
-  bool all_begun() const { return most_ && begun_ >= *most_ && !raised_; }
+  const TrialQuota& quota() const { return quota_; }
 
   void stop(TrialId trial, const Stop& stop) { stops_[trial] = stop; }
   const std::map<TrialId, Stop>& stops() const { return stops_; }
@@ -62,16 +59,15 @@ class BandTrials {
   // The first trial to be stopped that was not returned here before.
   std::optional<std::pair<TrialId, Stop>> resume_stop();
 
-  void told(TrialId trial);  // the end of the trial is known: nothing more is heard of it
+  // The end of the trial is known: nothing more is heard of it. Returns whether it was declined.
+  bool told(TrialId trial, End end);
 
   json save() const;
   // All or nothing. The configurations must be those of the bands.
   Result<void> load(const json& state, const Bands& bands);
 
  private:
-  std::optional<int> most_;
-  std::int64_t begun_ = 0;
-  bool raised_ = false;
+  TrialQuota quota_;
   std::map<TrialId, Runner> runners_;      // by configuration
   std::map<TrialId, TrialId> successors_;  // trials that go on with the configuration of another
   std::map<TrialId, Stop> stops_;          // by trial

@@ -63,17 +63,29 @@ std::optional<PromotionRungs::Promotion> PromotionRungs::promote(std::int64_t li
     Rung& rung = rungs_[k];
     if (rung.level >= limit) continue;
     const auto trial = best(rung);
-    if (!trial) continue;
-    Place& place = rung.places.at(*trial);
-    leave(rung, entry_of(*trial, place));
-    if (options_.rule == Rule::cost) rung.by_value.erase(entry_of(*trial, place));
-    // It comes behind those with an equal value. This matters for the cost of those before them.
-    place.order = rung.next++;
-    place.waits = false;
-    if (options_.rule == Rule::cost) rung.by_value.insert(entry_of(*trial, place));
-    return Promotion{*trial, k};
+    if (trial) return take(k, *trial);
   }
   return std::nullopt;
+}
+
+std::optional<PromotionRungs::Promotion> PromotionRungs::promote_best() {
+  for (std::size_t k = size(); k-- > 0;) {
+    const auto& waiting = rungs_[k].waiting;
+    if (!waiting.empty()) return take(k, waiting.begin()->trial);
+  }
+  return std::nullopt;
+}
+
+PromotionRungs::Promotion PromotionRungs::take(std::size_t k, TrialId trial) {
+  Rung& rung = rungs_[k];
+  Place& place = rung.places.at(trial);
+  leave(rung, entry_of(trial, place));
+  if (options_.rule == Rule::cost) rung.by_value.erase(entry_of(trial, place));
+  // It comes behind those with an equal value. This matters for the cost of those before them.
+  place.order = rung.next++;
+  place.waits = false;
+  if (options_.rule == Rule::cost) rung.by_value.insert(entry_of(trial, place));
+  return {trial, k};
 }
 
 // The trial of the rung to be promoted, if there is one.

@@ -87,6 +87,8 @@ class PromotionRungs {
   // Takes the trial to go on, from the rungs with a level below `limit`. It keeps its place, where
   // it counts for others.
   std::optional<Promotion> promote(std::int64_t limit);
+  // The same for the best of the highest rung where a trial waits, good enough or not.
+  std::optional<Promotion> promote_best();
   // A waiting trial must not be promoted any more. Its value counts on.
   void give_up(std::size_t rung, TrialId trial);
   // The promotion from this rung was not carried out: the trial waits there again.
@@ -134,6 +136,7 @@ class PromotionRungs {
   static void leave(Rung& rung, const Entry& entry);
   bool good_enough(const Rung& rung, const Entry& entry, bool candidate) const;
   std::optional<TrialId> best(Rung& rung) const;
+  Promotion take(std::size_t rung, TrialId trial);
   json save(const Rung& rung) const;
   Result<Rung> load(const Rung& empty, const json& state) const;
 

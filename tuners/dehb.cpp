@@ -87,8 +87,18 @@ class Dehb final : public PausingTuner {
   static constexpr int kChildren = 25;  // that are tried for a slot
 
   Answer next(TrialId id) override {
-    bool searcher_waits = false;
-    while (const auto job = evolution_.take(!exhausted_ && !searcher_waits, !searcher_waits)) {
+    bool searcher_waits = false, begins = !all_begun();
+    for (;;) {
+      const bool fresh = begins && !searcher_waits;
+      const auto job = evolution_.take(!exhausted_ && fresh, fresh);
+      if (!job && !begins) {
+        const auto all = evolution_.vacate();
+        for (const auto& full : all) finish_rest(full);
+        // Nothing is left to do: perhaps the number of trials was raised.
+        begins = all.empty() && !any_runs();
+        if (!all.empty() || begins) continue;
+      }
+      if (!job) break;
       const auto level = static_cast<double>(evolution_.brackets().level(job->place));
       const bool pauses = job->place.bracket == 0 && !evolution_.brackets().is_top(job->place);
       if (job->kind == Kind::go_on) {
@@ -169,7 +179,7 @@ class Dehb final : public PausingTuner {
   }
 
   Result<std::function<void()>> load_brackets(const json& state, const Runs& runs) override {
-    const bool exhausted = TRY(flag_at(state, "exhausted"));
+    const bool exhausted = TRY(boolean_at(state, "exhausted"));
     const Rng rng = TRY(rng_from_json(TRY(array_at(state, "rng"))));
     Deduplicator seen(searcher().space(), Deduplicator::Remember::always);
     TRY(seen.load(TRY(object_at(state, "seen"))));

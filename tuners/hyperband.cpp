@@ -31,8 +31,7 @@ constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 class Hyperband final : public BracketTuner {
  public:
-  Hyperband(Setup setup, const NniBrackets& none, bool pauses)
-      : BracketTuner(std::move(setup)), none_(none), pauses_(pauses) {}
+  Hyperband(Setup setup, const NniBrackets& none) : BracketTuner(std::move(setup)), none_(none) {}
 
  private:
   struct Trial {
@@ -81,7 +80,7 @@ class Hyperband final : public BracketTuner {
       trial.loss = loss;
       brackets_.value(report.trial, loss);
     }
-    if (!pauses_ || resource < trial.budget) return;
+    if (!setup().pauses || resource < trial.budget) return;
     if (!brackets_.in_last_round(report.trial)) {
       decide({report.trial, Action::checkpoint, "its successor may start from here"});
     }
@@ -160,7 +159,7 @@ class Hyperband final : public BracketTuner {
     };
     NniBrackets brackets = none_;
     TRY(brackets.load(TRY(object_at(rule, "rounds"))));
-    const bool exhausted = TRY(flag_at(rule, "exhausted"));
+    const bool exhausted = TRY(boolean_at(rule, "exhausted"));
     Loaded loaded;
     std::map<TrialId, Trial> trials;
     for (const json& one : TRY(array_at(rule, "trials"))) {
@@ -200,7 +199,6 @@ class Hyperband final : public BracketTuner {
   }
 
   const NniBrackets none_;
-  const bool pauses_;  // the manager does
   NniBrackets brackets_{none_};
   std::map<TrialId, Trial> trials_;     // that run
   std::map<TrialId, TrialId> origins_;  // of the trials that have ended and may go on
@@ -242,8 +240,7 @@ extern const TunerEntry hyperband_entry = {
           bracket_setup("Hyperband", args, context, rng, "time_attr", static_cast<double>(most)));
       return std::make_unique<hyperband_tuner::Hyperband>(
           std::move(setup),
-          NniBrackets(most, args["eta"].get<std::int64_t>(), args["exec_mode"] == "serial"),
-          context.pauses);
+          NniBrackets(most, args["eta"].get<std::int64_t>(), args["exec_mode"] == "serial"));
     }};
 
 }  // namespace attune

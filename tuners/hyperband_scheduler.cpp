@@ -59,12 +59,12 @@ class HyperBandScheduler final : public Tuner {
       : options_(std::move(options)),
         searcher_(std::move(searcher)),
         bands_(options_.rule),
-        trials_(options_.max_trials) {}
+        trials_(TrialQuota(options_.max_trials)) {}
 
   Result<void> set_space(const Space& space) override {
     TRY(searcher_.set_space(space));
     bands_ = Bands(options_.rule);
-    trials_ = BandTrials(options_.max_trials);
+    trials_ = BandTrials(TrialQuota(options_.max_trials));
     return {};
   }
 
@@ -113,7 +113,7 @@ Answer HyperBandScheduler::answer(TrialId id) {
   for (const bool judged : {false, true}) {
     if (const auto configuration = bands_.choose()) return go_on(id, *configuration);
     // The manager declines further trials, and goes on with paused ones only.
-    const bool full = trials_.all_begun() && !trials_.runners().empty();
+    const bool full = trials_.quota().used_up() && !trials_.runners().empty();
     if (!full) {
       Answer fresh = searcher_.ask(id);
       if (auto* const proposal = std::get_if<Proposal>(&fresh)) {
@@ -158,7 +158,7 @@ void HyperBandScheduler::withdraw(TrialId id) {
     bands_.withdraw(id);
     trials_.withdraw(id);
   } else {  // it was to go on with the configuration of a trial that has ended
-    trials_.told(id);
+    trials_.told(id, End::failed);
     carry_out_later(bands_.remove(*configuration));
     end(*configuration);
   }
@@ -175,7 +175,7 @@ std::vector<Decision> HyperBandScheduler::on_report(const Report& report) {
   const auto configuration = trials_.run_by(report.trial);
   const auto now = progress_of(report, options_.time_attr, options_.objective);
   if (!configuration || !now) return decisions;
-  trials_.report(*configuration);
+  trials_.ran(report.trial);
   if (bands_.find(*configuration)->state == State::waiting) {
     // It is still to be paused. Its result is that of the milestone, as it is for the others.
     add(carry_out(bands_.pause(*configuration)));
@@ -241,7 +241,12 @@ void HyperBandScheduler::tell(const Outcome& outcome) {
   if (outcome.end == End::imported) return searcher_.import(outcome, level);
   const auto running = trials_.run_by(outcome.trial);
   const TrialId configuration = trials_.configuration_of(outcome.trial);
-  trials_.told(outcome.trial);
+  const bool declined = trials_.told(outcome.trial, outcome.end);
+  if (declined && running == outcome.trial) {
+    searcher_.put_back(outcome.trial);
+    bands_.withdraw(outcome.trial);
+    return trials_.leave(outcome.trial);
+  }
   if (running) return complete(*running, outcome);
   if (searcher_.point_of(configuration)) {
     if (outcome.usable()) {
@@ -287,7 +292,7 @@ void HyperBandScheduler::complete(TrialId configuration, const Outcome& outcome)
 Result<void> HyperBandScheduler::load(const json& state) {
   Bands bands(options_.rule);
   TRY(bands.load(TRY(object_at(state, "bands"))));
-  BandTrials trials(options_.max_trials);
+  BandTrials trials{TrialQuota(options_.max_trials)};
   TRY(trials.load(TRY(object_at(state, "trials")), bands));
   const json former = searcher_.save();
   TRY(searcher_.load(TRY(object_at(state, "searcher"))));

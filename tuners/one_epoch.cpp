@@ -33,12 +33,20 @@ class OneEpoch final : public PausingTuner {
     bool training = false;  // it is trained in full now; else it waits
   };
 
-  double first_half() const { return std::floor(epochs_ / 2); }
+  // How many trials it pays for. Of an experiment with few trials all may begin, if the best of
+  // them can be paused and go on: otherwise whole trainings are further trials.
+  double first_half() const {
+    const double half = std::floor(epochs_ / 2);
+    if (!setup().max_trials) return half;
+    const double most = *setup().max_trials;
+    const double whole = std::ceil(half / (max_t() - 1));
+    return std::min(half, setup().pauses ? most : std::max(std::ceil(most / 2), most - whole));
+  }
   // How many whole trainings the rest of the budget pays for: each has done one epoch already.
   double trainings() const { return std::ceil((epochs_ - started_) / (max_t() - 1)); }
 
   Answer next(TrialId id) override {
-    if (!exhausted_ && started_ < first_half()) {
+    if (!exhausted_ && started_ < first_half() && !all_begun()) {
       Answer answer = searcher().ask(id);
       if (const auto* proposal = std::get_if<Proposal>(&answer)) {
         ++started_;
@@ -109,7 +117,7 @@ class OneEpoch final : public PausingTuner {
 
   Result<std::function<void()>> load_brackets(const json& state, const Runs& runs) override {
     const auto counts = TRY(numbers_at(state, "counts"));
-    const bool exhausted = TRY(flag_at(state, "exhausted"));
+    const bool exhausted = TRY(boolean_at(state, "exhausted"));
     if (counts.size() != 2 || !is_index(counts[0], first_half() + 1) || !is_whole(counts[1]) ||
         counts[1] < 0) {
       return fail("saved state: the counts of OneEpoch are damaged");

@@ -27,8 +27,18 @@ class SyncHyperband final : public PausingTuner {
   static constexpr auto kPromotes = SyncBrackets::Promotes::every_bracket;
 
   Answer next(TrialId id) override {
-    bool searcher_waits = false;
-    while (const auto place = brackets_.take(!exhausted_ && !searcher_waits, !searcher_waits)) {
+    bool searcher_waits = false, begins = !all_begun();
+    for (;;) {
+      const bool fresh = begins && !searcher_waits;
+      const auto place = brackets_.take(!exhausted_ && fresh, fresh);
+      if (!place && !begins) {
+        const auto all = brackets_.vacate();
+        for (const auto& full : all) finish_rest(full);
+        // Nothing is left to do: perhaps the number of trials was raised.
+        begins = all.empty() && !any_runs();
+        if (!all.empty() || begins) continue;
+      }
+      if (!place) break;
       const auto level = static_cast<double>(brackets_.level(*place));
       const bool pauses = !brackets_.is_top(*place);
       if (const auto waiting = brackets_.trial_at(*place)) {
@@ -70,7 +80,7 @@ class SyncHyperband final : public PausingTuner {
   }
 
   Result<std::function<void()>> load_brackets(const json& state, const Runs& runs) override {
-    const bool exhausted = TRY(flag_at(state, "exhausted"));
+    const bool exhausted = TRY(boolean_at(state, "exhausted"));
     auto brackets = TRY(SyncBrackets::load(sizes_, kPromotes, TRY(object_at(state, "slots"))));
     if (runs_of(brackets) != runs) return fail("saved state: a trial without its slot");
     return [this, brackets = std::move(brackets), exhausted] {

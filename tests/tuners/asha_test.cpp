@@ -79,14 +79,18 @@ TEST_CASE("ASHA: in a finite space promotions go on until nothing can change") {
   world.tell(2, End::failed, {}, {}, {{2}});
   CHECK(world.ask(6) == "not yet");  // trial 0 runs
   CHECK(world.report(0, 3, 0) == "pause");
-  CHECK(world.ask(7) == "exhausted");
+  CHECK(world.ask(7) == "trial 0 to 9");  // nothing else is possible, and no trial has a result
+  CHECK(world.ask(8) == "not yet");
+  CHECK(world.report(0, 9, 0) == "complete");
+  world.tell(0, End::completed, 0.0);
+  CHECK(world.ask(8) == "exhausted");
   world.tuner->adopt(50, {{1}});
   world.report(50, 1, -1);
   world.restart();
   CHECK(world.ask(8) == "exhausted");  // for ever
 }
 
-TEST_CASE("ASHA: a trial that runs to max_t makes nothing possible") {
+TEST_CASE("ASHA: a trial that runs to max_t makes nothing possible, unless it fails") {
   PromotionWorld world(asha_tuner_entry,
                        {{"max_t", 9}, {"rung_levels", "1"}, {"resource_attr", "epoch"}},
                        {{"loss", false}}, R"({"x": {"_type": "choice", "_value": [1, 2]}})");
@@ -95,7 +99,44 @@ TEST_CASE("ASHA: a trial that runs to max_t makes nothing possible") {
     world.report(trial, 1, double(trial));
   }
   CHECK(world.ask(2) == "trial 0 to 9");
-  CHECK(world.ask(3) == "exhausted");
+  CHECK(world.ask(3) == "not yet");
+  SECTION("it completes") { world.tell(0, End::completed, 0.0); }
+  SECTION("it fails, and the next best one is to get a result") {
+    world.tell(0, End::failed);
+    CHECK(world.ask(3) == "trial 1 to 9");
+    CHECK(world.last == Point{{1}});
+    world.tell(1, End::failed);
+  }
+  CHECK(world.ask(4) == "exhausted");
+}
+
+TEST_CASE("ASHA: after maxTrialNumber trials promotions go on, and then perhaps new trials") {
+  PromotionWorld world = small();
+  world.context.max_trials = 3;
+  world.tuner = world.make();
+  for (TrialId trial = 0; trial < 3; ++trial) CHECK(world.ask(trial) == "new to 1");
+  CHECK(world.ask(3) == "not yet");
+  for (TrialId trial = 0; trial < 3; ++trial) world.report(trial, 1, double(trial));
+  CHECK(world.ask(3) == "trial 0 to 3");
+  CHECK(world.ask(4) == "not yet");
+  world.report(0, 3, 0);
+  CHECK(world.ask(4) == "trial 0 to 9");  // the best, so that there is a result
+  CHECK(world.ask(5) == "not yet");
+  CHECK(world.report(0, 9, 0) == "complete");
+  world.tell(0, End::completed, 0.0);
+
+  CHECK(world.ask(5) == "new to 1");
+  const Point declined = world.last;
+  world.restart();
+  world.tell(5, End::stopped);
+  world.restart();
+  CHECK(world.ask(6) == "new to 1");
+  CHECK(world.last == declined);  // it was no failure
+  CHECK(world.ask(7) == "not yet");
+  CHECK(world.report(6, 1, 5) == "pause");  // the number was raised
+  CHECK(world.ask(7) == "trial 1 to 3");
+  CHECK(world.ask(8) == "new to 1");
+  CHECK(world.ask(9) == "new to 1");
 }
 
 TEST_CASE("ASHA: imports with the budget of a rung take a place there") {

@@ -85,7 +85,7 @@ TEST_CASE("PASHA: final results take part in the ranking") {
   CHECK(world.ask(200) == "new to 9 from 1");
 }
 
-TEST_CASE("PASHA: in a finite space the search ends below the limit") {
+TEST_CASE("PASHA: in a finite space the search ends below the limit, but for the best") {
   PromotionWorld world(pasha_entry, {{"max_t", 27}, {"resource_attr", "epoch"}}, {{"loss", false}},
                        R"({"x": {"_type": "choice", "_value": [1, 2]}})");
   for (TrialId trial = 0; trial < 2; ++trial) world.ask(trial);
@@ -94,7 +94,11 @@ TEST_CASE("PASHA: in a finite space the search ends below the limit") {
   CHECK(world.ask(2) == "trial 0 to 3");
   CHECK(world.ask(3) == "not yet");
   CHECK(world.report(0, 3, 0) == "pause");
-  CHECK(world.ask(4) == "exhausted");
+  CHECK(world.ask(4) == "trial 0 to 27");
+  CHECK(world.report(0, 9, 0) == "-");
+  CHECK(world.report(0, 27, 0) == "complete");
+  world.tell(0, End::completed, 0.0);
+  CHECK(world.ask(5) == "exhausted");
 }
 
 TEST_CASE("PASHA: with one rung it is ASHA") {

@@ -17,8 +17,12 @@ Result<BracketTuner::Setup> bracket_setup(const std::string& owner, const json& 
                                           const Context& context, const Rng& rng,
                                           const std::string& resource_argument, double max_t) {
   auto searcher = TRY(Searcher::make(owner, args["searcher"].get<std::string>(), context, rng));
-  return BracketTuner::Setup{std::move(searcher), context.objectives.at(0),
-                             args[resource_argument].get<std::string>(), max_t};
+  return BracketTuner::Setup{.searcher = std::move(searcher),
+                             .objective = context.objectives.at(0),
+                             .resource_attr = args[resource_argument].get<std::string>(),
+                             .max_t = max_t,
+                             .max_trials = context.max_trials,
+                             .pauses = context.pauses};
 }
 
 std::vector<Argument> sync_bracket_arguments() {

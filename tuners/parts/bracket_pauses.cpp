@@ -26,6 +26,7 @@ void PausingTuner::set_state(Trial& trial, State state) {
 Proposal PausingTuner::start(TrialId id, const Point& point, double level, bool pauses) {
   trials_[id] = {.origin = id, .level = level, .pauses = pauses};
   ++running_;
+  quota_.begin(id);
   return {.point = point, .budget = level};
 }
 
@@ -41,6 +42,7 @@ PausingTuner::Continued PausingTuner::go_on(TrialId id, TrialId waiting, double 
     proposal.resume = waiting;
     return {std::move(proposal), waiting};
   }
+  quota_.begin(id);
   proposal.checkpoint_from = waiting;
   Trial next = trial;
   next.ended = false;
@@ -93,6 +95,7 @@ void PausingTuner::settle(TrialId id, double loss, const Metrics& metrics) {
 void PausingTuner::report(const Report& report, double resource, double loss) {
   const TrialId id = report.trial;
   const Trial trial = trials_.at(id);
+  quota_.ran(id);
   // One that begins again passes levels that it is through with.
   if (trial.state != State::running || resource < trial.level) return;
   settle(id, loss, report.metrics);
@@ -111,6 +114,11 @@ void PausingTuner::report(const Report& report, double resource, double loss) {
 void PausingTuner::ended(const Outcome& outcome) {
   const TrialId id = outcome.trial;
   Trial& trial = trials_.at(id);
+  const bool declined = quota_.end(id, outcome.end);
+  if (declined && trial.origin == id) {
+    searcher().put_back(id);
+    return never_ran(id);
+  }
   trial.ended = true;
   if (trial.state == State::over) {
     trials_.erase(id);
@@ -131,6 +139,7 @@ void PausingTuner::ended(const Outcome& outcome) {
 }
 
 void PausingTuner::withdrawn(TrialId id) {
+  quota_.take_back(id);
   Trial& trial = trials_.at(id);
   // The trial was to take the place of another one, whose point the space accepted once. It cannot
   // be replaced.
@@ -139,7 +148,11 @@ void PausingTuner::withdrawn(TrialId id) {
     return settle(id, kFailedLoss, {});
   }
   searcher().withdraw(id);
-  set_state(trial, State::over);
+  never_ran(id);
+}
+
+void PausingTuner::never_ran(TrialId id) {
+  set_state(trials_.at(id), State::over);
   trials_.erase(id);
   take_back(id);
 }
@@ -164,7 +177,7 @@ json PausingTuner::save_rule() const {
     trials.push_back({id, trial.origin, save_numbers(std::array{trial.level}),
                       static_cast<int>(trial.state), trial.ended, trial.pauses, std::move(from)});
   }
-  return {{"trials", std::move(trials)}, {"brackets", save_brackets()}};
+  return {{"trials", std::move(trials)}, {"brackets", save_brackets()}, {"quota", quota_.save()}};
 }
 
 Result<BracketTuner::Loaded> PausingTuner::load_rule(const json& rule) {
@@ -198,10 +211,13 @@ Result<BracketTuner::Loaded> PausingTuner::load_rule(const json& rule) {
     }
     if (!trials.emplace(id, trial).second) return fail("saved state: a trial stands twice");
   }
+  TrialQuota quota = quota_;
+  TRY(quota.load(TRY(object_at(rule, "quota"))));
   auto commit = TRY(load_brackets(TRY(object_at(rule, "brackets")), runs));
-  loaded.commit = [this, trials = std::move(trials), runs, commit = std::move(commit)] {
+  loaded.commit = [this, trials = std::move(trials), runs, quota, commit = std::move(commit)] {
     commit();
     trials_ = trials;
+    quota_ = quota;
     running_ = 0;
     for (const auto& [id, runs_now] : runs) running_ += runs_now ? 1 : 0;
   };

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "rungs/sync_brackets.h"
+#include "rungs/trial_quota.h"
 #include "tuners/parts/bracket_tuner.h"
 
 namespace attune {
@@ -26,7 +27,8 @@ class PausingTuner : public BracketTuner {
   bool pauses_at_budget() const override { return true; }
 
  protected:
-  explicit PausingTuner(Setup setup) : BracketTuner(std::move(setup)) {}
+  explicit PausingTuner(Setup setup)
+      : BracketTuner(std::move(setup)), quota_(this->setup().max_trials) {}
 
   // pauses: at its level the trial waits, until the rule calls go_on() or finish(). Else it is
   // complete there, and the rule hears no more of it.
@@ -40,6 +42,9 @@ class PausingTuner : public BracketTuner {
   void finish_rest(const SyncBrackets::Full& full);
   // When the rule has nothing to start: more may come as long as a trial runs.
   Answer nothing_now() const;
+  // Whether the experiment has had its trials: then no place must wait for a new one.
+  bool all_begun() const { return quota_.used_up(); }
+  bool any_runs() const { return running_ > 0; }
 
   // The trial has this loss at its level; NaN: it has failed, and is over.
   virtual void reached(TrialId trial, double loss) = 0;
@@ -78,9 +83,11 @@ class PausingTuner : public BracketTuner {
 
   void set_state(Trial& trial, State state);
   void settle(TrialId id, double loss, const Metrics& metrics);
+  void never_ran(TrialId id);
 
   std::map<TrialId, Trial> trials_;
   std::size_t running_ = 0;  // of them
+  TrialQuota quota_;
 };
 
 }  // namespace attune

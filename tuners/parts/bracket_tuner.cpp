@@ -87,12 +87,6 @@ std::vector<Decision> BracketTuner::on_report(const Report& report) {
   return std::exchange(decisions_, {});
 }
 
-Result<bool> BracketTuner::flag_at(const json& state, std::string_view key) {
-  const json flag = TRY(value_at(state, key));
-  if (!flag.is_boolean()) return fail("saved state: \"" + std::string(key) + "\" must be a flag");
-  return flag.get<bool>();
-}
-
 json BracketTuner::save() const {
   return {{"searcher", searcher().save()},
           {"foreign", foreign_},

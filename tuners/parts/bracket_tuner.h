@@ -25,6 +25,8 @@ class BracketTuner : public Tuner {
     Objective objective;
     std::string resource_attr;  // the metric that says how much of the resource a trial has used
     double max_t = 1;           // the largest resource
+    std::optional<int> max_trials = {};  // of the experiment
+    bool pauses = false;                 // the manager can pause trials
   };
 
   Result<void> set_space(const Space& space) final;
@@ -65,11 +67,10 @@ class BracketTuner : public Tuner {
   const Searcher& searcher() const { return setup_.searcher; }
   const std::string& resource_attr() const { return setup_.resource_attr; }
   double max_t() const { return setup_.max_t; }
+  const Setup& setup() const { return setup_; }
   // The value as the user sees it.
   double shown(double loss) const { return setup_.objective.maximize ? -loss : loss; }
   const std::string& metric() const { return setup_.objective.metric; }
-
-  static Result<bool> flag_at(const json& state, std::string_view key);  // of a saved state
 
   // Announced with the present report, or else with the next one of any trial.
   void decide(Decision decision) { decisions_.push_back(std::move(decision)); }

@@ -42,6 +42,7 @@ std::vector<Decision> PromotionTuner::on_report(const Report& report) {
   const auto now = measure(report);
   if (!now) return {};
   Arm& arm = found->second;
+  quota_.ran(report.trial);
   if (now->resource > arm.last) arm.step = now->resource - arm.last;
   arm.last = now->resource;
   arm.cost = now->cost;
@@ -97,12 +98,13 @@ void PromotionTuner::enter(TrialId id, Arm& arm, const Measured& now, bool waits
 }
 
 // Why the trial goes on.
-std::string PromotionTuner::reason(const PromotionRungs::Promotion& promotion) const {
+std::string PromotionTuner::reason(const PromotionRungs::Promotion& promotion,
+                                   std::size_t to) const {
   const auto standing = rungs_.standing(promotion.rung, promotion.trial);
   const double loss = rungs_.place(promotion.rung, promotion.trial)->value.loss;
   return fmt::format("rung {}: {:.6g} ranks {} of {}, the best that waits: goes on to {}",
                      rungs_.level(promotion.rung), objective_.maximize ? -loss : loss,
-                     standing.rank, standing.size, rungs_.level(promotion.rung + 1));
+                     standing.rank, standing.size, rungs_.level(to));
 }
 
 // Why the trial is paused at its rung.
@@ -144,7 +146,13 @@ void PromotionTuner::lose(TrialId id, Arm& arm) {
 void PromotionTuner::tell(std::span<const Outcome> outcomes) {
   for (const Outcome& outcome : outcomes) {
     const auto arm = arm_of(outcome.trial);
-    if (arm == arms_.end()) {
+    const bool declined = quota_.end(outcome.trial, outcome.end);
+    has_result_ = has_result_ || (outcome.end == End::completed && outcome.usable());
+    if (declined && arm != arms_.end() && arm->first == outcome.trial) {
+      candidates_ -= arm->second.candidate;
+      searcher_.put_back(outcome.trial);
+      remove(arm);
+    } else if (arm == arms_.end()) {
       // The result of a trial that another has followed comes too late.
       if (!arms_.contains(outcome.trial)) import(outcome);
     } else if (outcome.end == End::completed && arm->second.state != State::over) {
@@ -171,8 +179,9 @@ void PromotionTuner::completed(Arms::iterator found, const Outcome& outcome) {
   } else if (arm.rung > 0 && arm.last <= arm.from &&
              outcome.budget.value_or(HUGE_VAL) <= arm.from) {
     // It was promoted, but had completed before it could be resumed.
-    rungs_.put_back(arm.rung - 1, id);
-    move(arm, arm.rung - 1, State::waits);
+    const std::size_t former = rung_at(arm.from);
+    rungs_.put_back(former, id);
+    move(arm, former, State::waits);
     arm.at = arm.from;
     arm.ended = true;
     return;
@@ -212,6 +221,13 @@ void PromotionTuner::grow() {
   if (pasha_) pasha_->grow(rungs_);
 }
 
+// The lowest rung with this level, or a higher one.
+std::size_t PromotionTuner::rung_at(double level) const {
+  std::size_t rung = 0;
+  while (static_cast<double>(rungs_.level(rung)) < level) ++rung;
+  return rung;
+}
+
 // Equal for equal points, and without NaN.
 std::vector<double> PromotionTuner::key_of(const Point& point) {
   std::vector<double> key = point.values;
@@ -231,8 +247,7 @@ void PromotionTuner::import(const Outcome& outcome) {
   }
   searcher_.import(outcome, level);
   if (!outcome.usable()) return;
-  std::size_t rung = 0;
-  while (static_cast<double>(rungs_.level(rung)) < level) ++rung;
+  const std::size_t rung = rung_at(level);
   if (static_cast<double>(rungs_.level(rung)) != level) return;  // no trial of ours stops there
 
   const auto [known, is_new] = foreign_of_.try_emplace(key_of(outcome.point), next_foreign_);

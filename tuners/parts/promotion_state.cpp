@@ -20,10 +20,10 @@ std::unexpected<Error> damaged_promotion(const std::string& what) {
 }  // namespace
 
 json PromotionTuner::save() const {
-  json state = {{"rng", to_json(rng_)},      {"searcher", searcher_.save()},
-                {"rungs", rungs_.save()},    {"arms", save_arms()},
-                {"foreign", save_foreign()}, {"candidates", candidates_},
-                {"exhausted", exhausted_}};
+  json state = {
+      {"rng", to_json(rng_)},   {"searcher", searcher_.save()}, {"rungs", rungs_.save()},
+      {"arms", save_arms()},    {"foreign", save_foreign()},    {"candidates", candidates_},
+      {"quota", quota_.save()}, {"has_result", has_result_},    {"exhausted", exhausted_}};
   if (pasha_) state["pasha"] = pasha_->save();
   return state;
 }
@@ -66,13 +66,15 @@ Result<void> PromotionTuner::load(const json& state) {
   TRY(load_foreign(foreign_state, searcher_.space(), rungs.size(), foreign));
   const TrialId next_foreign = TRY(integer_at(foreign_state, "next"));
   const auto candidates = TRY(integer_at(state, "candidates"));
-  const json exhausted = TRY(value_at(state, "exhausted"));
+  TrialQuota quota = quota_;
+  TRY(quota.load(TRY(object_at(state, "quota"))));
+  const bool has_result = TRY(boolean_at(state, "has_result"));
+  const bool exhausted = TRY(boolean_at(state, "exhausted"));
   if (next_foreign >= kImportedTrial ||
       (!foreign.empty() && foreign.begin()->first <= next_foreign)) {
     return damaged_promotion("the next import has a key that is taken");
   }
   if (candidates < 0) return damaged_promotion("less than no candidates");
-  if (!exhausted.is_boolean()) return damaged_promotion("\"exhausted\" must be true or false");
 
   // Whoever can be promoted must be known.
   for (std::size_t k = 0; k < rungs.size(); ++k) {
@@ -87,8 +89,9 @@ Result<void> PromotionTuner::load(const json& state) {
     }
   }
   std::map<TrialId, TrialId> successors;
-  std::size_t climbing = 0;
+  std::size_t running = 0, climbing = 0;
   for (const auto& [id, arm] : arms) {
+    if (arm.state == State::runs) ++running;
     if (arm.state == State::runs && arm.rung < rungs.size()) ++climbing;
     if (arm.trial == id) continue;
     if (arms.contains(arm.trial) || !successors.emplace(arm.trial, id).second) {
@@ -122,9 +125,12 @@ Result<void> PromotionTuner::load(const json& state) {
   foreign_ = std::move(foreign);
   foreign_of_ = std::move(foreign_of);
   next_foreign_ = next_foreign;
+  running_ = running;
   climbing_ = climbing;
+  quota_ = std::move(quota);
+  has_result_ = has_result;
   candidates_ = candidates;
-  exhausted_ = exhausted.get<bool>();
+  exhausted_ = exhausted;
   return {};
 }
 

@@ -25,7 +25,8 @@ PromotionTuner::PromotionTuner(Options options, Searcher searcher, const Context
                                                 options_.brackets)),
       rng_(rng),
       searcher_(std::move(searcher)),
-      rungs_(options_.rungs) {
+      rungs_(options_.rungs),
+      quota_(context.max_trials) {
   if (options_.grows) pasha_.emplace(rungs_);
 }
 
@@ -38,9 +39,9 @@ Result<void> PromotionTuner::set_space(const Space& space) {
   foreign_.clear();
   foreign_of_.clear();
   next_foreign_ = kImportedTrial - 1;
-  climbing_ = 0;
+  running_ = climbing_ = 0;
   candidates_ = 0;
-  exhausted_ = false;
+  has_result_ = exhausted_ = false;
   return {};
 }
 
@@ -51,15 +52,35 @@ std::vector<Answer> PromotionTuner::ask(std::span<const TrialId> ids) {
 Answer PromotionTuner::ask(TrialId id) {
   if (exhausted_) return Exhausted{};
   const std::size_t bracket = draw_bracket();
-  if (const auto promotion = rungs_.promote(limit())) return promote(id, *promotion);
+  if (const auto promotion = rungs_.promote(limit())) {
+    return promote(id, *promotion, promotion->rung + 1);
+  }
+  const bool all_begun = quota_.used_up();
+  if (!all_begun) {
+    Answer answer = begin(id, bracket);
+    // A searcher that waits for trials that do not run waits for ever.
+    const bool waits = std::holds_alternative<NotYet>(answer) && running_ > 0;
+    if (waits || std::holds_alternative<Proposal>(answer)) return answer;
+  }
+  // A trial that runs to a rung may make another one good enough. One that runs to max_t may fail.
+  if (climbing_ > 0 || (running_ > 0 && (all_begun || !has_result_))) return NotYet{};
+  if (!has_result_) {
+    if (const auto best = rungs_.promote_best()) return promote(id, *best, rungs_.size());
+  }
+  if (all_begun) {  // perhaps the number was raised
+    Answer answer = begin(id, bracket);
+    if (std::holds_alternative<Proposal>(answer)) return answer;
+  }
+  exhausted_ = true;
+  return Exhausted{};
+}
+
+// With a new configuration.
+Answer PromotionTuner::begin(TrialId id, std::size_t bracket) {
   Answer answer = searcher_.ask(id);
   if (auto* proposal = std::get_if<Proposal>(&answer)) {
     start(id, bracket, /*proposed=*/true);
     proposal->budget = static_cast<double>(rungs_.level(bracket));
-  } else if (std::holds_alternative<Exhausted>(answer)) {
-    // A trial that runs to a rung may make another one good enough.
-    if (climbing_ > 0) return NotYet{};
-    exhausted_ = true;
   }
   return answer;
 }
@@ -74,11 +95,11 @@ std::size_t PromotionTuner::draw_bracket() {
   return probabilities_.size() - 1;
 }
 
-Proposal PromotionTuner::promote(TrialId id, const PromotionRungs::Promotion& promotion) {
-  const std::size_t rung = promotion.rung + 1;
+Proposal PromotionTuner::promote(TrialId id, const PromotionRungs::Promotion& promotion,
+                                 std::size_t rung) {
   Proposal proposal{.point = {}, .budget = static_cast<double>(rungs_.level(rung))};
   const auto from = static_cast<double>(rungs_.level(promotion.rung));
-  proposal.reason = reason(promotion);
+  proposal.reason = reason(promotion, rung);
   if (const auto foreign = foreign_.find(promotion.trial); foreign != foreign_.end()) {
     proposal.point = foreign->second.point;
     proposal.checkpoint_from = foreign->second.trial;
@@ -100,6 +121,7 @@ Proposal PromotionTuner::promote(TrialId id, const PromotionRungs::Promotion& pr
     successors_.erase(arm.trial);
     successors_.emplace(id, promotion.trial);
     arm.trial = id;
+    quota_.begin(id);
   } else {
     proposal.resume = arm.trial;
   }
@@ -113,19 +135,26 @@ PromotionTuner::Arm& PromotionTuner::start(TrialId id, std::size_t rung, bool pr
     arm.candidate = true;
     ++candidates_;
   }
-  climbing_ += climbs(arm);
+  if (proposed) quota_.begin(id);
+  count(arm, 1);
   return arm;
 }
 
+void PromotionTuner::count(const Arm& arm, int by) {
+  if (arm.state != State::runs) return;
+  running_ += static_cast<std::size_t>(by);
+  if (arm.rung < rungs_.size()) climbing_ += static_cast<std::size_t>(by);
+}
+
 void PromotionTuner::move(Arm& arm, std::size_t rung, State state) {
-  climbing_ -= climbs(arm);
+  count(arm, -1);
   arm.rung = rung;
   arm.state = state;
-  climbing_ += climbs(arm);
+  count(arm, 1);
 }
 
 void PromotionTuner::remove(Arms::iterator arm) {
-  climbing_ -= climbs(arm->second);
+  count(arm->second, -1);
   if (pasha_) pasha_->end(arm->first);
   successors_.erase(arm->second.trial);
   arms_.erase(arm);
@@ -141,6 +170,7 @@ PromotionTuner::Arms::iterator PromotionTuner::arm_of(TrialId trial) {
 void PromotionTuner::withdraw(TrialId id) {
   const auto arm = arm_of(id);
   if (arm == arms_.end() || arm->second.state != State::runs) return;
+  quota_.take_back(id);
   if (arm->first == id) {
     candidates_ -= arm->second.candidate;
     searcher_.withdraw(id);

@@ -20,6 +20,10 @@
 //  * A trial that fails, is stopped or diverges counts as the worst of its rung, and is not
 //    promoted. If it ends so while it is paused, its loss counts on, but it is not promoted.
 //
+// When no new configuration can begin, because the searcher has no more or the experiment has had
+// its trials (maxTrialNumber), the promotions go on. If none is left, and no trial has a result
+// yet, the best trial of the highest rung goes on to max_t: otherwise the experiment had none.
+//
 // Results from elsewhere (imports, and results from before a change of the space) are told to the
 // searcher at the level of their budget (for imports the parameter TRIAL_BUDGET), or at max_t. If
 // the budget is the level of a rung, they also take a place in that rung, and may be promoted: a
@@ -38,6 +42,7 @@
 #include "rungs/pasha.h"
 #include "rungs/promotion.h"
 #include "rungs/promotion_cost.h"
+#include "rungs/trial_quota.h"
 #include "tuners/parts/searcher.h"
 #include "tuners/tuner.h"
 
@@ -103,13 +108,14 @@ class PromotionTuner final : public Tuner {
 
   // promotion_tuner.cpp
   Answer ask(TrialId id);
-  Proposal promote(TrialId id, const PromotionRungs::Promotion& promotion);
+  Answer begin(TrialId id, std::size_t bracket);
+  Proposal promote(TrialId id, const PromotionRungs::Promotion& promotion, std::size_t to);
   std::size_t draw_bracket();
   std::int64_t limit() const { return pasha_ ? pasha_->limit() : options_.rungs.max_t; }
   Arm& start(TrialId id, std::size_t rung, bool proposed);
   void move(Arm& arm, std::size_t rung, State state);
   void remove(Arms::iterator arm);
-  bool climbs(const Arm& arm) const { return arm.state == State::runs && arm.rung < rungs_.size(); }
+  void count(const Arm& arm, int by);
   Arms::iterator arm_of(TrialId trial);
 
   // promotion_reports.cpp
@@ -119,11 +125,12 @@ class PromotionTuner final : public Tuner {
   std::vector<Decision> judge(Arms::iterator arm, const Measured& now);
   void enter(TrialId id, Arm& arm, const Measured& now, bool waits);
   std::string reason(TrialId id, const Arm& arm, const RungValue& value) const;
-  std::string reason(const PromotionRungs::Promotion& promotion) const;
+  std::string reason(const PromotionRungs::Promotion& promotion, std::size_t to) const;
   void completed(Arms::iterator arm, const Outcome& outcome);
   void lose(TrialId id, Arm& arm);
   void grow();
   void import(const Outcome& outcome);
+  std::size_t rung_at(double level) const;
   static std::vector<double> key_of(const Point& point);
 
   // promotion_state.cpp
@@ -146,7 +153,10 @@ class PromotionTuner final : public Tuner {
   std::map<TrialId, Foreign> foreign_;                 // keys as in rungs_, below kImportedTrial
   std::map<std::vector<double>, TrialId> foreign_of_;  // values of a point -> its key
   TrialId next_foreign_ = kImportedTrial - 1;
-  std::size_t climbing_ = 0;     // how many arms climb
+  std::size_t running_ = 0;   // arms
+  std::size_t climbing_ = 0;  // of these, those on the way to a rung
+  TrialQuota quota_;
+  bool has_result_ = false;      // of a trial that has completed
   std::int64_t candidates_ = 0;  // trials that are candidates
   bool exhausted_ = false;       // said once, it holds for ever
 };

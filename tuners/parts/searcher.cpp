@@ -69,11 +69,17 @@ Result<void> Searcher::set_space(const Space& space) {
   next_import_ = kFirstImport;
   usable_.clear();
   level_.reset();
+  spare_.reset();
   exhausted_ = false;
   return {};
 }
 
 Answer Searcher::ask(TrialId id) {
+  if (spare_) {
+    Proposal proposal{.point = *std::exchange(spare_, std::nullopt)};
+    adopt(id, proposal.point);
+    return proposal;
+  }
   if (exhausted_) return Exhausted{};
   Answer answer = std::move(tuner_->ask(std::span(&id, 1)).front());
   if (const auto* proposal = std::get_if<Proposal>(&answer)) {
@@ -88,6 +94,13 @@ void Searcher::withdraw(TrialId id) {
   if (found == trials_.end()) return;
   stop(id, found->second);
   trials_.erase(found);
+}
+
+void Searcher::put_back(TrialId id) {
+  const auto found = trials_.find(id);
+  if (found == trials_.end()) return;
+  spare_ = found->second.point;
+  withdraw(id);
 }
 
 void Searcher::adopt(TrialId id, const Point& point) {
@@ -226,9 +239,13 @@ json Searcher::save() const {
       results.insert(results.end(), one.others.begin(), one.others.end());
     }
   }
-  return {{"points", save_points(points)},    {"trials", save_numbers(keys)},
-          {"flags", save_numbers(flags)},     {"counts", save_numbers(counts)},
-          {"results", save_numbers(results)}, {"exhausted", exhausted_},
+  return {{"points", save_points(points)},
+          {"trials", save_numbers(keys)},
+          {"flags", save_numbers(flags)},
+          {"counts", save_numbers(counts)},
+          {"results", save_numbers(results)},
+          {"exhausted", exhausted_},
+          {"spare", spare_ ? json::array({save_point(*spare_)}) : json::array()},
           {"tuner", tuner_->save()}};
 }
 
@@ -239,6 +256,8 @@ Result<void> Searcher::load(const json& state) {
   const auto results = TRY(numbers_at(state, "results"));
   const json exhausted = TRY(value_at(state, "exhausted"));
   auto points = TRY(load_points(space_, TRY(value_at(state, "points")), keys.size()));
+  std::optional<Point> spare;
+  for (const json& point : TRY(array_at(state, "spare"))) spare = TRY(load_point(space_, point));
   const auto damaged = [] { return fail("saved state: the searcher has an impossible trial"); };
   if (flags.size() != keys.size() || counts.size() != keys.size() || !exhausted.is_boolean()) {
     return damaged();
@@ -281,6 +300,7 @@ Result<void> Searcher::load(const json& state) {
   next_import_ = next_import;
   usable_ = std::move(usable);
   level_ = best_known_level();
+  spare_ = std::move(spare);
   exhausted_ = exhausted;
   return {};
 }

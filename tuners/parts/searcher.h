@@ -29,8 +29,8 @@
 
 namespace attune {
 
-// Not thread safe. The functions without a comment are those of Tuner. observe(), end() and
-// withdraw() ignore an id that was neither asked for nor adopted.
+// Not thread safe. The functions without a comment are those of Tuner. observe(), end(),
+// withdraw() and put_back() ignore an id that was neither asked for nor adopted.
 class Searcher {
  public:
   // The declaration of the argument `searcher`, for the entry of a rule.
@@ -47,6 +47,9 @@ class Searcher {
   const Space& space() const { return space_; }
   Answer ask(TrialId id);  // a Proposal has only a point
   void withdraw(TrialId id);
+  // As withdraw(), but the point is as good as before: the next ask() gives it again, unless
+  // another one is put back before.
+  void put_back(TrialId id);
   // For a trial that is known already: its end, and its failures, were a mistake.
   void adopt(TrialId id, const Point& point);
 
@@ -98,6 +101,7 @@ class Searcher {
   TrialId next_import_;
   std::map<double, std::size_t> usable_;  // how many trials have a loss at a level
   std::optional<double> level_;           // that the tuner learns: best_known_level()
+  std::optional<Point> spare_;            // that was put back
   // Remembered, because a tuner that has forgotten everything may propose points again that it took
   // back.
   bool exhausted_ = false;
