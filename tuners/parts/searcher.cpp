@@ -1,5 +1,8 @@
 #include "tuners/parts/searcher.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,8 +20,8 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// Writes its own parameters, and so cannot share them with a rule.
-constexpr std::string_view kOwnParameters = "Batch";
+// They write parameters of their own, or wait for rounds of whole trials.
+constexpr std::string_view kOwnSchedules[] = {"Batch", "PBT"};
 // To let these forget and learn anew would repeat their sequence of points.
 constexpr std::string_view kLearnNothing[] = {"Random", "QMC", "GridSearch"};
 
@@ -27,6 +30,10 @@ constexpr TrialId kFirstImport = -(TrialId{1} << 53);
 bool is_import(TrialId key) { return key < kFirstImport / 2; }
 
 enum Flags { kEnded = 1, kTold = 2 };
+
+bool can_search(const TunerEntry& entry) {
+  return !entry.wants_reports && std::ranges::count(kOwnSchedules, entry.name) == 0;
+}
 
 }  // namespace
 
@@ -43,9 +50,14 @@ Result<Searcher> Searcher::make(const std::string& owner, const std::string& nam
   const auto found = registry.find(name, "tuner");
   if (!found) return fail(owner + ".searcher: " + found.error().message);
   const TunerEntry& entry = **found;
-  if (entry.wants_reports || entry.name == kOwnParameters) {
-    return fail(owner + ".searcher: " + entry.name +
-                " follows a schedule of its own; name a search algorithm, as in \"TPE\"");
+  if (!can_search(entry)) {
+    std::vector<std::string> names;
+    for (const TunerEntry& one : registry.entries()) {
+      if (can_search(one)) names.push_back(one.name);
+    }
+    return fail(
+        fmt::format("{}.searcher: {} follows a schedule of its own; name a search algorithm: {}",
+                    owner, entry.name, fmt::join(names, ", ")));
   }
   const json arguments = TRY(resolve_arguments(entry.name, entry.arguments, json::object()));
   Context of_rule = context;

@@ -36,8 +36,8 @@ class Searcher {
   // The declaration of the argument `searcher`, for the entry of a rule.
   static Argument argument(const std::string& fallback = "Random");
 
-  // `owner`: the name of the rule, for errors. An error if there is no such tuner, if it wants
-  // reports itself, or if it writes its own parameters (Batch).
+  // `owner`: the name of the rule, for errors. An error if there is no such tuner, or if it has a
+  // schedule of its own: it wants reports, or is Batch or PBT.
   static Result<Searcher> make(const std::string& owner, const std::string& name,
                                const Context& context, const Rng& rng);
   // Of a tuner that is made already. `learns`: whether results shape its proposals.

@@ -165,7 +165,14 @@ TEST_CASE("Searcher: names that cannot be one are errors with the owner") {
     return made ? "" : made.error().message;
   };
   CHECK(error("tpe").empty());
-  CHECK(error("Batch").starts_with("ASHA.searcher: Batch follows a schedule of its own"));
+  for (const std::string name : {"Batch", "PBT", "PopulationBasedTraining", "PB2", "PBTReplay",
+                                 "ASHA", "Hyperband", "BOHB", "OneEpoch", "FreezeThaw"}) {
+    CAPTURE(name);
+    CHECK(error(name).starts_with("ASHA.searcher: " + name +
+                                  " follows a schedule of its own; "
+                                  "name a search algorithm: auto, ensemble, Random, "));
+    CHECK(error(name).find(" " + name + ",") == std::string::npos);  // is not on the list
+  }
   CHECK(error("Rndom").starts_with("ASHA.searcher: "));
   CHECK(error("Rndom").find("Random") != std::string::npos);
 }
