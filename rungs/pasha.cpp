@@ -37,7 +37,9 @@ bool PashaRanking::stable(double epsilon) {
   return true;
 }
 
-Pasha::Pasha(const PromotionRungs& rungs) { place(rungs, 1, rungs.size() < 2); }
+Pasha::Pasha(const PromotionRungs& rungs, std::size_t objectives) : rankings_(objectives) {
+  place(rungs, 1, rungs.size() < 2);
+}
 
 // Compares rung `top` with the one below it from now on.
 void Pasha::place(const PromotionRungs& rungs, std::size_t top, bool is_last) {
@@ -45,9 +47,11 @@ void Pasha::place(const PromotionRungs& rungs, std::size_t top, bool is_last) {
   is_last_ = is_last;
   limit_ = rungs.level(is_last ? rungs.size() : top);
   if (rungs.size() < 2) return;
-  noise_.set_window(static_cast<double>(rungs.level(top - 1)),
-                    static_cast<double>(rungs.level(top)));
-  ranking_ = {};
+  for (Ranking& one : rankings_) {
+    one.noise.set_window(static_cast<double>(rungs.level(top - 1)),
+                         static_cast<double>(rungs.level(top)));
+    one.ranking = {};
+  }
   for (const auto& [trial, place] : rungs.places(top)) enter(rungs, top, trial);
 }
 
@@ -57,11 +61,34 @@ void Pasha::enter(const PromotionRungs& rungs, std::size_t rung, TrialId trial) 
   const auto* upper = rungs.place(rung, trial);
   const auto* lower = rungs.place(rung - 1, trial);
   if (!upper || !lower || upper->value.violation > 0 || lower->value.violation > 0) return;
-  ranking_.insert(upper->value.loss, upper->order, lower->value.loss);
+  if (rankings_.size() == 1) {
+    rankings_[0].ranking.insert(upper->value.loss, upper->order, lower->value.loss);
+    return;
+  }
+  // A rung forgets the numbers of very old trials.
+  if (upper->values.empty() || lower->values.empty()) return;
+  for (std::size_t i = 0; i < rankings_.size(); ++i) {
+    rankings_[i].ranking.insert(upper->values[i], upper->order, lower->values[i]);
+  }
+}
+
+void Pasha::report(TrialId trial, double resource, std::span<const double> losses) {
+  for (std::size_t i = 0; i < rankings_.size(); ++i) {
+    rankings_[i].noise.report(trial, resource, losses[i]);
+  }
+}
+
+void Pasha::end(TrialId trial) {
+  for (Ranking& one : rankings_) one.noise.end(trial);
+}
+
+bool Pasha::stable() {
+  return std::ranges::all_of(rankings_,
+                             [](Ranking& one) { return one.ranking.stable(one.noise.epsilon()); });
 }
 
 bool Pasha::grow(const PromotionRungs& rungs) {
-  if (is_last_ || ranking_.stable(epsilon())) return false;
+  if (is_last_ || stable()) return false;
   if (top_ + 1 < rungs.size()) {
     place(rungs, top_ + 1, false);
   } else {
@@ -72,7 +99,9 @@ bool Pasha::grow(const PromotionRungs& rungs) {
 }
 
 json Pasha::save() const {
-  return {{"top", top_}, {"is_last", is_last_}, {"noise", noise_.save()}};
+  json noise = json::array();
+  for (const Ranking& one : rankings_) noise.push_back(one.noise.save());
+  return {{"top", top_}, {"is_last", is_last_}, {"noise", std::move(noise)}};
 }
 
 Result<void> Pasha::load(const json& state, const PromotionRungs& rungs) {
@@ -86,9 +115,12 @@ Result<void> Pasha::load(const json& state, const PromotionRungs& rungs) {
   if ((rungs.size() < 2 && !at_end) || (at_end && rungs.size() >= 2 && top != most - 1)) {
     return fail("saved state: PASHA compares rungs that are not there");
   }
-  Pasha loaded(rungs);
+  const json noise = TRY(array_at(state, "noise"));
+  if (noise.size() != rankings_.size())
+    return fail("saved state: PASHA needs the noise it measured");
+  Pasha loaded(rungs, rankings_.size());
   loaded.place(rungs, static_cast<std::size_t>(top), at_end);
-  TRY(loaded.noise_.load(TRY(object_at(state, "noise"))));
+  for (std::size_t i = 0; i < noise.size(); ++i) TRY(loaded.rankings_[i].noise.load(noise[i]));
   *this = std::move(loaded);
   return {};
 }

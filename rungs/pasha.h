@@ -3,11 +3,15 @@
 // neighbouring rungs rank the trials that have reached both. If they agree up to the noise, more
 // resource would change nothing. If not, trials may go one rung higher.
 //
+// With several objectives each one ranks the trials by itself, with its own noise. If none of these
+// rankings differs between the two rungs, then neither does which trial dominates which.
+//
 // Source: Bohdal et al., "PASHA: Efficient HPO and NAS with Progressive Resource Allocation" (ICLR
 // 2023), section 4, with soft ranking, as in Syne Tune.
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "base/json.h"
@@ -50,33 +54,39 @@ class Pasha {
  public:
   // `rungs` has the rungs of the rule, and no trial yet. With fewer than two of them there is
   // nothing to compare, and the limit is max_t from the start.
-  explicit Pasha(const PromotionRungs& rungs);
+  explicit Pasha(const PromotionRungs& rungs, std::size_t objectives = 1);
 
   // Rungs below it may promote.
   std::int64_t limit() const { return limit_; }
   std::size_t top() const { return top_; }  // the upper one of the two rungs that are compared
-  double epsilon() const { return noise_.epsilon(); }
+  double epsilon(std::size_t objective = 0) const { return rankings_[objective].noise.epsilon(); }
 
-  // A trial that runs has reported; its loss is finite.
-  void report(TrialId trial, double resource, double loss) { noise_.report(trial, resource, loss); }
+  // A trial that runs has reported; its losses, one for each objective, are finite.
+  void report(TrialId trial, double resource, std::span<const double> losses);
   // The trial has entered the rung.
   void enter(const PromotionRungs& rungs, std::size_t rung, TrialId trial);
   // To be called after each report and each entry; returns whether the limit has risen.
   bool grow(const PromotionRungs& rungs);
-  void end(TrialId trial) { noise_.end(trial); }  // it will neither report nor be promoted
+  void end(TrialId trial);  // it will neither report nor be promoted
 
   json save() const;
   // All or nothing. `rungs` are loaded before.
   Result<void> load(const json& state, const PromotionRungs& rungs);
 
  private:
+  // Of one objective.
+  struct Ranking {
+    PashaRanking ranking;
+    PashaNoise noise;
+  };
+
   void place(const PromotionRungs& rungs, std::size_t top, bool is_last);
+  bool stable();
 
   std::size_t top_ = 0;
   std::int64_t limit_ = 0;
   bool is_last_ = false;  // the limit is max_t
-  PashaRanking ranking_;
-  PashaNoise noise_;
+  std::vector<Ranking> rankings_;
 };
 
 }  // namespace attune

@@ -29,7 +29,12 @@ bool PromotionRungs::enter(std::size_t rung, TrialId trial, const Arrival& arriv
   const auto [at, is_new] = here.places.try_emplace(trial, Place{arrival, here.next});
   if (!is_new) return false;
   ++here.next;
-  add(here, trial, at->second);
+  if (arrival.value.violation > 0) at->second.values.clear();
+  if (by_fronts() && arrival.value.violation == 0) {
+    compare(here, trial);
+  } else {
+    add(here, trial, at->second);
+  }
   return true;
 }
 
@@ -90,7 +95,7 @@ PromotionRungs::Promotion PromotionRungs::take(std::size_t k, TrialId trial) {
 
 // The trial of the rung to be promoted, if there is one.
 std::optional<TrialId> PromotionRungs::best(Rung& rung) const {
-  if (rung.places.size() < 2 || rung.waiting.empty()) return std::nullopt;
+  if (rung.size() < 2 || rung.waiting.empty()) return std::nullopt;
   const Entry* chosen = &*rung.waiting.begin();
   // With RUSH, candidates need not meet the threshold. A trial that does is better than all that do
   // not, so only two can be meant: the best that waits, and the best candidate that waits.
@@ -107,7 +112,7 @@ std::optional<TrialId> PromotionRungs::best(Rung& rung) const {
 }
 
 bool PromotionRungs::good_enough(const Rung& rung, const Entry& entry, bool candidate) const {
-  if (rung.places.size() < 2) return false;
+  if (rung.size() < 2 || (entry.value.violation > 0 && !rung.kept.empty())) return false;
   if (options_.rule == Rule::cost) {
     return rung.by_value.sum_through(entry) <= rung.by_value.sum() * rung.share;
   }
@@ -125,14 +130,14 @@ std::size_t PromotionRungs::Rung::better_than(const RungValue& value) const {
 // interpolate to at the lower end: then the rank decides, which is the same rule without rounding.
 bool PromotionRungs::Rung::within(const RungValue& value, bool maximise) const {
   if (broken.empty()) return value.loss <= *cutoff(maximise);
-  return static_cast<double>(better_than(value)) <= static_cast<double>(places.size() - 1) * share;
+  return static_cast<double>(better_than(value)) <= static_cast<double>(size() - 1) * share;
 }
 
 // The loss that is good enough. Nothing: no loss is, or any that keeps the limits.
 std::optional<double> PromotionRungs::Rung::cutoff(bool maximise) const {
   if (broken.empty()) return syne_cutoff(kept, share, maximise);
-  const auto rank = static_cast<std::size_t>(static_cast<double>(places.size() - 1) * share);
-  return places.size() > 1 && rank < kept.size() ? std::optional(kept[rank]) : std::nullopt;
+  const auto rank = static_cast<std::size_t>(static_cast<double>(size() - 1) * share);
+  return size() > 1 && rank < kept.size() ? std::optional(kept[rank]) : std::nullopt;
 }
 
 void PromotionRungs::give_up(std::size_t rung, TrialId trial) {
@@ -145,6 +150,8 @@ void PromotionRungs::give_up(std::size_t rung, TrialId trial) {
 void PromotionRungs::put_back(std::size_t rung, TrialId trial) {
   const auto found = rungs_[rung].places.find(trial);
   if (found == rungs_[rung].places.end()) return;
+  const bool is_compared = found->second.values.size() == options_.objectives;
+  if (by_fronts() && found->second.value.violation == 0 && !is_compared) return;
   found->second.waits = true;
   wait(rungs_[rung], entry_of(trial, found->second), found->second.candidate);
 }
@@ -157,7 +164,7 @@ const PromotionRungs::Place* PromotionRungs::place(std::size_t rung, TrialId tri
 PromotionRungs::Standing PromotionRungs::standing(std::size_t rung, TrialId trial) const {
   const Rung& here = rungs_[rung];
   const Place& place = here.places.at(trial);
-  Standing result{.rank = here.better_than(place.value) + 1, .size = here.places.size()};
+  Standing result{.rank = here.better_than(place.value) + 1, .size = here.size()};
   result.good_enough = good_enough(here, entry_of(trial, place), place.candidate);
   if (options_.rule != Rule::cost) result.needed = here.cutoff(options_.maximise);
   if (result.needed && !place.candidate && here.threshold && here.threshold->violation == 0) {
@@ -173,16 +180,23 @@ json PromotionRungs::save() const {
 }
 
 json PromotionRungs::save(const Rung& rung) const {
-  std::vector<double> places, threshold;
+  std::vector<double> places, threshold, newest, values;
   for (const auto& [trial, place] : rung.places) {
     places.insert(places.end(), {static_cast<double>(trial), place.value.violation,
                                  place.value.loss, place.cost, static_cast<double>(place.order),
                                  place.candidate ? 1.0 : 0.0, place.waits ? 1.0 : 0.0});
   }
   if (rung.threshold) threshold = {rung.threshold->violation, rung.threshold->loss};
+  for (const TrialId trial : rung.newest) {
+    newest.push_back(static_cast<double>(trial));
+    const std::vector<double>& own = rung.places.at(trial).values;
+    values.insert(values.end(), own.begin(), own.end());
+  }
   return {{"places", save_numbers(places)},
           {"threshold", save_numbers(threshold)},
           {"blocks", save_numbers(rung.by_value.block_sizes())},
+          {"newest", save_numbers(newest)},
+          {"values", save_numbers(values)},
           {"next", rung.next}};
 }
 
@@ -228,7 +242,10 @@ Result<PromotionRungs::Rung> PromotionRungs::load(const Rung& like, const json& 
   for (std::size_t i = 1; i < entries.size(); ++i) {
     if (!(entries[i - 1] < entries[i])) return fail("saved state: two trials have one place");
   }
-  for (const auto& [trial, place] : rung.places) add(rung, trial, place);
+  for (const auto& [trial, place] : rung.places) {
+    if (!by_fronts() || place.value.violation > 0) add(rung, trial, place);
+  }
+  TRY(load_newest(rung, state));
   const auto threshold = TRY(numbers_at(state, "threshold"));
   if (threshold.size() == 2 && is_value(threshold[0], threshold[1])) {
     rung.threshold = RungValue{threshold[0], threshold[1]};

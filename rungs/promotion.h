@@ -4,9 +4,11 @@
 // highest rung that has one good enough goes on to the rung above.
 //
 // Source: Li et al., "A System for Massively Parallel Hyperparameter Tuning" (MLSys 2020),
-// algorithm 2. The cutoffs, the order among equals and the other two rules are Syne Tune's.
+// algorithm 2. The cutoffs, the order among equals and the other two rules are Syne Tune's. For
+// several objectives: Schmucker et al., "Multi-objective Asynchronous Successive Halving" (2021).
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -22,7 +24,8 @@
 namespace attune {
 
 // How good a trial is at a rung; smaller is better. Trials that keep all limits come first, by
-// their loss. The others are ordered by their violation (base/standing.h).
+// their loss. The others are ordered by their violation (base/standing.h); none of them goes on
+// from a rung where a trial keeps all limits.
 struct RungValue {
   double violation = 0;
   double loss = 0;
@@ -35,9 +38,19 @@ struct RungValue {
   }
 };
 
-// Not thread safe. Each call costs O(log n) for n trials, and promote() that for each rung.
+// Of several objectives a trial has one number each, and no loss. The loss is then its place,
+// counted from 0, in the order of all trials at its rung: by the front of the non-dominated
+// sorting, then the less crowded first, then the earlier (math/pareto.h, crowded_order()). Each new
+// result changes the order of the others. So a rung compares its newest kCompared trials that keep
+// all limits; older ones do not go on any more. In a test with two objectives the order of 10^5
+// would take a tenth of a second.
+//
+// Not thread safe. Each call costs O(log n) for n trials, and promote() that for each rung. With
+// several objectives enter() orders at most kCompared trials anew.
 class PromotionRungs {
  public:
+  static constexpr std::size_t kCompared = 1000;
+
   // What makes the best waiting trial of a rung good enough. The share of a rung is its level
   // divided by that of the rung above.
   enum class Rule {
@@ -53,13 +66,15 @@ class PromotionRungs {
     Rule rule = Rule::quantile;
     std::vector<std::int64_t> levels = {};  // ascending, below max_t; may be empty
     std::int64_t max_t = 100;
-    bool maximise = false;  // the losses are negated values of a metric that is maximised
+    bool maximise = false;       // the losses are negated values of a metric that is maximised
+    std::size_t objectives = 1;  // more than one: only with Rule::quantile, and not `maximise`
   };
   struct Arrival {
-    RungValue value;
-    double cost = 0;         // used to get here; not negative. For Rule::cost
-    bool candidate = false;  // its value is a threshold for others. For Rule::rush
-    bool waits = true;       // whether it can be promoted
+    RungValue value = {};
+    double cost = 0;                  // used to get here; not negative. For Rule::cost
+    bool candidate = false;           // its value is a threshold for others. For Rule::rush
+    bool waits = true;                // whether it can be promoted
+    std::vector<double> values = {};  // of several objectives: each minimised and finite
   };
   // A trial at a rung.
   struct Place : Arrival {
@@ -97,7 +112,9 @@ class PromotionRungs {
   using Places = std::map<TrialId, Place>;
   const Places& places(std::size_t rung) const { return rungs_[rung].places; }
   const Place* place(std::size_t rung, TrialId trial) const;  // null: it is not there
-  Standing standing(std::size_t rung, TrialId trial) const;   // it must be there
+  // Whether a trial at the rung keeps all limits.
+  bool any_kept(std::size_t rung) const { return !rungs_[rung].kept.empty(); }
+  Standing standing(std::size_t rung, TrialId trial) const;  // it must be there
 
   json save() const;
   Result<void> load(const json& state);  // all or nothing
@@ -124,14 +141,21 @@ class PromotionRungs {
     std::optional<RungValue> threshold = {};  // the best candidate that was looked at
     PromotionOrder<Entry> by_value = {};      // for Rule::cost
     std::uint64_t next = 0;                   // order of the next place
+    // Of several objectives: the trials that keep all limits and are compared, the oldest first.
+    std::deque<TrialId> newest = {};
 
+    std::size_t size() const { return kept.size() + broken.size(); }
     std::size_t better_than(const RungValue& value) const;
     std::optional<double> cutoff(bool maximise) const;
     bool within(const RungValue& value, bool maximise) const;
   };
 
   static Entry entry_of(TrialId trial, const Place& place);
+  bool by_fronts() const { return options_.objectives > 1; }
   void add(Rung& rung, TrialId trial, const Place& place) const;
+  void compare(Rung& rung, TrialId trial) const;
+  void order_by_fronts(Rung& rung) const;
+  Result<void> load_newest(Rung& rung, const json& state) const;
   static void wait(Rung& rung, const Entry& entry, bool candidate);
   static void leave(Rung& rung, const Entry& entry);
   bool good_enough(const Rung& rung, const Entry& entry, bool candidate) const;

@@ -1,7 +1,8 @@
 // ASHA of the promotion type: trials are paused at rungs, and the best of a rung go on when there
 // is a free place. (Li et al., "A System for Massively Parallel Hyperparameter Tuning", MLSys 2020,
 // algorithm 2.) The assessor of the same name stops trials instead. The tuner is Syne Tune's
-// HyperbandScheduler with the type promotion, cost_promotion or rush_promotion.
+// HyperbandScheduler with the type promotion, cost_promotion or rush_promotion. With several
+// objectives it is MO-ASHA, by promotion.
 #include "tuners/parts/promotion_arguments.h"
 
 namespace attune {
@@ -37,6 +38,11 @@ Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rn
   PromotionTuner::Options options = TRY(promotion_options("ASHA", args, context));
   const bool has_cost = !args["cost_attr"].is_null();
   options.candidates = args["num_threshold_candidates"];
+  if (options.rungs.objectives > 1 && args["type"] != "promotion") {
+    return fail_at("ASHA.type", args["type"].get<std::string>() +
+                                    " ranks trials by one objective, and the experiment has "
+                                    "several; leave the argument out");
+  }
   if (args["type"] == "cost_promotion") {
     if (!has_cost) return fail_at("ASHA.cost_attr", "cost_promotion needs the name of a metric");
     options.rungs.rule = Rule::cost;

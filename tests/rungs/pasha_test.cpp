@@ -1,6 +1,7 @@
 #include "rungs/pasha.h"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <ranges>
@@ -123,7 +124,7 @@ TEST_CASE("PASHA: limit, epsilon and promotions are those of Syne Tune") {
           rungs.enter(rung, trial, {.value = {0, loss}});
           pasha.enter(rungs, rung, trial);
         }
-        pasha.report(trial, static_cast<double>(epoch), loss);
+        pasha.report(trial, static_cast<double>(epoch), std::array{loss});
         curves.losses[trial][static_cast<double>(epoch)] = loss;
         if (std::abs(pasha.epsilon() - double(after["epsilon"])) < 1e-15) {
           ++exact;
@@ -305,7 +306,7 @@ TEST_CASE("PASHA: damaged states of the rule are errors and change nothing") {
   Pasha pasha(rungs);
   Rng rng(12);
   for (TrialId trial = 0; trial < 20; ++trial) {
-    for (int r = 1; r <= 3; ++r) pasha.report(trial, r, rng.normal());
+    for (int r = 1; r <= 3; ++r) pasha.report(trial, r, std::array{rng.normal()});
   }
   const json good = pasha.save();
   const auto refused = [&](const json& state) {
@@ -328,9 +329,14 @@ TEST_CASE("PASHA: damaged states of the rule are errors and change nothing") {
   for (const char* key : {"reports", "compared", "epsilon"}) {
     for (const json& wrong : {json(), json("x"), json("AAAAAAAA+H8=")}) {
       state = good;
-      state["noise"][key] = wrong;
+      state["noise"][0][key] = wrong;
       refused(state);
     }
+  }
+  for (const json& wrong : {json::array(), json::array({1}), json::object()}) {
+    state = good;
+    state["noise"] = wrong;
+    refused(state);
   }
   CHECK(pasha.save() == good);
   CHECK(pasha.load(good, rungs));

@@ -1,5 +1,7 @@
 #include "tuners/parts/promotion_arguments.h"
 
+#include <algorithm>
+
 #include "rungs/level_arguments.h"
 #include "rungs/resource.h"
 
@@ -60,7 +62,9 @@ Result<PromotionTuner::Options> promotion_options(const std::string& owner, cons
   options.brackets = args["brackets"];
   options.rungs.levels = TRY(rung_levels(owner, args, kMostPromotionRungs));
   options.rungs.max_t = args["max_t"];
-  options.rungs.maximise = context.objectives.at(0).maximize;
+  options.rungs.objectives = static_cast<std::size_t>(
+      std::ranges::count_if(context.objectives, [](const Objective& each) { return !each.limit; }));
+  options.rungs.maximise = options.rungs.objectives == 1 && context.objectives.at(0).maximize;
   return options;
 }
 

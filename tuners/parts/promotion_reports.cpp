@@ -1,5 +1,6 @@
 // What reports and ends of trials change in the rungs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,15 +10,37 @@
 #include "tuners/parts/promotion_tuner.h"
 
 namespace attune {
+namespace {
+
+bool all_finite(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double x) { return std::isfinite(x); });
+}
+
+}  // namespace
 
 // Nothing: the rule cannot place the report.
 std::optional<PromotionTuner::Measured> PromotionTuner::measure(const Report& report) const {
   const auto progress = progress_of(report, options_.resource, objective_);
   const auto cost = cost_in(report.metrics);
-  if (!progress || !cost) return std::nullopt;
+  auto values = values_in(report.metrics);
+  if (!progress || !cost || !values) return std::nullopt;
+  const bool finite = !std::isnan(progress->loss) && all_finite(*values);
   Measured now{.resource = progress->resource, .cost = *cost, .metrics = report.metrics};
-  if (!std::isnan(progress->loss)) now.value = value_of(progress->loss, report.metrics);
+  if (finite) now.value = value_of(progress->loss, report.metrics);
+  now.values = *std::move(values);
   return now;
+}
+
+// Of several objectives, as losses; of one: an empty list. Nothing: the metrics lack one.
+std::optional<std::vector<double>> PromotionTuner::values_in(const Metrics& metrics) const {
+  std::vector<double> values;
+  if (!several()) return values;
+  for (const Objective& objective : objectives_) {
+    const auto loss = loss_in(metrics, objective);
+    if (!loss) return std::nullopt;
+    values.push_back(*loss);
+  }
+  return values;
 }
 
 // 0 for a rule without costs. Nothing: the metrics lack it.
@@ -59,7 +82,9 @@ std::vector<Decision> PromotionTuner::on_report(const Report& report) {
   }
   std::vector<Decision> decisions = judge(found, *now);
   if (pasha_ && now->value && now->resource < static_cast<double>(options_.rungs.max_t)) {
-    pasha_->report(found->first, now->resource, now->value->loss);
+    const auto losses = several() ? std::span<const double>(now->values)
+                                  : std::span<const double>(&now->value->loss, 1);
+    pasha_->report(found->first, now->resource, losses);
   }
   grow();
   return decisions;
@@ -73,7 +98,8 @@ std::vector<Decision> PromotionTuner::judge(Arms::iterator found, const Measured
     lose(id, arm);
     move(arm, arm.rung, State::over);
     return {{arm.trial, Action::stop,
-             fmt::format("rung {}: \"{}\" is not finite", level, objective_.metric)},
+             fmt::format("rung {}: {} is not finite", level,
+                         several() ? "one of the objectives" : '"' + objective_.metric + '"')},
             {arm.trial, Action::drop_checkpoint, ""}};
   }
   const std::int64_t max_t = options_.rungs.max_t;
@@ -83,15 +109,22 @@ std::vector<Decision> PromotionTuner::judge(Arms::iterator found, const Measured
     return {{arm.trial, Action::stop, fmt::format("{} has reached {}", options_.resource, max_t),
              /*complete=*/true}};
   }
+  if (now.value->violation > 0 && rungs_.any_kept(arm.rung)) {
+    enter(id, arm, now, /*waits=*/false);
+    move(arm, arm.rung, State::over);
+    return {{arm.trial, Action::stop,
+             fmt::format("rung {}: {}, which others there keep", level, shown(*now.value, {}))},
+            {arm.trial, Action::drop_checkpoint, ""}};
+  }
   enter(id, arm, now, /*waits=*/true);
   arm.at = now.resource;
   move(arm, arm.rung, State::waits);
-  return {{arm.trial, Action::pause, reason(id, arm, *now.value)}};
+  return {{arm.trial, Action::pause, reason(id, arm, now)}};
 }
 
 void PromotionTuner::enter(TrialId id, Arm& arm, const Measured& now, bool waits) {
-  const PromotionRungs::Arrival arrival{*now.value, arm.spent.total(now.cost), arm.candidate,
-                                        waits};
+  const PromotionRungs::Arrival arrival{*now.value, arm.spent.total(now.cost), arm.candidate, waits,
+                                        now.values};
   if (rungs_.enter(arm.rung, id, arrival) && pasha_) pasha_->enter(rungs_, arm.rung, id);
   arm.spent.reached(now.cost);
   searcher_.observe(id, static_cast<double>(rungs_.level(arm.rung)), now.value->loss, now.metrics);
@@ -101,19 +134,29 @@ void PromotionTuner::enter(TrialId id, Arm& arm, const Measured& now, bool waits
 std::string PromotionTuner::reason(const PromotionRungs::Promotion& promotion,
                                    std::size_t to) const {
   const auto standing = rungs_.standing(promotion.rung, promotion.trial);
-  const double loss = rungs_.place(promotion.rung, promotion.trial)->value.loss;
-  return fmt::format("rung {}: {:.6g} ranks {} of {}, the best that waits: goes on to {}",
-                     rungs_.level(promotion.rung), objective_.maximize ? -loss : loss,
-                     standing.rank, standing.size, rungs_.level(to));
+  const PromotionRungs::Place& place = *rungs_.place(promotion.rung, promotion.trial);
+  return fmt::format("rung {}: {} ranks {} of {}, the best that waits: goes on to {}",
+                     rungs_.level(promotion.rung), shown(place.value, place.values), standing.rank,
+                     standing.size, rungs_.level(to));
+}
+
+// The result as the user sees it.
+std::string PromotionTuner::shown(const RungValue& value, const std::vector<double>& values) const {
+  if (value.violation > 0) {
+    return fmt::format("a result over its limits by {:.6g}", value.violation);
+  }
+  if (values.empty()) return fmt::format("{:.6g}", (objective_.maximize ? -1 : 1) * value.loss);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    texts.push_back(fmt::format("{:.6g}", (objectives_[i].maximize ? -1 : 1) * values[i]));
+  }
+  return fmt::format("({})", fmt::join(texts, ", "));
 }
 
 // Why the trial is paused at its rung.
-std::string PromotionTuner::reason(TrialId id, const Arm& arm, const RungValue& value) const {
-  const double sign = objective_.maximize ? -1 : 1;
+std::string PromotionTuner::reason(TrialId id, const Arm& arm, const Measured& now) const {
   const auto level = rungs_.level(arm.rung);
-  std::string text = fmt::format("rung {}: ", level);
-  text += value.violation > 0 ? fmt::format("a result over its limits by {:.6g}", value.violation)
-                              : fmt::format("{:.6g}", sign * value.loss);
+  std::string text = fmt::format("rung {}: {}", level, shown(*now.value, now.values));
   if (!rungs_.place(arm.rung, id)) return text + " does not count, it is not the trial's first";
   const auto standing = rungs_.standing(arm.rung, id);
   if (standing.size == 1) return text + " is the first there and waits for others";
@@ -123,7 +166,11 @@ std::string PromotionTuner::reason(TrialId id, const Arm& arm, const RungValue& 
     return text + fmt::format(" and may go on to {}", rungs_.level(arm.rung + 1));
   }
   text += " and waits";
-  if (standing.needed) text += fmt::format("; needs {:.6g}", sign * *standing.needed);
+  if (several()) {
+    text += fmt::format("; the best {:.3g} % go on", 100 * rungs_.share(arm.rung));
+  } else if (standing.needed) {
+    text += fmt::format("; needs {:.6g}", (objective_.maximize ? -1 : 1) * *standing.needed);
+  }
   if (options_.rungs.rule == PromotionRungs::Rule::cost) {
     text += fmt::format("; the best go on, with {:.3g} of the cost", rungs_.share(arm.rung));
   }
@@ -197,10 +244,12 @@ void PromotionTuner::completed(Arms::iterator found, const Outcome& outcome) {
   } else {
     now.resource = arm.proposed ? level : outcome.budget.value_or(max_t);
   }
-  if (!outcome.usable()) {
+  auto values = values_in(outcome.metrics);
+  if (!outcome.usable() || !values || !all_finite(*values)) {
     lose(id, arm);
   } else {
     now.value = value_of(*outcome.loss, outcome.metrics);
+    now.values = *std::move(values);
     if (arm.rung == rungs_.size() || now.resource >= max_t) {
       searcher_.observe(id, max_t, outcome.loss, outcome.metrics);
     } else {
@@ -246,7 +295,8 @@ void PromotionTuner::import(const Outcome& outcome) {
     if (is_budget) level = std::min(budget->get<double>(), max_t);
   }
   searcher_.import(outcome, level);
-  if (!outcome.usable()) return;
+  auto values = values_in(outcome.metrics);
+  if (!outcome.usable() || !values || !all_finite(*values)) return;
   const std::size_t rung = rung_at(level);
   if (static_cast<double>(rungs_.level(rung)) != level) return;  // no trial of ours stops there
 
@@ -263,7 +313,8 @@ void PromotionTuner::import(const Outcome& outcome) {
   if (rung == rungs_.size()) return;
   const double cost = cost_in(outcome.metrics).value_or(0);
   rungs_.enter(rung, id,
-               {value_of(*outcome.loss, outcome.metrics), cost, /*candidate=*/false, is_highest});
+               {value_of(*outcome.loss, outcome.metrics), cost, /*candidate=*/false, is_highest,
+                *std::move(values)});
   if (pasha_) pasha_->enter(rungs_, rung, id);
 }
 

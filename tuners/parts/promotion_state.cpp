@@ -106,7 +106,7 @@ Result<void> PromotionTuner::load(const json& state) {
   }
   std::optional<Pasha> pasha;
   if (pasha_) {
-    pasha.emplace(rungs);
+    pasha.emplace(rungs, options_.rungs.objectives);
     TRY(pasha->load(TRY(object_at(state, "pasha")), rungs));
   }
 

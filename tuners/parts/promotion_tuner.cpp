@@ -7,12 +7,12 @@
 namespace attune {
 namespace {
 
-std::vector<Objective> promotion_limits(const Context& context) {
-  std::vector<Objective> limits;
+std::vector<Objective> promotion_objectives(const Context& context, bool limited) {
+  std::vector<Objective> all;
   for (const Objective& objective : context.objectives) {
-    if (objective.limit) limits.push_back(objective);
+    if (objective.limit.has_value() == limited) all.push_back(objective);
   }
-  return limits;
+  return all;
 }
 
 }  // namespace
@@ -20,20 +20,21 @@ std::vector<Objective> promotion_limits(const Context& context) {
 PromotionTuner::PromotionTuner(Options options, Searcher searcher, const Context& context, Rng rng)
     : options_(std::move(options)),
       objective_(context.objectives.at(0)),
-      limits_(promotion_limits(context)),
+      objectives_(promotion_objectives(context, /*limited=*/false)),
+      limits_(promotion_objectives(context, /*limited=*/true)),
       probabilities_(syne_bracket_probabilities(options_.rungs.levels, options_.rungs.max_t,
                                                 options_.brackets)),
       rng_(rng),
       searcher_(std::move(searcher)),
       rungs_(options_.rungs),
       quota_(context.max_trials) {
-  if (options_.grows) pasha_.emplace(rungs_);
+  if (options_.grows) pasha_.emplace(rungs_, options_.rungs.objectives);
 }
 
 Result<void> PromotionTuner::set_space(const Space& space) {
   TRY(searcher_.set_space(space));
   rungs_ = PromotionRungs(options_.rungs);
-  if (pasha_) pasha_.emplace(rungs_);
+  if (pasha_) pasha_.emplace(rungs_, options_.rungs.objectives);
   arms_.clear();
   successors_.clear();
   foreign_.clear();

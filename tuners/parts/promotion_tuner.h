@@ -30,8 +30,11 @@
 // new trial then continues the search where an earlier experiment ended. Of results of one
 // configuration only the highest level waits.
 //
-// Of several objectives the first one ranks the trials. Trials that break a limit come after all
-// that keep them; a limit counts only in reports that have its metric.
+// Several objectives rank the trials of a rung by trade-offs (rungs/promotion.h). A report, or a
+// result, without one of them is one without the metric.
+//
+// Trials that break a limit come after all that keep them. Where one keeps all limits, a trial that
+// arrives and breaks one is stopped. A limit counts only in reports that have its metric.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -103,6 +106,7 @@ class PromotionTuner final : public Tuner {
   struct Measured {
     double resource = 0, cost = 0;
     std::optional<RungValue> value = {};  // nothing: the loss is not finite
+    std::vector<double> values = {};      // of several objectives
     const Metrics& metrics;
   };
 
@@ -122,9 +126,12 @@ class PromotionTuner final : public Tuner {
   std::optional<Measured> measure(const Report& report) const;
   std::optional<double> cost_in(const Metrics& metrics) const;
   RungValue value_of(double loss, const Metrics& metrics) const;
+  bool several() const { return options_.rungs.objectives > 1; }
+  std::optional<std::vector<double>> values_in(const Metrics& metrics) const;
   std::vector<Decision> judge(Arms::iterator arm, const Measured& now);
   void enter(TrialId id, Arm& arm, const Measured& now, bool waits);
-  std::string reason(TrialId id, const Arm& arm, const RungValue& value) const;
+  std::string reason(TrialId id, const Arm& arm, const Measured& now) const;
+  std::string shown(const RungValue& value, const std::vector<double>& values) const;
   std::string reason(const PromotionRungs::Promotion& promotion, std::size_t to) const;
   void completed(Arms::iterator arm, const Outcome& outcome);
   void lose(TrialId id, Arm& arm);
@@ -141,7 +148,8 @@ class PromotionTuner final : public Tuner {
                                    std::map<TrialId, Foreign>& foreign);
 
   const Options options_;
-  const Objective objective_;
+  const Objective objective_;                // the first
+  const std::vector<Objective> objectives_;  // all without a limit
   const std::vector<Objective> limits_;
   const std::vector<double> probabilities_;  // of the brackets
   Rng rng_;
