@@ -96,7 +96,9 @@ void Population::round(double resource, const Draw& draw, Step& step) {
     members_[member].perturbed = resource;
     checkpoint_or_exploit(member, count, draw, step);
   }
-  next_sync_ = std::max(next_sync_ + rule_.interval, live_.rbegin()->first);
+  const double farthest = live_.rbegin()->first;
+  next_sync_ = std::max(next_sync_ + rule_.interval, farthest);
+  if (live_.begin()->first >= next_sync_) next_sync_ = farthest + rule_.interval;
 }
 
 // Of the states of one trial only the newest is kept, so a trial can be copied as long as it was

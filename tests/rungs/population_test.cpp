@@ -358,6 +358,16 @@ TEST_CASE("Population: a synchronous round does not wait for one that has ended"
   CHECK(population.next() == 2u);
 }
 
+TEST_CASE("Population: after a synchronous round somebody trains, however far all have come") {
+  const auto first = [](Member, std::size_t) { return std::size_t{0}; };
+  Population population = running(2, {.interval = 2, .fraction = 0.5, .synchronous = true});
+  CHECK(population.report(0, 14, 1, first).verdict == Verdict::pause);
+  population.set_status(0, Status::paused);
+  CHECK(population.report(1, 2, 9, first).verdict == Verdict::exploited);
+  CHECK(population.resource(1) == 14);
+  CHECK(population.next() == 0);
+}
+
 TEST_CASE("Population: an impossible state changes nothing") {
   Population population = running(3, {.interval = 1});
   for (Member m = 0; m < 3; ++m) population.report(m, 1, static_cast<double>(m), best_of);
