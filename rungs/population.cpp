@@ -98,7 +98,9 @@ void Population::round(double resource, const Draw& draw, Step& step) {
   }
   const double farthest = live_.rbegin()->first;
   next_sync_ = std::max(next_sync_ + rule_.interval, farthest);
-  if (live_.begin()->first >= next_sync_) next_sync_ = farthest + rule_.interval;
+  if (live_.begin()->first < next_sync_) return;
+  // A small interval may vanish in the sum.
+  next_sync_ = std::max(farthest + rule_.interval, std::nextafter(farthest, HUGE_VAL));
 }
 
 // Of the states of one trial only the newest is kept, so a trial can be copied as long as it was

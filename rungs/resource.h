@@ -13,6 +13,10 @@ namespace attune {
 
 inline constexpr const char* kTrainingIteration = "training_iteration";
 
+// Up to here doubles count every whole number. No trial uses more of anything, and sums of resources
+// stay finite.
+inline constexpr double kMostResource = 9007199254740992;
+
 // The value of the metric; nothing: it is missing.
 inline std::optional<double> metric_in(const Metrics& metrics, const std::string& name) {
   const auto found = std::ranges::find(metrics, name, &Metrics::value_type::first);
@@ -20,15 +24,15 @@ inline std::optional<double> metric_in(const Metrics& metrics, const std::string
 }
 
 // The metric `attribute` of the report. If the trial does not report `training_iteration`, its
-// reports are counted: step 0 is iteration 1. Nothing: the metric is missing, not finite or
-// negative; no rule can place such a report.
+// reports are counted: step 0 is iteration 1. Nothing: the metric is missing, not finite, negative
+// or above kMostResource; no rule can place such a report.
 inline std::optional<double> resource_of(const Report& report, const std::string& attribute) {
   const auto said = metric_in(report.metrics, attribute);
   if (!said) {
     if (attribute != kTrainingIteration) return std::nullopt;
     return static_cast<double>(report.step + 1);
   }
-  return std::isfinite(*said) && *said >= 0 ? said : std::nullopt;
+  return *said >= 0 && *said <= kMostResource ? said : std::nullopt;
 }
 
 // The metric of the objective, which has no limit, as a loss; NaN: it is not finite. Nothing: it is
