@@ -7,8 +7,8 @@
 // gained between its first and its last result. For accuracies that is NNI's "below threshold *
 // best". It also works for losses, whose best may be 0 or negative.
 //
-// Cost: a judgement is twelve least-squares fits of at most kMostPoints results. A report that is
-// not judged costs only the search for its newest result.
+// Cost: a judgement is twelve least-squares fits of at most 100 results (report_forecast.h). A
+// report that is not judged costs only the search for its newest result.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,19 +20,14 @@
 
 #include "assessors/loss.h"
 #include "assessors/registry.h"
+#include "assessors/report_forecast.h"
 #include "base/saved_numbers.h"
-#include "math/curves/curve_forecast.h"
 
 namespace attune {
 namespace {
 
 // The chance below which a trial is stopped (delta of the paper).
 constexpr double kHardlyAChance = 0.05;
-// A judgement needs so many families that can be fitted, as in NNI.
-constexpr std::size_t kFewestCurves = 4;
-// Of a longer history only every second, third, ... result is fitted: that is enough to show the
-// bends of a curve.
-constexpr std::size_t kMostPoints = 100;
 
 struct Settings {
   std::size_t last_epoch = 20;
@@ -60,8 +55,8 @@ class Curvefitting final : public Assessor {
     }
     running.judged = n;
     const auto target = static_cast<double>(settings_.last_epoch);
-    const auto forecast = forecast_curve(points(reports), target);
-    if (!forecast || forecast->components.size() < kFewestCurves) return keep_going;
+    const auto forecast = forecast_reports(reports, objective_, target);
+    if (!forecast) return keep_going;
     const double chance = forecast->probability_below(worst_near());
     if (!(chance < kHardlyAChance)) return keep_going;
     return {trial, Action::stop, reason(n, forecast->mean(), chance)};
@@ -122,16 +117,6 @@ class Curvefitting final : public Assessor {
       if (!std::isnan(loss)) break;
     }
     return loss;
-  }
-
-  std::vector<CurvePoint> points(std::span<const Report> reports) const {
-    const std::size_t stride = (reports.size() + kMostPoints - 1) / kMostPoints;
-    std::vector<CurvePoint> points;
-    for (std::size_t i = (reports.size() - 1) % stride; i < reports.size(); i += stride) {
-      const double loss = loss_of(reports[i], objective_);
-      if (!std::isnan(loss)) points.push_back({static_cast<double>(i + 1), loss});
-    }
-    return points;
   }
 
   // The largest loss that is still near the best one.
