@@ -10,6 +10,7 @@
 #include "base/trial.h"
 #include "daemon/when_exhausted.h"
 #include "dispatcher/request_pieces.h"
+#include "dispatcher/stopped_trials.h"
 #include "journal/file.h"
 #include "os/log.h"
 #include "protocol/capabilities.h"
@@ -34,6 +35,7 @@ struct Shared {
 struct Configuration {
   AlgorithmChoice tuner;
   std::optional<AlgorithmChoice> assessor;
+  StoppedTrials stopped_trials = StoppedTrials::ignore;  // that the assessor stops
   Context context;
   std::vector<std::string> constraints;         // of the search space
   std::optional<WhenExhausted> when_exhausted;  // nothing: the default

@@ -39,6 +39,10 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
   if (has_assessor) {
     header["assessor"] = {{"name", configuration.assessor->name},
                           {"arguments", configuration.assessor->arguments}};
+    // Earlier headers have no such member: they mean `ignore`.
+    if (configuration.stopped_trials != StoppedTrials::ignore) {
+      header["assessor"]["stopped_trials"] = name_of(configuration.stopped_trials);
+    }
   }
   const Context& context = configuration.context;
   if (context.max_trials) header["max_trials"] = *context.max_trials;
@@ -50,6 +54,20 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
   if (context.pauses) header["pauses"] = true;
   if (configuration.trial_reasons) header["trial_reasons"] = true;
   return header;
+}
+
+// What the tuner is to assume of trials that the assessor stops. One that hears all reports judges
+// by these: a value at an unknown level would count as one at the highest.
+StoppedRule stopped_rule(const Configuration& configuration, const MadeTuner& made,
+                         const Objective& first, const Log& log) {
+  StoppedRule rule{configuration.stopped_trials, configuration.context.objectives,
+                   configuration.context.fidelity};
+  if (rule.objectives.empty()) rule.objectives.push_back(first);
+  if (made.wants_reports && rule.assume != StoppedTrials::ignore) {
+    log.warning("assessor.stoppedTrials has no effect: {} learns from all reports", made.name);
+    rule.assume = StoppedTrials::ignore;
+  }
+  return rule;
 }
 
 }  // namespace
@@ -80,12 +98,15 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
     made.tuner = make_repeating(std::move(made.tuner));
     log.info("{} repeats its best points once it has proposed all (--when-exhausted)", made.name);
   }
-  Session session(std::move(made.tuner), Objective{metric, made.maximize}, log.named("tuner"),
-                  configuration.capabilities.pause && configuration.capabilities.checkpoint);
+  const Objective first{metric, made.maximize};
+  const StoppedRule stopped = stopped_rule(configuration, made, first, log);
+  Session session(std::move(made.tuner), first, log.named("tuner"),
+                  configuration.capabilities.pause && configuration.capabilities.checkpoint,
+                  stopped);
   Crew crew;
   crew.workers = std::make_unique<WorkerThreads>(
       TuneWorker(std::move(session), log.named("tuner"), configuration.constraints),
-      AssessWorker(std::move(assessor), log.named("assessor"), metric),
+      AssessWorker(std::move(assessor), log.named("assessor"), metric, stopped),
       WorkerThreads::Limits{configuration.limits.queue, configuration.limits.queue,
                             configuration.ask_at_once},
       clock);

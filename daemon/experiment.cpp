@@ -147,6 +147,16 @@ Result<std::optional<Shared>> read_shared(const json& experiment) {
   return shared;
 }
 
+Result<StoppedTrials> read_stopped_trials(const json& assessor) {
+  const json* word = find(assessor, "stoppedTrials");
+  if (!word) return StoppedTrials::ignore;
+  const auto known =
+      word->is_string() ? parse_stopped_trials(word->get<std::string>()) : std::nullopt;
+  if (known) return *known;
+  return fail(fmt::format(R"(assessor.stoppedTrials: "{}" expected, not {})",
+                          fmt::join(names_of_stopped_trials(), R"(", ")"), dump_json(*word)));
+}
+
 }  // namespace
 
 Result<void> apply_objectives(Configuration& configuration) {
@@ -193,6 +203,7 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   configuration.assessor.reset();
   if (assessor) {
     configuration.assessor = TRY(read_algorithm(*assessor, "assessor", "builtinAssessorName"));
+    configuration.stopped_trials = TRY(read_stopped_trials(*assessor));
   }
   configuration.context.max_trials = read_count(experiment, "maxTrialNumber");
   if (!configuration.context.max_trials) {

@@ -100,7 +100,11 @@ json print_config(const Configuration& c) {
                                                        "warning", "error", "off"};
   constexpr std::array<std::string_view, 3> kDurabilities = {"never", "write", "always"};
   json assessor;
-  if (c.assessor) assessor = {{"name", c.assessor->name}, {"arguments", c.assessor->arguments}};
+  if (c.assessor) {
+    assessor = {{"name", c.assessor->name},
+                {"arguments", c.assessor->arguments},
+                {"stopped_trials", name_of(c.stopped_trials)}};
+  }
   json capabilities = json::array();
   if (c.capabilities.sync) capabilities.push_back("sync");
   if (c.capabilities.pause) capabilities.push_back("pause");

@@ -81,6 +81,7 @@ WorkerMessages AssessWorker::on(SaveState& m) {
   json state;
   state["running"] = std::move(running);
   state["assessor"] = assessor_->save();
+  state["longest"] = longest_;
   WorkerMessages messages;  // an initialiser list would copy the state
   messages.emplace_back(AssessorState{m.number, std::move(state)});
   return messages;
@@ -89,6 +90,11 @@ WorkerMessages AssessWorker::on(SaveState& m) {
 Result<void> AssessWorker::load(const json& state) {
   if (!assessor_ || state.is_null()) return {};
   TRY(assessor_->load(TRY(value_at(state, "assessor"))));
+  if (state.contains("longest")) {  // an earlier attuned did not need it
+    const std::int64_t longest = TRY(integer_at(state, "longest"));
+    if (longest < 0) return fail("saved state: \"longest\" must not be negative");
+    longest_ = static_cast<std::size_t>(longest);
+  }
   for (const json& one : TRY(array_at(state, "running"))) {
     const TrialId trial = TRY(integer_at(one, "trial"));
     const json former = TRY(value_at(one, "former"));

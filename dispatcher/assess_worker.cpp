@@ -1,5 +1,7 @@
 #include "dispatcher/assess_worker.h"
 
+#include <algorithm>
+
 #include "dispatcher/metrics.h"
 #include "dispatcher/trial_name.h"
 
@@ -47,6 +49,7 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
       next = history.later.erase(next);
     }
   }
+  longest_ = std::max(longest_, history.reports.size());
   Decision decision = assessor_->assess(m.trial, history.reports);
   if (decision.action == Action::keep_going) return {};
   history.stopped = decision.action == Action::stop;
@@ -56,7 +59,11 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
   log_.info("{} {}: {}", trial_name(m.trial), what, decision.reason);
   // The report in hand may be an earlier one that was missing, or is told again.
   json last = decision.complete ? to_value(history.reports.back().metrics) : std::move(m.value);
-  return {Decided{std::move(decision), std::move(last)}};
+  json expected;
+  if (history.stopped && !decision.complete && stopped_.assume != StoppedTrials::ignore) {
+    expected = to_value(expected_end(stopped_, history.reports, longest_));
+  }
+  return {Decided{std::move(decision), std::move(last), std::move(expected)}};
 }
 
 AssessWorker::History& AssessWorker::history_of(TrialId trial, std::int64_t step) {

@@ -7,13 +7,19 @@
 
 #include "assessors/assessor.h"
 #include "dispatcher/messages.h"
+#include "dispatcher/stopped_trials.h"
 
 namespace attune {
 
 class AssessWorker {
  public:
-  AssessWorker(std::unique_ptr<Assessor> assessor, Log log, std::string metric = "default")
-      : assessor_(std::move(assessor)), log_(std::move(log)), metric_(std::move(metric)) {}
+  // `stopped`: what the tuner is to assume of trials that the assessor stops.
+  AssessWorker(std::unique_ptr<Assessor> assessor, Log log, std::string metric = "default",
+               StoppedRule stopped = {})
+      : assessor_(std::move(assessor)),
+        log_(std::move(log)),
+        metric_(std::move(metric)),
+        stopped_(std::move(stopped)) {}
 
   WorkerMessages handle(AssessMessage message);
 
@@ -44,9 +50,11 @@ class AssessWorker {
 
   std::unique_ptr<Assessor> assessor_;
   Log log_;
-  std::string metric_;   // that of the first objective
-  Histories histories_;  // of trials that have not ended
-  Histories former_;     // of trials from before a restart that have not reported since
+  std::string metric_;  // that of the first objective
+  StoppedRule stopped_;
+  std::size_t longest_ = 0;  // reports of the trial with most of them
+  Histories histories_;      // of trials that have not ended
+  Histories former_;         // of trials from before a restart that have not reported since
 };
 
 }  // namespace attune

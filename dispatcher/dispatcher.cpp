@@ -336,13 +336,17 @@ void Dispatcher::answer(Decided& m) {
 }
 
 // A trial that is complete has its last report for its final result, and so has any stopped trial
-// if NNI says so. Queues that result before the kill is sent, so that the tuner hears it before the
-// end that the kill causes.
+// if NNI says so. Of another one the tuner may be told what to assume. Queues that before the kill
+// is sent, so that the tuner hears it before the end that the kill causes.
 void Dispatcher::end_early(const Decided& m) {
-  const bool counts = m.decision.complete || options_.include_intermediate;
-  if (m.decision.action != Action::stop || !counts || m.last_value.is_null()) return;
-  if (m.decision.trial < 0) return;  // the manager's own: no tuner knows it
-  push_own(FinalResult{m.decision.trial, m.last_value});
+  const TrialId trial = m.decision.trial;
+  if (m.decision.action != Action::stop || m.last_value.is_null()) return;
+  if (trial < 0) return;  // the manager's own: no tuner knows it
+  if (m.decision.complete || options_.include_intermediate) {
+    push_own(FinalResult{trial, m.last_value});
+  } else if (!m.expected.is_null()) {
+    push_own(StoppedEarly{trial, m.last_value, m.expected});
+  }
 }
 
 void Dispatcher::answer(const Passed& m) {

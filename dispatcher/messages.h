@@ -37,6 +37,10 @@ struct FinalResult {
   TrialId trial = 0;
   json value;
 };
+struct StoppedEarly {  // by the assessor: see Session::stopped_early
+  TrialId trial = 0;
+  json last, expected;  // as FinalResult::value
+};
 struct IntermediateResult {
   TrialId trial = 0;
   std::int64_t step = 0;
@@ -78,9 +82,10 @@ struct SaveState {
 struct Barrier {
   std::uint64_t number = 0;  // the worker answers Passed once everything before it is handled
 };
-using TuneMessage = std::variant<SetSpace, AskTrials, AskForJob, FinalResult, IntermediateResult,
-                                 TrialsEnded, TrialsPaused, CheckpointAnswered, ImportResults,
-                                 AdoptTrial, ReviveTrial, Refuse, SaveState, Barrier>;
+using TuneMessage =
+    std::variant<SetSpace, AskTrials, AskForJob, FinalResult, StoppedEarly, IntermediateResult,
+                 TrialsEnded, TrialsPaused, CheckpointAnswered, ImportResults, AdoptTrial,
+                 ReviveTrial, Refuse, SaveState, Barrier>;
 
 // ---- io -> assess worker (the assessor queue)
 
@@ -94,6 +99,9 @@ struct Decided {
   // What may become the final result of the trial, see Dispatcher::end_early(): its last report if
   // the decision is `complete`, else the report that the assessor judged. Null: nothing may.
   json last_value;
+  // What expected_end() makes of the reports of a trial that the assessor has stopped. Null:
+  // nothing.
+  json expected = nullptr;
 };
 struct TunerState {  // what TuneWorker::load takes
   std::uint64_t number = 0;

@@ -29,9 +29,11 @@ struct MessageSaver {
             {"parameters", save_json(m.parameters)}};
   }
   json operator()(const Decided& m) const {
-    return {{kMessageKind, "decided"},
-            {"decision", save_decision(m.decision)},
-            {"last_value", save_json(m.last_value)}};
+    json state = {{kMessageKind, "decided"},
+                  {"decision", save_decision(m.decision)},
+                  {"last_value", save_json(m.last_value)}};
+    if (!m.expected.is_null()) state["expected"] = save_json(m.expected);
+    return state;
   }
   json operator()(const Passed& m) const {
     return {{kMessageKind, "passed"}, {"number", m.number}};
@@ -69,6 +71,7 @@ Result<WorkerMessage> load_message(const json& state) {
     Decided m;
     m.decision = TRY(load_decision(TRY(value_at(state, "decision"))));
     m.last_value = TRY(json_at(state, "last_value"));
+    if (state.contains("expected")) m.expected = TRY(json_at(state, "expected"));
     return m;
   }
   if (kind == "passed") {

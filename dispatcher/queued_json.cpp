@@ -60,6 +60,12 @@ struct QueuedSaver {
   json operator()(const FinalResult& m) const {
     return {{kMessageKind, "final"}, {"trial", m.trial}, {"value", save_json(m.value)}};
   }
+  json operator()(const StoppedEarly& m) const {
+    return {{kMessageKind, "stopped early"},
+            {"trial", m.trial},
+            {"last", save_json(m.last)},
+            {"expected", save_json(m.expected)}};
+  }
   json operator()(const IntermediateResult& m) const {
     return {{kMessageKind, "report"},
             {"trial", m.trial},
@@ -202,6 +208,13 @@ Result<TuneMessage> load_queued(const json& state, std::size_t most_asked) {
     FinalResult m;
     m.trial = TRY(integer_at(state, "trial"));
     m.value = TRY(json_at(state, "value"));
+    return m;
+  }
+  if (kind == "stopped early") {
+    StoppedEarly m;
+    m.trial = TRY(integer_at(state, "trial"));
+    m.last = TRY(json_at(state, "last"));
+    m.expected = TRY(json_at(state, "expected"));
     return m;
   }
   if (kind == "paused") {

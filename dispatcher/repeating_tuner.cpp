@@ -40,7 +40,7 @@ class RepeatingTuner final : public Tuner {
   void tell(std::span<const Outcome> outcomes) override {
     for (const Outcome& outcome : outcomes) {
       running_.erase(outcome.trial);
-      if (outcome.usable()) learn(outcome.point, *outcome.loss, 1);
+      if (outcome.is_result()) learn(outcome.point, *outcome.loss, 1);
     }
     tuner_->tell(outcomes);
   }

@@ -29,11 +29,13 @@ void append(Replies& all, Replies more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, bool manager_pauses)
+Session::Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, bool manager_pauses,
+                 StoppedRule stopped)
     : tuner_(std::move(tuner)),
       objective_(std::move(objective)),
       says_budgets_(!(manager_pauses && tuner_->pauses_at_budget())),
-      log_(std::move(log)) {}
+      log_(std::move(log)),
+      stand_ins_(std::move(stopped)) {}
 
 Result<Effects> Session::set_space(Space space) {
   Effects effects;
@@ -47,7 +49,7 @@ Result<Effects> Session::set_space(Space space) {
     std::vector<Outcome> kept;
     for (Outcome& outcome : history_) {
       // A trial without a result may be revived, and needs a whole point then.
-      if (auto point = moved(outcome.point, outcome.loss ? Missing::open : Missing::drawn)) {
+      if (auto point = moved(outcome.point, outcome.is_result() ? Missing::open : Missing::drawn)) {
         outcome.point = *std::move(point);
         kept.push_back(std::move(outcome));
       }
@@ -62,7 +64,7 @@ Result<Effects> Session::set_space(Space space) {
       if (trial.point && !trial.told) tuner_->adopt(id, *trial.point);
     }
     drop_unfit();
-    find_resultless();
+    index_history();
     effects.decisions = move_paused();
   }
   effects.replies = answer_pending();
@@ -254,11 +256,20 @@ Replies Session::trial_end(TrialId id, End end) {
   }
   if (!found->second.told) {
     finished_.erase(id);
-    replies =
-        conclude(found->second, Outcome{.trial = id, .end = end, .budget = found->second.budget});
+    Outcome outcome{.trial = id, .end = end, .budget = found->second.budget};
+    if (end == End::stopped) {
+      outcome.metrics = std::move(found->second.assumed);
+      outcome.loss = loss_of(outcome.metrics);
+    }
+    replies = conclude(found->second, std::move(outcome));
   }
   forget(found);
   return replies;
+}
+
+void Session::stopped_early(TrialId id, const Metrics& last, const Metrics& expected) {
+  Trial* const trial = live(id);
+  if (trial && !trial->told) trial->assumed = stand_ins_(last, expected);
 }
 
 // Tells the tuner the completed trials without a result whose end came when requests_ was `until`
@@ -283,10 +294,12 @@ Replies Session::tell_finished(std::uint64_t until) {
   return replies;
 }
 
-// Finds the trials of resultless_ in history_.
-void Session::find_resultless() {
+// Makes anew what is known of history_.
+void Session::index_history() {
   resultless_.clear();
+  stand_ins_.clear();
   for (const Outcome& outcome : history_) {
+    stand_ins_.add(outcome);
     if (outcome.end == End::completed && !outcome.loss) resultless_.insert(outcome.trial);
   }
 }
@@ -308,6 +321,7 @@ Replies Session::conclude(Trial& trial, Outcome outcome) {
   }
   outcome.point = *trial.point;
   tuner_->tell(std::span(&outcome, 1));
+  stand_ins_.add(outcome);
   history_.push_back(std::move(outcome));
   return answer_pending();
 }

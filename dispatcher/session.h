@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/trial.h"
+#include "dispatcher/stopped_trials.h"
 #include "os/log.h"
 #include "space/space.h"
 #include "tuners/tuner.h"
@@ -46,7 +47,9 @@ struct Effects {
 class Session {
  public:
   // `manager_pauses`: the manager can pause trials, and let them go on from a checkpoint.
-  Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, bool manager_pauses = false);
+  // `stopped`: what the tuner is to assume of trials that the assessor stops.
+  Session(std::unique_ptr<Tuner> tuner, Objective objective, Log log, bool manager_pauses = false,
+          StoppedRule stopped = {});
   const Objective& objective() const { return objective_; }
 
   // Sets the first space, or a new one. With a new one it tells the tuner again the results that
@@ -95,6 +98,10 @@ class Session {
   // waits and no other trial runs, because a manager may send the result after the end. A result
   // that comes still later is told, too: the tuner adopts the trial again for it.
   Replies trial_end(TrialId trial, End end);
+
+  // The assessor has stopped the trial, whose end will follow. Unless a result comes before it, the
+  // tuner is told what StandIns makes of these.
+  void stopped_early(TrialId trial, const Metrics& last, const Metrics& expected);
 
   // The manager has canceled a proposal unheard. Perhaps it wants no new ones, because it has the
   // number of trials that it may have. So the trials that the assessor has paused by now continue
@@ -151,6 +158,7 @@ class Session {
     State state = State::running;
     std::uint64_t turn = 0;  // in set_aside_; 0: not there
     Metrics reported = {};   // by its last report
+    Metrics assumed = {};    // if it is stopped without a result; empty: nothing
   };
   struct Ask {
     TrialId id;
@@ -190,7 +198,7 @@ class Session {
   std::vector<Decision> move_paused();
   Replies conclude(Trial& trial, Outcome outcome);
   Replies tell_finished(std::uint64_t until);
-  void find_resultless();
+  void index_history();
   Replies settle_doubts();
   void forget(Trials::iterator trial);
   Trial* live(TrialId trial);
@@ -203,8 +211,8 @@ class Session {
   Result<void> load_held(const json& state);
   json save_set_aside() const;
   Result<void> load_set_aside(const json& state);
-  json save_reported() const;
-  Result<void> load_reported(const json& state);
+  json save_metrics_of(Metrics Trial::* what) const;
+  Result<void> load_metrics_of(const json& state, const char* name, Metrics Trial::* what);
   static json save_asks(std::span<const Ask> asks);
   static Result<std::vector<Ask>> load_asks(const json& state);
 
@@ -228,6 +236,7 @@ class Session {
   // Completed without a result, which may still come: trial -> requests_ at its end.
   std::map<TrialId, std::uint64_t> finished_;
   std::set<TrialId> resultless_;  // in history_: told as completed without a result
+  StandIns stand_ins_;            // knows the results in history_
 };
 
 }  // namespace attune

@@ -56,7 +56,7 @@ Replies Session::import(const std::vector<Imported>& records) {
   std::unordered_set<TrialId> known_trials;       // with a result
   for (std::size_t i = 0; (jobless || ours) && i < history_.size(); ++i) {
     const Outcome& outcome = history_[i];
-    if (!outcome.loss) continue;
+    if (!outcome.is_result()) continue;
     if (jobless) known_results.insert(key_of(outcome.point, *outcome.loss));
     if (ours) known_trials.insert(outcome.trial);
   }
@@ -125,7 +125,10 @@ Replies Session::import(const std::vector<Imported>& records) {
             records.size(), known);
   if (outcomes.empty()) return replies;
   tuner_->tell(outcomes);
-  for (Outcome& outcome : outcomes) outcome.extra = nullptr;  // not saved, so it is told only once
+  for (Outcome& outcome : outcomes) {
+    outcome.extra = nullptr;  // not saved, so it is told only once
+    stand_ins_.add(outcome);
+  }
   history_.insert(history_.end(), std::make_move_iterator(outcomes.begin()),
                   std::make_move_iterator(outcomes.end()));
   append(replies, answer_pending());
@@ -155,8 +158,9 @@ Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_pause
     }
     return effects;
   }
-  const bool has_result = std::ranges::any_of(
-      history_, [id](const Outcome& outcome) { return outcome.trial == id && outcome.loss; });
+  const bool has_result = std::ranges::any_of(history_, [id](const Outcome& outcome) {
+    return outcome.trial == id && outcome.is_result();
+  });
   if (has_result) return fail("trial " + std::to_string(id) + " has a result already");
   Point point = TRY(carried_point(*tuner_, *space_, parameters, Missing::drawn));
   tuner_->adopt(id, point);
@@ -169,7 +173,7 @@ Result<Effects> Session::adopt(TrialId id, const json& parameters, bool is_pause
 void Session::revive(TrialId id) {
   if (finished_.erase(id) > 0) return;  // the tuner takes it to run
   const auto last = std::ranges::find(history_.rbegin(), history_.rend(), id, &Outcome::trial);
-  if (last == history_.rend() || last->loss || trials_.contains(id)) return;
+  if (last == history_.rend() || last->is_result() || trials_.contains(id)) return;
   const Outcome outcome = std::move(*last);
   history_.erase(std::next(last).base());
   resultless_.erase(id);

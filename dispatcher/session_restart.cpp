@@ -9,6 +9,7 @@ namespace attune {
 
 void Session::restart(bool manager_pauses) {
   for (auto& [id, trial] : trials_) {
+    trial.assumed.clear();  // a decision to stop it no longer counts
     trial.in_doubt = (trial.state != State::paused || manager_pauses) && !finished_.contains(id);
   }
   for (Held& held : held_) held.ask.reset();

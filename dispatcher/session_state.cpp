@@ -232,13 +232,13 @@ Result<void> Session::load_finished(const json& state) {
   return {};
 }
 
-json Session::save_reported() const {
+json Session::save_metrics_of(Metrics Trial::* what) const {
   std::vector<double> ids;
   std::vector<const Metrics*> metrics;
   for (const auto& [id, trial] : trials_) {
-    if (trial.reported.empty()) continue;
+    if ((trial.*what).empty()) continue;
     ids.push_back(static_cast<double>(id));
-    metrics.push_back(&trial.reported);
+    metrics.push_back(&(trial.*what));
   }
   json state = {{"trials", save_numbers(ids)}};
   save_metrics(state, metrics);
@@ -246,18 +246,18 @@ json Session::save_reported() const {
 }
 
 // An earlier attuned did not keep them.
-Result<void> Session::load_reported(const json& state) {
-  if (!state.contains("reported")) return {};
-  const json reported = TRY(object_at(state, "reported"));
-  const auto ids = TRY(numbers_at(reported, "trials"));
-  auto metrics = TRY(load_metrics(reported, ids.size()));
+Result<void> Session::load_metrics_of(const json& state, const char* name, Metrics Trial::* what) {
+  if (!state.contains(name)) return {};
+  const json saved = TRY(object_at(state, name));
+  const auto ids = TRY(numbers_at(saved, "trials"));
+  auto metrics = TRY(load_metrics(saved, ids.size()));
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto trial =
         is_whole(ids[i]) ? trials_.find(static_cast<TrialId>(ids[i])) : trials_.end();
-    if (trial == trials_.end() || metrics[i].empty() || !trial->second.reported.empty()) {
+    if (trial == trials_.end() || metrics[i].empty() || !(trial->second.*what).empty()) {
       return fail("saved state: a report of an unknown trial");
     }
-    trial->second.reported = std::move(metrics[i]);
+    trial->second.*what = std::move(metrics[i]);
   }
   return {};
 }
@@ -275,7 +275,8 @@ json Session::save() const {
   state["trials"] = save_trials();
   state["held"] = save_held();
   state["set_aside"] = save_set_aside();
-  state["reported"] = save_reported();
+  state["reported"] = save_metrics_of(&Trial::reported);
+  state["assumed"] = save_metrics_of(&Trial::assumed);
   std::vector<double> finished;
   for (const auto& [id, at] : finished_) {
     finished.insert(finished.end(), {static_cast<double>(id), static_cast<double>(at)});
@@ -304,12 +305,13 @@ Result<void> Session::load(std::optional<Space> space, const json& state) {
   TRY(tuner_->load(TRY(value_at(state, "tuner"))));
   history_ = TRY(load_history(*space_, TRY(object_at(state, "history")),
                               tuner_->takes_gaps() ? Gaps::allowed : Gaps::none));
-  find_resultless();
+  index_history();
   TRY(load_trials(TRY(object_at(state, "trials"))));
   TRY(load_finished(state));
   TRY(load_held(TRY(array_at(state, "held"))));
   TRY(load_set_aside(state));
-  return load_reported(state);
+  TRY(load_metrics_of(state, "reported", &Trial::reported));
+  return load_metrics_of(state, "assumed", &Trial::assumed);
 }
 
 }  // namespace attune

@@ -91,6 +91,14 @@ WorkerMessages TuneWorker::on(FinalResult& m) {
   return address(session_.final_result(m.trial, m.value));
 }
 
+// The assessor could judge these, so they are metrics.
+WorkerMessages TuneWorker::on(StoppedEarly& m) {
+  const auto last = to_metrics(m.last, session_.objective().metric);
+  const auto expected = to_metrics(m.expected, session_.objective().metric);
+  if (last && expected) session_.stopped_early(m.trial, *last, *expected);
+  return {};
+}
+
 WorkerMessages TuneWorker::on(IntermediateResult& m) {
   auto metrics = to_metrics(m.value, session_.objective().metric);
   if (!metrics) {

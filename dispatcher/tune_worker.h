@@ -30,6 +30,7 @@ class TuneWorker {
   WorkerMessages on(AskTrials& m);
   WorkerMessages on(AskForJob& m);
   WorkerMessages on(FinalResult& m);
+  WorkerMessages on(StoppedEarly& m);
   WorkerMessages on(IntermediateResult& m);
   WorkerMessages on(TrialsEnded& m);
   WorkerMessages on(TrialsPaused& m);

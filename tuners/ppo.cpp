@@ -158,7 +158,8 @@ void Ppo::tell(std::span<const Outcome> outcomes) {
     if (outcome.usable()) ended.loss = *outcome.loss;
     // Unlike a failure, this is the fault of the configuration. As the mean, it would rank above
     // half of the others.
-    if (outcome.end == End::stopped || outcome.end == End::diverged) ended.loss = kWorst;
+    const bool at_fault = outcome.end == End::stopped || outcome.end == End::diverged;
+    if (at_fault && !outcome.usable()) ended.loss = kWorst;
     if (own != running_.end()) {
       batch_[own->second] = std::move(ended);
       running_.erase(own);

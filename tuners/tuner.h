@@ -38,7 +38,9 @@ struct NotYet {};     // ask again after something happened (a tell, a decision,
 using Answer = std::variant<Proposal, Exhausted, NotYet>;
 
 // How a trial ended. `loss` is empty if there is no usable result: the trial failed, was stopped,
-// diverged (NaN, infinity, not a number), or completed without a final metric.
+// diverged (NaN, infinity, not a number), or completed without a final metric. A trial that was
+// stopped has a loss only if the experiment says what to assume of it
+// (dispatcher/stopped_trials.h).
 struct Outcome {
   TrialId trial = 0;
   Point point = {};
@@ -50,10 +52,14 @@ struct Outcome {
   // Null: none.
   json extra = {};
 
-  // Whether a model may learn from the loss. Of the other trials a model knows at most that they
-  // were not good.
-  bool usable() const {
+  // Whether the loss is a result of the trial.
+  bool is_result() const {
     return (end == End::completed || end == End::imported) && loss && std::isfinite(*loss);
+  }
+  // Whether a model may learn from the loss: it is a result, or it is what the experiment assumes
+  // of a stopped trial. Of the other trials a model knows at most that they were not good.
+  bool usable() const {
+    return is_result() || (end == End::stopped && loss && std::isfinite(*loss));
   }
 };
 

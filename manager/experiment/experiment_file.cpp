@@ -52,7 +52,12 @@ const std::vector<std::string> kDeprecatedKeys = {"multiThread", "multiPhase",
 json read_algorithm(const Section& top, const std::string& key, const fs::path& base) {
   const auto section = top.section(key);
   if (!section) return nullptr;
-  section->check_keys(kAlgorithmKeys);
+  std::vector<std::string> keys = kAlgorithmKeys;
+  if (key == "assessor") {
+    keys.emplace_back("stoppedTrials");
+    section->choice("stoppedTrials", {"ignore", "last", "worst", "extrapolated"});
+  }
+  section->check_keys(keys);
   section->text("name");
   section->text("className");
   const bool named = section->find("name") != nullptr || section->wrong("name");

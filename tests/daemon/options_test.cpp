@@ -84,6 +84,20 @@ TEST_CASE("NNI's command line: v1 schema") {
   CHECK(c.notes.empty());
 }
 
+TEST_CASE("the assessor's section says what a tuner is to assume of stopped trials") {
+  const auto with = [](const std::string& more) {
+    return read_experiment_text(R"({"tuner": {"name": "TPE"}, "assessor": {"name": "Medianstop")" +
+                                more + "}}");
+  };
+  CHECK(with("").options.configuration.stopped_trials == StoppedTrials::ignore);
+  CHECK(with(R"(, "stoppedTrials": "worst")").options.configuration.stopped_trials ==
+        StoppedTrials::worst);
+  CHECK(
+      with(R"(, "stoppedTrials": "best")").error ==
+      R"(assessor.stoppedTrials: "ignore", "last", "worst", "extrapolated" expected, not "best")");
+  CHECK(with(R"(, "stoppedTrials": 3)").error.ends_with("expected, not 3"));
+}
+
 TEST_CASE("an advisor is a tuner, and replaces tuner and assessor") {
   const auto outcome = read_experiment_text(R"({"tuner": {"name": "TPE"},
       "assessor": {"name": "Medianstop"}, "advisor": {"name": "Hyperband", "classArgs": {"R": 9}}})");

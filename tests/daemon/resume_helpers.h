@@ -30,17 +30,20 @@ struct Experiment {
   TemporaryFolder folder;
 };
 
-inline std::string metric(int id, const std::string& value) {
+inline std::string metric(int id, const std::string& value, const std::string& type = "FINAL") {
   return dump_json({{"parameter_id", id},
                     {"trial_job_id", "T" + std::to_string(id)},
-                    {"type", "FINAL"},
+                    {"type", type},
                     {"sequence", 0},
                     {"value", value}});
 }
+inline std::string intermediate(int id, const std::string& value) {
+  return metric(id, value, "PERIODICAL");
+}
 
-inline std::string end(int id) {
+inline std::string end(int id, const std::string& event = "SUCCEEDED") {
   return dump_json({{"trial_job_id", "T" + std::to_string(id)},
-                    {"event", "SUCCEEDED"},
+                    {"event", event},
                     {"hyper_params", dump_json({{"parameter_id", id}})}});
 }
 

@@ -182,6 +182,76 @@ TEST_CASE("resume without a usable journal: a warning with the cause, then impor
   CHECK(std::filesystem::exists(experiment.file() + ".refused") == (cause != "does not exist"));
 }
 
+TEST_CASE("resume after kill -9: what was assumed of stopped trials shapes what follows") {
+  const auto next = [](const std::string& word, bool killed) {
+    const TemporaryFolder folder;
+    const auto start = [&](const std::string& mode) {
+      return DaemonProcess(
+          DaemonProcess::exp_params(
+              {{"tuner", {{"name", "GP"}, {"classArgs", {{"seed", 3}, {"cold_start_num", 4}}}}},
+               {"assessor", {{"name", "Medianstop"}, {"stoppedTrials", word}}}}),
+          {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}});
+    };
+    DaemonProcess daemon = start("start");
+    daemon.send("IN", kSpace);
+    daemon.sync();
+    for (int i = 0; i < 10; ++i) {
+      const bool bad = i % 3 == 2;
+      daemon.send("GE", "1");
+      daemon.send("ME", intermediate(i, bad ? "0.25" : std::to_string(1 + i)));
+      if (!bad) daemon.send("ME", metric(i, std::to_string(1 + i)));
+      daemon.sync();  // so that the stop comes before the end
+      daemon.send("EN", end(i, bad ? "EARLY_STOPPED" : "SUCCEEDED"));
+    }
+    daemon.sync();
+    if (!killed) return next_trial(daemon);
+    daemon.signal(SIGKILL);
+    daemon.wait();
+    DaemonProcess after = start("resume");
+    after.send("IN", kSpace);
+    after.sync();
+    return next_trial(after);
+  };
+  const std::string undisturbed = next("worst", false);
+  CHECK(next("worst", true) == undisturbed);
+  CHECK(next("ignore", false) != undisturbed);
+}
+
+TEST_CASE("resume: what is assumed of stopped trials belongs to the experiment") {
+  const TemporaryFolder folder;
+  const auto start = [&](const std::string& mode, const std::string& word, const char* tuner) {
+    json assessor = {{"name", "Medianstop"}};
+    if (!word.empty()) assessor["stoppedTrials"] = word;
+    return DaemonProcess(
+        DaemonProcess::exp_params({{"tuner", {{"name", tuner}}}, {"assessor", assessor}}),
+        {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder.path.string()}});
+  };
+  const auto log_of = [](DaemonProcess daemon) {
+    daemon.send("IN", kSpace);
+    daemon.send("GE", "1");
+    daemon.sync();
+    daemon.send("TE");
+    REQUIRE(daemon.wait() == 0);
+    return daemon.log();
+  };
+  const auto [first, second, same] = GENERATE(table<std::string, std::string, bool>(
+      {{"", "ignore", true}, {"worst", "worst", true}, {"worst", "", false}, {"", "last", false}}));
+  CAPTURE(first, second);
+  log_of(start("start", first, "TPE"));
+  const std::string log = log_of(start("resume", second, "TPE"));
+  CHECK((log.find("resumed from") != log.npos) == same);
+  CHECK((log.find("its assessor was") == log.npos) == same);
+}
+
+TEST_CASE("a tuner that learns from all reports is told nothing of stopped trials, which is said") {
+  DaemonProcess daemon(DaemonProcess::exp_params(
+      {{"tuner", {{"name", "Hyperband"}}},
+       {"assessor", {{"name", "Medianstop"}, {"stoppedTrials", "last"}}}}));
+  daemon.send("IN", kSpace);
+  daemon.sync();
+  CHECK_THAT(daemon.log(), Catch::Contains("assessor.stoppedTrials has no effect: Hyperband"));
+}
+
 TEST_CASE("resume: the limits are those that the experiment began with") {
   const Experiment experiment;
   {

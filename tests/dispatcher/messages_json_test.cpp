@@ -72,6 +72,11 @@ TEST_CASE("messages: every kind comes back as it was") {
   CHECK(reload(complete).decision.complete);
   CHECK(reload(decided_on(1, Action::stop, "", HUGE_VAL)).last_value == HUGE_VAL);
 
+  Decided expecting = decided_on(1, Action::stop, "", 0.5);
+  CHECK(reload(expecting).expected.is_null());
+  expecting.expected = parameters;
+  same(reload(expecting).expected, parameters);
+
   CHECK(reload(Passed{12}).number == 12);
 }
 

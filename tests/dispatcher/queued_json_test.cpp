@@ -29,6 +29,8 @@ TEST_CASE("queued messages: every kind comes back as it was") {
         std::tuple(4, "job", 2));
   const auto final = reload<TuneMessage>(FinalResult{-7, odd});
   CHECK((final.trial == -7 && final.value.dump() == odd.dump()));
+  const auto stopped = reload<TuneMessage>(StoppedEarly{7, odd, 0.5});
+  CHECK((stopped.trial == 7 && stopped.last.dump() == odd.dump() && stopped.expected == 0.5));
   const auto ended = reload<TuneMessage>(TrialsEnded{{1, 2}, End::stopped});
   CHECK((ended.trials == std::vector<TrialId>{1, 2} && ended.end == End::stopped));
   CHECK_FALSE(ended.declined);

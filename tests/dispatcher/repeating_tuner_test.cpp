@@ -67,6 +67,25 @@ TEST_CASE(
   CHECK(said(*w.daemon) == "6: 0.25, 7: 0.25, 8: 0.5");
 }
 
+TEST_CASE("when exhausted: a value that was assumed of a stopped trial is no result") {
+  ScriptedTuner* tuner = nullptr;
+  auto owned = std::make_unique<ScriptedTuner>();
+  tuner = owned.get();
+  const auto repeating = make_repeating(std::move(owned));
+  REQUIRE(repeating->set_space(parse_space(parse_json(kSpace).value()).value()).has_value());
+  const auto ask = [&](TrialId id) {
+    return std::get<Proposal>(repeating->ask(std::span(&id, 1))[0]).point;
+  };
+  const Point stopped = ask(0);
+  tuner->next = 0.25;
+  const Point completed = ask(1);
+  repeating->tell(std::vector{Outcome{.trial = 0, .point = stopped, .loss = 1, .end = End::stopped},
+                              Outcome{.trial = 1, .point = completed, .loss = 2}});
+  tuner->proposals = 0;
+  CHECK(ask(2) == completed);
+  CHECK(ask(3) == completed);
+}
+
 TEST_CASE("when exhausted: without a result it waits for one") {
   World w;
   w.daemon->send("GE", "1");

@@ -18,10 +18,12 @@ namespace attune {
 class Stepped : private Queues, private Sink {
  public:
   Stepped(std::unique_ptr<Tuner> tuner, bool maximize, std::unique_ptr<Assessor> assessor,
-          DispatcherOptions options = {}, Log log = {})
+          DispatcherOptions options = {}, Log log = {}, const StoppedRule& stopped = {})
       : options_(with_assessor(options, assessor != nullptr)),
-        tune_(Session(std::move(tuner), Objective{"default", maximize}, log), log),
-        assess_(std::move(assessor), log),
+        tune_(Session(std::move(tuner), Objective{"default", maximize}, log,
+                      /*manager_pauses=*/false, stopped),
+              log),
+        assess_(std::move(assessor), log, "default", stopped),
         dispatcher_(std::make_unique<Dispatcher>(options_, static_cast<Queues&>(*this), log)) {
     dispatcher_->attach(*this, journal);
   }
@@ -30,7 +32,8 @@ class Stepped : private Queues, private Sink {
   static std::unique_ptr<Stepped> make(const std::string& tuner, const json& tuner_args,
                                        const std::string& assessor = "",
                                        const json& assessor_args = json::object(),
-                                       DispatcherOptions options = {}, Log log = {}) {
+                                       DispatcherOptions options = {}, Log log = {},
+                                       StoppedTrials stopped = StoppedTrials::ignore) {
     auto made = make_tuner(builtin_tuners(), tuner, tuner_args, {}, /*fallback_seed=*/1);
     ATTUNE_CHECK(made.has_value());
     std::unique_ptr<Assessor> judge;
@@ -41,7 +44,8 @@ class Stepped : private Queues, private Sink {
     }
     options.wants_reports = made->wants_reports;
     return std::make_unique<Stepped>(std::move(made->tuner), made->maximize, std::move(judge),
-                                     options, log);
+                                     options, log,
+                                     StoppedRule{stopped, {{"default", made->maximize}}});
   }
 
   // Hands a command to io only.

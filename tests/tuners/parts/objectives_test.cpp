@@ -79,11 +79,13 @@ TEST_CASE("objectives: a limit is kept by any margin that a double can express")
   CHECK((*values)[1] == std::numeric_limits<double>::lowest());
 }
 
-TEST_CASE("objectives: only what ended with a result has any") {
+TEST_CASE("objectives: only what ended with a result, or has a value assumed, has any") {
   const Objectives objectives(Context{});
-  for (const End end : {End::failed, End::stopped, End::diverged}) {
+  for (const End end : {End::failed, End::diverged}) {
     CHECK_FALSE(objectives({.trial = 1, .loss = 3, .end = end}));
   }
+  CHECK_FALSE(objectives({.trial = 1, .end = End::stopped}));
+  CHECK(objectives({.trial = 1, .loss = 3, .end = End::stopped}));
   CHECK(objectives({.trial = 1, .loss = 3, .end = End::imported}));
 }
 

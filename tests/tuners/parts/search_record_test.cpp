@@ -21,9 +21,10 @@ Outcome outcome(TrialId id, Point point, std::optional<double> loss, End end = E
 SearchRecord filled() {
   SearchRecord record(mixed());
   record.propose(1, {{0.1, 0}});
-  record.tell(std::vector{
-      outcome(1, {{0.1, 0}}, 3), outcome(kImportedTrial, {{0.2, 1}}, 4, End::imported),
-      outcome(5, {{0.3, 1}}, 9, End::stopped), outcome(6, {{0.4, 1}}, std::nullopt, End::failed)});
+  record.tell(std::vector{outcome(1, {{0.1, 0}}, 3),
+                          outcome(kImportedTrial, {{0.2, 1}}, 4, End::imported),
+                          outcome(5, {{0.3, 1}}, std::nullopt, End::stopped),
+                          outcome(6, {{0.4, 1}}, std::nullopt, End::failed)});
   record.propose(2, {{0.6, 2}});
   record.adopt(3, {{0.7, 0}});
   return record;
