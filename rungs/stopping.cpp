@@ -52,21 +52,16 @@ Result<std::vector<SortedNumbers>> load_rungs(const json& state) {
   return rungs;
 }
 
-std::string result_text(double value) {
-  if (std::abs(value) == kWorstLoss) return "a result that is not finite";
-  return fmt::format("{:.6g}", value);
-}
-
 std::string at_cutoff(double level, double value, std::size_t rank, std::size_t of, double share,
                       double cutoff) {
   if (std::abs(value) == kWorstLoss) return at_rank(level, value, rank, of, share);
-  return fmt::format("rung {:.6g}: {:.6g} ranks {} of {}; the best {:.3g} % end at {:.6g}", level,
-                     value, rank, of, 100 * share, cutoff);
+  return rank_text("rung", level, result_text(value), rank, of) +
+         fmt::format("; the best {:.3g} % end at {:.6g}", 100 * share, cutoff);
 }
 
 std::string at_rank(double level, double value, std::size_t rank, std::size_t of, double share) {
-  return fmt::format("rung {:.6g}: {} ranks {} of {}; the best {:.3g} % go on", level,
-                     result_text(value), rank, of, 100 * share);
+  return rank_text("rung", level, result_text(value), rank, of) +
+         fmt::format("; the best {:.3g} % go on", 100 * share);
 }
 
 Decision fully_used(TrialId trial, double resource, double max_t) {

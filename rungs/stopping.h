@@ -6,7 +6,6 @@
 // A trial that ends needs no call: its results stay in the rungs that it passed, as a measure for
 // others, whatever its end. It does not count at rungs that it never reached. So no rung waits for
 // a trial, and a failure makes the rule neither stricter nor milder for the others.
-#include <limits>
 #include <memory>
 #include <set>
 #include <span>
@@ -18,6 +17,7 @@
 #include "base/rng.h"
 #include "base/trial.h"
 #include "math/sorted_numbers.h"
+#include "rungs/reason_text.h"
 
 namespace attune {
 
@@ -48,10 +48,6 @@ class StoppingRule {
   virtual bool possible(const RungVisitor& visitor) const = 0;
 };
 
-// An infinite result counts as this, the worst of all losses. It is finite, so that a cutoff
-// between two losses is a number.
-inline constexpr double kWorstLoss = std::numeric_limits<double>::max();
-
 // One number for each objective, to be minimised; for a limit, by how much it is broken
 // (to_minimise() in base/standing.h). An infinite number of either sign is kWorstLoss: a result
 // that ran away is not a good one. NaN stays. Empty: the report lacks one of the metrics.
@@ -63,9 +59,6 @@ std::size_t draw_bracket(std::span<const double> probabilities, Rng& rng);
 // The losses of some rungs as a state, and back.
 json save_rungs(std::span<const SortedNumbers> rungs);
 Result<std::vector<SortedNumbers>> load_rungs(const json& state);
-
-// A result in words: the number, or "a result that is not finite" for kWorstLoss of either sign.
-std::string result_text(double value);
 
 // What a user reads of a stop. `value`, `cutoff`: in the user's sign.
 //

@@ -1,7 +1,6 @@
 #include "rungs/stopping_moasha.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -77,19 +76,14 @@ std::size_t MoashaRule::better_than(const Rung& rung, std::span<const double> ro
 
 std::string MoashaRule::reason(double level, std::span<const double> row, double broken,
                                std::size_t rank, std::size_t of) const {
-  std::vector<std::string> values;
-  for (const Objective& objective : objectives_) {
-    if (objective.limit) continue;
-    values.push_back(fmt::format("{:.6g}", (objective.maximize ? -1 : 1) * row[values.size()]));
-  }
-  std::string what = fmt::format("({})", fmt::join(values, ", "));
+  std::string what = results_text(objectives_, row);
   if (broken == kWorstLoss) {
-    what = "a result that is not finite";
+    what = result_text(broken);
   } else if (broken > 0) {
     what += fmt::format(" breaks a limit by {:.6g} and", broken);
   }
-  return fmt::format("rung {:.6g}: {} ranks {} of {}; the best {:.3g} % go on", level, what, rank,
-                     of, 100 / milestones_.options().reduction_factor);
+  return rank_text("rung", level, what, rank, of) +
+         fmt::format("; the best {:.3g} % go on", 100 / milestones_.options().reduction_factor);
 }
 
 json MoashaRule::save() const {

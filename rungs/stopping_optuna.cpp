@@ -58,8 +58,8 @@ std::string OptunaHalvingRule::compete(SortedNumbers& rung, double level, double
       std::max<std::size_t>(n / static_cast<std::size_t>(options_.reduction_factor), 1);
   if (loss <= rung[promoted - 1]) return "";
   const double cutoff = options_.maximise ? -rung[promoted - 1] : rung[promoted - 1];
-  return fmt::format("rung {:.6g}: {} ranks {} of {}; the best {} end at {:.6g}", level,
-                     result_text(value), rung.count_below(loss) + 1, n, promoted, cutoff);
+  return rank_text("rung", level, result_text(value), rung.count_below(loss) + 1, n) +
+         fmt::format("; the best {} end at {:.6g}", promoted, cutoff);
 }
 
 json OptunaHalvingRule::save() const {

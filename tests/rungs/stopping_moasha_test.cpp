@@ -140,7 +140,7 @@ TEST_CASE("MOASHA: what breaks a limit ranks behind all that keep it, by how muc
   CHECK_FALSE(world.stops({1, 15}));    // the first one there
   CHECK_FALSE(world.stops({0.1, 16}));  // second of two
   CHECK(world.add({0.05, 17}).reason ==
-        "rung 1: (0.05) breaks a limit by 7 and ranks 3 of 3; the best 50 % go on");
+        "rung 1: 0.05 breaks a limit by 7 and ranks 3 of 3; the best 50 % go on");
   CHECK_FALSE(world.stops({0.9, 14}));
   CHECK_FALSE(world.stops({9, 10}));  // ranks first: it is the only one that keeps the limit
   CHECK_FALSE(world.stops({8, 3}));

@@ -1,11 +1,11 @@
 // What reports and ends of trials change in the rungs.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/standing.h"
+#include "rungs/reason_text.h"
 #include "rungs/resource.h"
 #include "tuners/parts/promotion_tuner.h"
 
@@ -135,22 +135,16 @@ std::string PromotionTuner::reason(const PromotionRungs::Promotion& promotion,
                                    std::size_t to) const {
   const auto standing = rungs_.standing(promotion.rung, promotion.trial);
   const PromotionRungs::Place& place = *rungs_.place(promotion.rung, promotion.trial);
-  return fmt::format("rung {}: {} ranks {} of {}, the best that waits: goes on to {}",
-                     rungs_.level(promotion.rung), shown(place.value, place.values), standing.rank,
-                     standing.size, rungs_.level(to));
+  return rank_text("rung", static_cast<double>(rungs_.level(promotion.rung)),
+                   shown(place.value, place.values), standing.rank, standing.size) +
+         fmt::format(", the best that waits: goes on to {}", rungs_.level(to));
 }
 
 // The result as the user sees it.
 std::string PromotionTuner::shown(const RungValue& value, const std::vector<double>& values) const {
-  if (value.violation > 0) {
-    return fmt::format("a result over its limits by {:.6g}", value.violation);
-  }
-  if (values.empty()) return fmt::format("{:.6g}", (objective_.maximize ? -1 : 1) * value.loss);
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    texts.push_back(fmt::format("{:.6g}", (objectives_[i].maximize ? -1 : 1) * values[i]));
-  }
-  return fmt::format("({})", fmt::join(texts, ", "));
+  if (value.violation > 0) return over_limits_text(value.violation);
+  if (values.empty()) return result_text(objective_, value.loss);
+  return results_text(objectives_, values);
 }
 
 // Why the trial is paused at its rung.
@@ -169,7 +163,7 @@ std::string PromotionTuner::reason(TrialId id, const Arm& arm, const Measured& n
   if (several()) {
     text += fmt::format("; the best {:.3g} % go on", 100 * rungs_.share(arm.rung));
   } else if (standing.needed) {
-    text += fmt::format("; needs {:.6g}", (objective_.maximize ? -1 : 1) * *standing.needed);
+    text += "; needs " + result_text(objective_, *standing.needed);
   }
   if (options_.rungs.rule == PromotionRungs::Rule::cost) {
     text += fmt::format("; the best go on, with {:.3g} of the cost", rungs_.share(arm.rung));
