@@ -57,8 +57,9 @@ class Bands {
     double milestone = 0;   // where it was judged
     double loss = 0;
     std::size_t rank = 0;     // the best has 1; 0: nothing was compared
-    std::size_t of = 0;       // so many were compared,
+    std::size_t of = 0;       // so many were compared; with pause: so far,
     std::size_t kept = 0;     // and so many of them go on
+    double cutoff = 0;        // the loss of the last of them, if there is one
     std::size_t missing = 0;  // with pause: how many have yet to reach the milestone
   };
   struct Verdict {

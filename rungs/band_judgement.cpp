@@ -8,6 +8,14 @@
 
 namespace attune {
 
+namespace {
+
+double comparable(double loss) {
+  return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+}
+
+}  // namespace
+
 bool Bands::runs_on(const Bracket& bracket, const Trial& trial) const {
   return trial.time < bracket.milestone || (bracket.halvings == 0 && !rule_.stop_last);
 }
@@ -62,12 +70,21 @@ Bands::Verdict Bands::result(TrialId id, double time, double loss) {
 Bands::Ruling Bands::pause(TrialId id) const {
   const Trial& trial = trials_.at(id);
   const Bracket& bracket = brackets_.at(trial.bracket);
-  return {
+  Ruling ruling{
       .trial = id,
       .call = Call::pause,
       .milestone = bracket.milestone,
       .loss = trial.loss,
+      .rank = 1,
+      .of = bracket.reached,
       .missing = bracket.live.size() - bracket.reached + static_cast<std::size_t>(bracket.open)};
+  for (const auto& [order, other] : bracket.live) {
+    const Trial& one = trials_.at(other);
+    if (one.time >= bracket.milestone && comparable(one.loss) < comparable(trial.loss)) {
+      ++ruling.rank;
+    }
+  }
+  return ruling;
 }
 
 std::vector<Bands::Ruling> Bands::remove(TrialId id) {
@@ -112,8 +129,7 @@ void Bands::judge(Bracket& bracket, Verdict& verdict) {
   // The worst first. Of equal ones that which came first is stopped first, as in Ray.
   std::vector<std::pair<double, TrialId>> order;
   for (const auto& [arrival, id] : bracket.live) {
-    const double loss = trials_.at(id).loss;
-    order.emplace_back(std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss, id);
+    order.emplace_back(comparable(trials_.at(id).loss), id);
   }
   std::ranges::stable_sort(order, std::greater(), &std::pair<double, TrialId>::first);
   const auto of = static_cast<double>(order.size());
@@ -128,7 +144,8 @@ void Bands::judge(Bracket& bracket, Verdict& verdict) {
                   .loss = trial.loss,
                   .rank = rank,
                   .of = order.size(),
-                  .kept = kept};
+                  .kept = kept,
+                  .cutoff = kept > 0 ? order[order.size() - kept].first : 0};
     const bool is_paused = trial.state == State::waiting || trial.state == State::ready;
     Ruling& told = is_paused ? verdict.others.emplace_back() : verdict.reporter;
     if (rank-- > kept) {

@@ -64,7 +64,7 @@ json BandTrials::save() const {
   json runners = json::array(), successors = json::array(), stops = json::array();
   for (const auto& [configuration, one] : runners_) {
     runners.push_back(
-        {configuration, one.trial, save_numbers(std::span(&one.budget, 1)), one.ended});
+        {configuration, one.trial, save_numbers(std::span(&one.budget, 1)), one.ended, one.reason});
   }
   for (const auto& [trial, configuration] : successors_) {
     successors.push_back({trial, configuration});
@@ -111,7 +111,7 @@ Result<void> BandTrials::load(const json& state, const Bands& bands) {
     loaded.successors_[one[0]] = one[1];
   }
   for (const json& one : TRY(array_at(state, "runners"))) {
-    if (!band_row(one, "iinb")) return fail("saved state: a trial of a bracket is damaged");
+    if (!band_row(one, "iinbt")) return fail("saved state: a trial of a bracket is damaged");
     const TrialId configuration = one[0], trial = one[1];
     const Bands::Trial* const known = bands.find(configuration);
     const bool ended = one[3];
@@ -119,7 +119,7 @@ Result<void> BandTrials::load(const json& state, const Bands& bands) {
         (ended && known->state == Bands::State::running)) {
       return fail("saved state: a trial of a bracket that is not there");
     }
-    loaded.runners_[configuration] = {trial, TRY(band_budget(one[2])), ended};
+    loaded.runners_[configuration] = {trial, TRY(band_budget(one[2])), ended, one[4]};
   }
   if (loaded.runners_.size() != bands.live()) {
     return fail("saved state: nobody runs a configuration of a bracket");

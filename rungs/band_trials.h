@@ -21,8 +21,9 @@ class BandTrials {
  public:
   struct Runner {
     TrialId trial = 0;
-    double budget = 0;   // that the trial was told
-    bool ended = false;  // the trial has completed
+    double budget = 0;        // that the trial was told
+    bool ended = false;       // the trial has completed
+    std::string reason = {};  // for a human: why the configuration may go on
   };
   // A paused trial that left its bracket when no report asked for decisions.
   struct Stop {
@@ -40,6 +41,9 @@ class BandTrials {
   // The configuration goes on with this budget. If its trial has ended, `next` takes its place.
   // Returns the former runner.
   Runner go_on(TrialId configuration, TrialId next, double budget);
+  void may_go_on(TrialId configuration, const std::string& reason) {
+    runners_.at(configuration).reason = reason;
+  }
   void end(TrialId configuration) { runners_.at(configuration).ended = true; }
   void leave(TrialId configuration) { runners_.erase(configuration); }
   void ran(TrialId trial) { quota_.ran(trial); }

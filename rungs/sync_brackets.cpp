@@ -148,13 +148,12 @@ std::optional<SyncBrackets::Full> SyncBrackets::close_if_full(std::int64_t id) {
     const auto order = best_slots(losses, full.results);
     for (std::size_t k = 0; k < order.size(); ++k) {
       const TrialId trial = *rung.slots[order[k]].trial;
+      (k < next ? full.best : full.rest).push_back({trial, losses[order[k]], k + 1});
       if (k < next) {
-        full.best.push_back(trial);
         places_[trial] = {id, r + 1, k};
         bracket.rungs[r + 1].slots.push_back({.trial = trial});
         bracket.rungs[r + 1].free.insert(k);
       } else {
-        full.rest.push_back({trial, losses[order[k]], k + 1});
         places_.erase(trial);
       }
     }
@@ -189,6 +188,21 @@ std::optional<SyncBrackets::Standing> SyncBrackets::standing(const Place& place)
   const Slot& slot = rung.slots[place.slot];
   if (slot.state != State::occupied || !slot.trial) return std::nullopt;
   return Standing{*slot.trial, slot.loss};
+}
+
+std::optional<SyncBrackets::Filling> SyncBrackets::filling(TrialId trial) const {
+  const Place* const place = place_of(trial);
+  if (!place) return std::nullopt;
+  const Rung& rung = brackets_.at(place->bracket).rungs[place->rung];
+  const double loss = rung.slots[place->slot].loss;
+  Filling filling{
+      .level = level(*place), .rank = 1, .missing = rung.limit - rung.slots.size() + rung.open};
+  for (const Slot& slot : rung.slots) {
+    if (slot.state != State::occupied || !slot.trial) continue;
+    ++filling.of;
+    if (slot.loss < loss) ++filling.rank;
+  }
+  return filling;
 }
 
 std::vector<TrialId> SyncBrackets::trials() const {

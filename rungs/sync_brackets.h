@@ -38,15 +38,15 @@ class SyncBrackets {
   // A rung whose trials all have a result, or have failed. Only those of a bracket that promotes
   // are listed.
   struct Full {
-    struct Left {
+    struct Placed {
       TrialId trial = 0;
       double loss = 0;
       std::size_t rank = 0;  // counted from 1
     };
     std::int64_t level = 0;
-    std::size_t results = 0;         // how many did not fail
-    std::vector<TrialId> best = {};  // they go on, the best first
-    std::vector<Left> rest = {};     // they do not
+    std::size_t results = 0;        // how many did not fail
+    std::vector<Placed> best = {};  // they go on, the best first
+    std::vector<Placed> rest = {};  // they do not
   };
 
   // `sizes`: of the brackets, in the order in which they open, again and again. Not empty.
@@ -88,6 +88,14 @@ class SyncBrackets {
   std::size_t slots(std::int64_t bracket, std::size_t rung) const;
   // Who stands in a slot with his result. Nothing: nobody yet, he has failed, or no such slot.
   std::optional<Standing> standing(const Place& place) const;
+
+  // How a rung looks that is not full, for a trial that waits there.
+  struct Filling {
+    std::int64_t level = 0;
+    std::size_t rank = 0, of = 0;  // of the trial, among the results so far
+    std::size_t missing = 0;       // results that are still to come
+  };
+  std::optional<Filling> filling(TrialId trial) const;  // nothing: it stands in no slot
 
   // All trials that stand in a slot, run or wait; some twice.
   std::vector<TrialId> trials() const;

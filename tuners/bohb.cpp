@@ -28,6 +28,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "rungs/reason_text.h"
 #include "rungs/resource.h"
 #include "space/dedup.h"
 #include "space/sample.h"
@@ -54,6 +55,7 @@ class Bohb final : public Tuner {
  public:
   Bohb(const Settings& settings, const Context& context, Rng rng)
       : settings_(settings),
+        all_(context.objectives),
         first_(context.objectives.at(0)),
         objectives_(context),
         pauses_(context.pauses),
@@ -96,11 +98,13 @@ class Bohb final : public Tuner {
   Point suggest(std::size_t candidates);
   std::optional<BohbDensity> model(std::size_t group);
   void hear(const Outcome& outcome);
+  std::string result(std::span<const double> values) const;
   TpeHistory& history(double budget) {
     return histories_.try_emplace(budget, space_, objectives_).first->second;
   }
 
   Settings settings_;
+  std::vector<Objective> all_;  // objectives and limits
   Objective first_;
   Objectives objectives_;
   bool pauses_;  // the manager does
@@ -119,12 +123,11 @@ Answer Bohb::answer(TrialId id) {
     if (auto promoted = brackets_.take_promoted()) {
       brackets_.start_promoted(id, promoted->point);
       origins_[id] = promoted->from;
-      return Proposal{.point = std::move(promoted->point),
-                      .budget = brackets_.budget(),
-                      .checkpoint_from = promoted->from,
-                      .reason = fmt::format("trial {} is one of the best of its round: it goes on "
-                                            "to {:g}",
-                                            promoted->from, brackets_.budget())};
+      return Proposal{
+          .point = std::move(promoted->point),
+          .budget = brackets_.budget(),
+          .checkpoint_from = promoted->from,
+          .reason = fmt::format("{}: goes on to {:g}", promoted->why, brackets_.budget())};
     }
     if (brackets_.fresh() > 0) {
       if (auto point = new_point()) {
@@ -136,7 +139,7 @@ Answer Bohb::answer(TrialId id) {
     if (brackets_.anybody_runs()) return NotYet{};
     // The bracket before is over, and this one found nothing new in a finite space.
     if (brackets_.is_empty()) return Exhausted{};
-    unneeded_.merge(brackets_.advance());
+    unneeded_.merge(brackets_.advance([this](auto values) { return result(values); }));
   }
 }
 
@@ -212,6 +215,12 @@ void Bohb::hear(const Outcome& outcome) {
   }
 }
 
+// As the user sees it.
+std::string Bohb::result(std::span<const double> values) const {
+  const double broken = violation(values, objectives_.size());
+  return broken > 0 ? over_limits_text(broken) : results_text(all_, values);
+}
+
 std::vector<Decision> Bohb::on_report(const Report& report) {
   std::vector<Decision> decisions = judge(report);
   for (const TrialId trial : std::exchange(unneeded_, {})) {
@@ -239,9 +248,8 @@ std::vector<Decision> Bohb::judge(const Report& report) {
   decisions.push_back(
       {.trial = report.trial,
        .action = Action::stop,
-       .reason = fmt::format("{} is {:.6g}, and the budget of bracket {}, round {}, is {:.6g}",
-                             settings_.time_attr, *resource, brackets_.bracket(), brackets_.round(),
-                             brackets_.budget()),
+       .reason = used_up_text(settings_.time_attr, *resource, brackets_.budget(),
+                              member->values.empty() ? result_text(NAN) : result(member->values)),
        .complete = true});
   return decisions;
 }

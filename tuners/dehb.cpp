@@ -93,7 +93,7 @@ class Dehb final : public PausingTuner {
       const auto job = evolution_.take(!exhausted_ && fresh, fresh);
       if (!job && !begins) {
         const auto all = evolution_.vacate();
-        for (const auto& full : all) finish_rest(full);
+        for (const auto& full : all) judge(full);
         // Nothing is left to do: perhaps the number of trials was raised.
         begins = all.empty() && !any_runs();
         if (!all.empty() || begins) continue;
@@ -121,7 +121,7 @@ class Dehb final : public PausingTuner {
         searcher_waits = true;  // others may still go on
       } else {
         exhausted_ = true;
-        for (const auto& full : evolution_.vacate()) finish_rest(full);
+        for (const auto& full : evolution_.vacate()) judge(full);
       }
     }
     return searcher_waits ? Answer(NotYet{}) : nothing_now();
@@ -151,11 +151,14 @@ class Dehb final : public PausingTuner {
   }
 
   void reached(TrialId trial, double loss) override { close(evolution_.result(trial, loss)); }
+  std::string waiting_text(TrialId trial, double loss) const override {
+    return waits_in(evolution_.brackets(), trial, loss);
+  }
   void again(TrialId trial) override { evolution_.again(trial); }
   void lost(TrialId trial) override { close(evolution_.lost(trial)); }
   void take_back(TrialId trial) override { evolution_.take_back(trial); }
   void close(const std::optional<SyncBrackets::Full>& full) {
-    if (full) finish_rest(*full);
+    if (full) judge(*full);
   }
   void noticed(const Point& point) override { seen_.add(point); }
 

@@ -19,6 +19,7 @@
 
 #include "base/saved_numbers.h"
 #include "rungs/nni_brackets.h"
+#include "rungs/reason_text.h"
 #include "tuners/parts/bracket_arguments.h"
 #include "tuners/parts/bracket_tuner.h"
 #include "tuners/registry.h"
@@ -41,16 +42,21 @@ class Hyperband final : public BracketTuner {
     double loss = kNoValue;                 // of that report
     std::optional<TrialId> from = {};       // from whose checkpoint it started
   };
+  // A trial that has ended with a loss.
+  struct Ended {
+    TrialId origin = 0;  // as above
+    double loss = kNoValue;
+    std::string why = {};  // for a human: why it goes on; empty: its round is not over
+  };
 
   Answer next(TrialId id) override {
     while (const auto job = brackets_.take(!exhausted_)) {
       TrialId origin = id;
       Proposal proposal{.point = {}, .budget = job->budget, .checkpoint_from = job->from};
       if (job->from) {
-        origin = origins_.extract(*job->from).mapped();
-        proposal.reason =
-            fmt::format("trial {} is one of the best of its round: it goes on to {:g}", *job->from,
-                        job->budget);
+        const Ended former = origins_.extract(*job->from).mapped();
+        origin = former.origin;
+        proposal.reason = fmt::format("{}: goes on to {:g}", former.why, job->budget);
         proposal.point = *searcher().point_of(origin);
       } else {
         Answer answer = searcher().ask(id);
@@ -85,7 +91,7 @@ class Hyperband final : public BracketTuner {
       decide({report.trial, Action::checkpoint, "its successor may start from here"});
     }
     decide({report.trial, Action::stop,
-            fmt::format("it has used its {} of {:g}", resource_attr(), trial.budget), true});
+            used_up_text(resource_attr(), resource, trial.budget, result(loss)), true});
   }
 
   void ended(const Outcome& outcome) override {
@@ -101,19 +107,24 @@ class Hyperband final : public BracketTuner {
       searcher().observe(trial.origin, trial.budget, loss, {{metric(), shown(loss)}});
     }
     if (trial.from) drop_checkpoint(*trial.from);
-    origins_[outcome.trial] = trial.origin;
+    origins_[outcome.trial] = {trial.origin, loss};
     if (std::isnan(loss)) over(outcome.trial);
     if (const auto round = brackets_.end(outcome.trial)) close(*round);
   }
 
   void close(const NniBrackets::Round& round) {
+    for (std::size_t i = 0; i < round.best.size(); ++i) {
+      Ended& one = origins_.at(round.best[i]);
+      one.why = rank_text("budget", round.budget, result(one.loss), i + 1, round.results) +
+                kept_text(round.best.size(), result(origins_.at(round.best.back()).loss));
+    }
     for (const TrialId trial : round.rest) over(trial);
   }
 
   // The configuration does not go on.
   void over(TrialId trial) {
     const auto found = origins_.extract(trial);
-    searcher().end(found.mapped());
+    searcher().end(found.mapped().origin);
     drop_checkpoint(trial);
   }
 
@@ -145,7 +156,9 @@ class Hyperband final : public BracketTuner {
       trials.push_back(
           {id, one.origin, save_numbers(std::array{one.budget, one.loss}), step, from});
     }
-    for (const auto& [id, origin] : origins_) origins.push_back({id, origin});
+    for (const auto& [id, one] : origins_) {
+      origins.push_back({id, one.origin, save_numbers(std::span(&one.loss, 1)), one.why});
+    }
     return {{"trials", std::move(trials)},
             {"origins", std::move(origins)},
             {"exhausted", exhausted_},
@@ -179,11 +192,14 @@ class Hyperband final : public BracketTuner {
       trials[id] = trial;
     }
     if (trials.size() != brackets.running()) return fail("saved state: a trial is missing");
-    std::map<TrialId, TrialId> origins;
+    std::map<TrialId, Ended> origins;
     for (const json& one : TRY(array_at(rule, "origins"))) {
-      const bool well_formed = one.is_array() && one.size() == 2 && whole(one[0]) && whole(one[1]);
+      const bool well_formed =
+          one.is_array() && one.size() == 4 && whole(one[0]) && whole(one[1]) && one[3].is_string();
       if (!well_formed) return fail("saved state: an origin is damaged");
-      origins[one[0].get<TrialId>()] = one[1].get<TrialId>();
+      const auto loss = TRY(numbers(one[2]));
+      if (loss.size() != 1) return fail("saved state: an origin needs a loss");
+      origins[one[0].get<TrialId>()] = {one[1].get<TrialId>(), loss[0], one[3]};
       loaded.origins.push_back(one[1].get<TrialId>());
     }
     for (const TrialId trial : brackets.ended()) {
@@ -200,9 +216,9 @@ class Hyperband final : public BracketTuner {
 
   const NniBrackets none_;
   NniBrackets brackets_{none_};
-  std::map<TrialId, Trial> trials_;     // that run
-  std::map<TrialId, TrialId> origins_;  // of the trials that have ended and may go on
-  bool exhausted_ = false;              // there are no new configurations any more
+  std::map<TrialId, Trial> trials_;   // that run
+  std::map<TrialId, Ended> origins_;  // the trials that have ended and may go on
+  bool exhausted_ = false;            // there are no new configurations any more
 };
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "base/saved_numbers.h"
 #include "rungs/band.h"
 #include "rungs/band_trials.h"
+#include "rungs/reason_text.h"
 #include "rungs/resource.h"
 #include "tuners/parts/searcher.h"
 #include "tuners/registry.h"
@@ -98,7 +99,6 @@ class HyperBandScheduler final : public Tuner {
   std::vector<Decision> carry_out(const Ruling& ruling);
   void carry_out_later(const std::vector<Ruling>& rulings);
   std::string reason(const Ruling& ruling) const;
-  double sign() const { return options_.objective.maximize ? -1 : 1; }
 
   Options options_;
   Searcher searcher_;
@@ -133,7 +133,7 @@ Answer HyperBandScheduler::answer(TrialId id) {
       return Proposal{.point = *searcher_.point_of(stop->second.configuration),
                       .budget = stop->second.budget,
                       .resume = stop->first,
-                      .reason = "it has lost, and goes on for a report at which it is stopped"};
+                      .reason = stop->second.reason + ": goes on for a report, which stops it"};
     }
   }
   const bool over = !later && trials_.runners().empty() && trials_.stops().empty();
@@ -146,7 +146,8 @@ Answer HyperBandScheduler::go_on(TrialId id, TrialId configuration) {
   bands_.set_state(configuration, State::running);
   Proposal proposal{.point = *searcher_.point_of(configuration), .budget = budget};
   (former.ended ? proposal.checkpoint_from : proposal.resume) = former.trial;
-  proposal.reason = fmt::format("one of the best of its bracket: goes on to {:g}", budget);
+  proposal.reason = former.reason.empty() ? "" : former.reason + ": ";
+  proposal.reason += fmt::format("goes on to {:g}", budget);
   return proposal;
 }
 
@@ -193,7 +194,10 @@ std::vector<Decision> HyperBandScheduler::on_report(const Report& report) {
 }
 
 std::vector<Decision> HyperBandScheduler::carry_out(const Ruling& ruling) {
-  if (ruling.call == Call::go_on) return {};
+  if (ruling.call == Call::go_on) {
+    if (ruling.of > 0) trials_.may_go_on(ruling.trial, reason(ruling));
+    return {};
+  }
   const auto runner = trials_.runner(ruling.trial);
   if (ruling.call == Call::pause) return {{runner.trial, Action::pause, reason(ruling)}};
   end(ruling.trial);
@@ -204,6 +208,7 @@ std::vector<Decision> HyperBandScheduler::carry_out(const Ruling& ruling) {
 // Nothing was reported, so no decision can be made now.
 void HyperBandScheduler::carry_out_later(const std::vector<Ruling>& rulings) {
   for (const Ruling& ruling : rulings) {
+    if (ruling.call == Call::go_on) carry_out(ruling);
     if (ruling.call != Call::stop) continue;
     const auto runner = trials_.runner(ruling.trial);
     if (!runner.ended) {
@@ -217,17 +222,15 @@ void HyperBandScheduler::carry_out_later(const std::vector<Ruling>& rulings) {
 }
 
 std::string HyperBandScheduler::reason(const Ruling& ruling) const {
-  const double value = sign() * ruling.loss;
-  if (ruling.call == Call::pause) {
-    return fmt::format("milestone {:g}: {:.6g} waits for {} more trials of the bracket",
-                       ruling.milestone, value, ruling.missing);
-  }
+  const std::string value = result_text(options_.objective, ruling.loss);
   if (ruling.complete) {
-    return fmt::format("milestone {:g}: {:.6g}; it is the last milestone of the bracket",
+    return fmt::format("milestone {:g}: {}; it is the last milestone of the bracket",
                        ruling.milestone, value);
   }
-  return fmt::format("milestone {:g}: {:.6g} ranks {} of {}; the best {} go on", ruling.milestone,
-                     value, ruling.rank, ruling.of, ruling.kept);
+  return rank_text("milestone", ruling.milestone, value, ruling.rank, ruling.of) +
+         (ruling.call == Call::pause
+              ? waits_text(ruling.missing)
+              : kept_text(ruling.kept, result_text(options_.objective, ruling.cutoff)));
 }
 
 // The configuration is in no bracket any longer.

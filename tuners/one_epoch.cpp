@@ -61,10 +61,9 @@ class OneEpoch final : public PausingTuner {
     Continued continued = go_on(id, best, max_t(), false);
     const double loss = arms_.extract(best).mapped().loss;
     arms_[continued.trial] = {loss, true};
-    continued.proposal.reason = fmt::format(
-        "{:.6g} after one epoch is the best that waits: it is "
-        "trained in full",
-        shown(loss));
+    continued.proposal.reason =
+        fmt::format("{} after one epoch is the best of {} that wait: it is trained in full",
+                    result(loss), waiting_.size() + 1);
     if (++trained_ >= trainings()) {
       for (const auto& [other_loss, trial] : waiting_) leave_behind(trial, other_loss);
       waiting_.clear();
@@ -74,8 +73,8 @@ class OneEpoch final : public PausingTuner {
 
   void leave_behind(TrialId trial, double loss) {
     arms_.erase(trial);
-    finish(trial, fmt::format("{:.6g} after one epoch; the best {} are trained in full",
-                              shown(loss), trainings()));
+    finish(trial, fmt::format("{} after one epoch; the best {} are trained in full", result(loss),
+                              trainings()));
   }
 
   void reached(TrialId trial, double loss) override {
@@ -83,6 +82,12 @@ class OneEpoch final : public PausingTuner {
     if (trained_ > 0 && trained_ >= trainings()) return leave_behind(trial, loss);
     arms_[trial] = {loss, false};
     waiting_.emplace(loss, trial);
+  }
+
+  std::string waiting_text(TrialId trial, double loss) const override {
+    const auto rank = std::distance(waiting_.begin(), waiting_.find({loss, trial})) + 1;
+    return fmt::format("{} after one epoch ranks {} of {} that wait", result(loss), rank,
+                       waiting_.size());
   }
 
   void again(TrialId trial) override {

@@ -33,7 +33,7 @@ class SyncHyperband final : public PausingTuner {
       const auto place = brackets_.take(!exhausted_ && fresh, fresh);
       if (!place && !begins) {
         const auto all = brackets_.vacate();
-        for (const auto& full : all) finish_rest(full);
+        for (const auto& full : all) judge(full);
         // Nothing is left to do: perhaps the number of trials was raised.
         begins = all.empty() && !any_runs();
         if (!all.empty() || begins) continue;
@@ -56,18 +56,21 @@ class SyncHyperband final : public PausingTuner {
         searcher_waits = true;  // others may still go on
       } else {
         exhausted_ = true;
-        for (const auto& full : brackets_.vacate()) finish_rest(full);
+        for (const auto& full : brackets_.vacate()) judge(full);
       }
     }
     return searcher_waits ? Answer(NotYet{}) : nothing_now();
   }
 
   void reached(TrialId trial, double loss) override { close(brackets_.result(trial, loss)); }
+  std::string waiting_text(TrialId trial, double loss) const override {
+    return waits_in(brackets_, trial, loss);
+  }
   void again(TrialId trial) override { brackets_.give_back(trial, true); }
   void lost(TrialId trial) override { close(brackets_.lost(trial)); }
   void take_back(TrialId trial) override { brackets_.give_back(trial, false); }
   void close(const std::optional<SyncBrackets::Full>& full) {
-    if (full) finish_rest(*full);
+    if (full) judge(*full);
   }
 
   void forget_rule() override {

@@ -42,6 +42,12 @@ TEST_CASE("brackets: slots in order, then the next bracket, and again") {
   CHECK(take(brackets) == Place{0, 0, 1});
 }
 
+std::vector<TrialId> trials_of(const std::vector<SyncBrackets::Full::Placed>& placed) {
+  std::vector<TrialId> all;
+  for (const auto& one : placed) all.push_back(one.trial);
+  return all;
+}
+
 TEST_CASE("brackets: a full rung lets the best go on") {
   SyncBrackets brackets = filled();
   CHECK_FALSE(brackets.result(1, 0.5));
@@ -53,7 +59,8 @@ TEST_CASE("brackets: a full rung lets the best go on") {
   REQUIRE(full);
   CHECK(full->level == 1);
   CHECK(full->results == 3);
-  CHECK(full->best == std::vector<TrialId>{2});
+  CHECK(trials_of(full->best) == std::vector<TrialId>{2});
+  CHECK(full->best[0].rank == 1);
   REQUIRE(full->rest.size() == 2);
   CHECK(full->rest[0].trial == 1);
   CHECK(full->rest[0].rank == 2);
@@ -75,7 +82,7 @@ TEST_CASE("brackets: fewer results than slots make the next rung smaller") {
   for (const TrialId trial : {0, 1, 2}) brackets.result(trial, NAN);
   const auto full = brackets.result(3, 1);
   REQUIRE(full);
-  CHECK(full->best == std::vector<TrialId>{3});
+  CHECK(trials_of(full->best) == std::vector<TrialId>{3});
   CHECK(brackets.slots(0, 1) == 1);
   CHECK(take(brackets) == Place{0, 1, 0});
   CHECK(take(brackets) == Place{1, 0, 0});
@@ -123,7 +130,7 @@ TEST_CASE("brackets: a lost trial counts as failed, before its rung is full and 
   brackets.result(1, 1);
   const auto full = brackets.result(2, 2);
   REQUIRE(full);
-  CHECK(full->best == std::vector<TrialId>{1});
+  CHECK(trials_of(full->best) == std::vector<TrialId>{1});
   CHECK(full->results == 2);
   const auto over = brackets.lost(1);  // it was to go on alone
   REQUIRE(over);
@@ -145,7 +152,7 @@ TEST_CASE("brackets: without new configurations they shrink to what there is") {
     brackets.result(1, 1);
     const auto full = brackets.vacate();
     REQUIRE(full.size() == 1);
-    CHECK(full[0].best == std::vector<TrialId>{0});
+    CHECK(trials_of(full[0].best) == std::vector<TrialId>{0});
     CHECK(brackets.take(false) == Place{0, 1, 0});
     return;
   }

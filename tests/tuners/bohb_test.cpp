@@ -101,7 +101,28 @@ TEST_CASE("BOHB: a report is compared in the direction of the objective") {
     world.report(id, 0, {{"score", id == 1 ? 0.9 : 0.1}});
     world.tell(id, {});
   }
-  CHECK(world.proposals.at(world.start()).checkpoint_from == 1);
+  const Proposal best = world.proposals.at(world.start());
+  CHECK(best.checkpoint_from == 1);
+  CHECK(best.reason == "budget 1: 0.9 ranks 1 of 3; the best 1 go on, cutoff 0.9: goes on to 3");
+}
+
+TEST_CASE("BOHB: reasons show all objectives, and by how much limits are broken") {
+  World world(budgets(1, 9, 3), kReal, {{"loss"}, {"accuracy", true}, {"memory", false, 10.0}});
+  world.start(9);
+  for (const TrialId id : {0, 1, 2, 3}) {
+    const double memory = id == 0 ? 5 : 10.0 + double(id);
+    world.tell(id, 0.5, End::completed, {{"loss", 0.5}, {"accuracy", 0.75}, {"memory", memory}});
+  }
+  for (TrialId id = 4; id < 9; ++id) world.tell(id, {}, End::failed);
+  const TrialId first = world.start();
+  World loaded(budgets(1, 9, 3), kReal, {{"loss"}, {"accuracy", true}, {"memory", false, 10.0}});
+  REQUIRE(loaded.tuner->load(parse_json(dump_json(world.tuner->save())).value()));
+  loaded.next = world.next;
+  const TrialId second = loaded.start();
+  const std::string rest = "; the best 3 go on, cutoff a result over its limits by 2: goes on to 3";
+  CHECK(world.proposals.at(first).reason == "budget 1: (0.5, 0.75) ranks 1 of 4" + rest);
+  CHECK(loaded.proposals.at(second).reason ==
+        "budget 1: a result over its limits by 1 ranks 2 of 4" + rest);
 }
 
 TEST_CASE("BOHB: a trial that has used its budget is stopped and has completed") {
@@ -117,8 +138,9 @@ TEST_CASE("BOHB: a trial that has used its budget is stopped and has completed")
   CHECK(decisions[0].trial == trial);
   CHECK(decisions[0].action == Action::stop);
   CHECK(decisions[0].complete);
-  CHECK(decisions[0].reason ==
-        "training_iteration is 3, and the budget of bracket 2, round 1, is 3");
+  CHECK(decisions[0].reason == "training_iteration 3 of 3: ends with 1");
+  CHECK(world.proposals.at(trial).reason ==
+        "budget 1: 0 ranks 1 of 9; the best 3 go on, cutoff 2: goes on to 3");
   CHECK(world.report(trial, 3, {{"default", 1}}).size() == 1);  // in case it began anew
   world.tell(trial, 1);
   CHECK(world.report(trial, 4, {{"default", 1}}).empty());  // it has ended
@@ -331,6 +353,7 @@ TEST_CASE("BOHB: damaged states are errors and change nothing") {
     refuses(damaged);
   }
   for (const auto& [key, value] : good["brackets"].items()) {
+    if (key == "why") continue;  // any text is possible
     CAPTURE(key);
     spoil([&](const json& other) {
       json damaged = good;
@@ -349,6 +372,8 @@ TEST_CASE("BOHB: damaged states are errors and change nothing") {
     damaged["brackets"][key] = value;
     refuses(damaged);
   };
+  with("why", json::array());
+  with("why", json::array({1}));
   with("s", 3);
   with("s", 0);  // it has no round 1
   with("fresh", 1);

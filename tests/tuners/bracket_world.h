@@ -62,6 +62,7 @@ class BracketWorld {
     points[id] = proposal.point;
     budgets[id] = *proposal.budget;
     CHECK(proposal.reason.empty() == !(proposal.resume || proposal.checkpoint_from));
+    why = proposal.reason;
     if (proposal.resume) return "resume " + std::to_string(*proposal.resume) + budget;
     if (proposal.checkpoint_from) {
       CHECK(proposal.point == points.at(*proposal.checkpoint_from));
@@ -104,6 +105,7 @@ class BracketWorld {
   TrialId next = 0;
   std::map<TrialId, Point> points;
   std::map<TrialId, double> budgets;
+  std::string why;  // the reason of the last proposal
 
  private:
   const TunerEntry* entry_;

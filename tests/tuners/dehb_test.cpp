@@ -37,16 +37,21 @@ TEST_CASE("DEHB: the first bracket pauses, later trials are complete at their le
   BracketWorld w = world();
   for (int i = 0; i < 3; ++i) CHECK(w.asked() == "new 1");
   CHECK(w.reported(0, 1, 3) == Words{"pause 0"});
-  CHECK(w.reported(1, 1, 1) == Words{"pause 1"});
-  CHECK(w.reported(2, 1, 2) == Words{"stop 2", "drop 2", "stop 0", "drop 0"});
+  CHECK(w.report(1, 1, 1)[0].reason == "rung 1: 1 ranks 1 of 2 so far and waits for 1 more");
+  const auto judged = w.report(2, 1, 2);
+  REQUIRE(judged.size() == 4);
+  for (int i = 0; i < 4; ++i)
+    CHECK(BracketWorld::shorten(judged[i]) == Words{"stop 2", "drop 2", "stop 0", "drop 0"}[i]);
+  CHECK(judged[2].reason == "rung 1: 3 ranks 3 of 3; the best 1 go on, cutoff 1");
   CHECK(w.asked() == "resume 1 3");
+  CHECK(w.why == "rung 1: 1 ranks 1 of 3; the best 1 go on, cutoff 1: goes on to 3");
   CHECK(w.reported(1, 3, 1) == Words{"complete 1"});
   CHECK(w.asked() == "new 3");
   for (int i = 0; i < 3; ++i) CHECK(w.asked() == "new 1");  // the next cycle
   const auto decisions = w.report(6, 1, 5);
   REQUIRE(decisions.size() == 1);
   CHECK(BracketWorld::shorten(decisions[0]) == "complete 6");
-  CHECK(decisions[0].reason == "it has used its epoch of 1");
+  CHECK(decisions[0].reason == "epoch 1 of 1: ends with 5");
 }
 
 TEST_CASE("DEHB: children are better than random configurations") {

@@ -41,13 +41,18 @@ TEST_CASE("HyperBandScheduler: pauses at the milestone, and the best goes on") {
   world.begin(3);
   const auto paused = world.report(0, 1, 0.25);
   CHECK(said(paused) == "pause 0");
-  CHECK(paused[0].reason == "milestone 1: 0.25 waits for 2 more trials of the bracket");
-  CHECK(said(world.report(1, 1, 0.5)) == "pause 1");
+  CHECK(paused[0].reason == "milestone 1: 0.25 ranks 1 of 1 so far and waits for 2 more");
+  const auto second = world.report(1, 1, 0.5);
+  CHECK(said(second) == "pause 1");
+  CHECK(second[0].reason == "milestone 1: 0.5 ranks 2 of 2 so far and waits for 1 more");
   world.restart();
   const auto judged = world.report(2, 1, 0.75);
   CHECK(said(judged) == "stop 2, drop 2, stop 1, drop 1");
-  CHECK(judged[0].reason == "milestone 1: 0.75 ranks 3 of 3; the best 1 go on");
+  CHECK(judged[0].reason == "milestone 1: 0.75 ranks 3 of 3; the best 1 go on, cutoff 0.25");
+  world.restart();
   const Proposal resumed = world.proposal();
+  CHECK(resumed.reason ==
+        "milestone 1: 0.25 ranks 1 of 3; the best 1 go on, cutoff 0.25: goes on to 3");
   CHECK(resumed.resume == TrialId{0});
   CHECK(resumed.budget == 3);
   CHECK(world.proposal().resume == std::nullopt);  // a new bracket
@@ -66,7 +71,7 @@ TEST_CASE("HyperBandScheduler: the last to come goes on without a pause") {
   world.report(1, 1, 0.5);
   const auto judged = world.report(2, 1, 0.75);
   CHECK(said(judged) == "stop 0, drop 0, stop 1, drop 1");
-  CHECK(judged[0].reason == "milestone 1: 0.25 ranks 3 of 3; the best 1 go on");
+  CHECK(judged[0].reason == "milestone 1: 0.25 ranks 3 of 3; the best 1 go on, cutoff 0.75");
   CHECK(said(world.report(2, 2, 0.5)).empty());
   CHECK(said(world.report(2, 3, 0.5)) == "stop 2 complete");
 }
@@ -98,7 +103,9 @@ TEST_CASE("HyperBandScheduler: one that goes on, and ended before it knew, is co
   world.report(1, 1, 0.6);
   CHECK(said(world.report(2, 1, 0.4)) == "stop 1, drop 1, stop 0, drop 0");  // 2 goes on to 3
   world.tell(2, End::completed, 0.4, 1);                                     // it read TRIAL_BUDGET
-  CHECK(world.proposal().checkpoint_from == TrialId{2});
+  const Proposal next = world.proposal();
+  CHECK(next.checkpoint_from == TrialId{2});
+  CHECK(next.reason == "milestone 1: 0.4 ranks 1 of 3; the best 1 go on, cutoff 0.4: goes on to 3");
 
   World resumed(bohb());
   resumed.begin(3);
@@ -168,7 +175,10 @@ TEST_CASE("HyperBandScheduler: reports that cannot be judged are left out") {
   CHECK(report(0, {{"default", 1}, {"epoch", NAN}}).empty());
   CHECK(report(0, {{"epoch", 1}}).empty());
   CHECK(report(7, {{"default", 1}, {"epoch", 1}}).empty());  // unknown
-  CHECK(report(0, {{"default", NAN}, {"epoch", 1}}) == "pause 0");
+  const auto paused = world.tuner->on_report({0, 0, {{"default", NAN}, {"epoch", 1}}});
+  CHECK(said(paused) == "pause 0");
+  CHECK(paused[0].reason ==
+        "milestone 1: a result that is not finite ranks 1 of 1 so far and waits for 2 more");
   CHECK(report(1, {{"default", 1e9}, {"epoch", 1}}) == "pause 1");
   CHECK(report(2, {{"default", -INFINITY}, {"epoch", 1}}) == "stop 2, drop 2, stop 0, drop 0");
 }
@@ -199,6 +209,9 @@ TEST_CASE("HyperBandScheduler: what is to be stopped goes on for a report, if no
   const Proposal proposal = world.proposal();
   CHECK(proposal.resume == TrialId{1});
   CHECK(proposal.budget == 1);
+  CHECK(proposal.reason ==
+        "milestone 1: 0.6 ranks 2 of 2; the best 1 go on, cutoff 0.5: goes on for a report, which "
+        "stops it");
   CHECK(std::holds_alternative<NotYet>(world.ask()));  // once is enough
   CHECK(said(world.report(1, 2, 0.6)) == "stop 1, drop 1");
   CHECK(std::holds_alternative<Exhausted>(world.ask()));

@@ -203,6 +203,29 @@ TEST_CASE("Hyperband: of equal values the one that came first goes on first") {
   CHECK(w.asked() == "from 2 3");
 }
 
+TEST_CASE("Hyperband: a trial that goes on says where it stood in its round") {
+  const bool maximize = GENERATE(false, true);
+  const double sign = maximize ? -1 : 1;
+  BracketWorld w(hyperband_entry, {{"R", 9},
+                                   {"exec_mode", "serial"},
+                                   {"time_attr", "epoch"},
+                                   {"optimize_mode", maximize ? "maximize" : "minimize"}});
+  for (int i = 0; i < 9; ++i) w.asked();
+  for (TrialId i = 0; i < 7; ++i) w.end(i, End::completed, sign * (8.5 - double(i)));
+  w.end(7, End::failed);
+  w.report(8, 0.5, 2.25);  // the user's number; its end has none
+  w.restart();
+  w.end(8, End::completed);
+  w.restart();
+  const std::string cut = maximize ? "6.5" : "3.5";
+  CHECK(w.asked() == (maximize ? "from 0 3" : "from 8 3"));
+  CHECK(w.why == std::string(maximize ? "budget 1: 8.5" : "budget 1: 2.25") +
+                     " ranks 1 of 8; the best 3 go on, cutoff " + cut + ": goes on to 3");
+  CHECK(w.asked() == (maximize ? "from 1 3" : "from 6 3"));
+  CHECK(w.why == std::string(maximize ? "budget 1: 7.5" : "budget 1: 2.5") +
+                     " ranks 2 of 8; the best 3 go on, cutoff " + cut + ": goes on to 3");
+}
+
 TEST_CASE("Hyperband stops a trial that has used its budget, and drops what nobody needs") {
   BracketWorld w = world({{"R", 3}, {"exec_mode", "serial"}});
   for (int i = 0; i < 3; ++i) w.asked();
@@ -211,7 +234,7 @@ TEST_CASE("Hyperband stops a trial that has used its budget, and drops what nobo
   REQUIRE(decisions.size() == 2);
   CHECK(BracketWorld::shorten(decisions[0]) == "save 0");
   CHECK(BracketWorld::shorten(decisions[1]) == "complete 0");
-  CHECK(decisions[1].reason == "it has used its epoch of 1");
+  CHECK(decisions[1].reason == "epoch 1 of 1: ends with 1");
   w.end(0, End::stopped);
   w.end(1, End::completed, 0.5);
   w.end(2, End::failed);

@@ -22,8 +22,9 @@ TEST_CASE("OneEpoch: half of the epochs one by one, then the best in full, the b
   CHECK(w.asked() == "not yet");
   CHECK(w.reported(0, 1, 3) == Words{"pause 0"});
   CHECK(w.reported(1, 1, 1) == Words{"pause 1"});
-  CHECK(w.reported(2, 1, 2) == Words{"pause 2"});
+  CHECK(w.report(2, 1, 2)[0].reason == "2 after one epoch ranks 2 of 3 that wait");
   CHECK(w.asked() == "resume 1 4");  // nobody waits for trial 3
+  CHECK(w.why == "1 after one epoch is the best of 3 that wait: it is trained in full");
   CHECK(w.reported(3, 1, 0.5) == Words{"pause 3"});
   CHECK(w.asked() == "resume 3 4");
   CHECK(w.asked() == "not yet");

@@ -45,9 +45,12 @@ TEST_CASE("SyncHyperband: a full rung lets the best go on and stops the others")
   for (const Decision& one : decisions) words.push_back(BracketWorld::shorten(one));
   CHECK(words == Words{"stop 5", "drop 5", "stop 4", "drop 4", "stop 3", "drop 3", "stop 2",
                        "drop 2", "stop 1", "drop 1", "stop 0", "drop 0", "pause 8"});
-  CHECK(decisions[0].reason == "rung 1: 5 ranks 4 of 9; the best 3 go on");
-  CHECK(decisions.back().reason == "3.5 at level 1 waits for the others");
+  CHECK(decisions[0].reason == "rung 1: 5 ranks 4 of 9; the best 3 go on, cutoff 4");
+  CHECK(decisions.back().reason ==
+        "rung 1: 3.5 ranks 2 of 9; the best 3 go on, cutoff 4; this one does when its turn comes");
+  w.restart();
   CHECK(w.asked() == "resume 7 3");
+  CHECK(w.why == "rung 1: 3 ranks 1 of 9; the best 3 go on, cutoff 4: goes on to 3");
   CHECK(w.asked() == "resume 8 3");
   CHECK(w.asked() == "resume 6 3");
   CHECK(w.reported(7, 2, 1).empty());
@@ -58,19 +61,28 @@ TEST_CASE("SyncHyperband: a full rung lets the best go on and stops the others")
   const auto last = w.report(7, 9, 1);
   REQUIRE(last.size() == 1);
   CHECK(BracketWorld::shorten(last[0]) == "complete 7");
-  CHECK(last[0].reason == "it has used its epoch of 9");
+  CHECK(last[0].reason == "epoch 9 of 9: ends with 1");
   CHECK(w.reported(7, 10, 1).empty());  // it is over
 }
 
 TEST_CASE("SyncHyperband maximises, and shows the values of the user") {
   BracketWorld w = world({{"brackets", 1}, {"optimize_mode", "maximize"}, {"max_t", 3}});
   for (int i = 0; i < 3; ++i) CHECK(w.asked() == "new 1");
-  w.report(0, 1, 0.5);
-  w.report(1, 1, 0.75);
+  CHECK(w.report(0, 1, 0.5)[0].reason == "rung 1: 0.5 ranks 1 of 1 so far and waits for 2 more");
+  CHECK(w.report(1, 1, 0.75)[0].reason == "rung 1: 0.75 ranks 1 of 2 so far and waits for 1 more");
   const auto decisions = w.report(2, 1, 0.25);
   REQUIRE(decisions.size() == 4);
-  CHECK(decisions[0].reason == "rung 1: 0.5 ranks 2 of 3; the best 1 go on");
+  CHECK(decisions[0].reason == "rung 1: 0.5 ranks 2 of 3; the best 1 go on, cutoff 0.75");
   CHECK(w.asked() == "resume 1 3");
+  CHECK(w.why == "rung 1: 0.75 ranks 1 of 3; the best 1 go on, cutoff 0.75: goes on to 3");
+}
+
+TEST_CASE("SyncHyperband: reasons count a trial that has failed neither as rank nor as missing") {
+  BracketWorld w = world({{"brackets", 1}, {"max_t", 3}});
+  for (int i = 0; i < 3; ++i) CHECK(w.asked() == "new 1");
+  CHECK(w.report(0, 1, INFINITY)[0].reason == "epoch 1: \"default\" is not finite");
+  CHECK(w.report(1, 1, 2)[0].reason == "rung 1: 2 ranks 1 of 1 so far and waits for 1 more");
+  CHECK(w.report(2, 1, 1)[0].reason == "rung 1: 2 ranks 2 of 2; the best 1 go on, cutoff 1");
 }
 
 TEST_CASE("SyncHyperband: trials that end by themselves at their budget go on in new trials") {

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/saved_numbers.h"
+#include "rungs/reason_text.h"
 #include "space/saved_point.h"
 #include "tuners/parts/objectives.h"
 
@@ -96,7 +97,7 @@ void BohbBrackets::revive(TrialId trial) {
   ++running_;
 }
 
-std::set<TrialId> BohbBrackets::advance() {
+std::set<TrialId> BohbBrackets::advance(const Describe& describe) {
   ATTUNE_CHECK(running_ == 0 && fresh_ == 0 && promoted_.empty());
   std::vector<const std::pair<const TrialId, Member>*> ranked;
   std::vector<double> results;
@@ -106,10 +107,16 @@ std::set<TrialId> BohbBrackets::advance() {
     results.insert(results.end(), member.second.values.begin(), member.second.values.end());
   }
   if (round_ < s_) {
-    const std::size_t most = bohb_round(budgets_, s_, round_ + 1).trials;
-    for (const std::size_t i : ranking(results, objectives_, limits_)) {
-      if (promoted_.size() == most) break;
-      promoted_.push_back({ranked[i]->first, ranked[i]->second.point});
+    const auto order = ranking(results, objectives_, limits_);
+    const std::size_t most = std::min(bohb_round(budgets_, s_, round_ + 1).trials, order.size());
+    const auto result = [&](std::size_t rank) {
+      return describe(ranked[order[rank]]->second.values);
+    };
+    for (std::size_t rank = 0; rank < most; ++rank) {
+      const auto& [trial, member] = *ranked[order[rank]];
+      promoted_.push_back({trial, member.point,
+                           rank_text("budget", budget(), result(rank), rank + 1, order.size()) +
+                               kept_text(most, result(most - 1))});
     }
   }
   std::set<TrialId> others;
@@ -128,6 +135,7 @@ json BohbBrackets::save() const {
   using enum bohb_brackets::Flags;
   std::vector<double> trials, flags, values, from;
   std::vector<const Point*> points, promoted;
+  std::vector<std::string> why;
   const std::vector<double> none(objectives_ + limits_, std::numeric_limits<double>::quiet_NaN());
   for (const auto& [trial, member] : members_) {
     trials.push_back(static_cast<double>(trial));
@@ -139,6 +147,7 @@ json BohbBrackets::save() const {
   for (const Promotion& one : promoted_) {
     from.push_back(static_cast<double>(one.from));
     promoted.push_back(&one.point);
+    why.push_back(one.why);
   }
   return {{"s", s_},
           {"round", round_},
@@ -148,7 +157,8 @@ json BohbBrackets::save() const {
           {"flags", save_numbers(flags)},
           {"values", save_numbers(values)},
           {"from", save_numbers(from)},
-          {"promoted", save_points(promoted)}};
+          {"promoted", save_points(promoted)},
+          {"why", why}};
 }
 
 Result<void> BohbBrackets::load(const Space& space, const json& state) {
@@ -172,9 +182,10 @@ Result<void> BohbBrackets::load(const Space& space, const json& state) {
   const auto from = TRY(numbers_at(state, "from"));
   auto points = TRY(load_points(space, TRY(value_at(state, "points")), trials.size()));
   auto promoted = TRY(load_points(space, TRY(value_at(state, "promoted")), from.size()));
+  const json why = TRY(array_at(state, "why"));
   const std::size_t width = objectives_ + limits_;
-  if (flags.size() != trials.size() || values.size() != width * trials.size() ||
-      (round == 0 && !from.empty())) {
+  if (why.size() != from.size() || flags.size() != trials.size() ||
+      values.size() != width * trials.size() || (round == 0 && !from.empty())) {
     return damaged();
   }
   for (std::size_t i = 0; i < trials.size(); ++i) {
@@ -192,8 +203,8 @@ Result<void> BohbBrackets::load(const Space& space, const json& state) {
     if (!loaded.members_.emplace(trial, std::move(member)).second) return damaged();
   }
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (!is_whole(from[i])) return damaged();
-    loaded.promoted_.push_back({static_cast<TrialId>(from[i]), std::move(promoted[i])});
+    if (!is_whole(from[i]) || !why[i].is_string()) return damaged();
+    loaded.promoted_.push_back({static_cast<TrialId>(from[i]), std::move(promoted[i]), why[i]});
   }
   *this = std::move(loaded);
   return {};

@@ -11,9 +11,12 @@
 // Private to BOHB.
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "base/json.h"
@@ -53,7 +56,10 @@ class BohbBrackets {
   struct Promotion {
     TrialId from = 0;  // the trial of the round before
     Point point;
+    std::string why;  // for a human: where it stands in that round
   };
+  // Values of a member in words.
+  using Describe = std::function<std::string(std::span<const double>)>;
 
   // Results have `objectives` numbers to minimise and then `limits` excesses.
   BohbBrackets(const BohbBudgets& budgets, std::size_t objectives, std::size_t limits);
@@ -81,7 +87,7 @@ class BohbBrackets {
   bool is_empty() const { return members_.empty() && round_ == 0; }
   // To the next round, or to the next bracket. Nobody runs, and nothing is left to start. Returns
   // the trials of this round that do not go on.
-  std::set<TrialId> advance();
+  std::set<TrialId> advance(const Describe& describe);
 
   json save() const;
   Result<void> load(const Space& space, const json& state);  // all or nothing

@@ -33,10 +33,10 @@ Proposal PausingTuner::start(TrialId id, const Point& point, double level, bool 
 PausingTuner::Continued PausingTuner::go_on(TrialId id, TrialId waiting, double level,
                                             bool pauses) {
   Trial& trial = trials_.at(waiting);
-  const double former = std::exchange(trial.level, level);
+  trial.level = level;
   trial.pauses = pauses;
   Proposal proposal{.point = *searcher().point_of(trial.origin), .budget = level};
-  proposal.reason = fmt::format("one of the best at {:g}: goes on to {:g}", former, level);
+  proposal.reason = fmt::format("{}: goes on to {:g}", trial.why, level);
   if (!trial.ended) {
     set_state(trial, State::running);
     proposal.resume = waiting;
@@ -62,11 +62,14 @@ void PausingTuner::finish(TrialId waiting, const std::string& reason) {
   if (found->second.ended) trials_.erase(found);
 }
 
-void PausingTuner::finish_rest(const SyncBrackets::Full& full) {
-  for (const SyncBrackets::Full::Left& left : full.rest) {
-    finish(left.trial, fmt::format("rung {}: {:.6g} ranks {} of {}; the best {} go on", full.level,
-                                   shown(left.loss), left.rank, full.results, full.best.size()));
-  }
+void PausingTuner::judge(const SyncBrackets::Full& full) {
+  const auto reason = [&](const SyncBrackets::Full::Placed& one) {
+    return rank_text("rung", static_cast<double>(full.level), result(one.loss), one.rank,
+                     full.results) +
+           kept_text(full.best.size(), result(full.best.back().loss));
+  };
+  for (const auto& one : full.best) trials_.at(one.trial).why = reason(one);
+  for (const auto& one : full.rest) finish(one.trial, reason(one));
 }
 
 Answer PausingTuner::nothing_now() const {
@@ -83,6 +86,7 @@ void PausingTuner::settle(TrialId id, double loss, const Metrics& metrics) {
   if (trial.from)
     decide({*trial.from, Action::drop_checkpoint, "another trial has gone on from it"});
   trial.from.reset();
+  trial.why.clear();
   const bool waits = trial.pauses && !failed;
   set_state(trial, waits ? State::waiting : State::over);
   if (!waits) {
@@ -100,15 +104,22 @@ void PausingTuner::report(const Report& report, double resource, double loss) {
   if (trial.state != State::running || resource < trial.level) return;
   settle(id, loss, report.metrics);
   if (std::isnan(loss)) {
-    decide({id, Action::stop,
-            fmt::format("{} is not a number at {} {:g}", metric(), resource_attr(), resource)});
+    decide({id, Action::stop, not_finite_text(resource_attr(), resource, metric())});
   } else if (!trial.pauses) {
-    decide({id, Action::stop,
-            fmt::format("it has used its {} of {:g}", resource_attr(), trial.level), true});
+    decide({id, Action::stop, used_up_text(resource_attr(), resource, trial.level, result(loss)),
+            true});
   } else if (trials_.at(id).state == State::waiting) {  // the full rung has not left it behind
-    decide({id, Action::pause,
-            fmt::format("{:.6g} at level {:g} waits for the others", shown(loss), trial.level)});
+    decide({id, Action::pause, waiting_text(id, loss)});
   }
+}
+
+std::string PausingTuner::waits_in(const SyncBrackets& brackets, TrialId trial, double loss) const {
+  const std::string& why = trials_.at(trial).why;
+  if (!why.empty()) return why + "; this one does when its turn comes";
+  const auto now = brackets.filling(trial);
+  if (!now) return result(loss);
+  return rank_text("rung", static_cast<double>(now->level), result(loss), now->rank, now->of) +
+         waits_text(now->missing);
 }
 
 void PausingTuner::ended(const Outcome& outcome) {
@@ -175,7 +186,8 @@ json PausingTuner::save_rule() const {
     json from = json::array();
     if (trial.from) from.push_back(*trial.from);
     trials.push_back({id, trial.origin, save_numbers(std::array{trial.level}),
-                      static_cast<int>(trial.state), trial.ended, trial.pauses, std::move(from)});
+                      static_cast<int>(trial.state), trial.ended, trial.pauses, std::move(from),
+                      trial.why});
   }
   return {{"trials", std::move(trials)}, {"brackets", save_brackets()}, {"quota", quota_.save()}};
 }
@@ -185,11 +197,12 @@ Result<BracketTuner::Loaded> PausingTuner::load_rule(const json& rule) {
   Runs runs;
   Loaded loaded;
   for (const json& one : TRY(array_at(rule, "trials"))) {
-    const bool well_formed = one.is_array() && one.size() == 7 && one[0].is_number_integer() &&
+    const bool well_formed = one.is_array() && one.size() == 8 && one[0].is_number_integer() &&
                              one[1].is_number_integer() && one[3].is_number_integer() &&
                              one[3] >= 0 && one[3] <= static_cast<int>(State::over) &&
                              one[4].is_boolean() && one[5].is_boolean() && one[6].is_array() &&
-                             (one[6].empty() || one[6][0].is_number_integer());
+                             (one[6].empty() || one[6][0].is_number_integer()) &&
+                             one[7].is_string();
     if (!well_formed) return fail("saved state: a trial of a bracket is damaged");
     const auto level = TRY(numbers(one[2]));
     if (level.size() != 1 || !std::isfinite(level[0])) {
@@ -199,7 +212,8 @@ Result<BracketTuner::Loaded> PausingTuner::load_rule(const json& rule) {
                 .level = level[0],
                 .state = static_cast<State>(one[3].get<int>()),
                 .ended = one[4],
-                .pauses = one[5]};
+                .pauses = one[5],
+                .why = one[7]};
     if (!one[6].empty()) trial.from = one[6][0].get<TrialId>();
     const auto id = one[0].get<TrialId>();
     if (trial.ended && trial.state != State::waiting) {

@@ -39,7 +39,8 @@ class PausingTuner : public BracketTuner {
   };
   Continued go_on(TrialId id, TrialId waiting, double level, bool pauses);
   void finish(TrialId waiting, const std::string& reason);  // it does not go on
-  void finish_rest(const SyncBrackets::Full& full);
+  // Of a rung that is full, the best go on when their turn comes. The rest does not go on.
+  void judge(const SyncBrackets::Full& full);
   // When the rule has nothing to start: more may come as long as a trial runs.
   Answer nothing_now() const;
   // Whether the experiment has had its trials: then no place must wait for a new one.
@@ -48,6 +49,8 @@ class PausingTuner : public BracketTuner {
 
   // The trial has this loss at its level; NaN: it has failed, and is over.
   virtual void reached(TrialId trial, double loss) = 0;
+  // For a human: what the trial, which has reached its level with this loss, waits for.
+  virtual std::string waiting_text(TrialId trial, double loss) const = 0;
   // The trial has ended before it could go on: it waits again.
   virtual void again(TrialId trial) = 0;
   // A waiting trial has failed or was stopped.
@@ -61,6 +64,8 @@ class PausingTuner : public BracketTuner {
   virtual Result<std::function<void()>> load_brackets(const json& state, const Runs& runs) = 0;
 
   static Runs runs_of(const SyncBrackets& brackets);
+  // waiting_text() of a rule with these brackets.
+  std::string waits_in(const SyncBrackets& brackets, TrialId trial, double loss) const;
 
  private:
   enum class State { running, waiting, over };
@@ -71,6 +76,7 @@ class PausingTuner : public BracketTuner {
     bool ended = false;  // it was told; one that is over, too, is forgotten
     bool pauses = false;
     std::optional<TrialId> from = {};  // from whose checkpoint it started
+    std::string why = {};              // for a human: why it may go on; empty: nobody knows yet
   };
 
   bool knows(TrialId id) const final { return trials_.contains(id); }

@@ -76,13 +76,13 @@ void BracketTuner::adopt(TrialId id, const Point& point) {
 
 std::vector<Decision> BracketTuner::on_report(const Report& report) {
   const auto resource = resource_of(report, resource_attr());
+  const auto loss = loss_in(report.metrics, setup_.objective);
   if (resource && knows(report.trial)) {
-    if (const auto loss = loss_in(report.metrics, setup_.objective)) {
-      this->report(report, *resource, *loss);
-    }
+    if (loss) this->report(report, *resource, *loss);
   } else if (resource && *resource >= max_t() && foreign_.contains(report.trial)) {
     decide({report.trial, Action::stop,
-            fmt::format("it has used {:g} of {}", *resource, resource_attr()), true});
+            used_up_text(resource_attr(), *resource, max_t(), loss ? result(*loss) : "no result"),
+            true});
   }
   return std::exchange(decisions_, {});
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rungs/reason_text.h"
 #include "tuners/parts/searcher.h"
 #include "tuners/tuner.h"
 
@@ -70,6 +71,7 @@ class BracketTuner : public Tuner {
   const Setup& setup() const { return setup_; }
   // The value as the user sees it.
   double shown(double loss) const { return setup_.objective.maximize ? -loss : loss; }
+  std::string result(double loss) const { return result_text(setup_.objective, loss); }
   const std::string& metric() const { return setup_.objective.metric; }
 
   // Announced with the present report, or else with the next one of any trial.
