@@ -17,6 +17,8 @@
 // the best trial, the size of the initial design.
 #include "tuners/parts/freeze_thaw.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -44,6 +46,12 @@ constexpr std::size_t kMostNear = 10;
 // Levels at which a new trial may pause for the first time.
 constexpr std::size_t kFirstLevels = 2;
 constexpr double kLeastCost = 0.1;  // of the first level
+
+// " ranks 2 of 9"
+std::string rank_of(std::size_t number, const CurveEnds& ends) {
+  const auto found = std::ranges::find(ends, number, &CurveEnds::value_type::second);
+  return fmt::format(" ranks {} of {}", found - ends.begin() + 1, ends.size());
+}
 
 }  // namespace
 
@@ -156,7 +164,7 @@ Answer FreezeThaw::answer(TrialId id) {
   if (all_begun() && is_settled(ends)) return wait();
   const std::size_t best = ends.front().second;
   if (rng_.uniform() < kTurnsOfBest && can_go_on(best)) {
-    return ledger_.go_on(id, best, "of all trials it is expected to end best");
+    return ledger_.go_on(id, best, "its expected end" + rank_of(best, ends));
   }
 
   std::vector<CurveOption> options = options_of(ends);
@@ -175,8 +183,12 @@ Answer FreezeThaw::answer(TrialId id) {
     worth.resize(waiting);  // the space has no point left after all
   }
   if (waiting > 0) {
-    return ledger_.go_on(id, *highest().number,
-                         "for its cost this is expected to teach most about the best end");
+    const CurveOption& chosen = highest();
+    return ledger_.go_on(
+        id, *chosen.number,
+        fmt::format("its expected end{}, and of {} choices it teaches most about the best end for "
+                    "its cost, {:.6g}",
+                    rank_of(*chosen.number, ends), worth.size(), chosen.cost));
   }
   if (may_begin()) {
     if (const auto first = start(id, sample(space_, rng_), 0)) return *first;

@@ -73,9 +73,24 @@ TEST_CASE("FreezeThaw: reasons say what was measured in the sign of the user") {
   BracketWorld w = world(kInterval, {{"optimize_mode", "maximize"}});
   for (TrialId id = 0; id < 3; ++id) w.asked();
   CHECK(w.report(0, 1, 0.8125)[0].reason ==
-        "0.8125 at 1 of 9: waits while another trial may be worth more");
-  CHECK(w.report(1, 9, 0.75)[0].reason == "trained in full: 9");
-  CHECK(w.report(2, 1, NAN)[0].reason == "its result at 1 is not a finite number");
+        "epoch 1 of 9: 0.8125 waits; its expected end, 0.8125, ranks 1 of 1 that wait");
+  CHECK(w.report(1, 9, 0.75)[0].reason == "epoch 9 of 9: ends with 0.75");
+  CHECK(w.report(2, 1, NAN)[0].reason == "epoch 1: \"default\" is not finite");
+  w.asked();
+  CHECK(w.report(3, 1, 0.5)[0].reason ==
+        "epoch 1 of 9: 0.5 waits; its expected end, 0.5, ranks 2 of 2 that wait");
+}
+
+TEST_CASE("FreezeThaw: a trial that goes on says what it had, and how its end ranks") {
+  BracketWorld w = world(kInterval, {{"optimize_mode", "maximize"}});
+  for (TrialId id = 0; id < 5; ++id) w.asked();
+  for (TrialId id = 0; id < 5; ++id) w.report(id, 1, id == 2 ? 90.5 : double(id));
+  for (int i = 0; i < 60 && w.why.empty(); ++i) {
+    if (w.asked().starts_with("new")) w.report(w.next - 1, w.budgets[w.next - 1], -50);
+  }
+  CAPTURE(w.why);
+  CHECK(w.why.starts_with("epoch 1 of 9: 90.5; its expected end ranks 1 of "));
+  CHECK(w.why.ends_with(": goes on to 3"));
 }
 
 TEST_CASE("FreezeThaw: what is maximised is maximised") {
@@ -368,7 +383,9 @@ TEST_CASE("FreezeThaw: of too many paused trials the worse half is given up") {
   CHECK(*by[Action::stop].begin() == 64);
   CHECK(by[Action::stop].contains(128));
   CHECK(by[Action::stop] == by[Action::drop_checkpoint]);
-  CHECK(decisions[0].reason == "after 1 of 9 it promises less than 64 trials that wait");
+  CHECK(decisions[0].reason ==
+        "epoch 1 of 9: its expected end, 64, ranks 65 of 129 that wait; the best 64 wait on, "
+        "cutoff 63");
   CHECK(w.reported(129, 1, 0.5) == Words{"pause 129"});
 }
 

@@ -62,8 +62,9 @@ Proposal CurveLedger::go_on(TrialId id, std::size_t number, const std::string& w
   const Curve& curve = trials_[number];
   const std::size_t until = levels_.after(curve.reached);
   Proposal proposal{.point = curve.point, .budget = budget_of(until)};
-  proposal.reason = fmt::format("goes on from {:.6g} to {:.6g}{}: {}", curve.reached,
-                                levels_.all()[until], of_end(), why);
+  proposal.reason =
+      fmt::format("{}{}; {}: goes on to {:.6g}", at(curve.reached),
+                  result(model_.last_loss(number).value_or(NAN)), why, levels_.all()[until]);
   if (curve.state == Curve::State::paused) {
     proposal.resume = curve.trial;
   } else {
@@ -177,15 +178,17 @@ std::vector<Decision> CurveLedger::judge(const Report& report) {
     fail_at_next(*number);
     finish(*number, Checkpoint::dropped);
     return {{report.trial, Action::stop,
-             fmt::format("its result at {:.6g} is not a finite number", *resource)}};
+             not_finite_text(rule_.attribute, *resource, rule_.objective.metric)}};
   }
   // The end that was learnt may not be that of all trials: each one ends by itself.
   const std::size_t within = levels_.within(*resource);
   const std::size_t count = levels_.learns() ? std::min(within, levels_.last()) : within;
-  if (count > 0) model_.observe(*number, count - 1, rule_.objective.maximize ? -value : value);
+  const double loss = rule_.objective.maximize ? -value : value;
+  if (count > 0) model_.observe(*number, count - 1, loss);
   if (!levels_.learns() && *resource >= levels_.end()) {
     finish(*number, Checkpoint::kept);
-    return {{report.trial, Action::stop, fmt::format("trained in full: {:.6g}", *resource), true}};
+    return {{report.trial, Action::stop,
+             used_up_text(rule_.attribute, *resource, levels_.end(), result(loss)), true}};
   }
   if (*resource < pause_of(curve)) return {};
   // A trial that could not be paused runs on, and is asked again at each level.
@@ -193,12 +196,30 @@ std::vector<Decision> CurveLedger::judge(const Report& report) {
   trials_.pause(*number, levels_.after(*resource));
   std::vector<Decision> decisions = give_up();
   if (curve.waits()) {
-    decisions.insert(decisions.begin(),
-                     {report.trial, Action::pause,
-                      fmt::format("{:.6g} at {:.6g}{}: waits while another trial may be worth more",
-                                  value, *resource, of_end())});
+    const auto waiting = waiting_by_end();
+    const auto own = std::ranges::find(waiting, *number, &std::pair<double, std::size_t>::second);
+    decisions.insert(
+        decisions.begin(),
+        {report.trial, Action::pause,
+         fmt::format("{}{} waits; its expected end, {}, ranks {} of {} that wait", at(*resource),
+                     result(loss), result(own->first), own - waiting.begin() + 1, waiting.size())});
   }
   return decisions;
+}
+
+// "epoch 3 of 9: "
+std::string CurveLedger::at(double resource) const {
+  return fmt::format("{} {:.6g}{}: ", rule_.attribute, resource, of_end());
+}
+
+// Those that wait with their expected ends, the best first.
+std::vector<std::pair<double, std::size_t>> CurveLedger::waiting_by_end() const {
+  std::vector<std::pair<double, std::size_t>> waiting;
+  for (const std::size_t number : trials_.waiting()) {
+    waiting.emplace_back(model_.rough_end(number).value_or(HUGE_VAL), number);
+  }
+  std::ranges::sort(waiting);
+  return waiting;
 }
 
 // Of an end that nobody knows yet there is nothing to say.
@@ -210,17 +231,17 @@ std::string CurveLedger::of_end() const {
 std::vector<Decision> CurveLedger::give_up() {
   std::vector<Decision> decisions;
   if (trials_.waiting().size() <= 2 * kMostWaiting) return decisions;
-  std::vector<std::pair<double, std::size_t>> waiting;
-  for (const std::size_t number : trials_.waiting()) {
-    waiting.emplace_back(model_.rough_end(number).value_or(HUGE_VAL), number);
-  }
-  std::ranges::sort(waiting);
-  for (const auto& [end, number] : std::span(waiting).subspan(kMostWaiting)) {
+  const auto waiting = waiting_by_end();
+  for (std::size_t i = kMostWaiting; i < waiting.size(); ++i) {
+    const auto& [end, number] = waiting[i];
     const Curve& curve = trials_[number];
     if (curve.state == Curve::State::paused) {
-      decisions.push_back({curve.trial, Action::stop,
-                           fmt::format("after {:.6g}{} it promises less than {} trials that wait",
-                                       curve.reached, of_end(), kMostWaiting)});
+      decisions.push_back(
+          {curve.trial, Action::stop,
+           fmt::format("{}its expected end, {}, ranks {} of {} that wait; the best {} wait on, "
+                       "cutoff {}",
+                       at(curve.reached), result(end), i + 1, waiting.size(), kMostWaiting,
+                       result(waiting[kMostWaiting - 1].first))});
     }
     finish(number, Checkpoint::dropped);
   }

@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "rungs/reason_text.h"
 #include "space/features.h"
 #include "tuners/parts/curve_levels.h"
 #include "tuners/parts/curve_model.h"
@@ -48,7 +50,8 @@ class CurveLedger {
   void begin_pauses(TrialId probed);
 
   Proposal start(TrialId id, const Point& point, std::size_t until);
-  // The configuration, which must wait, goes on to its next level. `why`: for a human.
+  // The configuration, which must wait, goes on to its next level. `why`: for a human, beside its
+  // last result.
   Proposal go_on(TrialId id, std::size_t number, const std::string& why);
   // Somebody else's trial runs: to its own end, but not beyond a full training.
   void adopt(TrialId id, const Point& point) { add(point, id, Curve::kToItsEnd); }
@@ -76,7 +79,10 @@ class CurveLedger {
   void release_origin(std::size_t number);
   std::vector<Decision> judge(const Report& report);
   std::vector<Decision> give_up();
+  std::vector<std::pair<double, std::size_t>> waiting_by_end() const;
   std::string of_end() const;
+  std::string at(double resource) const;
+  std::string result(double loss) const { return result_text(rule_.objective, loss); }
 
   Rule rule_;
   CurveLevels levels_;

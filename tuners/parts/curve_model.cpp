@@ -107,6 +107,11 @@ std::optional<std::size_t> CurveModel::highest(std::size_t number) const {
   return std::nullopt;
 }
 
+std::optional<double> CurveModel::last_loss(std::size_t number) const {
+  const auto level = highest(number);
+  return level ? std::optional(losses_[number][*level]) : std::nullopt;
+}
+
 std::optional<double> CurveModel::rough_end(std::size_t number) const {
   const auto level = highest(number);
   if (!level) return std::nullopt;

@@ -46,6 +46,8 @@ class CurveModel {
   void observe(std::size_t number, std::size_t level, double loss);
   // That loss. NaN: there is none yet. Infinity: it failed.
   double loss(std::size_t number, std::size_t level) const { return losses_[number][level]; }
+  // That at the highest level where it is finite.
+  std::optional<double> last_loss(std::size_t number) const;
   std::size_t observations() const { return seen_.size(); }
   std::size_t usable() const { return usable_; }  // of them, those with a finite loss
 
