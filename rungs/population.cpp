@@ -82,6 +82,11 @@ bool Population::others_are_behind(Member member) const {
   return first != live_.end() && first->first < next_sync_;
 }
 
+std::size_t Population::behind() const {
+  return static_cast<std::size_t>(
+      std::distance(live_.begin(), live_.lower_bound({next_sync_, Member{0}})));
+}
+
 // The best come first, so that their states are saved before others copy them.
 void Population::round(double resource, const Draw& draw, Step& step) {
   step.judged = true;

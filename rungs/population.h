@@ -68,6 +68,7 @@ class Population {
   Status status(Member member) const { return members_[member].status; }
   double loss(Member member) const { return members_[member].loss; }  // at its last judgement
   double resource(Member member) const { return members_[member].trained; }  // the same
+  std::size_t rank(Member member) const { return ranks_.rank(member); }  // of those ranked; from 1
   bool may_be_copied(Member member) const { return members_[member].saved; }
   // What the caller does with a member. Not to `ended`: see end().
   void set_status(Member member, Status status);
@@ -81,6 +82,10 @@ class Population {
   // The member that is to start or to go on next: of those that are behind, the first. Nothing:
   // none waits, or (synchronous) the round is not complete.
   std::optional<Member> next() const;
+
+  std::size_t ready() const { return ready_.size(); }  // that are waiting or paused
+  // Synchronous: how many live members have yet to get as far as the round.
+  std::size_t behind() const;
 
   // How many are in each quantile, and who, from the worst to the best.
   std::size_t quantile() const { return ranks_.count(rule_.fraction); }

@@ -12,24 +12,28 @@ std::size_t PopulationRanks::place_of(const Ranked& wanted) const {
   return static_cast<std::size_t>(at - order_.begin());
 }
 
-std::optional<std::size_t> PopulationRanks::rank_of(std::size_t member) const {
+std::optional<std::size_t> PopulationRanks::place_of(std::size_t member) const {
   if (member >= loss_of_.size() || !loss_of_[member]) return std::nullopt;
-  return place_of({*loss_of_[member], member});
+  return place_of(Ranked{*loss_of_[member], member});
 }
 
 void PopulationRanks::set(std::size_t member, double loss) {
   erase(member);
   if (loss_of_.size() <= member) loss_of_.resize(member + 1);
   loss_of_[member] = loss;
-  const auto place = static_cast<std::ptrdiff_t>(place_of({loss, member}));
+  const auto place = static_cast<std::ptrdiff_t>(place_of(Ranked{loss, member}));
   order_.insert(order_.begin() + place, {loss, member});
 }
 
 void PopulationRanks::erase(std::size_t member) {
-  const auto rank = rank_of(member);
-  if (!rank) return;
-  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(*rank));
+  const auto place = place_of(member);
+  if (!place) return;
+  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(*place));
   loss_of_[member].reset();
+}
+
+std::size_t PopulationRanks::rank(std::size_t member) const {
+  return order_.size() - *place_of(member);
 }
 
 std::size_t PopulationRanks::count(double fraction) const {
@@ -40,13 +44,13 @@ std::size_t PopulationRanks::count(double fraction) const {
 }
 
 bool PopulationRanks::is_worst(std::size_t member, std::size_t count) const {
-  const auto rank = rank_of(member);
-  return rank && *rank < count;
+  const auto place = place_of(member);
+  return place && *place < count;
 }
 
 bool PopulationRanks::is_best(std::size_t member, std::size_t count) const {
-  const auto rank = rank_of(member);
-  return rank && *rank + count >= order_.size();
+  const auto place = place_of(member);
+  return place && *place + count >= order_.size();
 }
 
 std::vector<std::size_t> PopulationRanks::worst(std::size_t count) const {

@@ -16,6 +16,8 @@ class PopulationRanks {
   void erase(std::size_t member);             // does nothing for an unknown one
   std::size_t size() const { return order_.size(); }
 
+  // Of a member: 1 for the best, size() for the worst.
+  std::size_t rank(std::size_t member) const;
   // How many members are in each quantile: fraction * size, rounded up; but half of them at most,
   // and nobody of a single one.
   std::size_t count(double fraction) const;
@@ -34,7 +36,7 @@ class PopulationRanks {
     double loss;
     std::size_t member;
   };
-  std::optional<std::size_t> rank_of(std::size_t member) const;
+  std::optional<std::size_t> place_of(std::size_t member) const;
   std::size_t place_of(const Ranked& wanted) const;  // where it stands, or would
 
   std::vector<Ranked> order_;                   // the worst first

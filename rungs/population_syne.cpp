@@ -29,8 +29,14 @@ SynePopulation::Step SynePopulation::report(Member member, double resource, doub
   if (!ranks_.is_worst(member, count)) return {};
   const Member donor = ranks_.best_at(draw(count), count);
   if (!std::isfinite(members_[donor].loss)) return {};
+  const Step step{.verdict = Verdict::exploit,
+                  .donor = donor,
+                  .rank = ranks_.rank(member),
+                  .of = ranks_.size(),
+                  .worst = count,
+                  .donor_rank = ranks_.rank(donor)};
   end(member);
-  return {.verdict = Verdict::exploit, .donor = donor};
+  return step;
 }
 
 void SynePopulation::end(Member member) {

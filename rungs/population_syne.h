@@ -28,7 +28,10 @@ class SynePopulation {
   enum class Verdict { keep_going, complete, exploit };  // of the last two: the member has ended
   struct Step {
     Verdict verdict = Verdict::keep_going;
-    Member donor = 0;  // of an exploit
+    Member donor = 0;              // of an exploit
+    std::size_t rank = 0, of = 0;  // of an exploit: of the member, before it ended; the best has 1
+    std::size_t worst = 0;         // so many were among the worst
+    std::size_t donor_rank = 0;
   };
   // An index in best() of that moment, below `donors`.
   using Draw = std::function<std::size_t(std::size_t donors)>;
@@ -42,7 +45,8 @@ class SynePopulation {
   void begin_interval(Member member, double resource) { members_[member].judged = resource; }
   std::size_t size() const { return members_.size(); }
   bool ended(Member member) const { return members_[member].ended; }
-  double loss(Member member) const { return members_[member].loss; }  // at its last judgement
+  double loss(Member member) const { return members_[member].loss; }      // at its last judgement
+  double judged(Member member) const { return members_[member].judged; }  // resource there
 
   // A report; those of ended members are ignored. `resource` is finite and not negative.
   Step report(Member member, double resource, double loss, const Draw& draw);

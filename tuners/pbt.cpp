@@ -20,6 +20,7 @@
 
 #include "base/saved_numbers.h"
 #include "rungs/population_epochs.h"
+#include "rungs/reason_text.h"
 #include "space/saved_point.h"
 #include "tuners/parts/explore.h"
 #include "tuners/registry.h"
@@ -36,6 +37,7 @@ struct Settings {
   std::size_t size = 10;
   double fraction = 0.2;
   NniExplore explore;
+  Objective objective = {};
 };
 
 struct Member {
@@ -43,6 +45,7 @@ struct Member {
   std::string load;                 // the checkpoint that it starts from
   Point point = {};                 // in this epoch
   std::optional<double> loss = {};  // of this epoch; nothing: not ended, or failed
+  std::string copies = {};          // for a human: whom it copies in this epoch; empty: nobody
 };
 
 // The last name of a path, and what stands before it.
@@ -69,7 +72,8 @@ class Pbt final : public Tuner {
     state_ = {};
     for (std::size_t i = 0; i < settings_.size; ++i) {
       const std::string folder = settings_.folder + "/" + std::to_string(i);
-      state_.members.push_back({folder, folder + "/0", feasible_sample(space_, rng_)});
+      state_.members.push_back(
+          {.folder = folder, .load = folder + "/0", .point = feasible_sample(space_, rng_)});
       state_.queue.push_back(i);
     }
     return {};
@@ -90,7 +94,8 @@ class Pbt final : public Tuner {
       const std::size_t member = state_.queue.front();
       state_.queue.pop_front();
       state_.running[ids[i]] = member;
-      answers[i] = Proposal{.point = state_.members[member].point};
+      answers[i] =
+          Proposal{.point = state_.members[member].point, .reason = state_.members[member].copies};
     }
     return answers;
   }
@@ -101,6 +106,7 @@ class Pbt final : public Tuner {
     const std::size_t member = found->second;
     state_.running.erase(found);
     state_.members[member].point = feasible_sample(space_, rng_);
+    state_.members[member].copies.clear();
     state_.queue.push_front(member);
   }
 
@@ -141,7 +147,8 @@ class Pbt final : public Tuner {
       members.push_back({{"folder", member.folder},
                          {"load", member.load},
                          {"point", save_point(member.point)},
-                         {"loss", save_numbers(loss)}});
+                         {"loss", save_numbers(loss)},
+                         {"copies", member.copies}});
     }
     for (const auto& [id, member] : state_.running)
       running.push_back({{"id", id}, {"member", member}});
@@ -161,8 +168,8 @@ class Pbt final : public Tuner {
     const auto newest = TRY(integer_at(saved, "newest"));
     State state;
     for (const json& one : TRY(array_at(saved, "members"))) {
-      Member member{TRY(text_at(one, "folder")), "", {}, {}};
-      member.load = TRY(text_at(one, "load"));
+      Member member{.folder = TRY(text_at(one, "folder")), .load = TRY(text_at(one, "load"))};
+      if (one.contains("copies")) member.copies = TRY(text_at(one, "copies"));
       member.point = TRY(load_point(space_, TRY(value_at(one, "point"))));
       const auto loss = TRY(numbers_at(one, "loss"));
       if (loss.size() > 1) return fail("saved state: PBT knows one loss of a member");
@@ -223,10 +230,21 @@ class Pbt final : public Tuner {
     State next;
     for (const EpochStart& start : starts) {
       Member member = state_.members[start.member];
+      member.copies.clear();
       if (start.donor) {
         const Member& donor = state_.members[*start.donor];
         member.load = save_folder(donor);
-        member.point = explore_as_nni(space_, donor.point, settings_.explore, rng_).point;
+        const Explored explored = explore_as_nni(space_, donor.point, settings_.explore, rng_);
+        member.point = explored.point;
+        // The worst stands first.
+        const auto place = std::ranges::find(starts, *start.donor, &EpochStart::member);
+        member.copies = copies_text(space_,
+                                    {.attribute = "epoch",
+                                     .resource = static_cast<double>(epoch_),
+                                     .result = result_text(settings_.objective, *donor.loss),
+                                     .rank = static_cast<std::size_t>(starts.end() - place),
+                                     .of = starts.size()},
+                                    explored);
       } else if (start.begins_anew) {
         member.point = feasible_sample(space_, rng_);
       } else {
@@ -253,7 +271,8 @@ class Pbt final : public Tuner {
       if (name.empty() || name.size() > 9 || !is_number) continue;
       std::vector<Member>& members = epochs[std::stoll(name)];
       std::erase_if(members, [&](const Member& member) { return member.folder == folder; });
-      members.push_back({folder, *save, outcome.point, outcome.loss});
+      members.push_back(
+          {.folder = folder, .load = *save, .point = outcome.point, .loss = outcome.loss});
     }
     for (auto& [epoch, members] : std::views::reverse(epochs)) {
       if (members.size() != settings_.size || epoch < epoch_) continue;
@@ -309,14 +328,16 @@ extern const TunerEntry pbt_entry = {
           .low = 0,
           .high = 1}},
     .maximizes = true,
-    .make = [](const json& args, const Context&, Rng rng) -> Result<std::unique_ptr<Tuner>> {
+    .make = [](const json& args, const Context& context,
+               Rng rng) -> Result<std::unique_ptr<Tuner>> {
       const json& folder = args["all_checkpoint_dir"];
       pbt_tuner::Settings settings{
           .folder = folder.is_string() ? folder.get<std::string>() : "checkpoint",
           .size = args["population_size"].get<std::size_t>(),
           .fraction = args["fraction"].get<double>(),
           .explore = {.factor = args["factor"].get<double>(),
-                      .resample_probability = args["resample_probability"].get<double>()}};
+                      .resample_probability = args["resample_probability"].get<double>()},
+          .objective = context.objectives.at(0)};
       while (settings.folder.size() > 1 && settings.folder.back() == '/')
         settings.folder.pop_back();
       return std::make_unique<pbt_tuner::Pbt>(std::move(settings), rng);

@@ -3,7 +3,7 @@
 // worth, on other data or with another seed.
 //
 // Source: Ray Tune, PopulationBasedTrainingReplay. The policy is the text of a pbt_policy file, or
-// the lines that PopulationBasedTraining writes into its reasons (rungs/population_policy.h).
+// the lines behind "policy" in the reasons of PopulationBasedTraining (rungs/population_policy.h).
 // Unlike Ray, a report that has passed several changes brings the last of them.
 #include <fmt/format.h>
 

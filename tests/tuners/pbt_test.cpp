@@ -36,6 +36,7 @@ struct World {
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (const auto* proposal = std::get_if<Proposal>(&answers[i])) {
         points[ids[i]] = proposal->point;
+        why[ids[i]] = proposal->reason;
         given[ids[i]] = tuner->parameters(space, proposal->point);
         given[ids[i]].update(tuner->extra_parameters(ids[i]));
         order.push_back(ids[i]);
@@ -59,6 +60,7 @@ struct World {
   Space space;
   std::map<TrialId, Point> points;
   std::map<TrialId, json> given;
+  std::map<TrialId, std::string> why;
   std::vector<TrialId> waiting, order;
 };
 
@@ -198,6 +200,31 @@ TEST_CASE("PBT: asks that waited are served in the next epoch, the latest first"
   CHECK(world.load(4) == "checkpoint/1/0");
   CHECK(world.save(3) == "checkpoint/0/1");
   CHECK(world.given[3]["x"] == world.given[0]["x"]);
+}
+
+TEST_CASE("PBT: a copy says whose result it had, its rank, and what has changed") {
+  World world(json{{"population_size", 4}, {"fraction", 0.5}, {"resample_probability", 0}},
+              World::kOne);
+  world.ask({0, 1, 2, 3});
+  for (const TrialId id : {0, 1, 2, 3}) CHECK(world.why.at(id).empty());
+  world.end(0, -0.25);  // the user's result is 0.25
+  world.end(1, -0.5);
+  world.end(2, {}, End::failed);
+  world.end(3, -0.125);
+  World loaded(json{{"population_size", 4}, {"fraction", 0.5}, {"resample_probability", 0}},
+               World::kOne);
+  REQUIRE(loaded.tuner->load(parse_json(dump_json(world.tuner->save())).value()));
+  loaded.ask({4, 5, 6, 7});
+  for (const TrialId id : {4, 5}) {  // the worst begin
+    CAPTURE(loaded.why.at(id), loaded.load(id));
+    const bool best = loaded.load(id) == "checkpoint/1/0";
+    const double before = world.given.at(best ? 1 : 0)["x"], after = loaded.given.at(id)["x"];
+    CHECK(loaded.why.at(id) ==
+          std::string("copies the trial with ") +
+              (best ? "0.5 at epoch 0, rank 1 of 4" : "0.25 at epoch 0, rank 2 of 4") +
+              "; x step " + (after > before ? "up" : "down") + ": " + dump_json({{"x", after}}));
+  }
+  for (const TrialId id : {6, 7}) CHECK(loaded.why.at(id).empty());
 }
 
 TEST_CASE("PBT: a trial that ends without a result does not stall the population") {

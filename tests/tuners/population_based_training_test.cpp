@@ -56,6 +56,7 @@ class World {
     const TrialId trial = proposal.resume.value_or(id);
     points[trial] = proposal.point;
     CHECK(proposal.reason.empty() == !(proposal.resume || proposal.checkpoint_from));
+    why = proposal.reason;
     std::string text = (proposal.resume ? "resume " : "new ") + std::to_string(trial);
     if (proposal.checkpoint_from) text += " from " + std::to_string(*proposal.checkpoint_from);
     return text;
@@ -89,6 +90,7 @@ class World {
   std::unique_ptr<Tuner> tuner;
   Space space;
   std::map<TrialId, Point> points;
+  std::string why;  // the reason of the last proposal
 
  private:
   json arguments_;
@@ -134,27 +136,34 @@ TEST_CASE("PopulationBasedTraining: the reasons name numbers, and the line of Ra
   world.acts(0, 5, sign * 0.25);
   CHECK(world.report(0, 10, sign * 0.25).empty());
   CHECK(world.report(1, 5, sign * 0.125)[0].reason ==
-        (maximize ? "training_iteration 5: -0.125 is among the best 1 of 2"
-                  : "training_iteration 5: 0.125 is among the best 1 of 2"));
+        (maximize ? "training_iteration 5: -0.125 ranks 1 of 2, among the best 1"
+                  : "training_iteration 5: 0.125 ranks 1 of 2, among the best 1"));
   const auto decisions = world.report(0, 15, sign * 0.5);
   REQUIRE(decisions.size() == 1);
   CHECK(decisions[0].action == Action::pause);
-  const std::string& reason = decisions[0].reason;
-  CAPTURE(reason);
-  const std::string start =
-      maximize
-          ? "training_iteration 15: -0.5 is among the worst 1 of 2; trial 0 goes on from trial "
-            "1 at training_iteration 5: -0.125 with bs shift "
-          : "training_iteration 15: 0.5 is among the worst 1 of 2; trial 0 goes on from trial 1 "
-            "at training_iteration 5: 0.125 with bs shift ";
-  CHECK(reason.starts_with(start));
-  const json line = parse_json(reason.substr(reason.find('['))).value();
+  world.restore();
+  CHECK(world.ask() == "resume 0 from 1");
+  const std::size_t policy = world.why.find("; policy ");
+  REQUIRE(policy != std::string::npos);
+  const std::string copies = world.why.substr(0, policy);
+  const json after = to_json(world.space, world.points[0]);
+  const double before = world.points[1].values[1], shifted = world.points[0].values[1];
+  CHECK(copies == std::string("copies the trial with ") + (maximize ? "-" : "") +
+                      "0.125 at training_iteration 5, rank 1 of 2; bs shift " +
+                      (shifted > before   ? "right"
+                       : shifted < before ? "left"
+                       : before == 0      ? "left (noop)"
+                                          : "right (noop)") +
+                      ": " + dump_json(after));
+  CHECK(decisions[0].reason ==
+        std::string(maximize ? "training_iteration 15: -0.5" : "training_iteration 15: 0.5") +
+            " ranks 2 of 2, among the worst 1: " + copies);
+  const json line = parse_json(world.why.substr(policy + 9)).value();
   CHECK(line[0] == "0");
   CHECK(line[1] == "1");
   CHECK(line[2] == 15);
   CHECK(line[3] == 5);
   CHECK(line[4]["lr"] == line[5]["lr"]);
-  world.ask();
   CHECK(to_json(world.space, world.points[0]) == line[5]);
   CHECK(to_json(world.space, world.points[1]) == line[4]);
 }
@@ -163,10 +172,12 @@ TEST_CASE("PopulationBasedTraining: more trials than slots take turns") {
   World world({{"population_size", 3}, {"perturbation_interval", 5}});
   CHECK(world.ask() == "new 0");
   CHECK(world.ask() == "new 1");
-  CHECK(world.acts(0, 5, 0.1) == "pause");
+  CHECK(world.report(0, 5, 0.1)[0].reason ==
+        "training_iteration 5: 0.1 ranks 1 of 1; waiting for their turn: 1");
   CHECK(world.ask() == "new 2");
   CHECK(world.acts(1, 5, 0.01) == "checkpoint pause");
   CHECK(world.ask() == "resume 0");
+  CHECK(world.why == "training_iteration 5: its turn has come; still waiting: 1");
   CHECK(world.acts(0, 10, 0.3) == "pause");  // the worst of two: copies 1
   CHECK(world.ask() == "resume 0 from 1");   // it is as far behind as 1, and was there first
   CHECK(world.acts(2, 5, 0.2) == "pause");
@@ -177,17 +188,20 @@ TEST_CASE("PopulationBasedTraining: synchronous, all wait for the last one") {
   World world({{"population_size", 4}, {"perturbation_interval", 5}, {"synch", true}});
   for (int i = 0; i < 4; ++i) world.ask();
   CHECK(world.acts(0, 5, 0.4) == "pause");
-  CHECK(world.acts(1, 5, 0.3) == "pause");
+  CHECK(world.report(1, 5, 0.3)[0].reason ==
+        "training_iteration 5: 0.3 ranks 1 of 2 so far and waits for 2 more");
   CHECK(world.ask() == "not yet");
   CHECK(world.acts(2, 5, 0.1) == "pause");
   SECTION("the last one reports") {
     const auto decisions = world.report(3, 5, 0.2);
     REQUIRE(decisions.size() == 1);
-    CHECK(decisions[0].reason.starts_with(
-        "training_iteration 5: 0.2, the last of a round; trial 0 goes on from trial 2 at "));
+    CHECK(
+        decisions[0].reason ==
+        "training_iteration 5: 0.2 ranks 2 of 4, the last of the round; the worst 1 become copies");
   }
   SECTION("the last one fails") { world.end(3, End::failed); }
   CHECK(world.ask() == "resume 0 from 2");
+  CHECK(world.why.starts_with("copies the trial with 0.1 at training_iteration 5, rank 1 of "));
   CHECK(world.ask() == "resume 1");
   CHECK(world.ask() == "resume 2");
 }
@@ -200,7 +214,7 @@ TEST_CASE("PopulationBasedTraining: it is over when all trials have ended") {
   REQUIRE(decisions.size() == 1);
   CHECK(decisions[0].action == Action::stop);
   CHECK(decisions[0].complete);
-  CHECK(decisions[0].reason == "training_iteration 8 of 8: trained to the end");
+  CHECK(decisions[0].reason == "training_iteration 8 of 8: ends with 0.5");
   world.end(0);
   CHECK(world.ask() == "not yet");
   world.end(1, GENERATE(End::failed, End::completed, End::stopped, End::diverged));
@@ -309,8 +323,17 @@ TEST_CASE("PopulationBasedTraining: as Syne Tune, a loser is stopped and a new t
   CHECK(world.acts(0, 5, 0.1).empty());
   CHECK(world.acts(1, 5, 0.3) == "stop");
   CHECK(world.acts(1, 6, 0.3).empty());
-  CHECK(world.acts(2, 5, 0.2) == "stop");
+  const auto stopped = world.report(2, 5, 0.2);
+  world.restore();
   CHECK(world.ask() == "new 3 from 0");
+  CHECK(world.why.starts_with(
+      "copies the trial with 0.1 at training_iteration 5, rank 1 of 2; lr * "));
+  CHECK(world.why.ends_with(": " + dump_json(to_json(world.space, world.points[3]))));
+  REQUIRE(stopped.size() == 1);
+  CHECK(stopped[0].action == Action::stop);
+  CHECK(stopped[0].reason ==
+        "training_iteration 5: 0.2 ranks 2 of 2, among the worst 1; the trial in its place " +
+            world.why);
   CHECK(world.ask() == "new 4 from 0");
   CHECK(world.ask() == "new 5");
   world.end(1, End::stopped);
@@ -396,6 +419,8 @@ TEST_CASE("PopulationBasedTraining: impossible states are refused") {
   if (syne) {
     refused([](json& s) { s["trials"] = s["from"]; });
     refused([](json& s) { s["points"] = s["copies"]; });
+    refused([](json& s) { s["why"] = json::array(); });
+    refused([](json& s) { s["why"][0] = 1; });
   } else {
     refused([](json& s) { s["members"][0]["trial"] = json::array(); });
     refused([](json& s) { s["members"][0]["trial"] = {1}; });  // twice
@@ -403,6 +428,7 @@ TEST_CASE("PopulationBasedTraining: impossible states are refused") {
     refused([](json& s) { s["members"][0]["point"] = ""; });
     refused([](json& s) { s["members"][0]["policy"] = {1}; });
     refused([](json& s) { s["members"][0]["from"] = {"x"}; });
+    refused([](json& s) { s["members"][0]["copies"] = 1; });
     refused([](json& s) { s["members"].erase(2); });
     refused([](json& s) { s["members"].push_back(s["members"][0]); });
   }

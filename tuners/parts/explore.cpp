@@ -1,6 +1,7 @@
 #include "tuners/parts/explore.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -113,6 +114,14 @@ Explored feasible(const Space& space, const Mutable& which, const Point& from, R
 
 }  // namespace
 }  // namespace explore
+
+std::string copies_text(const Space& space, const Donor& donor, const Explored& explored) {
+  const std::string changes = fmt::format("{}", fmt::join(explored.changes, ", "));
+  return fmt::format("copies the trial with {} at {} {:.6g}, rank {} of {}; {}: {}", donor.result,
+                     donor.attribute, donor.resource, donor.rank, donor.of,
+                     changes.empty() ? "nothing changes" : changes,
+                     dump_json(to_json(space, explored.point)));
+}
 
 Result<Mutable> mutable_parameters(const Space& space, const std::string& names) {
   Mutable which(space.params.size(), false);

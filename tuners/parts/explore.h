@@ -5,7 +5,9 @@
 // because a nested choice has changed, is drawn. All results lie in the space: numbers are clipped
 // to the bounds of their domains, which Ray does not do. A result that breaks a constraint is made
 // again, fifty times at most; then it is the configuration itself.
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -18,6 +20,16 @@ struct Explored {
   Point point;
   std::vector<std::string> changes = {};  // for a human: "lr * 1.2", "bs shift left (noop)"
 };
+
+// Whose state and configuration a trial copies: its result at its last judgement.
+struct Donor {
+  std::string_view attribute;  // the metric that says how much a trial has trained
+  double resource = 0;
+  std::string result;
+  std::size_t rank = 0, of = 0;  // the best has rank 1
+};
+// For a human: "copies the trial with 0.5 at epoch 10, rank 1 of 8; lr * 1.2: {"lr":0.12}"
+std::string copies_text(const Space& space, const Donor& donor, const Explored& explored);
 
 // Which parameters may change; one for each of the space.
 using Mutable = std::vector<bool>;

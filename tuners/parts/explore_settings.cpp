@@ -83,9 +83,4 @@ Result<Mutable> mutable_in(const PopulationSettings& settings, const Space& spac
                           settings.owner, which.error().message));
 }
 
-std::string at_resource(const PopulationSettings& settings, double resource, double loss) {
-  return fmt::format("{} {:g}: {:.6g}", settings.time_attr, resource,
-                     settings.objective.maximize ? -loss : loss);
-}
-
 }  // namespace attune

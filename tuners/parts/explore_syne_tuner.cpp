@@ -7,6 +7,7 @@
 
 #include "base/saved_numbers.h"
 #include "rungs/population_syne.h"
+#include "rungs/reason_text.h"
 #include "rungs/resource.h"
 #include "space/saved_point.h"
 
@@ -47,11 +48,9 @@ class SyneTuner final : public Tuner {
       Copy copy = std::move(copies_.back());
       copies_.pop_back();
       add(id, copy.point, true);
-      std::string reason = fmt::format("goes on from trial {} with {}", copy.from,
-                                       dump_json(to_json(space_, copy.point)));
       return Proposal{.point = std::move(copy.point),
                       .checkpoint_from = copy.from,
-                      .reason = std::move(reason)};
+                      .reason = std::move(copy.why)};
     });
   }
 
@@ -79,20 +78,26 @@ class SyneTuner final : public Tuner {
                                          [this](std::size_t n) { return rng_.index(n); });
     if (step.verdict == Verdict::keep_going) return {};
     member_of_.erase(found);  // it is over, whenever it ends
+    const std::string result = result_text(settings_.objective, now->loss);
     if (step.verdict == Verdict::complete) {
       return {{report.trial, Action::stop,
-               fmt::format("{} {:g} of {:g}: trained to the end", settings_.time_attr,
-                           now->resource, *settings_.max_t),
-               true}};
+               used_up_text(settings_.time_attr, now->resource, *settings_.max_t, result), true}};
     }
     const Member& donor = members_[step.donor];
     Explored explored = explore_as_syne(space_, which_, donor.point, explore_, rng_);
-    copies_.push_back({donor.trial, std::move(explored.point)});
-    return {{report.trial, Action::stop,
-             fmt::format("{} is among the worst; a copy of trial {} ({}) takes its place",
-                         at_resource(settings_, now->resource, now->loss), donor.trial,
-                         settings_.objective.maximize ? -population_.loss(step.donor)
-                                                      : population_.loss(step.donor))}};
+    std::string why =
+        copies_text(space_,
+                    {.attribute = settings_.time_attr,
+                     .resource = population_.judged(step.donor),
+                     .result = result_text(settings_.objective, population_.loss(step.donor)),
+                     .rank = step.donor_rank,
+                     .of = step.of},
+                    explored);
+    std::string reason =
+        rank_text(settings_.time_attr, now->resource, result, step.rank, step.of) +
+        fmt::format(", among the worst {}; the trial in its place {}", step.worst, why);
+    copies_.push_back({donor.trial, std::move(explored.point), std::move(why)});
+    return {{report.trial, Action::stop, std::move(reason)}};
   }
 
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
@@ -100,6 +105,7 @@ class SyneTuner final : public Tuner {
   json save() const override {
     std::vector<double> trials, from;
     std::vector<const Point*> points, copies;
+    std::vector<std::string> why;
     for (const Member& member : members_) {
       trials.insert(trials.end(),
                     {static_cast<double>(member.trial), member.is_new_copy ? 1.0 : 0.0});
@@ -108,10 +114,15 @@ class SyneTuner final : public Tuner {
     for (const Copy& copy : copies_) {
       from.push_back(static_cast<double>(copy.from));
       copies.push_back(&copy.point);
+      why.push_back(copy.why);
     }
-    return {{"rng", to_json(rng_)},           {"population", population_.save()},
-            {"trials", save_numbers(trials)}, {"points", save_points(points)},
-            {"from", save_numbers(from)},     {"copies", save_points(copies)}};
+    return {{"rng", to_json(rng_)},
+            {"population", population_.save()},
+            {"trials", save_numbers(trials)},
+            {"points", save_points(points)},
+            {"from", save_numbers(from)},
+            {"copies", save_points(copies)},
+            {"why", why}};
   }
 
   Result<void> load(const json& state) override {
@@ -123,7 +134,10 @@ class SyneTuner final : public Tuner {
     const std::size_t count = population.size();
     auto points = TRY(load_points(space_, TRY(value_at(state, "points")), count));
     auto explored = TRY(load_points(space_, TRY(value_at(state, "copies")), from.size()));
-    if (trials.size() != 2 * count) return fail("saved state: two numbers a trial expected");
+    const json why = TRY(array_at(state, "why"));
+    if (trials.size() != 2 * count || why.size() != from.size()) {
+      return fail("saved state: two numbers a trial, and a reason a copy expected");
+    }
     std::vector<Member> members;
     std::map<TrialId, SynePopulation::Member> member_of;
     for (std::size_t i = 0; i < count; ++i) {
@@ -138,8 +152,10 @@ class SyneTuner final : public Tuner {
     }
     std::vector<Copy> copies;
     for (std::size_t i = 0; i < from.size(); ++i) {
-      if (!is_whole(from[i])) return fail("saved state: a copy of an impossible trial");
-      copies.push_back({static_cast<TrialId>(from[i]), std::move(explored[i])});
+      if (!is_whole(from[i]) || !why[i].is_string()) {
+        return fail("saved state: a copy of an impossible trial");
+      }
+      copies.push_back({static_cast<TrialId>(from[i]), std::move(explored[i]), why[i]});
     }
     rng_ = rng;
     population_ = std::move(population);
@@ -158,6 +174,7 @@ class SyneTuner final : public Tuner {
   struct Copy {
     TrialId from = 0;
     Point point = {};
+    std::string why = {};  // for a human
   };
 
   void add(TrialId id, const Point& point, bool is_copy) {

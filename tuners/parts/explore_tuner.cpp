@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/saved_numbers.h"
+#include "rungs/reason_text.h"
 #include "rungs/resource.h"
 #include "space/saved_point.h"
 
@@ -84,15 +85,15 @@ class PopulationTuner final : public Tuner {
     if (!now || population_.status(member) != Status::running) return {};
     if (settings_.max_t && now->resource >= *settings_.max_t) {
       return {{report.trial, Action::stop,
-               fmt::format("{} {:g} of {:g}: trained to the end", settings_.time_attr,
-                           now->resource, *settings_.max_t),
+               used_up_text(settings_.time_attr, now->resource, *settings_.max_t,
+                            result_text(settings_.objective, now->loss)),
                true}};
     }
     const Population::Step step = population_.report(member, now->resource, now->loss, draw());
     if (!step.recorded) return {};
     members_[member].reached = now->resource;
     explorer_->observe(member, now->resource, now->loss, members_[member].point);
-    return decide(member, step, at_resource(settings_, now->resource, now->loss));
+    return decide(member, step);
   }
 
   void skip_ahead() override { rng_ = rng_.fork("skip ahead"); }
@@ -107,6 +108,7 @@ class PopulationTuner final : public Tuner {
                          {"point", save_point(member.point)},
                          {"from", std::move(from)},
                          {"reached", save_numbers(std::span(&member.reached, 1))},
+                         {"copies", member.copies},
                          {"policy", member.policy}});
     }
     return {{"rng", to_json(rng_)},
@@ -155,6 +157,7 @@ class PopulationTuner final : public Tuner {
     std::optional<TrialId> trial = {};  // nothing: it waits for its start
     Point point = {};
     std::optional<TrialId> from = {};  // whose checkpoint it goes on from
+    std::string copies = {};           // for a human: what it is a copy of, and what has changed
     double reached = 0;                // resource at its last recorded report
     // How it came to its configuration: the lines of Ray's pbt_policy file. The file of a loser is
     // that of its donor, and a line for this copy.
@@ -171,6 +174,7 @@ class PopulationTuner final : public Tuner {
     if (!from.empty()) member.from = *from.begin();
     member.reached = reached[0];
     member.point = {TRY(numbers_at(state, "point"))};
+    member.copies = TRY(text_at(state, "copies"));
     for (const json& line : TRY(array_at(state, "policy"))) {
       if (!line.is_string()) return fail("saved state: a policy must be lines of text");
       member.policy.push_back(line);
@@ -199,64 +203,68 @@ class PopulationTuner final : public Tuner {
       start(*next, id, feasible_sample(space_, rng_));
       return Proposal{.point = member.point};
     }
+    const std::size_t others = population_.ready() - 1;
     population_.set_status(*next, Status::running);
     const auto from = std::exchange(member.from, std::nullopt);
     return Proposal{
         .point = member.point,
         .resume = member.trial,
         .checkpoint_from = from,
-        .reason = from ? fmt::format("goes on from trial {}: {}", *from, member.policy.back())
-                       : "its turn has come"};
+        .reason = from ? fmt::format("{}; policy {}", member.copies, member.policy.back())
+                       : fmt::format("{} {:.6g}: its turn has come; still waiting: {}",
+                                     settings_.time_attr, member.reached, others)};
   }
 
-  std::vector<Decision> decide(Population::Member member, const Population::Step& step,
-                               const std::string& where) {
+  std::vector<Decision> decide(Population::Member member, const Population::Step& step) {
     std::vector<Decision> decisions;
     const TrialId trial = *members_[member].trial;
+    const std::string place = rank_text(settings_.time_attr, members_[member].reached,
+                                        result_text(settings_.objective, population_.loss(member)),
+                                        population_.rank(member), population_.ranked());
     const auto among = [&](const char* which) {
-      return fmt::format("{} is among the {} {} of {}", where, which, population_.quantile(),
-                         population_.ranked());
+      return fmt::format("{}, among the {} {}", place, which, population_.quantile());
     };
     // Those that are paused have saved their states.
     if (std::ranges::find(step.saved, member) != step.saved.end()) {
       decisions.push_back({trial, Action::checkpoint, among("best")});
     }
-    std::string copies;
-    for (const auto& one : step.exploits) copies += "; " + exploit(one);
+    for (const auto& one : step.exploits) exploit(one);
     if (step.verdict == Verdict::keep_going) return decisions;
-    if (step.verdict == Verdict::pause) population_.set_status(member, Status::paused);
-    std::string reason = where;
-    if (settings_.rule.synchronous) {
-      reason += step.judged ? ", the last of a round" + copies : ", and waits for the others";
-    } else if (step.verdict == Verdict::pause) {
-      reason += "; other trials wait for their turn";
+    std::string reason = place;
+    if (step.verdict == Verdict::exploited) {
+      reason = among("worst") + ": " + members_[member].copies;
+    } else if (!settings_.rule.synchronous) {
+      reason += fmt::format("; waiting for their turn: {}", population_.ready());
+    } else if (step.judged) {
+      reason +=
+          fmt::format(", the last of the round; the worst {} become copies", step.exploits.size());
     } else {
-      reason = among("worst") + copies;
+      reason += waits_text(population_.behind());
     }
+    if (step.verdict == Verdict::pause) population_.set_status(member, Status::paused);
     decisions.push_back({trial, Action::pause, std::move(reason)});
     return decisions;
   }
 
-  // Returns what happened, with the line of the policy.
-  std::string exploit(const Population::Exploit& one) {
+  void exploit(const Population::Exploit& one) {
     Member& loser = members_[one.loser];
     const Member& donor = members_[one.donor];
     Explored explored = explorer_->explore(one.loser, one.donor, donor.point, rng_);
     const json line = {std::to_string(*loser.trial), std::to_string(*donor.trial),
                        number(loser.reached),        number(donor.reached),
                        to_json(space_, donor.point), to_json(space_, explored.point)};
-    loser.point = std::move(explored.point);
+    loser.point = explored.point;
     loser.from = donor.trial;
     loser.policy = donor.policy;
     loser.policy.push_back(dump_json(line));
-    std::string changes;
-    for (const std::string& change : explored.changes) {
-      changes += (changes.empty() ? "" : ", ") + change;
-    }
-    return fmt::format("trial {} goes on from trial {} at {} with {}: {}", *loser.trial,
-                       *donor.trial,
-                       at_resource(settings_, donor.reached, population_.loss(one.donor)),
-                       changes.empty() ? "its configuration" : changes, loser.policy.back());
+    loser.copies =
+        copies_text(space_,
+                    {.attribute = settings_.time_attr,
+                     .resource = donor.reached,
+                     .result = result_text(settings_.objective, population_.loss(one.donor)),
+                     .rank = population_.rank(one.donor),
+                     .of = population_.ranked()},
+                    explored);
   }
 
   const PopulationSettings settings_;

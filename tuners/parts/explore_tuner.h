@@ -30,8 +30,6 @@ Result<PopulationSettings> population_settings(const std::string& owner, const j
 
 // Which parameters may change, in this space. An error is one of Tuner::set_space().
 Result<Mutable> mutable_in(const PopulationSettings& settings, const Space& space);
-// "training_iteration 10: 0.5", for reasons. The loss is shown as the user sees it.
-std::string at_resource(const PopulationSettings& settings, double resource, double loss);
 
 // Changes the configurations of losers. Members are those of Population.
 class Explorer {
