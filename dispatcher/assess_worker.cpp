@@ -53,10 +53,6 @@ WorkerMessages AssessWorker::on(IntermediateResult& m) {
   Decision decision = assessor_->assess(m.trial, history.reports);
   if (decision.action == Action::keep_going) return {};
   history.stopped = decision.action == Action::stop;
-  const char* const what = !history.stopped    ? "is paused"
-                           : decision.complete ? "is complete"
-                                               : "is stopped early";
-  log_.info("{} {}: {}", trial_name(m.trial), what, decision.reason);
   // The report in hand may be an earlier one that was missing, or is told again.
   json last = decision.complete ? to_value(history.reports.back().metrics) : std::move(m.value);
   json expected;

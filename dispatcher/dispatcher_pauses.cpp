@@ -9,6 +9,9 @@ namespace attune {
 
 void Dispatcher::carry_out(const Decision& decision) {
   const Capabilities& can = options_.capabilities;
+  const auto note = [&](const std::string& job, const char* what) {
+    log_.info("job {} is {}: {}", job, what, decision.reason);
+  };
   switch (decision.action) {
     case Action::keep_going:
       return;
@@ -16,6 +19,7 @@ void Dispatcher::carry_out(const Decision& decision) {
       // A paused trial without a job cannot be killed, and no TrialEnd will come: it ends here.
       if (jobs_.give_up(decision.trial)) return end_trials({{decision.trial}, End::stopped});
       if (const auto job = jobs_.pass_gate(decision)) {
+        note(*job, decision.complete ? "complete" : "stopped early");
         send(
             KillTrialJob{*job, can.reason ? decision.reason : "", can.reason && decision.complete});
       }
@@ -23,10 +27,13 @@ void Dispatcher::carry_out(const Decision& decision) {
     case Action::pause:
       if (const auto job = jobs_.pass_gate(decision, /*by_kill=*/!can.pause); !job) {
         return;
-      } else if (can.pause) {
-        send(PauseTrialJob{*job, decision.reason});
       } else {
-        send(KillTrialJob{*job, can.reason ? decision.reason : "", false});
+        note(*job, "paused");
+        if (can.pause) {
+          send(PauseTrialJob{*job, decision.reason});
+        } else {
+          send(KillTrialJob{*job, can.reason ? decision.reason : "", false});
+        }
       }
       return;
     case Action::checkpoint:
@@ -72,7 +79,14 @@ void Dispatcher::answer(Offer& m) {
     }
   }
   job.parameters = std::move(m.parameters);
-  if (!m.reason.empty()) log_.info("trial {}: {}", m.trial, m.reason);
+  if (!m.reason.empty()) {
+    // A new trial has no job yet.
+    const std::string who =
+        job.resume_trial_job_id.empty() ? trial_name(m.trial) : "job " + job.resume_trial_job_id;
+    const std::string from =
+        job.checkpoint_from.empty() ? "" : " (from checkpoint " + job.checkpoint_from + ")";
+    log_.info("{} {}{}: {}", who, resumed ? "goes on" : "starts", from, m.reason);
+  }
   if (options_.capabilities.reason && options_.trial_reasons) job.reason = std::move(m.reason);
   quotas_.offered(m.asked, m.trial);
   send(job);

@@ -1,7 +1,10 @@
 // Pausing and going on, stepped by hand with a scripted tuner, under a manager that can do all of
 // it.
+#include <fstream>
+
 #include "tests/support/pausing_world.h"
 #include "tests/support/scripted_assessor.h"
+#include "tests/support/temporary_folder.h"
 
 namespace attune::pause_test {
 
@@ -46,6 +49,32 @@ TEST_CASE("pause: the manager hears why a trial goes on, if it understands reaso
   const json resumed = parse_json(frames[0].payload).value();
   CHECK(resumed["resume_trial_job_id"] == "A");
   CHECK(resumed.value("reason", "") == (options.capabilities.reason ? "the best of 3" : ""));
+}
+
+TEST_CASE("pause: the log says why, and names the job, whatever the manager understands") {
+  const bool capable_manager = GENERATE(false, true);
+  const TemporaryFolder folder;
+  const std::string file = folder.path / "log";
+  PausingWorld f(capable_manager ? capable() : plain(),
+                 Log::to_file(file, LogLevel::info, false).value());
+  f.decide(0, Action::pause);
+  f.tuner->decisions = {{1, Action::stop, "the worst"}};
+  f.report(1, "B");
+  f.tuner->reason = "the best of 3";
+  f.tuner->script = {"resume 0"};
+  f.daemon->send("GE", "1");
+  f.end("A", 0, capable_manager ? "PAUSED" : "EARLY_STOPPED", capable_manager ? "c1" : "");
+  f.log.flush();
+  Lines said;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find("/MainThread) ");
+    REQUIRE(at != std::string::npos);
+    said.push_back(line.substr(at + 13));
+  }
+  CHECK(said ==
+        Lines{"job A is paused: rung", "job B is stopped early: the worst",
+              capable_manager ? "job A goes on: the best of 3" : "trial 0 goes on: the best of 3"});
 }
 
 TEST_CASE("pause: asked for once, not of a trial that is being killed or has ended") {

@@ -27,7 +27,8 @@ inline DispatcherOptions plain() {
 }
 
 struct PausingWorld {
-  explicit PausingWorld(DispatcherOptions options_ = capable()) : options(options_) {
+  explicit PausingWorld(DispatcherOptions options_ = capable(), Log log_ = {})
+      : options(options_), log(std::move(log_)) {
     daemon = start(tuner);
     daemon->send("IN", kSpace);
     daemon->send("GE", "2");  // trials 0 and 1, jobs A and B
@@ -38,7 +39,7 @@ struct PausingWorld {
   std::unique_ptr<Stepped> start(ScriptedTuner*& made) const {
     auto owned = std::make_unique<ScriptedTuner>();
     made = owned.get();
-    return std::make_unique<Stepped>(std::move(owned), false, nullptr, options);
+    return std::make_unique<Stepped>(std::move(owned), false, nullptr, options, log);
   }
   // Another daemon goes on from what this one saved.
   void restart() {
@@ -79,6 +80,7 @@ struct PausingWorld {
   std::string said() { return outlines(daemon->take()); }
 
   const DispatcherOptions options;
+  const Log log;
   ScriptedTuner* tuner = nullptr;
   std::unique_ptr<Stepped> daemon;
 };
