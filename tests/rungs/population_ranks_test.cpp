@@ -48,6 +48,7 @@ TEST_CASE("ranks: they are those of sorting anew") {
     const std::size_t count = ranks.count(0.25);
     REQUIRE(ranks.size() == sorted.size());
     for (std::size_t rank = 0; rank < sorted.size(); ++rank) {
+      REQUIRE(ranks.rank(sorted[rank].second) == sorted.size() - rank);
       REQUIRE(ranks.is_worst(sorted[rank].second, count) == (rank < count));
       REQUIRE(ranks.is_best(sorted[rank].second, count) == (rank + count >= sorted.size()));
       if (rank < count) REQUIRE(ranks.worst(count)[rank] == sorted[rank].second);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 namespace attune::sync_brackets_test {
 
@@ -46,6 +47,27 @@ std::vector<TrialId> trials_of(const std::vector<SyncBrackets::Full::Placed>& pl
   std::vector<TrialId> all;
   for (const auto& one : placed) all.push_back(one.trial);
   return all;
+}
+
+TEST_CASE("brackets: a trial that waits has a rank so far, and results are missing") {
+  SyncBrackets brackets = filled();
+  brackets.result(1, 0.5);
+  CHECK_FALSE(brackets.filling(77));
+  const auto alone = brackets.filling(1);
+  REQUIRE(alone);
+  CHECK(alone->level == 1);
+  CHECK(std::tuple(alone->rank, alone->of, alone->missing) == std::tuple(1, 1, 2));
+  brackets.result(0, 0.25);
+  const auto second = brackets.filling(1);
+  CHECK(std::tuple(second->rank, second->of, second->missing) == std::tuple(2, 2, 1));
+  brackets.give_back(2, false);  // its slot is free again
+  CHECK(brackets.filling(1)->missing == 1);
+
+  SyncBrackets others = filled();
+  others.result(0, NAN);
+  others.result(1, 0.5);
+  const auto left = others.filling(1);  // the one that has failed has no rank
+  CHECK(std::tuple(left->rank, left->of, left->missing) == std::tuple(1, 1, 1));
 }
 
 TEST_CASE("brackets: a full rung lets the best go on") {
