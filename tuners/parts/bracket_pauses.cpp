@@ -98,16 +98,17 @@ void PausingTuner::settle(TrialId id, double loss, const Metrics& metrics) {
 
 void PausingTuner::report(const Report& report, double resource, double loss) {
   const TrialId id = report.trial;
-  const Trial trial = trials_.at(id);
+  const Trial& known = trials_.at(id);
   quota_.ran(id);
   // One that begins again passes levels that it is through with.
-  if (trial.state != State::running || resource < trial.level) return;
+  if (known.state != State::running || resource < known.level) return;
+  const double level = known.level;
+  const bool pauses = known.pauses;
   settle(id, loss, report.metrics);
   if (std::isnan(loss)) {
     decide({id, Action::stop, not_finite_text(resource_attr(), resource, metric())});
-  } else if (!trial.pauses) {
-    decide({id, Action::stop, used_up_text(resource_attr(), resource, trial.level, result(loss)),
-            true});
+  } else if (!pauses) {
+    decide({id, Action::stop, used_up_text(resource_attr(), resource, level, result(loss)), true});
   } else if (trials_.at(id).state == State::waiting) {  // the full rung has not left it behind
     decide({id, Action::pause, waiting_text(id, loss)});
   }
