@@ -53,6 +53,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
   }
   if (context.pauses) header["pauses"] = true;
   if (configuration.trial_reasons) header["trial_reasons"] = true;
+  if (configuration.pong_last) header["pong_last"] = true;
   return header;
 }
 
@@ -88,6 +89,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
                                   .has_assessor = assessor != nullptr,
                                   .include_intermediate = configuration.include_intermediate,
                                   .trial_reasons = configuration.trial_reasons,
+                                  .pong_last = configuration.pong_last,
                                   .limits = configuration.limits};
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;

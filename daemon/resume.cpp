@@ -75,8 +75,9 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
   configuration.context.max_trials = count("max_trials");
   configuration.context.concurrency = count("concurrency");
   configuration.context.pauses = header.value("pauses", json()) == true;
-  // An earlier attuned has answered without them, and the replay compares the answers.
+  // An earlier attuned has answered without these, and the replay compares the answers.
   configuration.trial_reasons = header.value("trial_reasons", json()) == true;
+  configuration.pong_last = header.value("pong_last", json()) == true;
   const Limits present = configuration.limits;
   configuration.limits = TRY(limits_from_json(header.value("limits", json::object())));
   configuration.limits.payload = present.payload;

@@ -285,12 +285,20 @@ void Dispatcher::release() {
 
 void Dispatcher::push_own(TuneMessage message, std::size_t bytes) {
   release();
+  note_follower();
   queues_.push_over_limit(std::move(message), bytes);
 }
 
 void Dispatcher::push_own(AssessMessage message) {
   release();
+  note_follower();
   queues_.push_over_limit(std::move(message), kOwnBytes);
+}
+
+// The message may follow from what came before a barrier, and stands behind it.
+void Dispatcher::note_follower() {
+  if (!options_.pong_last) return;
+  for (auto& [number, echo] : echoes_) echo.followed = true;
 }
 
 // ---- what the workers say
@@ -350,10 +358,21 @@ void Dispatcher::end_early(const Decided& m) {
 }
 
 void Dispatcher::answer(const Passed& m) {
-  const auto echo = echoes_.find(m.number);
-  if (echo == echoes_.end() || --echo->second.missing > 0) return;
-  send(Pong{echo->second.token});
-  echoes_.erase(echo);
+  const auto found = echoes_.find(m.number);
+  if (found == echoes_.end() || --found->second.missing > 0) return;
+  Echo& echo = found->second;
+  if (echo.followed) {  // once more, behind what followed
+    echo = Echo{std::move(echo.token)};
+    release();
+    queues_.push_over_limit(TuneMessage(Barrier{m.number}), kOwnBytes);
+    queues_.push_over_limit(AssessMessage(Barrier{m.number}), kOwnBytes);
+    return;
+  }
+  // An earlier one that goes once more is through, too: its followers stood before this barrier.
+  while (!echoes_.empty() && echoes_.begin()->first <= m.number) {
+    send(Pong{echoes_.begin()->second.token});
+    echoes_.erase(echoes_.begin());
+  }
 }
 
 void Dispatcher::answer(const Failed& m) {

@@ -50,6 +50,7 @@ struct DispatcherOptions {
   bool has_assessor = false;
   bool include_intermediate = false;  // a stopped trial's last intermediate result is its final one
   bool trial_reasons = true;          // NewTrialJob has a reason, if the manager understands one
+  bool pong_last = true;              // Pong waits for what follows from decisions, too
   Limits limits = {};
 };
 
@@ -167,7 +168,8 @@ class Dispatcher {
   std::optional<AssessMessage> parked_assess_;
   struct Echo {
     std::string token;
-    int missing = 2;  // workers that have not passed the barrier
+    int missing = 2;        // workers that have not passed the barrier
+    bool followed = false;  // io has queued a message of its own behind the barrier
   };
   std::map<std::uint64_t, Echo> echoes_;  // by their barrier
   std::uint64_t barriers_ = 0;
@@ -182,6 +184,7 @@ class Dispatcher {
   static constexpr std::size_t kOwnBytes = 256;
   void push_own(TuneMessage message, std::size_t bytes = kOwnBytes);
   void push_own(AssessMessage message);
+  void note_follower();
   std::optional<Saving> saving_;
   std::size_t warn_at_ = 20;  // queue length, as NNI; then at each doubling
 };

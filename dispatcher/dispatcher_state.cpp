@@ -42,7 +42,10 @@ void Dispatcher::save() {
   release();
   json echoes = json::array();
   for (const auto& [number, echo] : echoes_) {
-    echoes.push_back({{"number", number}, {"token", echo.token}, {"missing", echo.missing}});
+    echoes.push_back({{"number", number},
+                      {"token", echo.token},
+                      {"missing", echo.missing},
+                      {"followed", echo.followed}});
   }
   json state;  // member by member: an initialiser list would copy the jobs
   state["commands"] = commands_;
@@ -110,8 +113,13 @@ Result<Dispatcher::InFlight> Dispatcher::load(const json& state) {
     const std::uint64_t number = TRY(count_at(saved, "number"));
     const json token = TRY(value_at(saved, "token"));
     const std::int64_t missing = TRY(integer_at(saved, "missing"));
-    if (!token.is_string() || missing < 1 || missing > 2) return fail("saved state: an odd echo");
-    echoes_.emplace(number, Echo{token.get<std::string>(), static_cast<int>(missing)});
+    // Earlier snapshots have no such member.
+    const json followed = saved.value("followed", json(false));
+    if (!token.is_string() || missing < 1 || missing > 2 || !followed.is_boolean()) {
+      return fail("saved state: an odd echo");
+    }
+    echoes_.emplace(
+        number, Echo{token.get<std::string>(), static_cast<int>(missing), followed.get<bool>()});
   }
   TRY(jobs_.load(TRY(object_at(state, "jobs"))));
   TRY(quotas_.load(TRY(object_at(state, "quotas"))));

@@ -83,10 +83,10 @@ TEST_CASE("format 1: the answers are those of the attuned that wrote it, and for
 }
 
 // An ASHA whose trials pause. All answers are sent to a manager that has received none.
-DaemonProcess pausing(const TemporaryFolder& folder, const std::string& mode) {
+DaemonProcess pausing(const TemporaryFolder& folder, const std::string& mode, int max_t = 9) {
   json experiment = {
       {"tuner",
-       {{"name", "ASHA"}, {"classArgs", {{"seed", 3}, {"max_t", 9}, {"reduction_factor", 3}}}}},
+       {{"name", "ASHA"}, {"classArgs", {{"seed", 3}, {"max_t", max_t}, {"reduction_factor", 3}}}}},
       {"capabilities", {"pause", "checkpoint", "reason"}}};
   if (mode == "resume") experiment["resume"] = {{"received", 0}};
   return DaemonProcess(DaemonProcess::exp_params(experiment),
@@ -152,6 +152,19 @@ TEST_CASE("resume: an experiment that began without the reasons of trials goes o
       std::string(ATTUNE_TEST_DATA) + "/journals/without-reasons/attuned.journal",
       folder.path / "attuned.journal");
   CHECK(said_again(folder).back().ends_with(R"("resume_trial_job_id":"T0"})"));
+}
+
+// A report completes a trial, and its result stands behind the PING.
+TEST_CASE("resume: an experiment whose PO did not wait for what follows goes on so") {
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(std::string(ATTUNE_TEST_DATA) + "/journals/pong-first/attuned.journal",
+                             folder.path / "attuned.journal");
+  DaemonProcess daemon = pausing(folder, "resume", /*max_t=*/1);
+  daemon.send("IN", kSpace);
+  REQUIRE(daemon.receive() == Frame{"ID", R"({"through":5})"});
+  std::string codes;
+  for (int i = 0; i < 5; ++i) codes += daemon.receive().value().code + " ";
+  CHECK(codes == "TR PO KI PO PO ");
 }
 
 }  // namespace attune::former_format_test
