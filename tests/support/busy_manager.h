@@ -1,10 +1,13 @@
 #pragma once
 // A manager whose trials do what managers report in practice and what they should not: several
 // phases, failures, late and repeated results, results that are no numbers, imports, trials of the
-// user's own, another search space. What it says is a function of what it is answered and of its
-// seed: so a session can be recorded once and compared with its resumed halves.
+// user's own, another search space, pauses and checkpoints that work or do not. What it says is a
+// function of what it is answered and of its seed: so a session can be recorded once and compared
+// with its resumed halves.
 #include <cstdint>
 #include <map>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,8 +20,12 @@ namespace attune {
 
 class BusyManager {
  public:
-  BusyManager(std::string space, int concurrency, std::uint64_t seed)
-      : space_(std::move(space)), concurrency_(concurrency), rng_(seed) {}
+  // `resource`: the metric in which trials count their steps; empty: they report one number.
+  BusyManager(std::string space, int concurrency, std::uint64_t seed, std::string resource = "")
+      : space_(std::move(space)),
+        resource_(std::move(resource)),
+        concurrency_(concurrency),
+        rng_(seed) {}
 
   // What it says next: the first is Initialize.
   Frame next() {
@@ -31,7 +38,7 @@ class BusyManager {
     if (odd == 3) return metric("nobody", 900'000, "PERIODICAL", 0, "0.5");
     if (odd == 4 && said_ % 7 == 0) return {"SS", space_};
     if (odd == 5 && !ended_.empty()) return late();
-    if (odd <= 8 && odd > 5 && !paused_.empty()) {  // which may be about to go on
+    if (odd == 6 && !paused_.empty()) {  // which may be about to go on
       auto at = running_.insert(paused_.extract(paused_.begin())).position;
       return end("USER_CANCELED", at);
     }
@@ -46,20 +53,11 @@ class BusyManager {
     return step();
   }
 
-  // What it was answered.
+  // What it was answered. Throws if the answer is against the rules.
   void hear(const Frame& frame) {
     const Command command = decode(frame).value();
     if (const auto* trial = std::get_if<NewTrialJob>(&command)) {
-      if (wanted_ > 0) --wanted_;
-      const std::string& former = trial->resume_trial_job_id;
-      const std::string job = former.empty() ? "J" + to_text(trial->parameter_id) : former;
-      if (!former.empty()) paused_.erase(former);
-      Trial& added = running_[job];
-      added.id = to_json(trial->parameter_id);
-      added.parameters = trial->parameters;
-      added.text = frame.payload;
-      added.steps += 2 + static_cast<int>(draw(6));
-      added.pausing = false;
+      start(*trial, frame.payload);
     } else if (std::holds_alternative<NoMoreTrialJobs>(command)) {
       wanted_ = 0;
       dry_ = true;
@@ -67,6 +65,7 @@ class BusyManager {
       ++kills;
       if (const auto at = running_.find(kill->trial_job_id); at != running_.end()) {
         at->second.killed = true;
+        at->second.complete = kill->complete;
       } else if (const auto rests = paused_.find(kill->trial_job_id); rests != paused_.end()) {
         rests->second.killed = true;
         running_.insert(paused_.extract(rests));
@@ -76,18 +75,47 @@ class BusyManager {
       if (const auto at = running_.find(pause->trial_job_id); at != running_.end()) {
         at->second.pausing = true;
       }
+    } else if (const auto* save = std::get_if<SaveCheckpoint>(&command)) {
+      if (const auto at = running_.find(save->trial_job_id); at != running_.end()) {
+        at->second.saving = true;
+      }
+    } else if (const auto* drop = std::get_if<DropCheckpoint>(&command)) {
+      if (checkpoints_.erase(drop->checkpoint) == 0) {
+        throw std::runtime_error("CD of a checkpoint that does not exist: " + drop->checkpoint);
+      }
     }
   }
 
-  int kills = 0, pauses = 0;
+  int kills = 0, pauses = 0, resumes = 0, copies = 0;
 
  private:
   struct Trial {
     json id, parameters;
     std::string text;
     int step = 0, steps = 0;
-    bool finished = false, killed = false, pausing = false;
+    bool finished = false, killed = false, complete = false, pausing = false, saving = false;
   };
+
+  void start(const NewTrialJob& trial, const std::string& text) {
+    if (wanted_ > 0) --wanted_;
+    const std::string& former = trial.resume_trial_job_id;
+    const std::string job = former.empty() ? "J" + to_text(trial.parameter_id) : former;
+    const std::string& from = trial.checkpoint_from;
+    if (!from.empty() && !checkpoints_.contains(from)) {
+      throw std::runtime_error("TR from a checkpoint that does not exist: " + from);
+    }
+    if (!from.empty()) ++copies;
+    if (!former.empty()) {
+      ++resumes;
+      running_.insert(paused_.extract(former));  // nothing, if it has ended meanwhile
+    }
+    Trial& added = running_[job];
+    added.id = to_json(trial.parameter_id);
+    added.parameters = trial.parameters;
+    added.text = text;
+    added.steps += 2 + static_cast<int>(draw(6));
+    added.pausing = false;
+  }
 
   std::size_t draw(std::size_t n) { return rng_.index(n); }
 
@@ -109,7 +137,8 @@ class BusyManager {
     auto at = running_.begin();
     std::advance(at, static_cast<std::ptrdiff_t>(draw(running_.size())));
     auto& [job, trial] = *at;
-    if (trial.killed) return end("EARLY_STOPPED", at);
+    if (trial.saving && draw(3) != 0) return save(at);
+    if (trial.killed) return end(trial.complete ? "SUCCEEDED" : "EARLY_STOPPED", at);
     if (trial.pausing && draw(3) == 0) return pause(at);
     if (trial.finished) return end("SUCCEEDED", at);
     if (draw(25) == 0) return end("FAILED", at);
@@ -129,12 +158,18 @@ class BusyManager {
   }
 
   // A number that depends on the configuration and on the step.
-  static std::string value(const Trial& trial, int step) {
+  std::string value(const Trial& trial, int step) const {
     std::uint64_t hash = 1469598103934665603u;
     for (const char c : dump_json(trial.parameters)) {
       hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     }
-    return dump_json(static_cast<double>(hash % 1000) / 1000 + 0.5 / (step + 1));
+    const double number = static_cast<double>(hash % 1000) / 1000 + 0.5 / (step + 1);
+    if (resource_.empty()) return dump_json(number);
+    return dump_json({{"default", number}, {resource_, step + 1}});
+  }
+
+  std::string fresh_checkpoint(const std::string& job) {
+    return *checkpoints_.insert(job + "-" + std::to_string(said_)).first;
   }
 
   Frame end(const std::string& event, std::map<std::string, Trial>::iterator at) {
@@ -152,10 +187,17 @@ class BusyManager {
     json said = {{"trial_job_id", job},
                  {"event", possible ? "PAUSED" : "PAUSE_FAILED"},
                  {"hyper_params", trial.text}};
-    if (possible && draw(2) == 0) said["checkpoint"] = job + "-" + std::to_string(trial.step);
-    trial.pausing = trial.finished = false;
+    if (possible && draw(2) == 0) said["checkpoint"] = fresh_checkpoint(job);
+    trial.pausing = trial.finished = trial.saving = false;
     if (possible) paused_.insert(running_.extract(at));
     return {"EN", dump_json(said)};
+  }
+
+  Frame save(std::map<std::string, Trial>::iterator at) {
+    auto& [job, trial] = *at;
+    trial.saving = false;
+    const std::string saved = draw(8) != 0 ? fresh_checkpoint(job) : "";  // empty: it could not
+    return {"CK", dump_json({{"trial_job_id", job}, {"checkpoint", saved}})};
   }
 
   Frame late() {
@@ -182,13 +224,14 @@ class BusyManager {
                       {"parameter_index", 0}});
   }
 
-  const std::string space_;
+  const std::string space_, resource_;
   const int concurrency_;
   Rng rng_;
   std::uint64_t said_ = 0;
   int wanted_ = 0;
   bool dry_ = false;
   std::map<std::string, Trial> running_, paused_;
+  std::set<std::string> checkpoints_;  // that the daemon has not dropped
   std::vector<std::pair<std::string, Trial>> ended_;
 };
 

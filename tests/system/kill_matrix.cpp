@@ -3,7 +3,8 @@
 //   kill_matrix --tuner TPE --assessor Medianstop --commands 200 --every 1
 // The manager keeps the rules of docs/protocol.md, "Exactly once". Each command is followed by a
 // PING that is waited for, but for the one that the daemon is killed after: so the answers do not
-// depend on timing.
+// depend on timing. If the tuner judges reports, the manager can pause trials, lets them go on and
+// saves checkpoints, and its trials count their steps up to --max-t.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +16,8 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "daemon/crew.h"
+#include "daemon/options.h"
 #include "protocol/codec.h"
 #include "tests/support/busy_manager.h"
 #include "tests/support/daemon_process.h"
@@ -35,14 +38,55 @@ struct Settings {
   int every = 1;
   int kills = 1;  // in one session
   int concurrency = 4;
+  int max_t = 9;  // steps of a full training; 0: the tuner is not told
   std::uint64_t seed = 1;
   bool include_intermediate = false;
+  bool pauses = false;  // the manager can: set if the tuner judges reports
 };
+
+constexpr const char* kResource = "training_iteration";
 
 json assessor_arguments(const Settings& settings) {
   if (!settings.assessor_args.empty()) return parse_json(settings.assessor_args).value();
   if (settings.assessor == "Curvefitting") return {{"epoch_num", 6}, {"start_step", 2}};
   return json::object();
+}
+
+// How attuned is started; `received`: how many answers are there, of a manager that resumes.
+std::vector<std::string> arguments_of(const Settings& settings,
+                                      std::optional<std::size_t> received = {}) {
+  json experiment = {
+      {"tuner",
+       {{"name", settings.tuner}, {"classArgs", parse_json(settings.tuner_args).value()}}}};
+  if (!settings.assessor.empty()) {
+    experiment["assessor"] = {{"name", settings.assessor},
+                              {"classArgs", assessor_arguments(settings)}};
+  }
+  if (settings.pauses) {
+    experiment["capabilities"] = {"pause", "checkpoint", "reason"};
+    if (settings.max_t > 0)
+      experiment["fidelity"] = {{"metric", kResource}, {"max", settings.max_t}};
+  }
+  if (received) experiment["resume"] = {{"received", *received}};
+  auto arguments = DaemonProcess::exp_params(experiment);
+  arguments.insert(arguments.end(), settings.daemon_options.begin(), settings.daemon_options.end());
+  return arguments;
+}
+
+// Whether the tuner judges reports for a manager that can pause.
+bool wants_reports(Settings settings) {
+  settings.pauses = true;
+  const auto arguments = arguments_of(settings);
+  std::vector<const char*> argv = {"attuned"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  Options options;
+  const auto read = read_options(static_cast<int>(argv.size()), argv.data(), {}, 1, options);
+  if (!read) throw std::runtime_error(read.error().text);
+  if (!*read) throw std::runtime_error(read->error().message);
+  const auto crew =
+      make_crew(options.configuration, {builtin_tuners(), builtin_assessors()}, SystemClock(), {});
+  if (!crew) throw std::runtime_error(crew.error().message);
+  return crew->dispatcher->options().wants_reports;
 }
 
 // A daemon and what the manager remembers of the conversation with all of its lives.
@@ -52,22 +96,12 @@ class Conversation {
 
   // The next life. Returns how many commands the daemon remembers.
   std::uint64_t start(bool resume) {
-    json experiment = {
-        {"tuner",
-         {{"name", settings_.tuner}, {"classArgs", parse_json(settings_.tuner_args).value()}}}};
-    if (!settings_.assessor.empty()) {
-      experiment["assessor"] = {{"name", settings_.assessor},
-                                {"classArgs", assessor_arguments(settings_)}};
-    }
-    if (resume) experiment["resume"] = {{"received", answers.size()}};
-    auto arguments = DaemonProcess::exp_params(experiment);
-    arguments.insert(arguments.end(), settings_.daemon_options.begin(),
-                     settings_.daemon_options.end());
-    daemon_.emplace(arguments, std::map<std::string, std::string>{
-                                   {"NNI_MODE", resume ? "resume" : "start"},
-                                   {"NNI_CHECKPOINT_DIRECTORY", folder_.path.string()},
-                                   {"NNI_INCLUDE_INTERMEDIATE_RESULTS",
-                                    settings_.include_intermediate ? "true" : "false"}});
+    daemon_.emplace(
+        arguments_of(settings_, resume ? std::optional(answers.size()) : std::nullopt),
+        std::map<std::string, std::string>{{"NNI_MODE", resume ? "resume" : "start"},
+                                           {"NNI_CHECKPOINT_DIRECTORY", folder_.path.string()},
+                                           {"NNI_INCLUDE_INTERMEDIATE_RESULTS",
+                                            settings_.include_intermediate ? "true" : "false"}});
     daemon_->send("IN", settings_.space);
     const auto frame = daemon_->receive();
     if (!frame || frame->code != "ID") throw std::runtime_error("no ID: " + daemon_->log());
@@ -111,14 +145,15 @@ class Conversation {
 struct Session {
   std::vector<Frame> commands;  // without IN
   std::vector<Frame> answers;
-  int kills = 0;  // KillTrialJob
+  int kills = 0, pauses = 0, resumes = 0, copies = 0;  // of trials
 };
 
 Session record(const Settings& settings) {
   Session session;
   Conversation conversation(settings);
   conversation.start(false);
-  BusyManager manager(settings.space, settings.concurrency, settings.seed);
+  BusyManager manager(settings.space, settings.concurrency, settings.seed,
+                      settings.pauses ? kResource : "");
   manager.next();  // IN
   std::size_t heard = 0;
   for (int i = 0; i < settings.commands; ++i) {
@@ -135,6 +170,9 @@ Session record(const Settings& settings) {
   conversation.end();
   session.answers = conversation.answers;
   session.kills = manager.kills;
+  session.pauses = manager.pauses;
+  session.resumes = manager.resumes;
+  session.copies = manager.copies;
   return session;
 }
 
@@ -237,12 +275,18 @@ std::string try_kill(const Settings& settings, const Session& session, std::size
   return {};
 }
 
-int run(const Settings& settings) {
+int run(Settings settings) {
+  settings.pauses = wants_reports(settings);
   const std::string name =
       settings.tuner + (settings.assessor.empty() ? "" : " + " + settings.assessor);
   const Session session = record(settings);
   if (!settings.assessor.empty() && session.kills == 0) {
     std::cout << name << ": FAILED: the assessor stops nothing in this session\n";
+    return 1;
+  }
+  // Some rules pause no trial: what goes on is a new one, which starts from a checkpoint.
+  if (settings.pauses && session.pauses == 0 && session.copies == 0) {
+    std::cout << name << ": FAILED: the tuner pauses and copies nothing in this session\n";
     return 1;
   }
   Tally tally;
@@ -257,10 +301,10 @@ int run(const Settings& settings) {
     return 1;
   }
   std::cout << fmt::format(
-      "{}: {} commands, {} answers, {} of them kills of trials; {} sessions with {} kills of the "
-      "daemon, {} commands sent again, all answers equal\n",
-      name, session.commands.size(), session.answers.size(), session.kills, tally.runs, tally.kills,
-      tally.resent);
+      "{}: {} commands, {} answers; {} kills, {} pauses, {} resumes and {} copies of trials; {} "
+      "sessions with {} kills of the daemon, {} commands sent again, all answers equal\n",
+      name, session.commands.size(), session.answers.size(), session.kills, session.pauses,
+      session.resumes, session.copies, tally.runs, tally.kills, tally.resent);
   return 0;
 }
 
@@ -276,6 +320,8 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--every", settings.every, "Kill after every so many commands");
   app.add_option("--kills", settings.kills, "In each session");
   app.add_option("--concurrency", settings.concurrency);
+  app.add_option("--max-t", settings.max_t,
+                 "Steps of a full training, for tuners that judge reports; 0: they are not told");
   app.add_option("--seed", settings.seed);
   app.add_flag("--include-intermediate", settings.include_intermediate);
   app.add_option("--daemon-option", settings.daemon_options, "Passed on; may be repeated");
