@@ -43,7 +43,8 @@ struct Configuration {
   std::uint64_t fallback_seed = 0;        // for a tuner without a seed of its own
   std::int64_t ask_at_once = kAskAtOnce;  // a resumed experiment keeps what it began with
   bool trial_reasons = true;              // so is this: of NewTrialJob
-  bool pong_last = true;                  // and this: as DispatcherOptions
+  bool pong_last = true;                  // and these: as DispatcherOptions
+  bool awaits_stopped = true;
   std::vector<std::string> notes;  // what the user should know of how the parameters were read
 
   Limits limits;

@@ -54,6 +54,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
   if (context.pauses) header["pauses"] = true;
   if (configuration.trial_reasons) header["trial_reasons"] = true;
   if (configuration.pong_last) header["pong_last"] = true;
+  if (configuration.awaits_stopped) header["awaits_stopped"] = true;
   return header;
 }
 
@@ -90,6 +91,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
                                   .include_intermediate = configuration.include_intermediate,
                                   .trial_reasons = configuration.trial_reasons,
                                   .pong_last = configuration.pong_last,
+                                  .awaits_stopped = configuration.awaits_stopped,
                                   .limits = configuration.limits};
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;

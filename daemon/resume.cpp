@@ -78,6 +78,7 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
   // An earlier attuned has answered without these, and the replay compares the answers.
   configuration.trial_reasons = header.value("trial_reasons", json()) == true;
   configuration.pong_last = header.value("pong_last", json()) == true;
+  configuration.awaits_stopped = header.value("awaits_stopped", json()) == true;
   const Limits present = configuration.limits;
   configuration.limits = TRY(limits_from_json(header.value("limits", json::object())));
   configuration.limits.payload = present.payload;

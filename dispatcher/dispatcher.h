@@ -51,6 +51,7 @@ struct DispatcherOptions {
   bool include_intermediate = false;  // a stopped trial's last intermediate result is its final one
   bool trial_reasons = true;          // NewTrialJob has a reason, if the manager understands one
   bool pong_last = true;              // Pong waits for what follows from decisions, too
+  bool awaits_stopped = true;         // a trial waits for the checkpoint of one being stopped, too
   Limits limits = {};
 };
 

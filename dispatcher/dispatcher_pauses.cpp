@@ -98,7 +98,7 @@ void Dispatcher::answer(Offer& m) {
 bool Dispatcher::waits_for_checkpoint(Offer& m) {
   if (!m.checkpoint_from || !options_.capabilities.checkpoint) return false;
   const TrialId from = *m.checkpoint_from;
-  const Jobs::Saving saving = jobs_.saving(from);
+  const Jobs::Saving saving = jobs_.saving(from, options_.awaits_stopped);
   if (saving == Jobs::Saving::no) return false;
   if (saving == Jobs::Saving::possible) {
     if (!jobs_.checkpoints().newest(from).empty()) return false;

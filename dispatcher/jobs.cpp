@@ -213,11 +213,13 @@ std::optional<TrialId> Jobs::saved(const std::string& name) {
   return found->second.trials.front();
 }
 
-Jobs::Saving Jobs::saving(TrialId trial) const {
+Jobs::Saving Jobs::saving(TrialId trial, bool of_stopped) const {
   const Entry* entry = job_of(trial);
-  if (!entry || entry->second.ended || entry->second.killed) return Saving::no;
-  if (entry->second.saving || entry->second.pause == Pause::asked) return Saving::under_way;
-  return entry->second.pause == Pause::none ? Saving::possible : Saving::no;
+  if (!entry || entry->second.ended) return Saving::no;
+  const Job& job = entry->second;
+  if (job.killed) return job.saving && of_stopped ? Saving::under_way : Saving::no;
+  if (job.saving || job.pause == Pause::asked) return Saving::under_way;
+  return job.pause == Pause::none ? Saving::possible : Saving::no;
 }
 
 TrialId Jobs::adopt(const std::string& name, TrialId parameter_id, bool paused) {

@@ -108,10 +108,10 @@ class Jobs {
 
   // The manager answered a checkpoint decision on this job: the trial.
   std::optional<TrialId> saved(const std::string& job);
-  // `under_way`: a checkpoint of the trial is being saved. `possible`: its job runs, and can be
-  // asked for one.
+  // `under_way`: a checkpoint of the trial is being saved; of one that is being stopped only if
+  // `of_stopped`. `possible`: its job runs, and can be asked for one.
   enum class Saving { no, possible, under_way };
-  Saving saving(TrialId trial) const;
+  Saving saving(TrialId trial, bool of_stopped) const;
 
   Checkpoints& checkpoints() { return checkpoints_; }
 

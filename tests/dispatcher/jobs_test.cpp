@@ -50,7 +50,7 @@ TEST_CASE("jobs: the gate is where it was after a load") {
   CHECK(jobs.pause_failed("D") == std::vector<TrialId>{3});
   CHECK(jobs.trial_of(9) == 4);
   CHECK(jobs.resume(4).job == "E");
-  CHECK(jobs.saving(5) == Jobs::Saving::under_way);
+  CHECK(jobs.saving(5, true) == Jobs::Saving::under_way);
   CHECK(jobs.checkpoints().newest(4) == "c1");
   CHECK(jobs.checkpoints().released(5).size() == 1);
   CHECK(jobs.import("I").known);
@@ -73,7 +73,7 @@ TEST_CASE("jobs: after a restart nothing is bound to what ran, and nothing asked
   jobs.bind_metric("new", ParameterId(1));
   CHECK(jobs.released(1).size() == 1);
   CHECK(jobs.pause_failed("D").empty());
-  CHECK(jobs.saving(5) == Jobs::Saving::no);
+  CHECK(jobs.saving(5, true) == Jobs::Saving::no);
   CHECK(jobs.checkpoints().newest(4) == "c1");
   CHECK(jobs.checkpoints().released(5).empty());
   CHECK(jobs.resume(4).possible);

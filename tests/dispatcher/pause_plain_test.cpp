@@ -66,6 +66,31 @@ TEST_CASE("checkpoint: that of a trial that is being paused is waited for") {
   }
 }
 
+TEST_CASE("checkpoint: that of a trial that is being stopped is waited for until it has ended") {
+  DispatcherOptions options = capable();
+  options.awaits_stopped = GENERATE(true, false);
+  PausingWorld f(options);
+  f.tuner->decisions = {{0, Action::checkpoint, ""}, {0, Action::stop, ""}};
+  f.report(1, "B");
+  f.tuner->script = {"from 0"};
+  f.daemon->send("GE", "1");
+  // What an earlier attuned has begun goes on as it was.
+  REQUIRE(f.said() == (options.awaits_stopped ? "CP A, KI A" : "CP A, KI A, TR 2"));
+  if (!options.awaits_stopped) return;
+  SECTION("saved") {
+    f.saved("A", "c1");
+    CHECK(f.said() == "TR 2 from c1");
+  }
+  SECTION("not saved") {
+    f.saved("A", "");
+    CHECK(f.said() == "TR 2");
+  }
+  SECTION("the trial ends first") {
+    f.end("A", 0, "EARLY_STOPPED");
+    CHECK(f.said() == "TR 2");
+  }
+}
+
 TEST_CASE("checkpoint: from a trial without a job, or an ended one without any: from scratch") {
   PausingWorld f;
   f.daemon->send("GE", "1");
