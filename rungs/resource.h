@@ -13,8 +13,8 @@ namespace attune {
 
 inline constexpr const char* kTrainingIteration = "training_iteration";
 
-// Up to here doubles count every whole number. No trial uses more of anything, and sums of resources
-// stay finite.
+// Up to here doubles count every whole number. No trial uses more of anything, and sums of
+// resources stay finite.
 inline constexpr double kMostResource = 9007199254740992;
 
 // The value of the metric; nothing: it is missing.
