@@ -155,6 +155,14 @@ class TrialBackend {
   // The trial will not be started again: what it saved for its own attempts may be deleted. Its
   // output stays.
   virtual void release(const std::string& job_id) = 0;
+  // What delete_checkpoint() and release() were told to delete, and is still there. A backend may
+  // delete in the background; if its manager is killed meanwhile, a later manager must tell its own
+  // backend again. The default is for backends that delete at once.
+  struct Deletions {
+    std::vector<std::string> checkpoints;
+    std::vector<std::string> trials;  // job ids
+  };
+  virtual Deletions unfinished_deletions() const { return {}; }
 
   // Returns new events, those of one trial in their order. The amount is bounded: if there are
   // more, wake is called again. The owner slows a flood of events down by not fetching.

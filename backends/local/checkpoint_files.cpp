@@ -92,7 +92,8 @@ struct CheckpointFiles::Task {
   std::vector<std::string> subjects;
   const char* script;
   std::vector<std::string> arguments;
-  bool answered = false;  // whether on_saved_ is called at its end
+  bool answered = false;  // whether on_saved_ is called at its end; false: it deletes
+  // What is saved, or deleted. Both are empty where a killed manager's rest is deleted.
   std::string job_id = {}, checkpoint = {};
   std::string refused = {};  // why it cannot be done; told when it is its turn
   UniqueFd output = {}, errors = {};
@@ -158,13 +159,27 @@ void CheckpointFiles::copy(const std::string& from, const std::string& to) {
 
 void CheckpointFiles::remove(const std::string& id) {
   if (!is_checkpoint_id(id)) return;
-  add(std::make_unique<Task>(Task{{"c " + id}, kRemove, {folder(id).string()}}));
+  Task task{{"c " + id}, kRemove, {folder(id).string()}};
+  task.checkpoint = id;
+  add(std::make_unique<Task>(std::move(task)));
 }
 
 void CheckpointFiles::remove_folder(const std::string& job_id,
                                     const std::filesystem::path& folder) {
   if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) return;  // most trials save nothing
-  add(std::make_unique<Task>(Task{{"t " + job_id}, kRemoveAll, {folder.string()}}));
+  Task task{{"t " + job_id}, kRemoveAll, {folder.string()}};
+  task.job_id = job_id;
+  add(std::make_unique<Task>(std::move(task)));
+}
+
+TrialBackend::Deletions CheckpointFiles::unfinished_deletions() const {
+  TrialBackend::Deletions all;
+  for (const auto& task : tasks_) {
+    if (task->answered) continue;
+    if (!task->checkpoint.empty()) all.checkpoints.push_back(task->checkpoint);
+    if (!task->job_id.empty()) all.trials.push_back(task->job_id);
+  }
+  return all;
 }
 
 void CheckpointFiles::cancel(const std::string& job_id) {

@@ -44,6 +44,7 @@ class CheckpointFiles {
   void copy(const std::string& from, const std::string& to);
   void remove(const std::string& id);
   void remove_folder(const std::string& job_id, const std::filesystem::path& folder);
+  TrialBackend::Deletions unfinished_deletions() const;  // of remove() and remove_folder()
   // The trial starts again, so its directory changes: waiting and running saves of it fail.
   void cancel(const std::string& job_id);
 

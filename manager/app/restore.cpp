@@ -217,6 +217,8 @@ Result<void> check_names(const RestoredExperiment& restored) {
   for (const RestoredExperiment::Checkpoint& kept : restored.checkpoints) TRY(checkpoint(kept.id));
   if (!restored.state) return {};
   for (const std::string& id : restored.state->saving) TRY(checkpoint(id));
+  for (const std::string& id : restored.state->deleting) TRY(checkpoint(id));
+  for (const std::string& job_id : restored.state->releasing) TRY(check_name("the trial", job_id));
   return {};
 }
 

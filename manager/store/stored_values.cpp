@@ -53,6 +53,7 @@ std::string state_column(const RunnerState& state) {
   json object = {{"requests", state.requests},    {"exhausted", state.exhausted},
                  {"declined", state.declined},    {"saving", state.saving},
                  {"answers", state.answers},      {"held", state.held},
+                 {"deleting", state.deleting},    {"releasing", state.releasing},
                  {"since_best", state.since_best}};
   if (state.best) object["best"] = *state.best;
   return dump_json(object);  // scores are finite
@@ -76,10 +77,13 @@ Result<RunnerState> runner_state_of(const std::string& text) {
       return fail("a request lacks " + dump_json(lacks) + " proposals");
     state.requests.push_back(lacks.get<int>());
   }
-  for (const auto& [name, ids] :
-       {std::pair("saving", &state.saving), {"answers", &state.answers}, {"held", &state.held}}) {
+  for (const auto& [name, ids] : {std::pair("saving", &state.saving),
+                                  {"answers", &state.answers},
+                                  {"held", &state.held},
+                                  {"deleting", &state.deleting},
+                                  {"releasing", &state.releasing}}) {
     for (const json& id : list(name)) {
-      if (!id.is_string()) return fail("a checkpoint is called " + dump_json(id));
+      if (!id.is_string()) return fail("a checkpoint or a trial is called " + dump_json(id));
       ids->push_back(id.get<std::string>());
     }
   }

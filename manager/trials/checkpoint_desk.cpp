@@ -120,6 +120,11 @@ void CheckpointDesk::delete_dropped() {
   for (const std::string& id : std::exchange(dropped_, {})) backend_.delete_checkpoint(id);
 }
 
+void CheckpointDesk::delete_again(const RunnerState& state) {
+  for (const std::string& id : state.deleting) backend_.delete_checkpoint(id);
+  for (const std::string& job_id : state.releasing) backend_.release(job_id);
+}
+
 std::vector<std::string> CheckpointDesk::discard_unfinished(const std::vector<std::string>& ids) {
   std::vector<std::string> jobs;
   for (const std::string& id : ids) {
@@ -140,6 +145,10 @@ void CheckpointDesk::save_state(RunnerState& state) const {
   state.held = keeper_.held();
   state.saving.assign(saving_.begin(), saving_.end());
   state.answers.assign(to_answer_.begin(), to_answer_.end());
+  auto deletions = backend_.unfinished_deletions();
+  state.deleting = std::move(deletions.checkpoints);
+  state.deleting.insert(state.deleting.end(), dropped_.begin(), dropped_.end());
+  state.releasing = std::move(deletions.trials);
 }
 
 }  // namespace attune

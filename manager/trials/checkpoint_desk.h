@@ -76,6 +76,8 @@ class CheckpointDesk {
     keeper_.restore(job_id, id, bytes, ended);
   }
   void reserve(const std::string& job_id, const std::string& id) { keeper_.reserve(job_id, id); }
+  // Deletes what the earlier manager may not have deleted before it ended.
+  void delete_again(const RunnerState& state);
   // The earlier manager was saving these checkpoints when it ended, so that they may be incomplete.
   // Deletes them, and returns the job ids of their trials, each once.
   std::vector<std::string> discard_unfinished(const std::vector<std::string>& ids);

@@ -15,8 +15,11 @@ struct RunnerState {
   std::vector<std::string> saving;   // checkpoints that are being saved
   std::vector<std::string> answers;  // those of them that the decider waits for
   std::vector<std::string> held;     // checkpoints that the decider may name
-  std::optional<double> best;        // TuningStatus::best()
-  std::int64_t since_best = 0;       // TuningStatus::scores_since_best()
+  // What is no longer needed, but may still be on the disk: checkpoints, and job ids of trials that
+  // TrialBackend::release() was told of.
+  std::vector<std::string> deleting, releasing;
+  std::optional<double> best;   // TuningStatus::best()
+  std::int64_t since_best = 0;  // TuningStatus::scores_since_best()
 
   bool operator==(const RunnerState&) const = default;
 };

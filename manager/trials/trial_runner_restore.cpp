@@ -124,10 +124,11 @@ void TrialRunner::adopt(LiveTrial& trial, const RestoredExperiment::Trial& old) 
   }
 }
 
-// Keeps what the decider may name. Saves what the earlier manager was saving when it ended: once
-// for each trial, under a new id. The checkpoints under the old ids may be incomplete and are
-// deleted.
+// Keeps what the decider may name. Deletes what the earlier manager had yet to delete. Saves what
+// it was saving when it ended: once for each trial, under a new id. The checkpoints under the old
+// ids may be incomplete and are deleted.
 void TrialRunner::save_anew(const RunnerState& state, bool known) {
+  checkpoints_.delete_again(state);
   for (const std::string& id : state.held) {
     if (known) checkpoints_.hold(id);
   }

@@ -83,6 +83,7 @@ class PoolBackend final : public TrialBackend {
   void copy_checkpoint(const std::string& from, const std::string& to) override;
   void delete_checkpoint(const std::string& checkpoint) override;
   void release(const std::string& job_id) override;
+  Deletions unfinished_deletions() const override { return checkpoints_.unfinished_deletions(); }
   std::vector<TrialEvent> fetch_status_results() override;
   std::filesystem::path stderr_path(const std::string& job_id) const override {
     return folder(job_id) / "stderr";

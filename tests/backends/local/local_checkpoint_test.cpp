@@ -243,6 +243,26 @@ TEST_CASE("local checkpoints: removals are finished also when the manager ends")
   }
 }
 
+TEST_CASE("local checkpoints: what is to be deleted is known until it is gone") {
+  LocalFixture f("echo state > $ATTUNE_CHECKPOINT_DIR/file");
+  f.start();
+  REQUIRE(f.run_to_end());
+  f.backend->save_checkpoint("t0", "old");
+  REQUIRE(f.run_to_stored(1));
+  CHECK(f.backend->unfinished_deletions().checkpoints.empty());
+  f.backend->delete_checkpoint("old");
+  f.backend->release("t0");
+  CHECK(f.backend->unfinished_deletions().checkpoints == std::vector<std::string>{"old"});
+  CHECK(f.backend->unfinished_deletions().trials == std::vector<std::string>{"t0"});
+  f.backend->copy_checkpoint("old", "new");  // comes after the deletion
+  REQUIRE(f.run_to_stored(2));
+  CHECK_FALSE(fs::exists(f.directory / "experiment/checkpoints/old"));
+  CHECK(f.backend->unfinished_deletions().checkpoints.empty());
+  f.backend->save_checkpoint("t0", "late");  // comes after the release
+  REQUIRE(f.run_to_stored(3));
+  CHECK(f.backend->unfinished_deletions().trials.empty());
+}
+
 TEST_CASE("local checkpoints: what a killed manager left unfinished is removed") {
   TemporaryFolder folder;
   const fs::path checkpoints = folder.path / "experiment/checkpoints";

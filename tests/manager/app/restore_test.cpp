@@ -265,9 +265,11 @@ TEST_CASE("restore: names that lead elsewhere are refused") {
   const std::string name = GENERATE("../t0000", "/etc", "-rf", "a/b", ".hidden", "..");
   CAPTURE(name);
   Left left;
-  RunnerState state;
-  state.saving = {name};
-  CHECK_FALSE(left.try_restore(state).has_value());
+  for (auto list : {&RunnerState::saving, &RunnerState::deleting, &RunnerState::releasing}) {
+    RunnerState bad;
+    bad.*list = {name};
+    CHECK_FALSE(left.try_restore(bad).has_value());
+  }
   left.trial.checkpoint = name;
   left.change(TrialStatus::running);
   const auto restored = left.try_restore();

@@ -69,6 +69,8 @@ TEST_CASE("outbox: what the manager remembers stays until the next one says othe
   state.saving = {"t0001-2", "t0002-1"};
   state.answers = {"t0002-1"};
   state.held = {"t0001-1"};
+  state.deleting = {"t0001-0"};
+  state.releasing = {"t0003"};
   state.best = 0.1 + 0.2;
   state.since_best = 4;
   {

@@ -52,6 +52,21 @@ TEST_CASE("checkpoint desk: a newer checkpoint replaces the older one, once it i
   CHECK(d.deleted() == Ids{first});
 }
 
+TEST_CASE("checkpoint desk: a later manager deletes what this one had no time for") {
+  Desk d;
+  d.stored(d.desk.save(d.trial), &d.trial);
+  d.stored(d.desk.save(d.trial), &d.trial);
+  d.backend.unfinished = {.checkpoints = {"t0000-1"}, .trials = {"t0000"}};
+  RunnerState state;
+  d.desk.save_state(state);
+  CHECK(state.deleting == Ids{"t0000-1", "t0001-1"});
+  CHECK(state.releasing == Ids{"t0000"});
+  Desk later;
+  later.desk.delete_again(state);
+  CHECK(later.backend.deleted == state.deleting);
+  CHECK(later.backend.released == state.releasing);
+}
+
 TEST_CASE("checkpoint desk: the decider hears of those that it waits for, once") {
   Desk d;
   const std::string id = d.desk.save(d.trial);

@@ -115,6 +115,7 @@ class FakeBackend final : public TrialBackend {
   void copy_checkpoint(const std::string&, const std::string&) override {}
   void delete_checkpoint(const std::string& id) override { deleted.push_back(id); }
   void release(const std::string& job) override { released.push_back(job); }
+  Deletions unfinished_deletions() const override { return unfinished; }
   void set_path(const std::filesystem::path&) override {}
   Resources capacity() const override { return {4, 1, 1e9, {{"licence", 1}}}; }
   std::vector<TrialEvent> fetch_status_results() override { return std::exchange(events, {}); }
@@ -124,6 +125,7 @@ class FakeBackend final : public TrialBackend {
 
   std::vector<TrialStart> started;
   std::vector<std::string> stopped, paused, given, answered, saves, deleted, released, adopted;
+  Deletions unfinished;
   std::vector<TrialEvent> events;
   std::string start_error, adopt_error;
   std::function<void()> wake;

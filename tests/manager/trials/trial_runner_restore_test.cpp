@@ -58,6 +58,19 @@ TEST_CASE("restore: one that had no more is not asked before a trial has ended")
   CHECK(w.decider.take() == Calls{"result t0000 ok", "complete t0000", "next 2"});
 }
 
+TEST_CASE("restore: what was being deleted is deleted again, and only once") {
+  World w(World::limits(2, 10));
+  auto state = restored({live_trial(0, TrialStatus::running)});
+  state.state->requests = {1};
+  state.state->deleting = {"t0000-1"};
+  state.state->releasing = {"t0007"};
+  resume(w, state);
+  CHECK(w.backend.deleted == Calls{"t0000-1"});
+  CHECK(w.backend.released == Calls{"t0007"});
+  CHECK(w.notes.state.deleting.empty());  // the backend of this test deletes at once
+  CHECK(w.notes.state.releasing.empty());
+}
+
 TEST_CASE("restore: what was being saved is saved again, and whoever waits for it is answered") {
   World w(World::limits(2, 10));
   w.backend.saves_at_once = false;
