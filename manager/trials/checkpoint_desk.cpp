@@ -93,6 +93,11 @@ CheckpointDesk::Answer CheckpointDesk::stored(const CheckpointStored& saved, Liv
   return {.decider_waits = to_answer_.erase(saved.checkpoint) > 0};
 }
 
+bool CheckpointDesk::decider_waits(const LiveTrial& trial) const {
+  return std::ranges::any_of(trial.saving,
+                             [&](const auto& saved) { return to_answer_.contains(saved.first); });
+}
+
 void CheckpointDesk::start_from(LiveTrial& trial, std::string checkpoint) {
   const std::string before = std::exchange(trial.start_from, std::move(checkpoint));
   keeper_.pin(trial.start_from);

@@ -42,6 +42,9 @@ class CheckpointDesk {
   // The decider asked for the checkpoint `id`, which is being saved.
   void decider_waits_for(const std::string& id) { to_answer_.insert(id); }
 
+  // Whether the decider waits for a checkpoint of the trial that is being saved.
+  bool decider_waits(const LiveTrial& trial) const;
+
   // Handles the backend's answer: tells the store, and drops older checkpoints. `trial` is null
   // when it has ended. `ending`: the end of the experiment is decided.
   struct Answer {

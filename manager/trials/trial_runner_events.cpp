@@ -21,6 +21,11 @@ std::optional<std::string> retry_from(const LiveTrial& trial, FailureClass failu
   return trial.rules->retries.start_again(failure, trial.record.failures, trial.record.checkpoint);
 }
 
+// Whether another trial may go on from where the attempt has ended.
+bool ends_well(Ending how) {
+  return how == Ending::succeeded || how == Ending::stopped || how == Ending::paused;
+}
+
 }  // namespace
 
 bool TrialRunner::fetch() {
@@ -70,7 +75,12 @@ void TrialRunner::handle_next() {
   } else if (const auto* report = std::get_if<TrialReport>(&event)) {
     handle(*trial, *report);
   } else {
-    handle(*trial, std::get<TrialFinished>(event));
+    const auto& end = std::get<TrialFinished>(event);
+    if (ends_well(end.how) && checkpoints_.decider_waits(*trial)) {
+      trial->finished = end;
+    } else {
+      handle(*trial, end);
+    }
   }
 }
 
@@ -147,6 +157,8 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   }
   if (trial == nullptr) return;
   announcer_.changed(trial->record);
+  if (trial->finished && !checkpoints_.decider_waits(*trial))
+    return handle(*trial, *std::exchange(trial->finished, {}));
   if (trial->pausing != saved.checkpoint) return;
   trial->pausing.clear();
   if (trial->record.status == TrialStatus::pending)

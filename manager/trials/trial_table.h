@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/trial_backend.h"
 #include "manager/trials/attempt_time.h"
 #include "manager/trials/end_asked.h"
 #include "manager/trials/resource_pool.h"
@@ -48,6 +49,9 @@ struct LiveTrial {
   // Checkpoints that are being saved; for each, steps.done() when the save began.
   std::map<std::string, std::int64_t> saving;
   std::int64_t steps_saved = 0;  // the same number for record.checkpoint
+  // How its attempt has ended, until the checkpoints are saved that the decider waits for: whoever
+  // hears of the end may want another trial to start from them.
+  std::optional<TrialFinished> finished;
   AttemptTime time;
   bool waits = false;  // its status is running, but the backend has no room for it yet
   // The moment, as Clock::now(), when the runner must look at the trial; 0 for never. Of a running

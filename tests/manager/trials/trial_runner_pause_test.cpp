@@ -297,6 +297,31 @@ TEST_CASE("runner: checkpoints by frequency, at the end, on request, and old one
   CHECK(w.backend.deleted.back() == "t0000-3");
 }
 
+TEST_CASE("runner: the decider hears of a checkpoint before the end of its trial") {
+  RunnerOptions options = World::limits(1, 5);
+  options.checkpoint.delete_at_end = true;
+  World w(options);
+  w.ready();
+  w.propose();
+  w.decider.take();
+  w.backend.saves_at_once = false;
+  const bool stopped = GENERATE(true, false);
+  w.decider.listener->on_save("t0000");
+  if (stopped) w.decider.listener->on_stop("t0000", "it has used its budget");
+  w.end("t0000", stopped ? Ending::stopped : Ending::succeeded);
+  w.pump();
+  CHECK(w.decider.take().empty());
+  const std::string error = GENERATE("", "nothing saved");
+  w.backend.events.push_back(CheckpointStored{"t0000", "t0000-1", 10, error});
+  w.pump();
+  const Calls calls = w.decider.take();
+  REQUIRE(calls.size() >= 2);
+  CHECK(calls[0] == (error.empty() ? "saved t0000 t0000-1" : "saved t0000 "));
+  CHECK(calls[1] == (stopped ? "remove t0000 early" : "complete t0000"));
+  // A trial may start from it.
+  CHECK(w.backend.deleted.empty());
+}
+
 TEST_CASE("runner: a proposal starts from another trial's checkpoint, which stays until then") {
   World w(World::limits(2, 5));
   w.ready();
