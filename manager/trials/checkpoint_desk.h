@@ -59,7 +59,8 @@ class CheckpointDesk {
   std::optional<double> next_retry() const;  // in Clock::now() seconds
 
   // The trial's next attempt will start from this checkpoint; empty: from scratch. The checkpoint
-  // is pinned until the next call for the same trial.
+  // is pinned until the next call for the same trial. That is its first report: an attempt that was
+  // started may have to wait for a worker, and only then copies the checkpoint.
   void start_from(LiveTrial& trial, std::string checkpoint);
   // The decider is told of this checkpoint, for which it has asked. It stays until release().
   void hold(const std::string& id) { keeper_.hold(id); }

@@ -206,7 +206,6 @@ void TrialRunner::start_trial(LiveTrial& trial) {
             to_text(record.proposed.parameter_id), dump_json(record.proposed.parameters),
             trial.start_from.empty() ? "" : " from checkpoint ", trial.start_from);
   trial.start_failing_since.reset();
-  checkpoints_.start_from(trial, "");
   if (options_.max_trial_seconds)
     table_.set_deadline(trial, clock_.now() + *options_.max_trial_seconds);
 }

@@ -111,6 +111,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialPlace& place) {
 }
 
 void TrialRunner::handle(LiveTrial& trial, const TrialReport& report) {
+  if (!trial.start_from.empty()) checkpoints_.start_from(trial, "");
   const ReportDesk::Outcome outcome = reports_.take(trial, report, decider_lost_);
   if (outcome.end) {
     ask_end(trial, *outcome.end, outcome.by);

@@ -333,6 +333,27 @@ TEST_CASE("runner: a proposal starts from another trial's checkpoint, which stay
   CHECK(w.backend.started[1].checkpoint == "t0000-1");
 }
 
+TEST_CASE("runner: a checkpoint stays until the attempt that starts from it has reported") {
+  World w(World::limits(2, 5));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_save("t0000");
+  w.pump();
+  w.propose("", "t0000-1");
+  w.decider.listener->on_save("t0000");
+  w.decider.listener->on_drop("t0000-1");
+  w.pump();
+  CHECK(w.notes.saved.back().checkpoint == "t0000-2");
+  CHECK(w.backend.deleted.empty());
+  if (GENERATE(true, false)) {
+    w.report("t0001", 1, false);
+  } else {
+    w.end("t0001");
+  }
+  w.pump();
+  CHECK(w.backend.deleted == Calls{"t0000-1"});
+}
+
 TEST_CASE("runner: what a trial has saved that was lost with grace is what it goes on from") {
   World w(World::limits(1, 3));
   w.ready();

@@ -108,7 +108,10 @@ TEST_CASE("restore: a checkpoint that a waiting trial starts from stays") {
   w.pump();
   REQUIRE(w.backend.started.size() == 1);
   CHECK(w.backend.started[0].checkpoint == "t0000-1");
-  CHECK(w.backend.deleted == Calls{"t0000-1"});  // once it has started
+  CHECK(w.backend.deleted.empty());
+  w.report("t0001", 1, false);
+  w.pump();
+  CHECK(w.backend.deleted == Calls{"t0000-1"});
 }
 
 TEST_CASE("restore: the time that a trial ran while nobody looked counts") {
