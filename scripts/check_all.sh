@@ -32,6 +32,18 @@ done
 for tuner in $(scripts/algorithms.sh tuners); do
   kill_manager --tuner "$tuner" --running 1 --trials 40 --kills 30
 done
+echo "== kill -9 of managers, daemons and machines with pausing trials, for every tuner that has them"
+pausing() { python3 -B tests/system/pausing_test.py build/release/bin/attune "$@"; }
+for seed in 1 2 3; do
+  for running in 1 2; do
+    pausing --kill manager --calls 100 --preload "$(find build/release -name 'libkilled_at_call.so')" \
+      --seed "$seed" --running "$running"
+    pausing --kill daemon --seed "$seed" --running "$running"
+    pausing --kill machine --seed "$seed" --running "$running"
+  done
+  pausing --where pool --kill machine --seed "$seed" --running 2
+done
+pausing --where slurm --kill machine --kills 2 --running 2 || [ $? = 77 ]
 echo "== bench: that it builds"
 scripts/build.sh bench
 echo "== lint"
