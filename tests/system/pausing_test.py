@@ -243,7 +243,8 @@ def check_files(experiment):
     there = {path.name for path in folder.iterdir()} if folder.exists() else set()
     of_trial = collections.defaultdict(list)
     kept = set()
-    for checkpoint, state in experiment.query('SELECT checkpoint, state FROM checkpoints'):
+    for checkpoint, state in experiment.query(
+            "SELECT checkpoint, state FROM checkpoints WHERE state != 'failed'"):
         job, number = checkpoint.rsplit('-', 1)
         of_trial[job].append(int(number))
         if state == 'kept':
