@@ -54,6 +54,7 @@ struct World {
     if (std::holds_alternative<Exhausted>(answer)) return "exhausted";
     const auto& proposal = std::get<Proposal>(answer);
     const TrialId trial = proposal.resume.value_or(id);
+    why = proposal.reason;
     points[trial] = proposal.point;
     if (proposal.resume) return fmt::format("resume {}", *proposal.resume);
     CHECK_FALSE(proposal.checkpoint_from);
@@ -85,6 +86,7 @@ struct World {
   TrialId next = 0;
   std::map<TrialId, Point> points;
   bool wants_reports = false;
+  std::string why;  // of the last answer
 
  private:
   json arguments_;
@@ -174,6 +176,21 @@ TEST_CASE("auto: a trial ends by itself where others have ended or later") {
   for (int i = 3; i < 40; ++i) CHECK(w.reported(1, i, 1).empty());
   w.restart();
   w.end(1, End::completed, 1);
+}
+
+TEST_CASE("auto: a trial that has paused where others end goes on to its own end") {
+  World w;
+  for (TrialId id = 0; id < 4; ++id) w.asked();
+  CHECK(w.reported(1, 1, 5) == Words{"save 1"});
+  w.tuner->on_checkpoint(1, true);
+  CHECK(w.reported(0, 9, 0.125) == Words{"pause 0", "drop 1"});
+  CHECK(w.reported(1, 9, 5) == Words{"pause 1"});
+  w.end(1, End::completed, 5);  // it could not be paused
+  w.restart();
+  ask_until(w, "resume 0");
+  CAPTURE(w.why);
+  CHECK(w.why.starts_with("training_iteration 9 of 9: 0.125; its expected end ranks "));
+  CHECK(w.why.ends_with(": goes on to its own end"));
 }
 
 // The proposals of `auto` that may pause, and of one that may not, while the same happens to both.

@@ -62,9 +62,10 @@ Proposal CurveLedger::go_on(TrialId id, std::size_t number, const std::string& w
   const Curve& curve = trials_[number];
   const std::size_t until = levels_.after(curve.reached);
   Proposal proposal{.point = curve.point, .budget = budget_of(until)};
-  proposal.reason =
-      fmt::format("{}{}; {}: goes on to {:.6g}", at(curve.reached),
-                  result(model_.last_loss(number).value_or(NAN)), why, levels_.all()[until]);
+  const double loss = std::isnan(curve.last) ? model_.last_loss(number).value_or(NAN) : curve.last;
+  const double goal = levels_.all()[until];
+  proposal.reason = fmt::format("{}{}; {}: goes on to {}", at(curve.reached), result(loss), why,
+                                curve.reached < goal ? fmt::format("{:.6g}", goal) : "its own end");
   if (curve.state == Curve::State::paused) {
     proposal.resume = curve.trial;
   } else {
@@ -108,7 +109,7 @@ void CurveLedger::tell(const Outcome& outcome) {
     return finish(*number, Checkpoint::kept);
   }
   release_origin(*number);
-  trials_.end(*number, budget, levels_.after(budget));
+  trials_.end(*number, budget, *outcome.loss, levels_.after(budget));
 }
 
 // Where it ended by itself is the end of a full training.
@@ -167,13 +168,13 @@ std::vector<Decision> CurveLedger::judge(const Report& report) {
   if (!curve.lives()) return {};
   // A trial that goes on from an older checkpoint, or begins again, passes levels that are known.
   if (levels_.learns() && *resource > CurveLevels::kMost) return {};
-  trials_.reach(*number, *resource);
+  const double loss = rule_.objective.maximize ? -metric->second : metric->second;
+  trials_.reach(*number, *resource, loss);
   // It is where others have ended, so it shows whether this is the end.
   const bool may_end = levels_.learns() && *resource >= levels_.end();
   if (may_end && curve.state == Curve::State::running) trials_.run(*number, Curve::kToItsEnd);
   change_levels(levels_.reach(*resource));
-  const double value = metric->second;
-  if (!std::isfinite(value)) {
+  if (!std::isfinite(loss)) {
     if (!pauses_) return {};
     fail_at_next(*number);
     finish(*number, Checkpoint::dropped);
@@ -183,7 +184,6 @@ std::vector<Decision> CurveLedger::judge(const Report& report) {
   // The end that was learnt may not be that of all trials: each one ends by itself.
   const std::size_t within = levels_.within(*resource);
   const std::size_t count = levels_.learns() ? std::min(within, levels_.last()) : within;
-  const double loss = rule_.objective.maximize ? -value : value;
   if (count > 0) model_.observe(*number, count - 1, loss);
   if (!levels_.learns() && *resource >= levels_.end()) {
     finish(*number, Checkpoint::kept);

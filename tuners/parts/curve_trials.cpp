@@ -37,8 +37,10 @@ void CurveTrials::set_state(std::size_t number, Curve::State state) {
   if (curves_[number].waits()) waiting_.insert(number);
 }
 
-void CurveTrials::reach(std::size_t number, double resource) {
-  curves_[number].reached = std::max(curves_[number].reached, resource);
+void CurveTrials::reach(std::size_t number, double resource, double loss) {
+  if (resource < curves_[number].reached) return;
+  curves_[number].reached = resource;
+  curves_[number].last = loss;
 }
 
 void CurveTrials::run(std::size_t number, std::size_t until) {
@@ -51,8 +53,9 @@ void CurveTrials::pause(std::size_t number, std::size_t until) {
   set_state(number, Curve::State::paused);
 }
 
-void CurveTrials::end(std::size_t number, double resource, std::size_t until) {
+void CurveTrials::end(std::size_t number, double resource, double loss, std::size_t until) {
   curves_[number].reached = resource;
+  curves_[number].last = loss;
   curves_[number].until = until;
   set_state(number, Curve::State::ended);
 }
@@ -72,7 +75,7 @@ TrialId CurveTrials::release_origin(std::size_t number) {
 
 json CurveTrials::save() const {
   std::vector<const Point*> points;
-  std::vector<double> trials, origins, states, reached, until;
+  std::vector<double> trials, origins, states, reached, until, last;
   for (const Curve& curve : curves_) {
     points.push_back(&curve.point);
     trials.push_back(static_cast<double>(curve.trial));
@@ -80,10 +83,12 @@ json CurveTrials::save() const {
     states.push_back(static_cast<double>(curve.state));
     reached.push_back(curve.reached);
     until.push_back(static_cast<double>(curve.until));
+    last.push_back(curve.last);
   }
   return {{"points", save_points(points)},    {"trials", save_numbers(trials)},
           {"origins", save_numbers(origins)}, {"states", save_numbers(states)},
-          {"reached", save_numbers(reached)}, {"until", save_numbers(until)}};
+          {"reached", save_numbers(reached)}, {"until", save_numbers(until)},
+          {"last", save_numbers(last)}};
 }
 
 Result<CurveTrials> CurveTrials::load(const Space& space, const json& state) {
@@ -93,8 +98,10 @@ Result<CurveTrials> CurveTrials::load(const Space& space, const json& state) {
   const auto states = TRY(numbers_at(state, "states")), reached = TRY(numbers_at(state, "reached"));
   const auto until = TRY(numbers_at(state, "until"));
   const std::size_t count = trials.size();
+  std::vector<double> last(count, Curve{}.last);
+  if (state.contains("last")) last = TRY(numbers_at(state, "last"));
   if (origins.size() != count || states.size() != count || reached.size() != count ||
-      until.size() != count) {
+      until.size() != count || last.size() != count) {
     return damaged();
   }
   CurveTrials loaded;
@@ -110,7 +117,8 @@ Result<CurveTrials> CurveTrials::load(const Space& space, const json& state) {
                 .from = static_cast<TrialId>(origins[i]),
                 .state = static_cast<Curve::State>(static_cast<int>(states[i])),
                 .reached = reached[i],
-                .until = static_cast<std::size_t>(until[i])};
+                .until = static_cast<std::size_t>(until[i]),
+                .last = last[i]};
     const bool has_trial = curve.trial != Curve::kNoTrial;
     if (has_trial ? loaded.find(curve.trial).has_value() : curve.state != Curve::State::over) {
       return damaged();

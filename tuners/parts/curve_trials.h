@@ -2,6 +2,7 @@
 // The configurations that FreezeThaw knows: how far each one is, which trial trains it, and what
 // that trial does now.
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,6 +31,8 @@ struct Curve {
   double reached = 0;  // the largest resource that was reported
   // The level at which it pauses next; the last one and those beyond: it does not.
   std::size_t until = 0;
+  // The loss that was reported with `reached`. NaN: a state that was saved before has none.
+  double last = std::numeric_limits<double>::quiet_NaN();
 
   bool lives() const { return state == State::running || state == State::paused; }
   bool waits() const { return state == State::paused || state == State::ended; }
@@ -46,11 +49,12 @@ class CurveTrials {
   // The configuration that the trial trains, or did so last.
   std::optional<std::size_t> find(TrialId trial) const;
 
-  void reach(std::size_t number, double resource);
+  // A report. One below what was reached before, as after an older checkpoint, changes nothing.
+  void reach(std::size_t number, double resource, double loss);
   void run(std::size_t number, std::size_t until);
   void pause(std::size_t number, std::size_t until);
-  // Its trial has ended at its budget, which is `resource`.
-  void end(std::size_t number, double resource, std::size_t until);
+  // Its trial has ended at its budget, which is `resource`, with this loss.
+  void end(std::size_t number, double resource, double loss, std::size_t until);
   void finish(std::size_t number);
   // Another trial takes the place of the one that has ended.
   void hand_over(std::size_t number, TrialId next);

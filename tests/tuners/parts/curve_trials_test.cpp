@@ -28,12 +28,14 @@ CurveTrials three() {
 TEST_CASE("curve trials: what runs and what waits") {
   CurveTrials trials = three();
   CHECK(trials.running() == Numbers{0, 1, 2});
-  trials.reach(1, 3);
-  trials.reach(1, 2);
+  trials.reach(1, 3, 0.5);
+  trials.reach(1, 2, 0.7);  // again, from an older checkpoint
   trials.pause(1, 2);
   CHECK(trials[1].reached == 3);
+  CHECK(trials[1].last == 0.5);
   CHECK(trials[1].until == 2);
-  trials.end(2, 9, 3);
+  trials.end(2, 9, 0.25, 3);
+  CHECK(trials[2].last == 0.25);
   CHECK(trials.running() == Numbers{0});
   CHECK(trials.waiting() == Numbers{1, 2});
   CHECK_FALSE(trials[2].lives());
@@ -48,7 +50,7 @@ TEST_CASE("curve trials: what runs and what waits") {
 
 TEST_CASE("curve trials: another trial takes the place of one that has ended") {
   CurveTrials trials = three();
-  trials.end(1, 3, 1);
+  trials.end(1, 3, 0.5, 1);
   trials.hand_over(1, 20);
   CHECK_FALSE(trials.find(11));
   CHECK(trials.find(20) == 1);
@@ -65,9 +67,9 @@ TEST_CASE("curve trials: another trial takes the place of one that has ended") {
 
 TEST_CASE("curve trials: saved and loaded") {
   CurveTrials trials = three();
-  trials.reach(0, 2.5);
+  trials.reach(0, 2.5, 0.75);
   trials.pause(0, 1);
-  trials.end(2, 3, 1);
+  trials.end(2, 3, 0.5, 1);
   trials.hand_over(2, 30);
   trials.add({.point = {{0.25}}, .state = State::over});
   const json good = trials.save();
@@ -77,6 +79,13 @@ TEST_CASE("curve trials: saved and loaded") {
   CHECK(loaded->waiting() == trials.waiting());
   CHECK(loaded->running() == trials.running());
   CHECK(loaded->find(30) == 2);
+  CHECK((*loaded)[0].last == 0.75);
+  json before = good;
+  before.erase("last");
+  const auto old = CurveTrials::load(interval(), before);
+  REQUIRE(old);
+  CHECK(std::isnan((*old)[0].last));
+  CHECK((*old)[0].reached == 2.5);
   CHECK((*loaded)[3].point == Point{{0.25}});
 
   const auto refuses = [&](const char* key, std::size_t at, double number) {
