@@ -39,16 +39,18 @@ class Threshold final : public Assessor {
  private:
   Decision judge(TrialId trial, const LiveCurves::Curve& curve) const {
     const double value = curve.values.back();
-    const auto stop = [&](const std::string& what) {
-      return Decision{trial, Action::stop,
-                      fmt::format("step {}: {:.6g} is {}", curve.steps.back(), value, what)};
+    const auto stop = [&](const std::string& why) {
+      return Decision{trial, Action::stop, fmt::format("step {}: {}", curve.steps.back(), why)};
+    };
+    const auto beyond = [&](const char* side, double bound) {
+      return stop(fmt::format("{:.6g} is {} {:.6g}", value, side, bound));
     };
     if (!opens_interval(curve.steps, options_.warmup, options_.interval)) {
       return {trial, Action::keep_going, {}};
     }
-    if (std::isnan(value)) return stop("not a number");
-    if (value < options_.lower) return stop(fmt::format("below {:.6g}", options_.lower));
-    if (value > options_.upper) return stop(fmt::format("above {:.6g}", options_.upper));
+    if (std::isnan(value)) return stop("the result is not a number");
+    if (value < options_.lower) return beyond("below", options_.lower);
+    if (value > options_.upper) return beyond("above", options_.upper);
     return {trial, Action::keep_going, {}};
   }
 

@@ -18,7 +18,7 @@ TEST_CASE("Threshold: bounds, and what is not a number") {
   CHECK_FALSE(rule.value(0, 2.5).complete);
   CHECK(rule.value(0, 2.5).reason == "step 9: 2.5 is above 2");
   CHECK(rule.value(0, -3).reason == "step 10: -3 is below -1");
-  CHECK(rule.value(0, NAN).reason == "step 11: nan is not a number");
+  CHECK(rule.value(0, NAN).reason == "step 11: the result is not a number");
 }
 
 TEST_CASE("Threshold: a bound may be missing, and both may") {
