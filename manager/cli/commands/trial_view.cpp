@@ -1,6 +1,8 @@
 // The commands attune trials, attune best and attune show.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/python_json.h"
 #include "manager/cli/commands/best_text.h"
 #include "manager/cli/commands/parameter_text.h"
@@ -143,11 +145,15 @@ std::string whole_text(const StoredExperiment& experiment, const StoredTrial& wh
   if (!trial.final_metric.is_null()) text += "final " + dump_python_json(trial.final_metric) + "\n";
   if (!trial.last_metric.is_null())
     text += "last report " + dump_python_json(trial.last_metric) + "\n";
+  const json* before = nullptr;  // a trial that goes on after a pause mostly keeps its parameters
   for (const StoredParameter& each : whole.parameters) {
-    if (each.index == 0 && each.attempt == 0) {
-      text += "parameters " + pretty(each.proposed.parameters);
-    } else if (each.index == 0) {
-      text += fmt::format("from attempt {} on {}", each.attempt, pretty(each.proposed.parameters));
+    if (each.index == 0) {
+      const json* last = std::exchange(before, &each.proposed.parameters);
+      if (last == nullptr) {
+        text += "parameters " + pretty(*before);
+      } else if (*last != *before) {
+        text += fmt::format("from attempt {} on {}", each.attempt, pretty(*before));
+      }
     } else {
       text += fmt::format("number {} {}", each.index, pretty(each.proposed.parameters));
     }

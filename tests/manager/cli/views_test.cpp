@@ -228,6 +228,29 @@ TEST_CASE("views: show tells everything of a trial") {
   CHECK(contains(view(options, nothing.console).error().message, "no trial 't0099'"));
 }
 
+TEST_CASE("views: show tells the parameters of an attempt only if they have changed") {
+  const TemporaryFolder folder;
+  Store store = begin_experiment(folder.path, "abcd2345", "digits");
+  TrialRecord trial = pending_trial(0);
+  store.add_trial(trial, 1001).value();
+  for (const double x : {0.5, 0.5, 0.25}) {  // the second one goes on after a pause
+    trial.proposed.parameters = {{"x", x}};
+    trial.proposed.text = "proposal " + std::to_string(trial.attempts++);
+    store.add_attempt(trial, "", 1002).value();
+  }
+  store.commit().value();
+  ShowOptions options;
+  options.which.directory = folder.path.string();
+  options.trial = "0";
+  const std::string text = printed(options);
+  CAPTURE(text);
+  CHECK(contains(text, "parameters {\n  \"x\": 0.5\n}\n"));
+  CHECK_FALSE(contains(text, "from attempt 1"));
+  CHECK(contains(text, "from attempt 2 on {\n  \"x\": 0.25\n}\n"));
+  options.which.json = true;
+  CHECK(parse_json(printed(options)).value()["parameter_list"].size() == 3);
+}
+
 TEST_CASE("views: show tells where an attempt runs") {
   World world;
   auto options = in<ShowOptions>(world);
