@@ -1,6 +1,7 @@
 // The commands attune list and attune status.
 #include <fmt/format.h>
 
+#include "base/saved_numbers.h"
 #include "manager/cli/commands/best_text.h"
 #include "manager/cli/commands/failure_causes.h"
 #include "manager/cli/commands/status_table.h"
@@ -15,6 +16,7 @@ namespace attune {
 namespace {
 
 constexpr std::int64_t kFailuresShown = 5;
+constexpr double kMostIterations = 1e15;  // below, each integer is a double
 
 struct Summary {
   Tally tally;
@@ -75,7 +77,11 @@ StatusRow row_of(const TrialRecord& trial, double now) {
   progress.failure = trial.failures > 0 ? "see attune show " + trial.job_id : "";
   if (trial.attempts > 0) progress.location = fmt::format("attempt {}", trial.attempts);
   progress.seconds = trial.start_time > 0 ? now - trial.start_time : 0;
-  progress.iterations = trial.reports;
+  // A trial that goes on from an older checkpoint, or from that of another trial, has made other
+  // reports than it has iterations.
+  const auto iteration = member(trial.last_metric, "training_iteration");
+  const bool counts = iteration && is_index(*iteration, kMostIterations);
+  progress.iterations = counts ? static_cast<std::int64_t>(*iteration) : trial.reports;
   progress.loss = member(trial.last_metric, "loss");
   progress.accuracy = member(trial.last_metric, "accuracy");
   progress.reward = member(trial.last_metric, "reward");

@@ -52,7 +52,7 @@ class World {
     trial.attempts = 1;
     trial.reports = 3;
     trial.start_time = 1080;
-    trial.last_metric = 0.25;
+    trial.last_metric = {{"accuracy", 0.25}, {"training_iteration", 9}};
     store.add_attempt(trial, "", 1080).value();
     store.change_trial(trial).value();
 
@@ -132,7 +132,7 @@ TEST_CASE("views: status says what runs, why the others wait, and what failed") 
                  "runs: attune resume --dir " +
                      (world.folder.path / "abcd2345").string() + "\n"));
   CHECK(
-      contains(text, "running trials:\n - t0002:\trunning [attempt 1], 20 s, 3 iter, last 0.25\n"));
+      contains(text, "running trials:\n - t0002:\trunning [attempt 1], 20 s, 9 iter, 0.25 acc\n"));
   CHECK(contains(text,
                  "Commonest failures:\n - 1 trial: killed by signal 11\n   attune logs t0003 "
                  "--stderr --dir "));
