@@ -150,6 +150,10 @@ void read_algorithms(const Section& top, const fs::path& base, Experiment& resul
   result.advisor = read_algorithm(top, "advisor", base);
   if (!result.tuner.is_null() && !result.advisor.is_null())
     top.error("advisor", "there is also a tuner; keep one of them");
+  if (!result.advisor.is_null() && !result.assessor.is_null())
+    result.warnings.push_back(top.remark(
+        "assessor",
+        "it has no effect beside an advisor; with the key tuner in its place both work"));
   if (result.tuner.is_null() && result.advisor.is_null()) result.tuner = {{"name", kDefaultTuner}};
   const json& searcher = result.tuner.is_null() ? result.advisor : result.tuner;
   const auto arguments = searcher.find("classArgs");

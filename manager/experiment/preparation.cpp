@@ -75,6 +75,14 @@ Result<void> check_with_daemon(Experiment& experiment, const std::filesystem::pa
     findings.add(finding_of(experiment, key_of(experiment, refusal), refusal.message));
   if (!experiment.document.contains(kDecisions) && may_be_in_step(experiment))
     experiment.program.in_step = check.judges_reports;
+  const json& assessor = experiment.assessor;
+  if (check.judges_reports && !assessor.is_null() &&
+      assessor.value("stoppedTrials", "ignore") != "ignore") {
+    experiment.warnings.push_back(
+        finding_of(experiment, "assessor.stoppedTrials",
+                   "it has no effect: the tuner learns from all reports of a trial")
+            .text());
+  }
   return findings.result();
 }
 

@@ -154,6 +154,23 @@ TEST_CASE("attune run: what the daemon refuses is said with its line, and nothin
   CHECK_FALSE(std::filesystem::exists(folder.path / "exp"));
 }
 
+TEST_CASE("attune run: what stoppedTrials says to a tuner that does not ask is a warning") {
+  const ProgramFolder folder;
+  const auto warnings = [&folder](const std::string& tuner, const std::string& assumed) {
+    std::ofstream(folder.path / "e.yaml")
+        << "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\ntrialCommand: 'true'\n"
+        << "objectives: [{metric: loss}]\nassessor: {name: Threshold, stoppedTrials: " << assumed
+        << "}\ntuner: {name: " << tuner << "}\n";
+    const Run run = folder.run({"run", "e.yaml", "--dry-run"});
+    CHECK(run.code == 0);
+    return run.err;
+  };
+  CHECK_THAT(warnings("ASHA", "worst"),
+             Catch::Contains("warning: e.yaml:4:29: assessor.stoppedTrials: it has no effect"));
+  CHECK(warnings("ASHA", "ignore").empty());
+  CHECK(warnings("TPE", "worst").empty());
+}
+
 TEST_CASE("attune run: maxExperimentDuration stops what runs") {
   const ProgramFolder folder;
   for (const char* name : {"never", "line"}) ::mkfifo((folder.path / name).c_str(), 0600);

@@ -332,6 +332,22 @@ TEST_CASE("experiment file: errors name the line, the key and the cure") {
   CHECK(e.error().message.find(folder.path.string()) != std::string::npos);
 }
 
+TEST_CASE("experiment file: an assessor beside an advisor is a warning with its place") {
+  const Folder folder;
+  const std::string least =
+      "searchSpace: {x: {_type: uniform, _value: [0, 1]}}\ntrialCommand: 'x'\n";
+  const auto both = folder.read(least + "assessor: {name: ASHA}\nadvisor: {name: BOHB}\n");
+  REQUIRE(both.has_value());
+  REQUIRE(both->warnings.size() == 1);
+  CHECK_THAT(both->warnings[0],
+             Catch::Contains(":3:1: assessor: it has no effect beside an advisor"));
+  for (const char* alone : {"assessor: {name: ASHA}\n", "advisor: {name: BOHB}\n"}) {
+    const auto one = folder.read(least + alone);
+    REQUIRE(one.has_value());
+    CHECK(one->warnings.empty());
+  }
+}
+
 TEST_CASE("experiment file: a key without effect on the backend is a warning with its place") {
   struct Row {
     std::string text;
