@@ -1,5 +1,7 @@
 #include "daemon/check_command.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -35,12 +37,20 @@ std::string_view name_of(Part part) {
   return "";
 }
 
-// What the registry says of a name and its arguments.
-template <class Entry>
+// What the registry says of a name and its arguments. `others`: that of the other kind, because
+// tuners and assessors are mixed up easily.
+template <class Entry, class Other>
 std::vector<Refusal> check_choice(Part part, const Catalog<Entry>& catalog,
-                                  const AlgorithmChoice& choice) {
+                                  const Catalog<Other>& others, const AlgorithmChoice& choice) {
   const auto entry = catalog.find(choice.name, name_of(part));
-  if (!entry) return {{part, {"name"}, entry.error().message}};
+  if (!entry) {
+    const std::string_view other = name_of(part == Part::tuner ? Part::assessor : Part::tuner);
+    const bool misplaced = others.find(choice.name, other).has_value();
+    return {{part,
+             {"name"},
+             misplaced ? fmt::format("{} belongs under the key {}", choice.name, other)
+                       : entry.error().message}};
+  }
   std::vector<Refusal> refusals;
   for (ArgumentFlaw& flaw : flaws_of(**entry, choice.arguments)) {
     flaw.path.insert(flaw.path.begin(), "classArgs");
@@ -66,16 +76,18 @@ std::vector<Refusal> check_experiment(const Configuration& configuration, const 
                                       const Algorithms& algorithms, const json& search_space) {
   if (!read) return {{Part::experiment, {}, read.error().message}};
   const AlgorithmChoice& tuner = configuration.tuner;
-  std::vector<Refusal> refusals = check_choice(Part::tuner, algorithms.tuners, tuner);
+  std::vector<Refusal> refusals =
+      check_choice(Part::tuner, algorithms.tuners, algorithms.assessors, tuner);
   auto made = make_tuner(algorithms.tuners, tuner.name, tuner.arguments, configuration.context,
                          configuration.fallback_seed);
   const bool no_name = !refusals.empty() && refusals.front().path.front() == "name";
   // make_tuner() also knows the tuners of NNI that are not built in.
-  if (!made && no_name) refusals.front().message = made.error().message;
+  const bool misplaced = algorithms.assessors.find(tuner.name, name_of(Part::assessor)).has_value();
+  if (!made && no_name && !misplaced) refusals.front().message = made.error().message;
   if (!made && refusals.empty())
     refusals.push_back({Part::tuner, {"classArgs"}, made.error().message});
   if (const auto& assessor = configuration.assessor) {
-    auto wrong = check_choice(Part::assessor, algorithms.assessors, *assessor);
+    auto wrong = check_choice(Part::assessor, algorithms.assessors, algorithms.tuners, *assessor);
     if (wrong.empty()) {
       const auto judge = make_assessor(algorithms.assessors, assessor->name, assessor->arguments,
                                        configuration.context, made ? made->seed : 0);

@@ -137,6 +137,8 @@ TEST_CASE("attune run: what the daemon refuses is said with its line, and nothin
       {"tuner: {name: TPE, classArgs: {optimize_mode: sideways}}",
        "e.yaml:2:32: tuner.classArgs.optimize_mode: one of maximize, minimize"},
       {"assessor: {name: Medianstopp}", "e.yaml:2:12: assessor.name: unknown assessor"},
+      {"assessor: {name: PASHA}", "e.yaml:2:12: assessor.name: PASHA belongs under the key tuner"},
+      {"tuner: {name: Medianstop}", "e.yaml:2:9: tuner.name: Medianstop belongs under the key ass"},
       {"assessor: {name: Medianstop, classArgs: {start_step: x}}",
        "e.yaml:2:42: assessor.classArgs.start_step: an integer"},
       {"tuner: {name: Batch}", "e.yaml:1:1: searchSpace: "},
