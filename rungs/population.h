@@ -11,8 +11,7 @@
 // * Synchronous rounds: Ray waits for ever if a trial that others wait for ends. Here the round
 //   takes place among the others.
 // * Ray waits for ever, too, if all have come as far as the next round while they were on the way
-// to
-//   this one (a trial that reports seldom, and is copied). Here the next round is an interval
+//   to this one (a trial that reports seldom, and is copied). Here the next round is an interval
 //   later.
 #include <cstddef>
 #include <functional>
