@@ -13,6 +13,7 @@ void BandTrials::begin(TrialId trial, double budget) {
 
 void BandTrials::withdraw(TrialId trial) {
   runners_.erase(trial);
+  successors_.erase(trial);
   quota_.take_back(trial);
 }
 

@@ -37,7 +37,7 @@ class BandTrials {
   explicit BandTrials(const TrialQuota& quota) : quota_(quota) {}
 
   void begin(TrialId trial, double budget);  // with a configuration of its own
-  void withdraw(TrialId trial);              // undoes begin()
+  void withdraw(TrialId trial);              // it was proposed, and does not begin after all
   // The configuration goes on with this budget. If its trial has ended, `next` takes its place.
   // Returns the former runner.
   Runner go_on(TrialId configuration, TrialId next, double budget);

@@ -65,7 +65,7 @@ class HyperBandScheduler final : public Tuner {
   Result<void> set_space(const Space& space) override {
     TRY(searcher_.set_space(space));
     bands_ = Bands(options_.rule);
-    trials_ = BandTrials(TrialQuota(options_.max_trials));
+    trials_ = BandTrials(trials_.quota());
     return {};
   }
 
@@ -154,12 +154,11 @@ Answer HyperBandScheduler::go_on(TrialId id, TrialId configuration) {
 void HyperBandScheduler::withdraw(TrialId id) {
   const auto configuration = trials_.run_by(id);
   if (!configuration) return;
+  trials_.withdraw(id);
   if (*configuration == id) {
     searcher_.withdraw(id);
     bands_.withdraw(id);
-    trials_.withdraw(id);
   } else {  // it was to go on with the configuration of a trial that has ended
-    trials_.told(id, End::failed);
     carry_out_later(bands_.remove(*configuration));
     end(*configuration);
   }

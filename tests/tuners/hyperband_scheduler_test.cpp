@@ -237,6 +237,30 @@ TEST_CASE("HyperBandScheduler: after maxTrialNumber trials only paused ones go o
   CHECK_FALSE(world.proposal().resume);
 }
 
+TEST_CASE("HyperBandScheduler: a new search space does not renew maxTrialNumber") {
+  Setup setup = bohb();
+  setup.max_trials = 4;
+  World world(setup);
+  world.begin(3);
+  REQUIRE(world.tuner->set_space(parse_space(parse_json(kInterval).value()).value()));
+  for (const TrialId trial : {0, 1, 2}) world.tuner->adopt(trial, {{0.5}});
+  CHECK_FALSE(world.proposal().resume);
+  CHECK(said(world.report(3, 1, 0.5)) == "pause 3");
+  CHECK(world.proposal().resume == TrialId{3});
+}
+
+TEST_CASE("HyperBandScheduler: a proposal that is withdrawn does not count for maxTrialNumber") {
+  Setup setup = bohb();
+  setup.max_trials = 3;
+  World world(setup);
+  world.begin(3);
+  for (const TrialId trial : {0, 1, 2}) world.tell(trial, End::completed, 0.5, 1);
+  REQUIRE(world.proposal().checkpoint_from);
+  world.tuner->withdraw(world.next - 1);
+  CHECK_FALSE(world.proposal().checkpoint_from);  // nothing is left: perhaps the number was raised
+  CHECK(std::holds_alternative<NotYet>(world.ask()));
+}
+
 TEST_CASE("HyperBandScheduler: the searcher learns the loss at each milestone") {
   World world(bohb());
   world.begin(3);
