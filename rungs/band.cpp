@@ -18,6 +18,10 @@ double Bands::first_milestone(int s) const {
   return std::trunc(rule_.max_t * std::pow(rule_.factor, -s));
 }
 
+double Bands::comparable(double loss) {
+  return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+}
+
 int Bands::kind_of(std::int64_t number) const {
   const auto place = static_cast<int>(number % kinds_);
   return rule_.for_bohb ? kinds_ - 1 - place : place;
@@ -90,7 +94,7 @@ void Bands::forget(TrialId id) {
   set_state(id, State::waiting);  // it no longer counts as running, nor as one to start
   const Trial& trial = trials_.at(id);
   Bracket& bracket = brackets_.at(trial.bracket);
-  if (trial.time >= bracket.milestone) --bracket.reached;
+  if (trial.time >= bracket.milestone) bracket.reached.erase(comparable(trial.loss));
   bracket.live.erase(trial.order);
   trials_.erase(id);
 }

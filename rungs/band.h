@@ -28,6 +28,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/trial.h"
+#include "math/sorted_numbers.h"
 
 namespace attune {
 
@@ -121,10 +122,11 @@ class Bands {
     double done = 0;                       // of it
     std::map<std::int64_t, TrialId> live;  // by order of arrival
     std::set<std::int64_t> startable;      // of them, pending or ready
-    std::size_t reached = 0;               // of them, how many have reached the milestone
+    SortedNumbers reached;  // losses of those of them that have reached the milestone
   };
   using Brackets = std::map<std::int64_t, Bracket>;
 
+  static double comparable(double loss);  // not a number: infinity
   int kind_of(std::int64_t number) const;
   Bracket fresh(int s) const;
   Brackets::iterator bracket_for_new();

@@ -8,20 +8,12 @@
 
 namespace attune {
 
-namespace {
-
-double comparable(double loss) {
-  return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
-}
-
-}  // namespace
-
 bool Bands::runs_on(const Bracket& bracket, const Trial& trial) const {
   return trial.time < bracket.milestone || (bracket.halvings == 0 && !rule_.stop_last);
 }
 
 bool Bands::finished(const Bracket& bracket) const {
-  return rule_.stop_last && bracket.halvings == 0 && bracket.reached == bracket.live.size();
+  return rule_.stop_last && bracket.halvings == 0 && bracket.reached.size() == bracket.live.size();
 }
 
 Bands::Verdict Bands::result(TrialId id, double time, double loss) {
@@ -29,8 +21,8 @@ Bands::Verdict Bands::result(TrialId id, double time, double loss) {
   Bracket& bracket = brackets_.at(trial.bracket);
   const std::int64_t number = trial.bracket;
   bracket.done += time - trial.time;
-  if (trial.time >= bracket.milestone) --bracket.reached;
-  if (time >= bracket.milestone) ++bracket.reached;
+  if (trial.time >= bracket.milestone) bracket.reached.erase(comparable(trial.loss));
+  if (time >= bracket.milestone) bracket.reached.insert(comparable(loss));
   trial.time = time;
   trial.loss = loss;
   Verdict verdict{{.trial = id, .milestone = bracket.milestone, .loss = loss}, {}};
@@ -70,21 +62,14 @@ Bands::Verdict Bands::result(TrialId id, double time, double loss) {
 Bands::Ruling Bands::pause(TrialId id) const {
   const Trial& trial = trials_.at(id);
   const Bracket& bracket = brackets_.at(trial.bracket);
-  Ruling ruling{
-      .trial = id,
-      .call = Call::pause,
-      .milestone = bracket.milestone,
-      .loss = trial.loss,
-      .rank = 1,
-      .of = bracket.reached,
-      .missing = bracket.live.size() - bracket.reached + static_cast<std::size_t>(bracket.open)};
-  for (const auto& [order, other] : bracket.live) {
-    const Trial& one = trials_.at(other);
-    if (one.time >= bracket.milestone && comparable(one.loss) < comparable(trial.loss)) {
-      ++ruling.rank;
-    }
-  }
-  return ruling;
+  const std::size_t of = bracket.reached.size();
+  return {.trial = id,
+          .call = Call::pause,
+          .milestone = bracket.milestone,
+          .loss = trial.loss,
+          .rank = bracket.reached.count_below(comparable(trial.loss)) + 1,
+          .of = of,
+          .missing = bracket.live.size() - of + static_cast<std::size_t>(bracket.open)};
 }
 
 std::vector<Bands::Ruling> Bands::remove(TrialId id) {
@@ -99,11 +84,13 @@ std::vector<Bands::Ruling> Bands::remove(TrialId id) {
 
 // Judges the bracket if all its trials have reached the milestone.
 void Bands::process(Bracket& bracket, Verdict& verdict) {
-  if (bracket.open > 0 || bracket.reached < bracket.live.size()) return;
+  if (bracket.open > 0 || bracket.reached.size() < bracket.live.size()) return;
   if (!rule_.as_ray) {
     // After a judgement perhaps all that are left are past the new milestone, too.
-    while (!bracket.live.empty() && bracket.reached == bracket.live.size() && bracket.halvings > 0)
+    while (!bracket.live.empty() && bracket.reached.size() == bracket.live.size() &&
+           bracket.halvings > 0) {
       judge(bracket, verdict);
+    }
     return;
   }
   if (!finished(bracket)) return judge(bracket, verdict);
@@ -172,10 +159,11 @@ void Bands::raise_milestone(Bracket& bracket) {
   const double most = rule_.of_2018 ? rule_.max_t - bracket.milestone : rule_.max_t;
   bracket.step = std::trunc(std::min(bracket.step * rule_.factor, most));
   bracket.milestone = rule_.of_2018 ? bracket.milestone + bracket.step : bracket.step;
-  bracket.reached =
-      static_cast<std::size_t>(std::ranges::count_if(bracket.live, [&](const auto& one) {
-        return trials_.at(one.second).time >= bracket.milestone;
-      }));
+  bracket.reached = {};
+  for (const auto& [order, id] : bracket.live) {
+    const Trial& trial = trials_.at(id);
+    if (trial.time >= bracket.milestone) bracket.reached.insert(comparable(trial.loss));
+  }
 }
 
 std::vector<Bands::Ruling> Bands::proceed() {

@@ -77,7 +77,7 @@ Result<void> Bands::load_bracket(const json& state) {
     const Trial trial{number, arrivals_++, State::running, result[1], result[2]};
     if (!trials_.emplace(id, trial).second) return fail("saved state: a trial stands twice");
     bracket.live.emplace(trial.order, id);
-    if (trial.time >= bracket.milestone) ++bracket.reached;
+    if (trial.time >= bracket.milestone) bracket.reached.insert(comparable(trial.loss));
     ++running_;
     set_state(id, static_cast<State>(static_cast<int>(result[0])));
     const bool waits = trials_.at(id).state == State::waiting;

@@ -93,10 +93,12 @@ void SyncBrackets::occupy(const Place& place, std::optional<Standing> standing) 
   Slot& slot = rung.slots[place.slot];
   if (slot.state == State::free) rung.free.erase(place.slot);
   if (slot.state != State::occupied) --rung.open;
+  if (slot.state == State::occupied && slot.trial) rung.losses.erase(slot.loss);
   slot = {.state = State::occupied};
   if (!standing) return;
   slot.trial = standing->trial;
   slot.loss = standing->loss;
+  rung.losses.insert(slot.loss);
 }
 
 std::optional<SyncBrackets::Full> SyncBrackets::result(TrialId trial, double loss,
@@ -194,15 +196,10 @@ std::optional<SyncBrackets::Filling> SyncBrackets::filling(TrialId trial) const 
   const Place* const place = place_of(trial);
   if (!place) return std::nullopt;
   const Rung& rung = brackets_.at(place->bracket).rungs[place->rung];
-  const double loss = rung.slots[place->slot].loss;
-  Filling filling{
-      .level = level(*place), .rank = 1, .missing = rung.limit - rung.slots.size() + rung.open};
-  for (const Slot& slot : rung.slots) {
-    if (slot.state != State::occupied || !slot.trial) continue;
-    ++filling.of;
-    if (slot.loss < loss) ++filling.rank;
-  }
-  return filling;
+  return Filling{.level = level(*place),
+                 .rank = rung.losses.count_below(rung.slots[place->slot].loss) + 1,
+                 .of = rung.losses.size(),
+                 .missing = rung.limit - rung.slots.size() + rung.open};
 }
 
 std::vector<TrialId> SyncBrackets::trials() const {

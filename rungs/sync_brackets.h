@@ -5,7 +5,7 @@
 //   - A free slot is looked for in the oldest bracket first. If no bracket has one, a new bracket
 //     opens, the next in the cycle of sizes. So no worker ever waits for a rung to be full.
 //   - When all trials of a rung have their results, the best of them get the slots of the next
-//   rung.
+//     rung.
 //
 // It differs where trials fail. Syne Tune fills a rung up with failed trials if too few others are
 // left; here the rung becomes smaller, and a bracket in which all have failed is over.
@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/trial.h"
+#include "math/sorted_numbers.h"
 #include "rungs/sync_brackets_sizes.h"
 
 namespace attune {
@@ -116,6 +117,7 @@ class SyncBrackets {
     std::vector<Slot> slots = {};     // those that were ever taken or have a trial
     std::set<std::size_t> free = {};  // of those
     std::size_t open = 0;             // of those: not occupied
+    SortedNumbers losses = {};        // of the trials that have a result
     bool full() const { return slots.size() == limit && open == 0; }
   };
   struct Bracket {

@@ -68,6 +68,7 @@ Result<SyncBrackets::Rung> SyncBrackets::load_rung(const json& state, const Rung
     }
     if (slot.state == State::free) rung.free.insert(i);
     if (slot.state != State::occupied) ++rung.open;
+    if (has_result) rung.losses.insert(slot.loss);
     rung.slots.push_back(slot);
   }
   return rung;

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/saved_numbers.h"
+#include "math/sorted_numbers.h"
 #include "tuners/parts/bracket_arguments.h"
 #include "tuners/parts/bracket_pauses.h"
 #include "tuners/registry.h"
@@ -57,7 +58,7 @@ class OneEpoch final : public PausingTuner {
     }
     if (waiting_.empty() || trained_ >= trainings()) return nothing_now();
     const TrialId best = waiting_.begin()->second;
-    waiting_.erase(waiting_.begin());
+    leaves(best);
     Continued continued = go_on(id, best, max_t(), false);
     const double loss = arms_.extract(best).mapped().loss;
     arms_[continued.trial] = {loss, true};
@@ -67,6 +68,7 @@ class OneEpoch final : public PausingTuner {
     if (++trained_ >= trainings()) {
       for (const auto& [other_loss, trial] : waiting_) leave_behind(trial, other_loss);
       waiting_.clear();
+      losses_ = {};
     }
     return std::move(continued.proposal);
   }
@@ -81,23 +83,31 @@ class OneEpoch final : public PausingTuner {
     if (arms_.erase(trial) > 0 || std::isnan(loss)) return;  // trained in full, or failed
     if (trained_ > 0 && trained_ >= trainings()) return leave_behind(trial, loss);
     arms_[trial] = {loss, false};
-    waiting_.emplace(loss, trial);
+    waits(trial);
   }
 
-  std::string waiting_text(TrialId trial, double loss) const override {
-    const auto rank = std::distance(waiting_.begin(), waiting_.find({loss, trial})) + 1;
-    return fmt::format("{} after one epoch ranks {} of {} that wait", result(loss), rank,
-                       waiting_.size());
+  void waits(TrialId trial) {
+    waiting_.emplace(arms_.at(trial).loss, trial);
+    losses_.insert(arms_.at(trial).loss);
+  }
+  void leaves(TrialId trial) {
+    waiting_.erase({arms_.at(trial).loss, trial});
+    losses_.erase(arms_.at(trial).loss);
+  }
+
+  std::string waiting_text(TrialId, double loss) const override {
+    return fmt::format("{} after one epoch ranks {} of {} that wait", result(loss),
+                       losses_.count_below(loss) + 1, losses_.size());
   }
 
   void again(TrialId trial) override {
     --trained_;
     arms_.at(trial).training = false;
-    waiting_.emplace(arms_.at(trial).loss, trial);
+    waits(trial);
   }
 
   void lost(TrialId trial) override {
-    waiting_.erase({arms_.at(trial).loss, trial});
+    leaves(trial);
     arms_.erase(trial);
   }
 
@@ -108,6 +118,7 @@ class OneEpoch final : public PausingTuner {
     exhausted_ = false;
     arms_.clear();
     waiting_.clear();
+    losses_ = {};
   }
 
   json save_brackets() const override {
@@ -129,6 +140,7 @@ class OneEpoch final : public PausingTuner {
     }
     std::map<TrialId, Arm> arms;
     std::set<std::pair<double, TrialId>> waiting;
+    SortedNumbers losses;
     for (const json& one : TRY(array_at(state, "arms"))) {
       const bool well_formed =
           one.is_array() && one.size() == 3 && one[0].is_number_integer() && one[2].is_boolean();
@@ -141,19 +153,22 @@ class OneEpoch final : public PausingTuner {
           !arms.emplace(trial, arm).second) {
         return fail("saved state: a trial of OneEpoch is damaged");
       }
-      if (!arm.training) waiting.emplace(arm.loss, trial);
+      if (arm.training) continue;
+      waiting.emplace(arm.loss, trial);
+      losses.insert(arm.loss);
     }
     for (const auto& [trial, is_running] : runs) {
       if (!is_running && !arms.contains(trial)) {
         return fail("saved state: a trial of OneEpoch waits without a loss");
       }
     }
-    return [this, counts, exhausted, arms, waiting] {
+    return [this, counts, exhausted, arms, waiting, losses] {
       started_ = counts[0];
       trained_ = counts[1];
       exhausted_ = exhausted;
       arms_ = arms;
       waiting_ = waiting;
+      losses_ = losses;
     };
   }
 
@@ -162,6 +177,7 @@ class OneEpoch final : public PausingTuner {
   bool exhausted_ = false;                        // there are no new configurations any more
   std::map<TrialId, Arm> arms_;                   // that wait or are trained
   std::set<std::pair<double, TrialId>> waiting_;  // of them, the best first
+  SortedNumbers losses_;                          // of those that wait
 };
 
 }  // namespace
