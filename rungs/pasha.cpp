@@ -65,8 +65,6 @@ void Pasha::enter(const PromotionRungs& rungs, std::size_t rung, TrialId trial) 
     rankings_[0].ranking.insert(upper->value.loss, upper->order, lower->value.loss);
     return;
   }
-  // A rung forgets the numbers of very old trials.
-  if (upper->values.empty() || lower->values.empty()) return;
   for (std::size_t i = 0; i < rankings_.size(); ++i) {
     rankings_[i].ranking.insert(upper->values[i], upper->order, lower->values[i]);
   }

@@ -150,7 +150,7 @@ void PromotionRungs::give_up(std::size_t rung, TrialId trial) {
 void PromotionRungs::put_back(std::size_t rung, TrialId trial) {
   const auto found = rungs_[rung].places.find(trial);
   if (found == rungs_[rung].places.end()) return;
-  const bool is_compared = found->second.values.size() == options_.objectives;
+  const bool is_compared = std::ranges::count(rungs_[rung].newest, trial) > 0;
   if (by_fronts() && found->second.value.violation == 0 && !is_compared) return;
   found->second.waits = true;
   wait(rungs_[rung], entry_of(trial, found->second), found->second.candidate);
@@ -185,13 +185,10 @@ json PromotionRungs::save(const Rung& rung) const {
     places.insert(places.end(), {static_cast<double>(trial), place.value.violation,
                                  place.value.loss, place.cost, static_cast<double>(place.order),
                                  place.candidate ? 1.0 : 0.0, place.waits ? 1.0 : 0.0});
+    values.insert(values.end(), place.values.begin(), place.values.end());
   }
   if (rung.threshold) threshold = {rung.threshold->violation, rung.threshold->loss};
-  for (const TrialId trial : rung.newest) {
-    newest.push_back(static_cast<double>(trial));
-    const std::vector<double>& own = rung.places.at(trial).values;
-    values.insert(values.end(), own.begin(), own.end());
-  }
+  for (const TrialId trial : rung.newest) newest.push_back(static_cast<double>(trial));
   return {{"places", save_numbers(places)},
           {"threshold", save_numbers(threshold)},
           {"blocks", save_numbers(rung.by_value.block_sizes())},

@@ -1,6 +1,7 @@
 // The order of trials with several objectives at a rung of PromotionRungs.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/saved_numbers.h"
 #include "math/pareto.h"
@@ -15,7 +16,6 @@ void PromotionRungs::compare(Rung& rung, TrialId trial) const {
     Place& oldest = rung.places.at(rung.newest.front());
     leave(rung, entry_of(rung.newest.front(), oldest));
     oldest.waits = false;
-    oldest.values.clear();
     rung.newest.pop_front();
   }
   order_by_fronts(rung);
@@ -42,28 +42,29 @@ Result<void> PromotionRungs::load_newest(Rung& rung, const json& state) const {
   const auto newest = TRY(numbers_at(state, "newest"));
   const auto values = TRY(numbers_at(state, "values"));
   const auto damaged = [] { return fail("saved state: the newest trials of a rung are damaged"); };
-  const std::size_t width = by_fronts() ? options_.objectives : 0;
-  if (newest.size() > kCompared || values.size() != newest.size() * width ||
-      (!by_fronts() && !newest.empty()) ||
+  if (!by_fronts()) return newest.empty() && values.empty() ? Result<void>() : damaged();
+  std::set<TrialId> others;  // that keep all limits, and are not compared
+  for (const auto& [trial, place] : rung.places) {
+    if (place.value.violation == 0) others.insert(trial);
+  }
+  if (newest.size() != std::min(others.size(), kCompared) ||
+      values.size() != others.size() * options_.objectives ||
       !std::ranges::all_of(values, [](double x) { return std::isfinite(x); })) {
     return damaged();
   }
-  for (std::size_t i = 0; i < newest.size(); ++i) {
-    if (!is_whole(newest[i])) return damaged();
-    const auto found = rung.places.find(static_cast<TrialId>(newest[i]));
-    if (found == rung.places.end() || found->second.value.violation > 0 ||
-        !found->second.values.empty()) {
-      return damaged();
-    }
-    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * width);
-    found->second.values.assign(begin, begin + static_cast<std::ptrdiff_t>(width));
-    rung.newest.push_back(found->first);
+  auto next = values.begin();
+  for (const TrialId trial : others) {
+    const auto end = next + static_cast<std::ptrdiff_t>(options_.objectives);
+    rung.places.at(trial).values.assign(next, end);
+    next = end;
   }
-  if (!by_fronts()) return {};
-  const auto waits_unseen = [](const auto& one) {
-    return one.second.waits && one.second.value.violation == 0 && one.second.values.empty();
-  };
-  if (std::ranges::any_of(rung.places, waits_unseen)) return damaged();
+  for (const double trial : newest) {
+    if (!is_whole(trial) || others.erase(static_cast<TrialId>(trial)) == 0) return damaged();
+    rung.newest.push_back(static_cast<TrialId>(trial));
+  }
+  for (const TrialId trial : others) {
+    if (rung.places.at(trial).waits) return damaged();
+  }
   order_by_fronts(rung);
   return {};
 }

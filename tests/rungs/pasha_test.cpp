@@ -285,6 +285,29 @@ TEST_CASE("PASHA: failures and trials without a lower rung are not ranked") {
   CHECK_FALSE(pasha.grow(rungs));
 }
 
+TEST_CASE("PASHA: the oldest trials of several objectives are ranked after a restart, too") {
+  const PromotionRungs::Options options{.levels = {1, 3}, .max_t = 9, .objectives = 2};
+  PromotionRungs rungs(options);
+  Pasha pasha(rungs, 2);
+  const auto enter = [&](std::size_t rung, TrialId trial, double loss) {
+    rungs.enter(rung, trial, {.values = {loss, loss}});
+    pasha.enter(rungs, rung, trial);
+  };
+  enter(0, 0, 1);
+  enter(1, 0, 1);
+  const auto many = static_cast<TrialId>(PromotionRungs::kCompared);
+  for (TrialId trial = 1; trial <= many; ++trial) enter(0, trial, 5);
+  // Better than the first one at the lower rung, and worse at the upper.
+  enter(0, many + 1, 0);
+  enter(1, many + 1, 2);
+  PromotionRungs loaded_rungs(options);
+  REQUIRE(loaded_rungs.load(through_text(rungs.save())));
+  Pasha loaded(loaded_rungs, 2);
+  REQUIRE(loaded.load(through_text(pasha.save()), loaded_rungs));
+  CHECK(pasha.grow(rungs));
+  CHECK(loaded.grow(loaded_rungs));
+}
+
 TEST_CASE("PASHA: with few rungs") {
   CHECK(Pasha(PromotionRungs({.levels = {}, .max_t = 5})).limit() == 5);
   CHECK(Pasha(PromotionRungs({.levels = {1}, .max_t = 5})).limit() == 5);
