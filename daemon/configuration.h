@@ -10,6 +10,7 @@
 #include "base/trial.h"
 #include "daemon/when_exhausted.h"
 #include "dispatcher/request_pieces.h"
+#include "dispatcher/revision.h"
 #include "dispatcher/stopped_trials.h"
 #include "journal/file.h"
 #include "os/log.h"
@@ -42,9 +43,7 @@ struct Configuration {
   Capabilities capabilities;
   std::uint64_t fallback_seed = 0;        // for a tuner without a seed of its own
   std::int64_t ask_at_once = kAskAtOnce;  // a resumed experiment keeps what it began with
-  bool trial_reasons = true;              // so is this: of NewTrialJob
-  bool pong_last = true;                  // and these: as DispatcherOptions
-  bool awaits_stopped = true;
+  std::int64_t revision = kRevision;      // of the answers: the same
   std::vector<std::string> notes;  // what the user should know of how the parameters were read
 
   Limits limits;

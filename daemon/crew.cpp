@@ -52,9 +52,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
     header["fidelity"] = {{"metric", context.fidelity->metric}, {"max", context.fidelity->max}};
   }
   if (context.pauses) header["pauses"] = true;
-  if (configuration.trial_reasons) header["trial_reasons"] = true;
-  if (configuration.pong_last) header["pong_last"] = true;
-  if (configuration.awaits_stopped) header["awaits_stopped"] = true;
+  if (configuration.revision > 0) header["revision"] = configuration.revision;
   return header;
 }
 
@@ -89,9 +87,7 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
                                   .wants_reports = made.wants_reports,
                                   .has_assessor = assessor != nullptr,
                                   .include_intermediate = configuration.include_intermediate,
-                                  .trial_reasons = configuration.trial_reasons,
-                                  .pong_last = configuration.pong_last,
-                                  .awaits_stopped = configuration.awaits_stopped,
+                                  .revision = configuration.revision,
                                   .limits = configuration.limits};
   const auto& objectives = configuration.context.objectives;
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;

@@ -75,10 +75,14 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
   configuration.context.max_trials = count("max_trials");
   configuration.context.concurrency = count("concurrency");
   configuration.context.pauses = header.value("pauses", json()) == true;
-  // An earlier attuned has answered without these, and the replay compares the answers.
-  configuration.trial_reasons = header.value("trial_reasons", json()) == true;
-  configuration.pong_last = header.value("pong_last", json()) == true;
-  configuration.awaits_stopped = header.value("awaits_stopped", json()) == true;
+  configuration.revision = 0;
+  if (header.contains("revision")) {  // an earlier attuned had no other
+    configuration.revision = TRY(integer_at(header, "revision"));
+    if (configuration.revision < 0 || configuration.revision > kRevision) {
+      return fail(fmt::format("its answers are of revision {}: this attuned knows 0 to {}",
+                              configuration.revision, kRevision));
+    }
+  }
   const Limits present = configuration.limits;
   configuration.limits = TRY(limits_from_json(header.value("limits", json::object())));
   configuration.limits.payload = present.payload;

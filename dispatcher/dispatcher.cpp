@@ -297,7 +297,7 @@ void Dispatcher::push_own(AssessMessage message) {
 
 // The message may follow from what came before a barrier, and stands behind it.
 void Dispatcher::note_follower() {
-  if (!options_.pong_last) return;
+  if (options_.revision < 1) return;
   for (auto& [number, echo] : echoes_) echo.followed = true;
 }
 

@@ -16,6 +16,7 @@
 #include "dispatcher/jobs.h"
 #include "dispatcher/messages.h"
 #include "dispatcher/quotas.h"
+#include "dispatcher/revision.h"
 #include "dispatcher/sink.h"
 #include "journal/journal.h"
 #include "os/log.h"
@@ -49,9 +50,7 @@ struct DispatcherOptions {
   bool wants_reports = false;  // the tuner judges intermediate results
   bool has_assessor = false;
   bool include_intermediate = false;  // a stopped trial's last intermediate result is its final one
-  bool trial_reasons = true;          // NewTrialJob has a reason, if the manager understands one
-  bool pong_last = true;              // Pong waits for what follows from decisions, too
-  bool awaits_stopped = true;         // a trial waits for the checkpoint of one being stopped, too
+  std::int64_t revision = kRevision;  // of the answers
   Limits limits = {};
 };
 

@@ -87,7 +87,7 @@ void Dispatcher::answer(Offer& m) {
         job.checkpoint_from.empty() ? "" : " (from checkpoint " + job.checkpoint_from + ")";
     log_.info("{} {}{}: {}", who, resumed ? "goes on" : "starts", from, m.reason);
   }
-  if (options_.capabilities.reason && options_.trial_reasons) job.reason = std::move(m.reason);
+  if (options_.capabilities.reason && options_.revision >= 1) job.reason = std::move(m.reason);
   quotas_.offered(m.asked, m.trial);
   send(job);
 }
@@ -98,7 +98,7 @@ void Dispatcher::answer(Offer& m) {
 bool Dispatcher::waits_for_checkpoint(Offer& m) {
   if (!m.checkpoint_from || !options_.capabilities.checkpoint) return false;
   const TrialId from = *m.checkpoint_from;
-  const Jobs::Saving saving = jobs_.saving(from, options_.awaits_stopped);
+  const Jobs::Saving saving = jobs_.saving(from, /*of_stopped=*/options_.revision >= 1);
   if (saving == Jobs::Saving::no) return false;
   if (saving == Jobs::Saving::possible) {
     if (!jobs_.checkpoints().newest(from).empty()) return false;

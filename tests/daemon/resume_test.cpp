@@ -167,6 +167,12 @@ TEST_CASE("resume without a usable journal: a warning with the cause, then impor
     write(bytes);
     cause = "format 3 of attuned \"9.0\"";
   }
+  SECTION("of later answers") {
+    std::string bytes;
+    encode_record(RecordKind::header, R"({"format":2,"revision":2})", bytes);
+    write(bytes);
+    cause = "its answers are of revision 2: this attuned knows 0 to 1";
+  }
   SECTION("of another tuner") {
     tuner = {{"name", "Random"}};
     cause = "its tuner was";

@@ -13,10 +13,10 @@ namespace attune::pong_test {
 // Trial 0 runs as the job A. A request waits, which the tuner can answer once it has the result of
 // that trial. The tuner or the assessor completes it at its first report.
 struct World {
-  explicit World(bool by_tuner, bool pong_last = true) : by_tuner(by_tuner) {
+  explicit World(bool by_tuner, std::int64_t revision = kRevision) : by_tuner(by_tuner) {
     options.capabilities = {.sync = true};
     options.wants_reports = true;
-    options.pong_last = pong_last;
+    options.revision = revision;
     daemon = start();
     daemon->send("IN", R"({"x":{"_type":"uniform","_value":[0,1]}})");
     daemon->send("GE", "1");
@@ -58,13 +58,13 @@ struct World {
 
 TEST_CASE("PO: after all that follows from a decision") {
   const bool by_tuner = GENERATE(false, true);
-  const bool earlier = GENERATE(false, true);
-  CAPTURE(by_tuner, earlier);
-  World w(by_tuner, /*pong_last=*/!earlier);
+  const std::int64_t revision = GENERATE(0, 1);
+  CAPTURE(by_tuner, revision);
+  World w(by_tuner, revision);
   w.report_and_ping();
   w.pass();
   // What an earlier attuned has begun goes on as it was.
-  CHECK(w.said() == (earlier ? "KI A, PO, TR 1" : "KI A, TR 1, PO"));
+  CHECK(w.said() == (revision == 0 ? "KI A, PO, TR 1" : "KI A, TR 1, PO"));
 }
 
 TEST_CASE("PO: in the order of the PI, though an earlier one has to wait longer") {
