@@ -88,17 +88,7 @@ class Dehb final : public PausingTuner {
 
   Answer next(TrialId id) override {
     bool searcher_waits = false, begins = !all_begun();
-    for (;;) {
-      const bool fresh = begins && !searcher_waits;
-      const auto job = evolution_.take(!exhausted_ && fresh, fresh);
-      if (!job && !begins) {
-        const auto all = evolution_.vacate();
-        for (const auto& full : all) judge(full);
-        // Nothing is left to do: perhaps the number of trials was raised.
-        begins = all.empty() && !any_runs();
-        if (!all.empty() || begins) continue;
-      }
-      if (!job) break;
+    while (const auto job = take_place(evolution_, exhausted_, searcher_waits, begins)) {
       const auto level = static_cast<double>(evolution_.brackets().level(job->place));
       const bool pauses = job->place.bracket == 0 && !evolution_.brackets().is_top(job->place);
       if (job->kind == Kind::go_on) {

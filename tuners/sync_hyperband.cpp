@@ -28,17 +28,7 @@ class SyncHyperband final : public PausingTuner {
 
   Answer next(TrialId id) override {
     bool searcher_waits = false, begins = !all_begun();
-    for (;;) {
-      const bool fresh = begins && !searcher_waits;
-      const auto place = brackets_.take(!exhausted_ && fresh, fresh);
-      if (!place && !begins) {
-        const auto all = brackets_.vacate();
-        for (const auto& full : all) judge(full);
-        // Nothing is left to do: perhaps the number of trials was raised.
-        begins = all.empty() && !any_runs();
-        if (!all.empty() || begins) continue;
-      }
-      if (!place) break;
+    while (const auto place = take_place(brackets_, exhausted_, searcher_waits, begins)) {
       const auto level = static_cast<double>(brackets_.level(*place));
       const bool pauses = !brackets_.is_top(*place);
       if (const auto waiting = brackets_.trial_at(*place)) {

@@ -45,7 +45,21 @@ class PausingTuner : public BracketTuner {
   Answer nothing_now() const;
   // Whether the experiment has had its trials: then no place must wait for a new one.
   bool all_begun() const { return quota_.used_up(); }
-  bool any_runs() const { return running_ > 0; }
+  // The next place of SyncBrackets or EvolutionBrackets to be filled. `begins`: whether a new trial
+  // may take it. If none may, the places for new trials vanish; and once nothing is left to do,
+  // one may after all: perhaps the number of trials was raised.
+  template <class Brackets>
+  auto take_place(Brackets& brackets, bool exhausted, bool searcher_waits, bool& begins) {
+    for (;;) {
+      const bool fresh = begins && !searcher_waits;
+      auto place = brackets.take(!exhausted && fresh, fresh);
+      if (place || begins) return place;
+      const auto all = brackets.vacate();
+      for (const SyncBrackets::Full& full : all) judge(full);
+      begins = all.empty() && running_ == 0;
+      if (all.empty() && !begins) return place;
+    }
+  }
 
   // The trial has this loss at its level; NaN: it has failed, and is over.
   virtual void reached(TrialId trial, double loss) = 0;
