@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace attune {
 namespace {
@@ -41,12 +42,40 @@ void sort_by_rows(const Rows& rows, std::vector<std::size_t>& indices) {
 }
 
 // Whether a member of a front dominates the row. In the sorted order the row stands behind all
-// members. With two objectives, no member has a smaller second objective than the last one, so only
-// this one need be compared.
+// members.
 bool is_dominated(const Rows& rows, const std::vector<std::size_t>& members, std::size_t row) {
-  if (rows[row].size() <= 2) return dominates(rows[members.back()], rows[row]);
   return std::any_of(members.rbegin(), members.rend(),
                      [&](std::size_t member) { return dominates(rows[member], rows[row]); });
+}
+
+// The fronts of rows with one or two objectives. In the sorted order no member of a front has a
+// smaller second objective than its last one, so only the last ones need be kept and compared.
+std::vector<std::size_t> fronts_of_pairs(const Rows& rows) {
+  struct Pair {
+    double first, second;
+    std::size_t row;
+    auto operator<=>(const Pair&) const = default;
+  };
+  std::vector<Pair> pairs(rows.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    pairs[i] = {rows[i].front(), rows[i].size() < 2 ? 0 : rows[i][1], i};
+  }
+  std::ranges::sort(pairs);
+  std::vector<std::pair<double, double>>
+      lasts;  // the second objective first: who dominates, is less
+  std::vector<std::size_t> front_of(rows.size());
+  for (const Pair& pair : pairs) {
+    const std::pair own(pair.second, pair.first);
+    const auto found =
+        std::ranges::partition_point(lasts, [&](const auto& last) { return last < own; });
+    front_of[pair.row] = static_cast<std::size_t>(found - lasts.begin());
+    if (found == lasts.end()) {
+      lasts.push_back(own);
+    } else {
+      *found = own;
+    }
+  }
+  return front_of;
 }
 
 // (above - below) / (high - low) without overflow; high > low.
@@ -60,6 +89,7 @@ double share(double below, double above, double low, double high) {
 std::vector<std::size_t> nondominated_fronts(std::span<const double> values,
                                              std::size_t objectives) {
   const Rows rows(values, objectives);
+  if (objectives <= 2) return fronts_of_pairs(rows);
   std::vector<std::size_t> order = count_up(rows.size());
   sort_by_rows(rows, order);
   std::vector<std::vector<std::size_t>> fronts;

@@ -59,24 +59,29 @@ std::vector<std::size_t> epsilon_net(std::span<const double> rows, std::size_t o
   return order;
 }
 
-std::vector<double> nondominated_priorities(std::span<const double> rows, std::size_t objectives) {
+std::size_t nondominated_place(std::span<const double> rows, std::size_t objectives,
+                               std::size_t row) {
   const std::vector<std::size_t> front_of = nondominated_fronts(rows, objectives);
-  std::vector<std::vector<std::size_t>> fronts;
+  std::vector<std::size_t> front;
+  std::vector<double> members;
+  std::size_t place = 0;
   for (std::size_t i = 0; i < front_of.size(); ++i) {
-    if (front_of[i] >= fronts.size()) fronts.resize(front_of[i] + 1);
-    fronts[front_of[i]].push_back(i);
+    if (front_of[i] < front_of[row]) ++place;
+    if (front_of[i] != front_of[row]) continue;
+    front.push_back(i);
+    const auto member = rows.subspan(i * objectives, objectives);
+    members.insert(members.end(), member.begin(), member.end());
   }
-  std::vector<double> places(front_of.size());
-  double place = 0;
-  for (const auto& front : fronts) {
-    std::vector<double> members;
-    for (const std::size_t i : front) {
-      const auto row = rows.subspan(i * objectives, objectives);
-      members.insert(members.end(), row.begin(), row.end());
-    }
-    for (const std::size_t k : epsilon_net(members, objectives)) places[front[k]] = place++;
+  for (const std::size_t k : epsilon_net(members, objectives)) {
+    if (front[k] == row) break;
+    ++place;
   }
-  return places;
+  return place;
+}
+
+std::size_t better_than_last(std::span<const double> priorities) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(priorities, [&](double each) { return each < priorities.back(); }));
 }
 
 }  // namespace attune

@@ -25,16 +25,20 @@ std::vector<double> first_priorities(std::span<const double> rows, std::size_t o
 // Clarkson, "Nearest-Neighbor Searching and Metric Space Dimensions" (2005), section 2.4.
 std::vector<std::size_t> epsilon_net(std::span<const double> rows, std::size_t objectives);
 
-// The place of each row, counted from 0, when all are ordered: by the front of the non-dominated
+// The place of a row, counted from 0, when all are ordered: by the front of the non-dominated
 // sorting (math/pareto.h), and inside of a front as epsilon_net() of it. So no two rows have the
-// same priority.
+// same place.
 //
 // Syne Tune 0.13 to 0.15 differ in two ways, both of them errors. They give row i the index of the
 // row at place i of the order; so the best of five results can have the worst priority. And inside
 // of a front they take the places of the epsilon net for its order.
 //
 // Cost: O(n log n) for the fronts of one or two objectives, else up to O(n^2); O(f^2) for the order
-// of a front of f rows.
-std::vector<double> nondominated_priorities(std::span<const double> rows, std::size_t objectives);
+// of the row's own front of f rows.
+std::size_t nondominated_place(std::span<const double> rows, std::size_t objectives,
+                               std::size_t row);
+
+// How many of the priorities are smaller than the last one. There is at least one.
+std::size_t better_than_last(std::span<const double> priorities);
 
 }  // namespace attune

@@ -11,10 +11,10 @@
 namespace attune {
 
 MoashaRule::MoashaRule(const MilestoneOptions& options, std::vector<Objective> objectives,
-                       Priorities priorities)
+                       RankOfLast rank)
     : milestones_(options),
       objectives_(std::move(objectives)),
-      priorities_(priorities),
+      rank_(rank),
       width_(static_cast<std::size_t>(
           std::ranges::count_if(objectives_, [](const Objective& each) { return !each.limit; }))),
       rungs_(milestones_.size()) {}
@@ -69,9 +69,7 @@ std::size_t MoashaRule::better_than(const Rung& rung, std::span<const double> ro
     rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(width_));
   }
   rows.insert(rows.end(), row.begin(), row.end());
-  const std::vector<double> priorities = priorities_(rows, width_);
-  return static_cast<std::size_t>(
-      std::ranges::count_if(priorities, [&](double each) { return each < priorities.back(); }));
+  return rank_(rows, width_);
 }
 
 std::string MoashaRule::reason(double level, std::span<const double> row, double broken,

@@ -106,6 +106,14 @@ std::vector<double> from_scratch(const std::vector<double>& rows, std::size_t ob
   return places;
 }
 
+std::vector<double> places_of_all(const std::vector<double>& rows, std::size_t objectives) {
+  std::vector<double> places;
+  for (std::size_t i = 0; i < rows.size() / objectives; ++i) {
+    places.push_back(static_cast<double>(nondominated_place(rows, objectives, i)));
+  }
+  return places;
+}
+
 TEST_CASE("priorities: by front, then spread over the front, computed from scratch") {
   Rng rng(11);
   for (int round = 0; round < 60; ++round) {
@@ -113,14 +121,14 @@ TEST_CASE("priorities: by front, then spread over the front, computed from scrat
     std::vector<double> rows(objectives * n);
     for (double& number : rows) number = std::round(rng.normal() * (round % 2 ? 2 : 1000));
     CAPTURE(round);
-    CHECK(nondominated_priorities(rows, objectives) == from_scratch(rows, objectives));
+    CHECK(places_of_all(rows, objectives) == from_scratch(rows, objectives));
   }
 }
 
 // Syne Tune gives the last of these the priority of the worst.
 TEST_CASE("priorities: each row has its own place, not the index of the row at that place") {
   const std::vector<double> rows = {2, 2, 3, 3, 4, 4, 5, 5, 1, 1};
-  CHECK(nondominated_priorities(rows, 2) == std::vector<double>{1, 2, 3, 4, 0});
+  CHECK(places_of_all(rows, 2) == std::vector<double>{1, 2, 3, 4, 0});
   CHECK(upstream_sort(rows, 2).back() == 3);
 }
 
@@ -131,12 +139,13 @@ TEST_CASE("priorities: the mean may be weighted, and the first number may decide
   CHECK(weighted[0] == Approx(2.0 / 3));
   CHECK(weighted[1] == Approx(6.2 / 3));
   CHECK(first_priorities(rows, 3) == std::vector<double>{0, 3});
+  CHECK(better_than_last(std::vector<double>{1, 4, 2, 2, 0, 2}) == 2);
 }
 
 TEST_CASE("priorities: numbers as large as they can be") {
   const double most = std::numeric_limits<double>::max();
   const std::vector<double> rows = {most, -most, -most, most, 0, 0, most, most};
-  CHECK(nondominated_priorities(rows, 2) == std::vector<double>{1, 0, 2, 3});
+  CHECK(places_of_all(rows, 2) == std::vector<double>{1, 0, 2, 3});
 }
 
 }  // namespace attune::priorities_test

@@ -11,12 +11,18 @@
 
 namespace attune::stopping_moasha_test {
 
-std::vector<double> linear(std::span<const double> rows, std::size_t objectives) {
-  return linear_priorities(rows, objectives);
+std::size_t by_mean(std::span<const double> rows, std::size_t objectives) {
+  return better_than_last(linear_priorities(rows, objectives));
+}
+std::size_t by_first(std::span<const double> rows, std::size_t objectives) {
+  return better_than_last(first_priorities(rows, objectives));
+}
+std::size_t by_trade_off(std::span<const double> rows, std::size_t objectives) {
+  return nondominated_place(rows, objectives, rows.size() / objectives - 1);
 }
 
 // The errors of Syne Tune that rungs/priorities.h names, both of them.
-std::vector<double> with_the_errors(std::span<const double> rows, std::size_t objectives) {
+std::size_t with_the_errors(std::span<const double> rows, std::size_t objectives) {
   const auto front_of = nondominated_fronts(rows, objectives);
   std::vector<double> all;
   for (std::size_t front = 0; all.size() < front_of.size(); ++front) {
@@ -32,10 +38,10 @@ std::vector<double> with_the_errors(std::span<const double> rows, std::size_t ob
     for (std::size_t place = 0; place < order.size(); ++place) places[order[place]] = place;
     for (const std::size_t k : places) all.push_back(static_cast<double>(members[k]));
   }
-  return all;
+  return better_than_last(all);
 }
 
-void replay(const std::string& prefix, Priorities priorities) {
+void replay(const std::string& prefix, RankOfLast rank) {
   for (const auto& path : traces(prefix)) {
     CAPTURE(path);
     const json trace = read_trace(path);
@@ -48,8 +54,7 @@ void replay(const std::string& prefix, Priorities priorities) {
                                       .grace_period = args["grace_period"],
                                       .reduction_factor = args["reduction_factor"],
                                       .brackets = args["brackets"]};
-    std::unique_ptr<StoppingRule> rule =
-        std::make_unique<MoashaRule>(options, objectives, priorities);
+    std::unique_ptr<StoppingRule> rule = std::make_unique<MoashaRule>(options, objectives, rank);
     std::map<TrialId, RungVisitor> trials;
     int decisions = 0, stops = 0, events = 0;
     for (const json& event : trace["events"]) {
@@ -83,8 +88,8 @@ void replay(const std::string& prefix, Priorities priorities) {
 }
 
 TEST_CASE("MOASHA stops what Syne Tune stopped, by the mean and by the first objective") {
-  replay("syne_moasha_linear_", linear);
-  replay("syne_moasha_fixed_", first_priorities);
+  replay("syne_moasha_linear_", by_mean);
+  replay("syne_moasha_fixed_", by_first);
 }
 
 TEST_CASE("MOASHA with Syne Tune's errors in the order stops what Syne Tune stopped") {
@@ -94,9 +99,8 @@ TEST_CASE("MOASHA with Syne Tune's errors in the order stops what Syne Tune stop
 class Small {
  public:
   explicit Small(std::vector<Objective> objectives, double factor = 2,
-                 Priorities priorities = nondominated_priorities)
-      : rule({.reduction_factor = factor}, objectives, priorities),
-        objectives_(std::move(objectives)) {}
+                 RankOfLast rank = by_trade_off)
+      : rule({.reduction_factor = factor}, objectives, rank), objectives_(std::move(objectives)) {}
 
   // Each result is that of a new trial, at rung 1.
   Decision add(const std::vector<double>& values) {
@@ -160,7 +164,7 @@ TEST_CASE("MOASHA: a number that is not finite makes a result the last") {
 }
 
 TEST_CASE("MOASHA: a rung remembers its newest thousand results, also in a state") {
-  Small world({{"loss"}, {"cost"}}, 2, linear);
+  Small world({{"loss"}, {"cost"}}, 2, by_mean);
   for (int i = 0; i < 1000; ++i) world.add({0, 0});
   CHECK(world.stops({1, 1}));  // rank 1001 of 1001
   for (int i = 0; i < 499; ++i) world.add({2, 2});
