@@ -156,9 +156,8 @@ TEST_CASE("local backend: a trial that is told to end waits for no answer") {
 
 TEST_CASE("local backend: what a trial puts in the place of its answers is not followed") {
   LocalFixture f(
-      "cd $NNI_SYS_DIR/.nni; rm answered; ln -s ../other answered; report PERIODICAL 0 1; "
-      "read line < ../go",
-      in_step);
+      "ln -sf ../other $NNI_SYS_DIR/.nni/answered; report PERIODICAL 0 1; read line < go", in_step);
+  ::mkfifo((f.directory / "go").c_str(), 0600);
   f.start();
   REQUIRE(f.run_until([&] { return f.reports.size() == 1; }));
   std::ofstream(f.trial() / "other") << "kept";
