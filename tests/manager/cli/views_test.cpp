@@ -272,7 +272,7 @@ TEST_CASE("views: show tells where an attempt runs") {
   world.store.commit().value();
   attempt = parse_json(printed(options)).value()["attempt_list"][0];
   CHECK(attempt["worker"] == "w8");
-  CHECK(attempt["host"] == "");
+  CHECK(attempt["host"].get<std::string>().empty());
 }
 
 TEST_CASE("views: logs, and following them to the end of the trial") {
