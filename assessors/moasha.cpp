@@ -23,21 +23,11 @@ std::vector<Argument> arguments() {
   return all;
 }
 
-std::size_t by_mean(std::span<const double> rows, std::size_t objectives) {
-  return better_than_last(linear_priorities(rows, objectives));
-}
-std::size_t by_first(std::span<const double> rows, std::size_t objectives) {
-  return better_than_last(first_priorities(rows, objectives));
-}
-std::size_t by_trade_off(std::span<const double> rows, std::size_t objectives) {
-  return nondominated_place(rows, objectives, rows.size() / objectives - 1);
-}
-
 Result<std::unique_ptr<Assessor>> make(const json& args, const Context& context, Rng rng) {
   const MilestoneOptions options = TRY(milestone_options("MOASHA", args));
-  const RankOfLast rank = args.at("priority") == "linear"  ? by_mean
-                          : args.at("priority") == "fixed" ? by_first
-                                                           : by_trade_off;
+  const RankOfLast rank = args.at("priority") == "linear"  ? better_by_mean
+                          : args.at("priority") == "fixed" ? better_by_first
+                                                           : better_by_trade_off;
   return std::make_unique<RungAssessor>(
       std::make_unique<MoashaRule>(options, context.objectives, rank), context.objectives,
       args.at("time_attr").get<std::string>(), rng);

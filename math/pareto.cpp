@@ -61,8 +61,8 @@ std::vector<std::size_t> fronts_of_pairs(const Rows& rows) {
     pairs[i] = {rows[i].front(), rows[i].size() < 2 ? 0 : rows[i][1], i};
   }
   std::ranges::sort(pairs);
-  std::vector<std::pair<double, double>>
-      lasts;  // the second objective first: who dominates, is less
+  // Each has its second objective first. So one that dominates is less.
+  std::vector<std::pair<double, double>> lasts;
   std::vector<std::size_t> front_of(rows.size());
   for (const Pair& pair : pairs) {
     const std::pair own(pair.second, pair.first);

@@ -84,4 +84,16 @@ std::size_t better_than_last(std::span<const double> priorities) {
       std::ranges::count_if(priorities, [&](double each) { return each < priorities.back(); }));
 }
 
+std::size_t better_by_mean(std::span<const double> rows, std::size_t objectives) {
+  return better_than_last(linear_priorities(rows, objectives));
+}
+
+std::size_t better_by_first(std::span<const double> rows, std::size_t objectives) {
+  return better_than_last(first_priorities(rows, objectives));
+}
+
+std::size_t better_by_trade_off(std::span<const double> rows, std::size_t objectives) {
+  return nondominated_place(rows, objectives, rows.size() / objectives - 1);
+}
+
 }  // namespace attune

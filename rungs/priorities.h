@@ -41,4 +41,10 @@ std::size_t nondominated_place(std::span<const double> rows, std::size_t objecti
 // How many of the priorities are smaller than the last one. There is at least one.
 std::size_t better_than_last(std::span<const double> priorities);
 
+// How many of the rows are better than the last one: by the mean, by the first number, or by
+// nondominated_place(). There is at least one row.
+std::size_t better_by_mean(std::span<const double> rows, std::size_t objectives);
+std::size_t better_by_first(std::span<const double> rows, std::size_t objectives);
+std::size_t better_by_trade_off(std::span<const double> rows, std::size_t objectives);
+
 }  // namespace attune

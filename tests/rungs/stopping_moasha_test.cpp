@@ -11,16 +11,6 @@
 
 namespace attune::stopping_moasha_test {
 
-std::size_t by_mean(std::span<const double> rows, std::size_t objectives) {
-  return better_than_last(linear_priorities(rows, objectives));
-}
-std::size_t by_first(std::span<const double> rows, std::size_t objectives) {
-  return better_than_last(first_priorities(rows, objectives));
-}
-std::size_t by_trade_off(std::span<const double> rows, std::size_t objectives) {
-  return nondominated_place(rows, objectives, rows.size() / objectives - 1);
-}
-
 // The errors of Syne Tune that rungs/priorities.h names, both of them.
 std::size_t with_the_errors(std::span<const double> rows, std::size_t objectives) {
   const auto front_of = nondominated_fronts(rows, objectives);
@@ -88,8 +78,8 @@ void replay(const std::string& prefix, RankOfLast rank) {
 }
 
 TEST_CASE("MOASHA stops what Syne Tune stopped, by the mean and by the first objective") {
-  replay("syne_moasha_linear_", by_mean);
-  replay("syne_moasha_fixed_", by_first);
+  replay("syne_moasha_linear_", better_by_mean);
+  replay("syne_moasha_fixed_", better_by_first);
 }
 
 TEST_CASE("MOASHA with Syne Tune's errors in the order stops what Syne Tune stopped") {
@@ -99,7 +89,7 @@ TEST_CASE("MOASHA with Syne Tune's errors in the order stops what Syne Tune stop
 class Small {
  public:
   explicit Small(std::vector<Objective> objectives, double factor = 2,
-                 RankOfLast rank = by_trade_off)
+                 RankOfLast rank = better_by_trade_off)
       : rule({.reduction_factor = factor}, objectives, rank), objectives_(std::move(objectives)) {}
 
   // Each result is that of a new trial, at rung 1.
@@ -164,7 +154,7 @@ TEST_CASE("MOASHA: a number that is not finite makes a result the last") {
 }
 
 TEST_CASE("MOASHA: a rung remembers its newest thousand results, also in a state") {
-  Small world({{"loss"}, {"cost"}}, 2, by_mean);
+  Small world({{"loss"}, {"cost"}}, 2, better_by_mean);
   for (int i = 0; i < 1000; ++i) world.add({0, 0});
   CHECK(world.stops({1, 1}));  // rank 1001 of 1001
   for (int i = 0; i < 499; ++i) world.add({2, 2});

@@ -160,40 +160,38 @@ std::vector<Decision> CurveLedger::report(const Report& report) {
 
 std::vector<Decision> CurveLedger::judge(const Report& report) {
   const auto number = trials_.find(report.trial);
-  const auto resource = resource_of(report, rule_.attribute);
-  const auto metric =
-      std::ranges::find(report.metrics, rule_.objective.metric, &Metrics::value_type::first);
-  if (!number || !resource || metric == report.metrics.end()) return {};
+  const auto now = progress_of(report, rule_.attribute, rule_.objective);
+  if (!number || !now) return {};
   const Curve& curve = trials_[*number];
   if (!curve.lives()) return {};
+  const auto [resource, loss] = *now;
   // A trial that goes on from an older checkpoint, or begins again, passes levels that are known.
-  if (levels_.learns() && *resource > CurveLevels::kMost) return {};
-  const double loss = rule_.objective.maximize ? -metric->second : metric->second;
-  trials_.reach(*number, *resource, loss);
+  if (levels_.learns() && resource > CurveLevels::kMost) return {};
+  trials_.reach(*number, resource, loss);
   // It is where others have ended, so it shows whether this is the end.
-  const bool may_end = levels_.learns() && *resource >= levels_.end();
+  const bool may_end = levels_.learns() && resource >= levels_.end();
   if (may_end && curve.state == Curve::State::running) trials_.run(*number, Curve::kToItsEnd);
-  change_levels(levels_.reach(*resource));
-  if (!std::isfinite(loss)) {
+  change_levels(levels_.reach(resource));
+  if (std::isnan(loss)) {
     if (!pauses_) return {};
     fail_at_next(*number);
     finish(*number, Checkpoint::dropped);
     return {{report.trial, Action::stop,
-             not_finite_text(rule_.attribute, *resource, rule_.objective.metric)}};
+             not_finite_text(rule_.attribute, resource, rule_.objective.metric)}};
   }
   // The end that was learnt may not be that of all trials: each one ends by itself.
-  const std::size_t within = levels_.within(*resource);
+  const std::size_t within = levels_.within(resource);
   const std::size_t count = levels_.learns() ? std::min(within, levels_.last()) : within;
   if (count > 0) model_.observe(*number, count - 1, loss);
-  if (!levels_.learns() && *resource >= levels_.end()) {
+  if (!levels_.learns() && resource >= levels_.end()) {
     finish(*number, Checkpoint::kept);
     return {{report.trial, Action::stop,
-             used_up_text(rule_.attribute, *resource, levels_.end(), result(loss)), true}};
+             used_up_text(rule_.attribute, resource, levels_.end(), result(loss)), true}};
   }
-  if (*resource < pause_of(curve)) return {};
+  if (resource < pause_of(curve)) return {};
   // A trial that could not be paused runs on, and is asked again at each level.
   release_origin(*number);
-  trials_.pause(*number, levels_.after(*resource));
+  trials_.pause(*number, levels_.after(resource));
   std::vector<Decision> decisions = give_up();
   if (curve.waits()) {
     const auto waiting = waiting_by_end();
@@ -201,7 +199,7 @@ std::vector<Decision> CurveLedger::judge(const Report& report) {
     decisions.insert(
         decisions.begin(),
         {report.trial, Action::pause,
-         fmt::format("{}{} waits; its expected end, {}, ranks {} of {} that wait", at(*resource),
+         fmt::format("{}{} waits; its expected end, {}, ranks {} of {} that wait", at(resource),
                      result(loss), result(own->first), own - waiting.begin() + 1, waiting.size())});
   }
   return decisions;
