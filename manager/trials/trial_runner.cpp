@@ -156,6 +156,10 @@ std::int64_t TrialRunner::wanted() const {
   return count;
 }
 
+bool TrialRunner::all_added() const {
+  return options_.max_trials && tally_.added() >= *options_.max_trials;
+}
+
 void TrialRunner::replenish() {
   if (phase_ != Phase::running || proposals_.is_exhausted() || over_) return;
   const auto count = static_cast<int>(wanted());
@@ -256,7 +260,9 @@ Result<TrialRunner::Step> TrialRunner::nothing_to_do() {
     }
   }
   proposals_.wait(!busy, clock_.now());
-  if (!busy && !proposals_.open() && proposals_.is_exhausted() && table_.paused() > 0) {
+  // Once all trials are added, that is why there is no more: check_over() says so.
+  const bool no_more = !proposals_.open() && proposals_.is_exhausted() && !all_added();
+  if (!busy && no_more && table_.paused() > 0) {
     stop_experiment({ExperimentEnd::Kind::completed,
                      "the tuner has no more configurations, and goes on with no paused trial"});
   }
@@ -303,13 +309,13 @@ void TrialRunner::check_over() {
     return;
   }
   if (proposals_.open() || checkpoints_.busy()) return;
-  const bool all_added = options_.max_trials && tally_.added() >= *options_.max_trials;
+  const bool no_new = all_added();
   // Paused trials that the tuner will not resume do not delay the end.
   const bool idle = table_.running() == 0 && table_.pending() == 0 &&
-                    (table_.paused() == 0 || (all_added && proposals_.is_exhausted()));
+                    (table_.paused() == 0 || (no_new && proposals_.is_exhausted()));
   if (!idle) return;
-  if (!all_added) replenish();
-  if (all_added) over_ = {ExperimentEnd::Kind::completed, "maxTrialNumber is reached"};
+  if (!no_new) replenish();
+  if (no_new) over_ = {ExperimentEnd::Kind::completed, "maxTrialNumber is reached"};
   if (proposals_.is_exhausted() && !over_)
     over_ = {ExperimentEnd::Kind::completed, "the tuner has no more configurations"};
 }

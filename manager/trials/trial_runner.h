@@ -130,6 +130,7 @@ class TrialRunner final : public Decider::Listener {
   // trial_runner.cpp: the loop, starts, the end of the experiment, commits to the store
   void replenish();
   std::int64_t wanted() const;
+  bool all_added() const;  // no new trial may be added
   void act_on_time();
   bool start_one();
   void start_trial(LiveTrial& trial);

@@ -66,7 +66,7 @@ void TrialRunner::on_proposal(ProposedTrial proposal) {
   if (completed) return proposal.resume_job.empty() ? decline(proposal) : void();
   proposals_.may_have_more();
   if (!proposal.resume_job.empty()) return resume_paused(std::move(proposal));
-  if (options_.max_trials && tally_.added() >= *options_.max_trials) return decline(proposal);
+  if (all_added()) return decline(proposal);
   TrialRecord record;
   record.proposed = std::move(proposal);
   const std::string reason = record.proposed.reason;

@@ -190,6 +190,23 @@ TEST_CASE("runner: paused trials that nobody goes on with") {
              Contains(limited ? "maxTrialNumber is reached" : "goes on with no paused trial"));
 }
 
+// The tuner offers new trials for ever, and resumes none: the last one is declined like the others.
+TEST_CASE("runner: maxTrialNumber ends an experiment whose tuner does not resume paused trials") {
+  World w(World::limits(1, 1));
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  for (int i = 0; i < ProposalDesk::kMostDeclined; ++i) {
+    CHECK_FALSE(w.notes.outcome);
+    w.propose();
+  }
+  CHECK(w.decider.calls.back() == "close");
+  w.closed();
+  CHECK_THAT(w.notes.outcome->reason, Contains("maxTrialNumber is reached"));
+}
+
 TEST_CASE("runner: an experiment of which only paused trials are left is completed") {
   World w(World::limits(1, std::nullopt));
   w.ready();
