@@ -164,7 +164,8 @@ void TrialRunner::handle(const CheckpointStored& saved) {
   trial->pausing.clear();
   if (trial->record.status == TrialStatus::pending)
     return checkpoints_.start_from(*trial, trial->record.checkpoint);
-  if (!good) {
+  // Once for a trial: one that never saves would fill the output with the same words.
+  if (!good && !std::exchange(trial->said_unsaved, true)) {
     announcer_.warn(
         fmt::format("trial {} was paused and has saved no checkpoint ({}): it will start from "
                     "scratch; save into $ATTUNE_CHECKPOINT_DIR",

@@ -60,6 +60,7 @@ struct LiveTrial {
   // As Clock::now(). The first of the starts that have failed in a row; the first of the saves in a
   // row for which the disk had no room. Nothing: the last one did not fail.
   std::optional<double> start_failing_since, unsaved_since;
+  bool said_unsaved = false;  // the user was told that a pause of it has saved no checkpoint
 };
 
 class TrialTable final : public Startable {

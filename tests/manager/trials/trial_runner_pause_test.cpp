@@ -207,6 +207,23 @@ TEST_CASE("runner: maxTrialNumber ends an experiment whose tuner does not resume
   CHECK_THAT(w.notes.outcome->reason, Contains("maxTrialNumber is reached"));
 }
 
+TEST_CASE("runner: that a trial pauses without a checkpoint is said once for the trial") {
+  World w(World::limits(1, 5));
+  w.backend.saves_at_once = false;
+  w.ready();
+  w.propose();
+  for (const char* checkpoint : {"t0000-1", "t0000-2", "t0000-3"}) {
+    w.decider.listener->on_pause("t0000", "");
+    w.end("t0000", Ending::paused);
+    w.pump();
+    w.backend.events.push_back(CheckpointStored{"t0000", checkpoint, 0, "its folder is empty"});
+    w.pump();
+    w.propose("t0000");
+  }
+  REQUIRE(w.notes.warnings.size() == 1);
+  CHECK_THAT(w.notes.warnings[0], Contains("trial t0000 was paused and has saved no checkpoint"));
+}
+
 TEST_CASE("runner: an experiment of which only paused trials are left is completed") {
   World w(World::limits(1, std::nullopt));
   w.ready();
