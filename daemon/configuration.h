@@ -61,9 +61,10 @@ struct Configuration {
   Durability durability = Durability::each_second;
   std::size_t snapshot_bytes = 1u << 20;  // of the journal, before a snapshot shortens it
   std::string websocket_url;              // instead of the descriptors, unless empty
-  bool nni_manager = false;               // --exp_params was given, and no capability is known
-  bool include_intermediate = false;      // NNI_INCLUDE_INTERMEDIATE_RESULTS
-  bool drain = false;                     // Terminate handles what is queued first
+  std::string listen;                     // the path of a socket instead of both, unless empty
+  bool nni_manager = false;           // --exp_params or --listen, and no capability is known
+  bool include_intermediate = false;  // NNI_INCLUDE_INTERMEDIATE_RESULTS
+  bool drain = false;                 // Terminate handles what is queued first
 };
 
 }  // namespace attune

@@ -123,6 +123,7 @@ json print_config(const Configuration& c) {
       {"when_exhausted", c.when_exhausted ? json(name_of(*c.when_exhausted)) : json()},
       {"framing", c.length_digits},
       {"channel", c.websocket_url.empty() ? json() : json(c.websocket_url)},
+      {"listen", c.listen.empty() ? json() : json(c.listen)},
       {"in_fd", c.in_fd},
       {"out_fd", c.out_fd},
       {"log_file", c.log_file.empty() ? json() : json(c.log_file)},

@@ -48,14 +48,22 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
                  "with the best results. Default: repeat where NNI's tuner of that name does, for "
                  "managers without capabilities; else stop")
       ->check(CLI::IsMember({"repeat", "stop"}));
-  app.add_option("--in-fd", configuration.in_fd, "Descriptor that commands are read from")
-      ->capture_default_str();
-  app.add_option("--out-fd", configuration.out_fd, "Descriptor that answers are written to")
-      ->capture_default_str();
-  app.add_option("--channel", configuration.websocket_url,
-                 "WebSocket of the manager, as NNI 2.8 and later; default, when no descriptor is "
-                 "given, $NNI_TUNER_COMMAND_CHANNEL")
-      ->type_name("URL");
+  auto* in =
+      app.add_option("--in-fd", configuration.in_fd, "Descriptor that commands are read from")
+          ->capture_default_str();
+  auto* out =
+      app.add_option("--out-fd", configuration.out_fd, "Descriptor that answers are written to")
+          ->capture_default_str();
+  auto* channel = app.add_option("--channel", configuration.websocket_url,
+                                 "WebSocket of the manager, as NNI 2.8 and later; default, when "
+                                 "neither a descriptor nor --listen is given, "
+                                 "$NNI_TUNER_COMMAND_CHANNEL")
+                      ->type_name("URL");
+  app.add_option("--listen", configuration.listen,
+                 "Make a unix-domain socket there, and wait until the manager connects, as NNI 2.7 "
+                 "with --dispatcher-pipe")
+      ->type_name("SOCKET")
+      ->excludes(in, out, channel);
   app.add_option("--framing", configuration.length_digits,
                  "Digits of the length in a frame: 14, or 6 for NNI before 1.6")
       ->check(CLI::IsMember({14, 6}))
@@ -232,7 +240,8 @@ std::expected<Result<void>, Usage> read_options(
   if (configuration.checkpoint_directory.empty()) {
     configuration.checkpoint_directory = variable("NNI_CHECKPOINT_DIRECTORY");
   }
-  if (configuration.websocket_url.empty() && !app.count("--in-fd") && !app.count("--out-fd")) {
+  if (configuration.websocket_url.empty() && configuration.listen.empty() &&
+      !app.count("--in-fd") && !app.count("--out-fd")) {
     configuration.websocket_url = variable("NNI_TUNER_COMMAND_CHANNEL");
   }
   configuration.include_intermediate = variable("NNI_INCLUDE_INTERMEDIATE_RESULTS") == "true";
@@ -249,7 +258,8 @@ std::expected<Result<void>, Usage> read_options(
   Result<void> applied = apply(arguments, configuration);
   const Capabilities& can = configuration.capabilities;
   const bool plain = !(can.sync || can.pause || can.checkpoint || can.reason || can.error);
-  configuration.nni_manager = !arguments.exp_params.empty() && plain;
+  configuration.nni_manager =
+      plain && (!arguments.exp_params.empty() || !configuration.listen.empty());
   configuration.context.pauses = can.pause && can.checkpoint;
   configuration.context.assessed = configuration.assessor.has_value();
   return applied;

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "daemon/accept_manager.h"
 #include "daemon/check_command.h"
 #include "daemon/listing.h"
 #include "daemon/manager_process.h"
@@ -79,6 +80,19 @@ Result<void> take_descriptors(Configuration& configuration) {
   return {};
 }
 
+// With --listen the manager's connection takes the place of the descriptors. False: a signal came
+// first. What is wrong with the configuration is found before: nobody waits for the daemon yet.
+Result<bool> await_manager(Configuration& configuration, const Algorithms& algorithms,
+                           const Log& log) {
+  if (configuration.listen.empty()) return true;
+  const SystemClock clock;
+  TRY(make_crew(configuration, algorithms, clock, Log()));
+  auto connection = TRY(accept_manager(configuration.listen, log));
+  if (!connection) return false;
+  configuration.in_fd = configuration.out_fd = connection->release();
+  return true;
+}
+
 Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
                                               Configuration& configuration, const Log& log) {
   std::unique_ptr<Channel> channel;
@@ -103,6 +117,8 @@ Result<int> serve(Configuration& configuration, Result<void> read, const Algorit
                   const Log& log) {
   // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
   if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
+  if (!configuration.listen.empty() && !read) return std::unexpected(read.error());
+  if (!TRY(await_manager(configuration, algorithms, log))) return kExitOk;
   boost::asio::io_context io(1);
   // First of all, for two reasons. No file may be touched before. And a descriptor that we open
   // might get the number of one that the manager should have opened and has not.

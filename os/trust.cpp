@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <linux/magic.h>
 #include <pwd.h>
+#include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -262,6 +263,17 @@ Result<void> check_owner(int fd, const std::string& path) {
   struct stat status = TRY(look_at(fd, path));
   status.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
   return judge(path, why_untrusted(status, TRY(Trust::of_process()), true));
+}
+
+Result<void> check_peer(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return failed("ask who is at", "the other end of a socket", errno);
+  const Trust trust = TRY(Trust::of_process());
+  if (trust.everybody || has(trust.users, peer.uid)) return {};
+  return fail(fmt::format("process {} runs as another user ({}); if you trust them, set {}=user:{}",
+                          peer.pid, peer.uid, kVariable, peer.uid));
 }
 
 Result<UniqueFd> open_trusted(const fs::path& path, int flags) {

@@ -63,6 +63,10 @@ Result<void> check_trusted(int fd, const std::string& path);
 // keeps in its own folder, and may have opened to others.
 Result<void> check_owner(int fd, const std::string& path);
 
+// Checks that the process at the other end of a connected unix-domain socket runs, or ran when it
+// connected, as a trusted user.
+Result<void> check_peer(int fd);
+
 // Opens an existing file or folder: open(2) with `flags`, close-on-exec. With O_NOFOLLOW it is an
 // error if the last part is a symbolic link. Everything is checked before it is opened, so no FIFO
 // is waited for that is not trusted.

@@ -57,6 +57,19 @@ TEST_CASE("NNI's command line: v2 schema") {
   CHECK(c.out_fd == 4);
 }
 
+TEST_CASE("a socket to listen at takes the place of every other channel") {
+  const auto outcome = read({"--listen", "s"}, {{"NNI_TUNER_COMMAND_CHANNEL", "ws://localhost:1"}});
+  CHECK(outcome.options.configuration.listen == "s");
+  CHECK(outcome.options.configuration.websocket_url.empty());
+  CHECK(outcome.options.configuration.nni_manager);
+  CHECK_FALSE(read({"--listen", "s", "--capabilities", "sync"}).options.configuration.nni_manager);
+  for (const char* other : {"--in-fd", "--out-fd", "--channel"}) {
+    const auto both = read({"--listen", "s", other, "0"});
+    CHECK(both.usage.exit_code == 2);
+    CHECK_THAT(both.usage.text, Catch::Contains("--listen") && Catch::Contains(other));
+  }
+}
+
 TEST_CASE("the WebSocket of the environment gives way to what is said on the command line") {
   const std::map<std::string, std::string> environment = {
       {"NNI_TUNER_COMMAND_CHANNEL", "ws://localhost:8080/tuner"}};

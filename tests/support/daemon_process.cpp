@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +108,23 @@ std::vector<std::string> DaemonProcess::exp_params(json experiment) {
   return {"--exp_params", base64_encode(dump_json(experiment))};
 }
 
+void DaemonProcess::connect(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (::connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    const std::string why = std::strerror(errno);
+    ::close(made);
+    throw std::runtime_error("connecting to " + path + ": " + why);
+  }
+  ::close(to_);
+  ::close(from_);
+  to_ = made;
+  from_ = ::fcntl(made, F_DUPFD_CLOEXEC, 0);
+  ::fcntl(to_, F_SETFL, O_NONBLOCK);
+}
+
 std::size_t DaemonProcess::write_some(const std::string& bytes, milliseconds patience) {
   std::size_t done = 0;
   while (done < bytes.size()) {
@@ -147,6 +166,7 @@ std::optional<Frame> DaemonProcess::receive() {
 }
 
 void DaemonProcess::close_in() {
+  ::shutdown(to_, SHUT_WR);  // a socket would stay open with the other end
   ::close(to_);
   to_ = -1;
 }

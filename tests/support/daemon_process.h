@@ -28,6 +28,9 @@ class DaemonProcess : public FramePeer {
   // --exp_params with the capability sync added.
   static std::vector<std::string> exp_params(json experiment);
 
+  // To the socket at which it listens (--listen), instead of the pipes.
+  void connect(const std::string& path);
+
   void write(const std::string& bytes);
   // As many bytes as fit before `patience` passes without any.
   std::size_t write_some(const std::string& bytes, std::chrono::milliseconds patience);

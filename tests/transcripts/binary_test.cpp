@@ -2,19 +2,25 @@
 // was recorded on.
 #include <catch2/catch.hpp>
 
+#include "dispatcher/sink.h"
 #include "tests/support/daemon_process.h"
+#include "tests/support/file_event.h"
 #include "tests/support/manager_socket.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/support/transcript.h"
 
 namespace attune::binary_test {
 
+std::vector<std::string> arguments_of(const Transcript& transcript) {
+  if (transcript.exp_params.is_string())
+    return {"--exp_params", transcript.exp_params.get<std::string>()};
+  return DaemonProcess::exp_params(transcript.exp_params);
+}
+
 DaemonProcess start(const Transcript& transcript,
                     std::map<std::string, std::string> environment = {}) {
   for (const auto& [name, value] : transcript.environment.items()) environment[name] = value;
-  if (transcript.exp_params.is_string()) {
-    return DaemonProcess({"--exp_params", transcript.exp_params.get<std::string>()}, environment);
-  }
-  return DaemonProcess(DaemonProcess::exp_params(transcript.exp_params), environment);
+  return DaemonProcess(arguments_of(transcript), environment);
 }
 
 void end_input(DaemonProcess& daemon, const Transcript& transcript) {
@@ -73,6 +79,27 @@ TEST_CASE("recordings of NNI's dispatcher, real daemon") {
         manager.accept();
         check(expectation, transcript, daemon, converse(manager, transcript));
       }
+    }
+  }
+}
+
+TEST_CASE("recordings of NNI's dispatcher over pipes, real daemon that listens at a socket") {
+  for (const Expectation& expectation : load_manifest()) {
+    const Transcript transcript = load_transcript(expectation.name);
+    // With bad arguments it does not listen.
+    if (transcript.channel != "pipe" || expectation.exit == kExitConfiguration) continue;
+    DYNAMIC_SECTION(expectation.name) {
+      const TemporaryFolder folder;
+      const std::string path = folder.path / "dispatcher-pipe";
+      FileEvent made(folder.path, "dispatcher-pipe");
+      std::vector<std::string> arguments = arguments_of(transcript);
+      arguments.insert(arguments.end(), {"--listen", path});
+      std::map<std::string, std::string> environment;
+      for (const auto& [name, value] : transcript.environment.items()) environment[name] = value;
+      DaemonProcess daemon(arguments, environment);
+      made.wait();
+      daemon.connect(path);
+      check(expectation, transcript, daemon, converse(daemon, transcript));
     }
   }
 }
