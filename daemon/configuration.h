@@ -62,6 +62,7 @@ struct Configuration {
   std::size_t snapshot_bytes = 1u << 20;  // of the journal, before a snapshot shortens it
   std::string websocket_url;              // instead of the descriptors, unless empty
   std::string listen;                     // the path of a socket instead of both, unless empty
+  std::string trial_checkpoints;      // see tuner_arguments() in crew.cpp; empty: no such folder
   bool nni_manager = false;           // --exp_params or --listen, and no capability is known
   bool include_intermediate = false;  // NNI_INCLUDE_INTERMEDIATE_RESULTS
   bool drain = false;                 // Terminate handles what is queued first

@@ -1,5 +1,7 @@
 #include "daemon/crew.h"
 
+#include <algorithm>
+
 #include "base/objective_json.h"
 #include "daemon/version.h"
 #include "dispatcher/journal_frames.h"
@@ -16,8 +18,29 @@ json to_json(const Capabilities& can) {
           {"error", can.error}};
 }
 
+// The argument of NNI's PBT that NNI's dispatcher takes from the manager if it is not given.
+constexpr const char* kTrialCheckpoints = "all_checkpoint_dir";
+
+// Whether the tuner has that argument, and the user has left it to the daemon.
+bool wants_trial_checkpoints(const Configuration& configuration, const TunerRegistry& tuners) {
+  const json& given = configuration.tuner.arguments;
+  const auto entry = tuners.find(configuration.tuner.name, "tuner");
+  const bool is_free =
+      given.is_null() || (given.is_object() && given.value(kTrialCheckpoints, json()).is_null());
+  const auto is_it = [](const Argument& each) { return each.name == kTrialCheckpoints; };
+  return entry && is_free && !configuration.trial_checkpoints.empty() &&
+         std::ranges::any_of((*entry)->arguments, is_it);
+}
+
+json tuner_arguments(const Configuration& configuration, const TunerRegistry& tuners) {
+  json arguments = configuration.tuner.arguments;
+  if (wants_trial_checkpoints(configuration, tuners))
+    arguments[kTrialCheckpoints] = configuration.trial_checkpoints;
+  return arguments;
+}
+
 json make_header(const Configuration& configuration, const MadeTuner& made, bool has_assessor,
-                 WhenExhausted when_exhausted) {
+                 bool has_trial_checkpoints, WhenExhausted when_exhausted) {
   json header = {{"format", kJournalFormat},
                  {"attuned", std::string(kVersion)},
                  {"tuner",
@@ -52,6 +75,7 @@ json make_header(const Configuration& configuration, const MadeTuner& made, bool
     header["fidelity"] = {{"metric", context.fidelity->metric}, {"max", context.fidelity->max}};
   }
   if (context.pauses) header["pauses"] = true;
+  if (has_trial_checkpoints) header["trial_checkpoints"] = configuration.trial_checkpoints;
   if (configuration.revision > 0) header["revision"] = configuration.revision;
   return header;
 }
@@ -74,9 +98,9 @@ StoppedRule stopped_rule(const Configuration& configuration, const MadeTuner& ma
 
 Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
                        const Clock& clock, const Log& log) {
-  MadeTuner made =
-      TRY(make_tuner(algorithms.tuners, configuration.tuner.name, configuration.tuner.arguments,
-                     configuration.context, configuration.fallback_seed));
+  MadeTuner made = TRY(make_tuner(algorithms.tuners, configuration.tuner.name,
+                                  tuner_arguments(configuration, algorithms.tuners),
+                                  configuration.context, configuration.fallback_seed));
   std::unique_ptr<Assessor> assessor;
   if (configuration.assessor) {
     assessor =
@@ -93,7 +117,9 @@ Result<Crew> make_crew(const Configuration& configuration, const Algorithms& alg
   const std::string metric = objectives.empty() ? "default" : objectives[0].metric;
   const WhenExhausted when_exhausted = configuration.when_exhausted.value_or(
       default_when_exhausted(configuration.nni_manager, made.name, configuration.tuner.arguments));
-  json header = make_header(configuration, made, assessor != nullptr, when_exhausted);
+  json header =
+      make_header(configuration, made, assessor != nullptr,
+                  wants_trial_checkpoints(configuration, algorithms.tuners), when_exhausted);
   if (when_exhausted == WhenExhausted::repeat) {
     made.tuner = make_repeating(std::move(made.tuner));
     log.info("{} repeats its best points once it has proposed all (--when-exhausted)", made.name);

@@ -1,6 +1,7 @@
 #include "daemon/options.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "base/base64.h"
 #include "base/man_page.h"
@@ -260,6 +261,12 @@ std::expected<Result<void>, Usage> read_options(
   const bool plain = !(can.sync || can.pause || can.checkpoint || can.reason || can.error);
   configuration.nni_manager =
       plain && (!arguments.exp_params.empty() || !configuration.listen.empty());
+  // As NNI: its manager names one folder for the dispatcher and for the checkpoints of trials.
+  if (configuration.nni_manager && !configuration.checkpoint_directory.empty()) {
+    std::error_code ignored;
+    configuration.trial_checkpoints =
+        std::filesystem::absolute(configuration.checkpoint_directory, ignored).string();
+  }
   configuration.context.pauses = can.pause && can.checkpoint;
   configuration.context.assessed = configuration.assessor.has_value();
   return applied;

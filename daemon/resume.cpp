@@ -75,6 +75,9 @@ Result<Configuration> as_begun(Configuration configuration, const json& header, 
   configuration.context.max_trials = count("max_trials");
   configuration.context.concurrency = count("concurrency");
   configuration.context.pauses = header.value("pauses", json()) == true;
+  // The answers name this folder. An earlier attuned never set it.
+  const json folder = header.value("trial_checkpoints", json(""));
+  configuration.trial_checkpoints = folder.is_string() ? folder.get<std::string>() : "";
   configuration.revision = 0;
   if (header.contains("revision")) {  // an earlier attuned had no other
     configuration.revision = TRY(integer_at(header, "revision"));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/base64.h"
 #include "journal/codec.h"
 #include "os/atomic_file.h"
 #include "tests/daemon/resume_helpers.h"
@@ -256,6 +257,37 @@ TEST_CASE("a tuner that learns from all reports is told nothing of stopped trial
   daemon.send("IN", kSpace);
   daemon.sync();
   CHECK_THAT(daemon.log(), Catch::Contains("assessor.stoppedTrials has no effect: Hyperband"));
+}
+
+// A daemon of NNI's own manager with PBT, and the folder that it names for its first trial.
+struct PbtRun {
+  PbtRun(const std::string& mode, const std::string& folder, const json& arguments = {})
+      : daemon({"--exp_params",
+                base64_encode(dump_json({{"tuner", {{"name", "PBT"}, {"classArgs", arguments}}}}))},
+               {{"NNI_MODE", mode}, {"NNI_CHECKPOINT_DIRECTORY", folder}}) {
+    daemon.send("IN", kSpace);
+    CHECK(daemon.receive()->code == "ID");
+    daemon.send("GE", "1");
+    const auto trial = daemon.receive();
+    saves = parse_json(trial->payload).value()["parameters"]["save_checkpoint_dir"];
+    daemon.send("TE");
+    CHECK(daemon.wait() == 0);
+  }
+  DaemonProcess daemon;
+  std::string saves;
+};
+
+TEST_CASE("PBT saves in the folder that NNI's manager names, also after it was resumed elsewhere") {
+  TemporaryFolder first, second;
+  const std::string folder = first.path;
+  CHECK(PbtRun("start", folder, {{"all_checkpoint_dir", "/given"}}).saves == "/given/0/0");
+  CHECK(PbtRun("start", folder, {{"all_checkpoint_dir", nullptr}}).saves == folder + "/0/0");
+  CHECK(PbtRun("start", folder, {{"seed", 1}}).saves == folder + "/0/0");
+  std::filesystem::rename(first.path / "attuned.journal", second.path / "attuned.journal");
+  // The experiment was moved. The replay must give the same answers as before.
+  const PbtRun resumed("resume", second.path, {{"seed", 1}});
+  CHECK(resumed.saves == folder + "/0/0");
+  CHECK_THAT(resumed.daemon.log(), Catch::Contains("resumed from"));
 }
 
 TEST_CASE("resume: the limits are those that the experiment began with") {
