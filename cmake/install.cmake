@@ -49,5 +49,12 @@ install(CODE "
   set(destination ${CMAKE_INSTALL_INCLUDEDIR})
   include(${CMAKE_SOURCE_DIR}/cmake/install_headers.cmake)" COMPONENT development)
 
+# What puts attuned under NNI's managers. One file, which asks by which name it was called.
+install(PROGRAMS share/nni/nni-attuned DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+install(PROGRAMS share/nni/python3 DESTINATION share/attune/nni COMPONENT runtime)
+install(PROGRAMS share/nni/python3 DESTINATION share/attune/nni RENAME interpreter
+        COMPONENT runtime)
+install(FILES share/nni/attuned_tuner.py DESTINATION share/attune/nni COMPONENT runtime)
+
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/python/ DESTINATION share/attune/python
         COMPONENT runtime PATTERN __pycache__ EXCLUDE)

@@ -51,9 +51,12 @@ class Install(unittest.TestCase):
         self.assertEqual([], [*runtime.rglob('*.a')])
 
     def test_programs(self):
-        for program in ('attune', 'attuned', 'attune-shim'):
+        for program in ('attune', 'attuned', 'attune-shim', 'nni-attuned'):
             self.assertTrue(os.access(self.prefix / 'bin' / program, os.X_OK), program)
         self.assertIn('TPE', run(self.prefix / 'bin' / 'attuned', '--list'))
+        # The Python of NNI's manager finds attuned beside itself.
+        python = self.prefix / 'share/attune/nni/python3'
+        self.assertIn('TPE', run(python, '-m', 'nni', '--exp_params', 'e30=', '--list'))
 
     def test_man_pages(self):
         for program in 'attune', 'attuned':
