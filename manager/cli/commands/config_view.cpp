@@ -1,4 +1,5 @@
 // The commands attune config and attune completion-words.
+#include "manager/cli/commands/stored_json.h"
 #include "manager/cli/commands/views.h"
 #include "manager/control/json_format.h"
 #include "manager/experiment/yaml.h"
@@ -41,16 +42,19 @@ Result<std::string> completion_words(const CompletionWordsOptions& options) {
 
 }  // namespace
 
+json config_json(const StoredExperiment& experiment) {
+  return with_format({{"experiment_id", experiment.id},
+                      {"name", experiment.name},
+                      {"config", as_written(experiment.file)}});
+}
+
 Result<int> view(const ConfigOptions& options, const Console& console) {
   StoreReader reader = TRY(StoreReader::open(options.which.directory));
   const StoredExperiment experiment = TRY(reader.find(options.which.experiment));
-  const json file = as_written(experiment.file);
   if (options.which.json) {
-    print_json(console, with_format({{"experiment_id", experiment.id},
-                                     {"name", experiment.name},
-                                     {"config", file}}));
+    print_json(console, config_json(experiment));
   } else {
-    print(console, yaml_text(file));
+    print(console, yaml_text(as_written(experiment.file)));
   }
   return kExitOk;
 }

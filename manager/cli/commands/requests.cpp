@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "base/terminal_text.h"
 #include "manager/cli/commands/import_file.h"
+#include "manager/cli/commands/manager_answer.h"
 #include "manager/cli/commands/shell_words.h"
-#include "manager/control/control_client.h"
 #include "manager/control/json_format.h"
 #include "manager/experiment/yaml.h"
 #include "manager/store/experiment_lock.h"
@@ -27,26 +25,14 @@ Result<StoredExperiment> find_experiment(const ExperimentChoice& which) {
   return reader.find(which.experiment);
 }
 
-// Sends the request. Nothing: no manager runs, and a message has told the user. `options`: those of
-// attune resume that would do the same; the message names them.
+// The manager's answer. Nothing: no manager runs, and a message has told the user. `options`: as
+// for manager_answer().
 Result<std::optional<json>> ask(const StoredExperiment& experiment, const ControlRequest& request,
                                 const Console& console, const std::string& options = "") {
-  auto answer = ask_manager(experiment.directory, request);
+  auto answer = manager_answer(experiment, request, options);
   if (answer) return *std::move(answer);
-  std::error_code ignored;
-  const bool deaf = !std::filesystem::exists(experiment.directory / "control", ignored);
-  if (!answer.error().no_manager && deaf && experiment.status == ExperimentStatus::running)
-    return fail(
-        fmt::format("{}; or somebody has removed {}: kill -TERM {} ends the manager orderly",
-                    answer.error().message, (experiment.directory / "control").string(),
-                    experiment.manager_pid));
   if (!answer.error().no_manager) return fail(answer.error().message);
-  put_text(console.err,
-           terminal_text(fmt::format(
-               "attune: experiment {} is {}: no manager runs; attune resume {}{} starts one{}\n",
-               experiment.id, to_text(experiment.status),
-               experiment_words(experiment.directory, experiment.id, true), options,
-               options.empty() ? "" : " with that")));
+  put_text(console.err, terminal_text(fmt::format("attune: {}\n", answer.error().message)));
   return std::nullopt;
 }
 
@@ -59,16 +45,6 @@ int tell(const ExperimentChoice& which, const json& answer, const std::string& s
     print_text(console, sentence + "\n");
   }
   return kExitOk;
-}
-
-// The same settings as options of attune resume.
-std::string resume_options(const UpdateOptions& options) {
-  std::string text;
-  if (options.max_trials) text += fmt::format(" --max-trials {}", *options.max_trials);
-  if (options.concurrency) text += fmt::format(" --concurrency {}", *options.concurrency);
-  if (options.max_seconds) text += fmt::format(" --duration {}", *options.max_seconds);
-  if (!options.search_space.empty()) text += " --search-space " + shell_word(options.search_space);
-  return text;
 }
 
 Result<AddRequest> read_trials(const std::string& text_or_file) {
@@ -157,7 +133,10 @@ Result<int> request(const UpdateOptions& options, const Console& console) {
   update.concurrency = options.concurrency;
   update.max_seconds = options.max_seconds;
   update.max_trials = options.max_trials;
-  const auto answer = TRY(ask(experiment, update, console, resume_options(options)));
+  std::string resume = resume_options(update);
+  if (!options.search_space.empty())
+    resume += " --search-space " + shell_word(options.search_space);
+  const auto answer = TRY(ask(experiment, update, console, resume));
   if (!answer) return kExitNoManager;
   return tell(options.which, *answer, fmt::format("experiment {} is updated", experiment.id),
               console);

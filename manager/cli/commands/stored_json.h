@@ -18,4 +18,7 @@ json tally_json(const Tally& tally);
 // last. Asks the manager, if one runs, why trials wait.
 Result<json> status_json(StoreReader& reader, const StoredExperiment& experiment, double now);
 
+// The output of `attune config --json`.
+json config_json(const StoredExperiment& experiment);
+
 }  // namespace attune
