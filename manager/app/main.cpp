@@ -18,6 +18,7 @@
 #include "manager/cli/commands/requests.h"
 #include "manager/cli/commands/views.h"
 #include "manager/cli/options.h"
+#include "manager/mcp/mcp_server.h"
 #include "os/clock.h"
 #include "os/standard_output.h"
 
@@ -83,6 +84,8 @@ int execute(const CommandOptions& options) {
     } else if constexpr (requires { show_pool(o, console, surroundings); }) {
       error_code = kExitFailed;
       return show_pool(o, console, surroundings);
+    } else if constexpr (requires { serve_mcp(o); }) {
+      return serve_mcp(o);
     } else if constexpr (requires { simulate_experiment(o, surroundings); }) {
       return simulate_experiment(o, surroundings);
     } else {

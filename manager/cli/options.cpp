@@ -341,6 +341,7 @@ std::expected<CommandOptions, CommandLineEnd> parse_command_line(int argc,
   add_results(app, found);
   add_experiments(app, found);
   add_pool(app, found);
+  add_mcp(app, found);
   CLI::App* completion = app.add_subcommand("completion", "Print a completion script");
   completion->group(kLook);
   completion->footer(

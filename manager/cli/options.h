@@ -150,6 +150,11 @@ struct CompletionWordsOptions {
   std::string what;  // "experiments", "trials"
 };
 
+struct McpOptions {
+  std::string directory = "attune-experiments";
+  bool allow_changes = false;  // offer the tools that change experiments
+};
+
 struct CoordinatorCommandOptions {
   std::string file;  // of a workload; empty: the coordinator only runs tasks of clients
   std::optional<std::uint64_t> seed;
@@ -197,7 +202,7 @@ using CommandOptions =
                  ImportOptions, UpdateOptions, ListOptions, StatusOptions, TrialsOptions,
                  ShowOptions, LogsOptions, BestOptions, ExportOptions, ConfigOptions,
                  CompareOptions, RenameOptions, DeleteOptions, CompletionWordsOptions,
-                 CoordinatorCommandOptions, WorkerCommandOptions, PoolOptions>;
+                 CoordinatorCommandOptions, WorkerCommandOptions, PoolOptions, McpOptions>;
 
 // A text to print instead of running a command: help, version or completion script (exit code 0, to
 // standard output), or a usage error (to standard error).

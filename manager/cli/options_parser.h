@@ -38,6 +38,7 @@ struct Found {
   CoordinatorCommandOptions coordinator;
   WorkerCommandOptions worker;
   PoolOptions pool;
+  McpOptions mcp;
   std::string durability = "second";
   std::vector<std::string> amounts;
   std::vector<std::string> retries, statuses;  // words; read_words() converts them
@@ -85,6 +86,7 @@ CLI::App* command(CLI::App& app, Found& found, const std::string& group, const s
 }
 
 void add_pool(CLI::App& app, Found& found);         // coordinator, worker, pool
+void add_mcp(CLI::App& app, Found& found);          // mcp
 void add_experiments(CLI::App& app, Found& found);  // config, compare, rename, delete
 
 void directory_option(CLI::App* sub, std::string& directory);  // --dir

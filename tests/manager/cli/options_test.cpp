@@ -124,6 +124,9 @@ TEST_CASE("options: whole experiments") {
   CHECK(deleted.yes);
   CHECK(contains(usage_error({"delete"}), "experiments is required"));
   CHECK(contains(usage_error({"rename", "abcd"}), "name is required"));
+  const auto mcp = parse_as<McpOptions>({"mcp", "--dir", "w", "--allow-changes"});
+  CHECK((mcp.directory == "w" && mcp.allow_changes));
+  CHECK_FALSE(parse_as<McpOptions>({"mcp"}).allow_changes);
   CHECK(parse_as<CompletionWordsOptions>({"completion-words", "trials", "-e", "x"}).what ==
         "trials");
   CHECK(parse({"--help"}).error().text.find("completion-words") == std::string::npos);
@@ -243,7 +246,7 @@ TEST_CASE("options: every option of the help is in the man page") {
   for (const char* name :
        {"run",    "resume",  "stop",   "status", "list",        "trials", "show",     "kill",
         "add",    "logs",    "best",   "export", "import",      "update", "simulate", "completion",
-        "config", "compare", "rename", "delete", "coordinator", "worker", "pool"}) {
+        "config", "compare", "rename", "delete", "coordinator", "worker", "pool",     "mcp"}) {
     const std::size_t begin = page.find(fmt::format(".SS \\fBattune {}\\fR", name));
     REQUIRE(begin != std::string::npos);
     const std::string section = page.substr(begin, page.find(".SS \\fBattune", begin + 1) - begin);
