@@ -355,6 +355,32 @@ def buffer_state_seeds():
             yield json.dumps({"policy": policy, "state": state, "calls": calls[:count]}).encode()
 
 
+# The first byte: 1 allows changes, 2 says initialize first.
+def mcp_seeds():
+    session = (ROOT / "tests" / "data" / "mcp" / "session.jsonl").read_bytes()
+    yield b"\x00" + session
+    yield b"\x02" + b"\n".join(session.splitlines()[3:])
+
+    def json_lines(*messages) -> bytes:
+        return "\n".join(map(json.dumps, messages)).encode()
+
+    def request(id, method, **params):
+        return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+
+    def call(id, name, **arguments):
+        return request(id, "tools/call", name=name, arguments=arguments)
+
+    stop = call(1, "stop", experiment="abcd", kill=True)
+    add = call("a", "add", experiment="abcd", trials=[{"x": 0.5, "o": {"_name": "b"}}])
+    update = call(3, "update", experiment="abcd", concurrency=2, max_seconds=1.5, max_trials=9)
+    kill = call(-4, "kill", experiment="abcd", trials=["t0001", "2"])
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    yield b"\x03" + json_lines(stop, add, update, kill)
+    yield b"\x03" + json_lines(stop, cancel, {"jsonrpc": "2.0", "id": 2, "result": {}}, [add, 1, cancel])
+    yield b"\x01" + json_lines(request(1, "tools/list", cursor="x"), request(2, "ping"), [], None)
+    yield b"\x03" + json_lines(call(1, "logs", trial="1", stream="stderr", bytes=9))[:-20]
+
+
 def main() -> None:
     names = ["command", "frame", "space", "dispatcher", "exp_params"]
     corpora = {name: Corpus(name) for name in names}
@@ -379,7 +405,8 @@ def main() -> None:
     made = {"metric": metric_seeds(), "spool": spool_seeds(), "manager": manager_seeds(),
             "tuner": tuner_seeds(), "json_frames": json_frames_seeds(), "wire": wire_seeds(), "handshake": handshake_seeds(),
             "coordinator_messages": coordinator_messages_seeds(),
-            "coordinator_journal": coordinator_journal_seeds(), "buffer_state": buffer_state_seeds()}
+            "coordinator_journal": coordinator_journal_seeds(), "mcp": mcp_seeds(),
+            "buffer_state": buffer_state_seeds()}
     for name, seeds in made.items():
         corpora[name] = Corpus(name)
         for seed in seeds:
