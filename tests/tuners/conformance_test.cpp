@@ -6,11 +6,14 @@
 #include <map>
 #include <set>
 
+#include "conformance/spaces.h"
 #include "space/sample.h"
-#include "tests/tuners/conformance_spaces.h"
 #include "tuners/registry.h"
 
 namespace attune::conformance_test {
+
+using conformance::test_spaces;
+using conformance::TestSpace;
 
 // An entry with the arguments that it is tested with.
 struct Subject : TunerEntry {
@@ -243,10 +246,10 @@ template <class Use>
 void for_each_accepted(Use&& use) {
   for (const Subject& entry : subjects()) {
     int accepted = 0, seen = 0;
-    for (const NamedSpace& named : spaces()) {
+    for (const TestSpace& named : test_spaces()) {
       // A rule with rungs leaves configurations to its searcher: a few spaces are enough.
       if (entry.wants_reports && seen++ % 5 != 0) continue;
-      const Space space = parse(named.text);
+      const Space& space = named.space;
       if (!make(entry)->set_space(space)) continue;
       ++accepted;
       INFO(entry.name << dump_json(entry.arguments) << " on " << named.name);
@@ -352,8 +355,8 @@ TEST_CASE("tuners: set_space forgets everything") {
     const TrialId first = count_until_exhausted();
     REQUIRE(tuner->set_space(space));
     CHECK(count_until_exhausted() == first);
-    for (const NamedSpace& other : spaces()) {
-      const Space next = parse(other.text);
+    for (const TestSpace& other : test_spaces()) {
+      const Space& next = other.space;
       if (!tuner->set_space(next)) continue;
       const auto answers = tuner->ask(std::vector<TrialId>{100, 101});
       const auto* proposal = std::get_if<Proposal>(&answers[0]);
@@ -368,9 +371,9 @@ TEST_CASE("tuners: a space that is declined changes nothing, and the error names
     Experiment experiment(entry, space);
     experiment.turns(turns_of(entry, 30, 8));
     Experiment untouched = experiment.restored();
-    for (const NamedSpace& other : spaces()) {
-      if (make(entry)->set_space(parse(other.text))) continue;
-      const auto declined = experiment.tuner().set_space(parse(other.text));
+    for (const TestSpace& other : test_spaces()) {
+      if (make(entry)->set_space(other.space)) continue;
+      const auto declined = experiment.tuner().set_space(other.space);
       REQUIRE_FALSE(declined);
       CAPTURE(declined.error().message);
       CHECK(declined.error().message.starts_with("search_space"));

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "tests/tuners/conformance_spaces.h"
+#include "conformance/spaces.h"
 #include "tuners/registry.h"
 
 namespace attune::max_trials_test {
@@ -157,11 +157,10 @@ void for_each_tuner(Use&& use) {
   const TunerRegistry registry = builtin_tuners();
   for (const TunerEntry& entry : registry.entries()) {
     int accepted = 0;
-    for (const NamedSpace& named : spaces()) {
-      const Space space = parse(named.text);
+    for (const auto& [name, space] : conformance::test_spaces()) {
       auto made = make_tuner(registry, entry.name, arguments_of(entry), {}, 1);
       if (!made->tuner->set_space(space)) continue;
-      INFO(entry.name << " on " << named.name);
+      INFO(entry.name << " on " << name);
       use(entry, space);
       if (++accepted == 2) break;
     }

@@ -2,8 +2,9 @@
 #include <cmath>
 #include <map>
 
+#include "conformance/spaces.h"
 #include "space/parse.h"
-#include "tests/tuners/conformance_spaces.h"
+#include "tests/tuners/parsed_space.h"
 #include "tuners/parts/explore_drift.h"
 #include "tuners/registry.h"
 
@@ -110,10 +111,9 @@ TEST_CASE("PB2: saved and loaded at any moment, the rest is the same") {
 }
 
 TEST_CASE("PB2: a loser gets a configuration of the space, with what may not change") {
-  for (const NamedSpace& named : spaces()) {
-    const Space space = parse(named.text);
+  for (const auto& [name, space] : conformance::test_spaces()) {
     if (space.params.empty()) continue;
-    CAPTURE(named.name);
+    CAPTURE(name);
     json arguments = {{"population_size", 4}, {"perturbation_interval", 1}, {"synch", true}};
     if (space.params.size() > 1) arguments["mutations"] = space.params.back().name;
     auto tuner = make("PB2", arguments, space, 1);

@@ -4,12 +4,13 @@
 #include <cmath>
 #include <set>
 
+#include "conformance/spaces.h"
 #include "space/constraint.h"
 #include "space/parse.h"
 #include "space/sample.h"
 #include "space/saved_point.h"
 #include "tests/support/scheduler_traces.h"
-#include "tests/tuners/conformance_spaces.h"
+#include "tests/tuners/parsed_space.h"
 #include "tests/tuners/recording.h"
 
 namespace attune::explore_test {
@@ -96,9 +97,8 @@ TEST_CASE("explore: as Ray, every outcome that Ray can have and no other") {
 
 // What each rule can make of the points of a space, all of its parameters.
 TEST_CASE("explore: results lie in the space, whatever the rule") {
-  for (const NamedSpace& named : spaces()) {
-    CAPTURE(named.name);
-    const Space space = parse(named.text);
+  for (const auto& [name, space] : conformance::test_spaces()) {
+    CAPTURE(name);
     Rng rng(2);
     Point point = sample(space, rng);
     for (int i = 0; i < 600; ++i) {

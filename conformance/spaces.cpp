@@ -1,21 +1,28 @@
-#pragma once
-// Search spaces of every kind that there is, for what every tuner must do.
-#include <catch2/catch.hpp>
-#include <string>
-#include <vector>
+#include "conformance/spaces.h"
 
+#include "base/check.h"
 #include "space/parse.h"
 
-namespace attune {
+namespace attune::conformance {
+namespace {
 
-struct NamedSpace {
-  std::string name;
-  std::string text;
+struct NamedText {
+  std::string name, text;
 };
 
-inline const std::vector<NamedSpace>& spaces() {
-  static const std::vector<NamedSpace> all = [] {
-    std::vector<NamedSpace> list = {
+Space parsed(const std::string& text) {
+  const auto value = parse_json(text);
+  ATTUNE_CHECK(value);
+  auto space = parse_space(*value);
+  ATTUNE_CHECK(space);
+  return *std::move(space);
+}
+
+}  // namespace
+
+const std::vector<TestSpace>& test_spaces() {
+  static const std::vector<TestSpace> all = [] {
+    std::vector<NamedText> texts = {
         {"all types", R"({"c": {"_type": "choice", "_value": [16, "x", null, 1.0, [1]]},
              "i": {"_type": "randint", "_value": [1, 8]},
              "wide": {"_type": "randint", "_value": [-5, 100000]},
@@ -73,18 +80,12 @@ inline const std::vector<NamedSpace>& spaces() {
       wide += (i ? ", " : "") + std::string("\"x") + std::to_string(i) +
               R"(": {"_type": "uniform", "_value": [0, 1]})";
     }
-    list.push_back({"thirty dimensions", wide + "}"});
+    texts.push_back({"thirty dimensions", wide + "}"});
+    std::vector<TestSpace> list;
+    for (const NamedText& one : texts) list.push_back({one.name, parsed(one.text)});
     return list;
   }();
   return all;
 }
 
-inline Space parse(const std::string& text) {
-  const auto value = parse_json(text);
-  REQUIRE(value);
-  auto space = parse_space(*value);
-  if (!space) FAIL(text << ": " << space.error().message);
-  return *std::move(space);
-}
-
-}  // namespace attune
+}  // namespace attune::conformance
