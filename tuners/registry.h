@@ -18,6 +18,9 @@ struct TunerEntry {
   std::vector<Argument> arguments;   // without optimize_mode and seed, which every tuner accepts
   bool maximizes = false;            // the default optimize_mode
   bool wants_reports = false;        // always; else Tuner::wants_reports() decides
+  // Whether save() and load() are exact, and the same seed and calls give the same answers. Of a
+  // plug-in that cannot do that the guard tells a new instance again what has happened.
+  bool saves = true;
   // `args` are resolved: checked against `arguments`, defaults filled in. Errors are about
   // combinations that the declaration cannot express.
   std::function<Result<std::unique_ptr<Tuner>>(const json& args, const Context&, Rng)> make;
