@@ -14,6 +14,7 @@ struct AssessorEntry {
   std::string summary;
   std::vector<Argument> arguments;  // without optimize_mode, which every assessor accepts
   bool maximizes = true;            // the default optimize_mode
+  bool saves = true;                // as in TunerEntry
   // `context.objectives` has one element or more. The first one's `maximize` is the assessor's
   // optimize_mode.
   std::function<Result<std::unique_ptr<Assessor>>(const json& args, const Context&, Rng)> make;
