@@ -3,6 +3,7 @@
 // One thread at a time calls an assessor. It is deterministic, as tuners are.
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -26,6 +27,11 @@ class Assessor {
 
   virtual json save() const = 0;
   virtual Result<void> load(const json& state) = 0;  // all or nothing
+
+  // As the functions of Tuner. A call of which the notes have nothing was answered keep_going.
+  virtual std::string take_notes() { return {}; }
+  virtual void replay_notes(const std::string& /*notes*/) {}
+  virtual void end_replay() {}
 };
 
 }  // namespace attune

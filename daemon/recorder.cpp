@@ -3,18 +3,17 @@
 #include <utility>
 
 #include "daemon/kept_answers.h"
-#include "daemon/version.h"
 
 namespace attune {
 
-void Recorder::begin(BeginHow how, const Frame& first) {
+void Recorder::begin(const Begin& begin, const Frame& first) {
   if (!file_) return;
   if (!has_header_) {
     has_header_ = true;
     if (first.code == "IN") header_["search_space"] = parse_json(first.payload).value_or(json());
     file_->append({RecordKind::header, dump_json(header_)});
   }
-  file_->append({RecordKind::begin, encode_begin({how, std::string(kVersion)})});
+  file_->append({RecordKind::begin, encode_begin(begin)});
 }
 
 void Recorder::append(JournalRecord record) {

@@ -17,7 +17,7 @@ class Recorder final : public Journal {
 
   // Must be called before the first command is passed on: if `first` is IN, a new header gets its
   // search space.
-  void begin(BeginHow how, const Frame& first);
+  void begin(const Begin& begin, const Frame& first);
   void append(JournalRecord record) override;
   void begin_snapshot() override;
 

@@ -123,9 +123,10 @@ Result<json> read_header(RecordScanner& records) {
   return header;
 }
 
+// `plugin_failed`: set if the replay failed because a plug-in did.
 Result<Beginning> resume(const Configuration& configuration, const Algorithms& algorithms,
                          const std::string& path, Beginning::Old& old, const Clock& clock,
-                         const Log& log) {
+                         const Log& log, bool& plugin_failed) {
   RecordScanner records(old.existing.bytes);
   json header = TRY(read_header(records));
   Beginning beginning;
@@ -139,7 +140,9 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
   const auto& shared = configuration.shared;
   Replay replay(*beginning.crew.dispatcher, *beginning.crew.workers,
                 shared ? shared->received : std::numeric_limits<std::uint64_t>::max());
-  TRY(replay.run(records));
+  auto replayed = replay.run(records);
+  plugin_failed = replay.algorithm_failed();
+  TRY(std::move(replayed));
   old.good = records.end_of_good();
   old.after_snapshot = old.good - replay.after_snapshot();
   if (old.good < old.existing.bytes.size()) {
@@ -147,7 +150,7 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
                 old.existing.bytes.size() - old.good);
   }
   beginning.fresh = replay.fresh();
-  beginning.how = shared ? BeginHow::exact : BeginHow::restart;
+  beginning.begin = {shared ? BeginHow::exact : BeginHow::restart, std::string(kVersion)};
   if (shared) {
     // Then nothing was answered or acknowledged, and the daemon can begin again with the IN that
     // comes.
@@ -169,7 +172,11 @@ Result<Beginning> resume(const Configuration& configuration, const Algorithms& a
     beginning.answers = *std::move(answers);
     beginning.leftovers = replay.take_leftovers();
   } else {
-    TRY(replay.restart());
+    auto restarted = replay.restart();
+    plugin_failed = replay.algorithm_failed();
+    TRY(std::move(restarted));
+    beginning.begin.tune_notes = replay.tune_notes();
+    beginning.begin.assess_notes = replay.assess_notes();
   }
   log.info("resumed from {}, seed {}: {} commands replayed", path,
            dump_json(beginning.crew.header["seed"]), replay.commands_replayed());
@@ -209,10 +216,16 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   } else if (existing) {
     Beginning::Old old{*std::move(existing)};
     if (configuration.resume) {
-      auto resumed = resume(configuration, algorithms, path, old, clock, log);
+      bool plugin_failed = false;
+      auto resumed = resume(configuration, algorithms, path, old, clock, log, plugin_failed);
       if (resumed) {
         resumed->old = std::move(old);
         return resumed;
+      }
+      // The journal is good. It is left for a daemon whose plug-in works.
+      if (plugin_failed) return resumed;
+      if (auto made = make_crew(configuration, algorithms, clock, log); !made) {
+        return std::unexpected(made.error());
       }
       refused = resumed.error().message;
       log.warning("{} is not used: {}", path, refused);
@@ -227,6 +240,7 @@ Result<Beginning> make_beginning(const Configuration& configuration, const Algor
   }
   const auto& shared = configuration.shared;
   Beginning fresh;
+  fresh.begin.version = kVersion;
   fresh.crew = TRY(make_crew(configuration, algorithms, clock, log));
   if (configuration.resume) {
     log.warning("nothing is gone on from: {}; former results come through the manager's ImportData",

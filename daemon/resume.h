@@ -16,7 +16,7 @@ std::string journal_path(const std::string& directory);
 
 struct Beginning {
   Crew crew;
-  BeginHow how = BeginHow::fresh;
+  Begin begin = {};  // what the journal's next record says
   // The journal that is continued; nothing: a new one begins.
   struct Old {
     JournalFile::Existing existing;
@@ -37,8 +37,8 @@ struct Beginning {
 // Locks the journal, and with configuration.resume replays it. A journal that is missing, damaged,
 // of another tuner, or contradicted by the replay is no error: the log says why, the file is kept
 // as PATH.refused, and the manager's ImportData brings the known results. Errors: the configuration
-// cannot be used, another daemon has the journal, or an old journal cannot be renamed. May take
-// long. `clock` must outlive the workers.
+// cannot be used, a plug-in failed in the replay, another daemon has the journal, or an old journal
+// cannot be renamed; the journal stays as it is. May take long. `clock` must outlive the workers.
 Result<Beginning> make_beginning(const Configuration& configuration, const Algorithms& algorithms,
                                  FileSystem& files, const Clock& clock, const Log& log);
 

@@ -116,8 +116,8 @@ bool Server::greet(const Frame& frame) {
   greeted_ = true;
   // These records still belong to the former daemon: they stand before this daemon's `begin`.
   for (JournalRecord& record : beginning_.fresh) recorder_->append(std::move(record));
-  recorder_->begin(beginning_.how, frame);
-  const bool exact = beginning_.how == BeginHow::exact;
+  recorder_->begin(beginning_.begin, frame);
+  const bool exact = beginning_.begin.how == BeginHow::exact;
   const bool answered = exact && frame.code == "IN";
   if (answered) send(encode(Initialized{beginning_.through}));
   if (exact && !answered) log_.error("{} came before IN", printable(frame.code));
@@ -125,7 +125,7 @@ bool Server::greet(const Frame& frame) {
   for (Replay::Leftover& left : beginning_.leftovers) {
     dispatcher_->on_worker(left.from, std::move(left.message));
   }
-  const auto through = beginning_.how == BeginHow::fresh ? beginning_.through : std::nullopt;
+  const auto through = beginning_.begin.how == BeginHow::fresh ? beginning_.through : std::nullopt;
   std::string refused = std::move(beginning_.refused);
   beginning_ = Beginning();
   // The workers may have gone on with what was queued: nobody has taken that yet.

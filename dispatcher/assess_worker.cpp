@@ -14,7 +14,19 @@ constexpr std::size_t kMostBeyondGap = 10'000;
 }  // namespace
 
 WorkerMessages AssessWorker::handle(AssessMessage message) {
-  return std::visit([this](auto& m) { return on(m); }, message);
+  WorkerMessages messages = std::visit([this](auto& m) { return on(m); }, message);
+  if (!assessor_) return messages;
+  std::string notes = assessor_->take_notes();
+  if (!notes.empty()) messages.insert(messages.begin(), Noted{std::move(notes)});
+  return messages;
+}
+
+void AssessWorker::replay_notes(const std::string& notes) {
+  if (assessor_) assessor_->replay_notes(notes);
+}
+
+void AssessWorker::end_replay() {
+  if (assessor_) assessor_->end_replay();
 }
 
 WorkerMessages AssessWorker::on(IntermediateResult& m) {

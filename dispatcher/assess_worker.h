@@ -33,6 +33,10 @@ class AssessWorker {
   // with its history; an earlier decision to stop it no longer counts.
   void restart();
 
+  // As TuneWorker's.
+  void replay_notes(const std::string& notes);
+  void end_replay();
+
  private:
   struct History {
     std::vector<Report> reports;           // steps 0, 1, 2, ... without a gap

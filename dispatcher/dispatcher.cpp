@@ -312,7 +312,8 @@ void Dispatcher::on_worker(WorkerName from, WorkerMessage message) {
                       !std::holds_alternative<Finished>(message);
   if (counts) {
     const bool tune = from == WorkerName::tune;
-    journal_->append({tune ? RecordKind::tune : RecordKind::assess, ""});
+    const auto* noted = std::get_if<Noted>(&message);
+    journal_->append({tune ? RecordKind::tune : RecordKind::assess, noted ? noted->notes : ""});
     if (saving_) note_in_flight(from, message);
   }
   std::visit([this](auto& m) { answer(m); }, message);

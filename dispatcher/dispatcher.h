@@ -141,6 +141,7 @@ class Dispatcher {
   void answer(AssessorState& m);
   void answer(const Passed& m);
   void answer(const Failed& m);
+  void answer(const Noted&) {}  // journalled, which is all
   void end_early(const Decided& m);
   void answer(const Finished&) {}
   void carry_out(const Decision& decision);

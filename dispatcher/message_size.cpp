@@ -22,6 +22,7 @@ std::size_t held(const AddCustomizedTrialJob& c) {
 std::size_t held(const Offer& m) { return memory_of(m.parameters); }
 std::size_t held(const ParameterForJob& m) { return memory_of(m.parameters); }
 std::size_t held(const Decided& m) { return memory_of(m.last_value) + memory_of(m.expected); }
+std::size_t held(const Noted& m) { return m.notes.size(); }
 
 template <class Other>
 std::size_t held(const Other&) {

@@ -118,10 +118,16 @@ struct Passed {
 struct Failed {
   int exit_code = 1;
   std::string message;
+  bool algorithm = false;  // a plug-in failed (base/algorithm_failure.h): attuned did nothing wrong
+};
+// Comes before everything else that the worker says of a message: what an algorithm has answered to
+// it, if that does not follow from the messages (Tuner::take_notes).
+struct Noted {
+  std::string notes;
 };
 struct Finished {};  // the worker's last message: its queue is closed and empty
 using WorkerMessage = std::variant<SpaceSet, Offer, NoMore, ParameterForJob, Decided, TunerState,
-                                   AssessorState, Passed, Failed, Finished>;
+                                   AssessorState, Passed, Failed, Noted, Finished>;
 using WorkerMessages = std::vector<WorkerMessage>;
 
 enum class WorkerName { tune, assess };

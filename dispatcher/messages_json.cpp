@@ -38,6 +38,7 @@ struct MessageSaver {
   json operator()(const Passed& m) const {
     return {{kMessageKind, "passed"}, {"number", m.number}};
   }
+  json operator()(const Noted& m) const { return {{kMessageKind, "noted"}, {"notes", m.notes}}; }
   template <class Other>
   json operator()(const Other&) const {
     ATTUNE_CHECK(false);  // it is never part of a state
@@ -79,6 +80,7 @@ Result<WorkerMessage> load_message(const json& state) {
     if (number < 0) return fail("saved state: \"number\" must not be negative");
     return Passed{static_cast<std::uint64_t>(number)};
   }
+  if (kind == "noted") return Noted{TRY(text_at(state, "notes"))};
   return fail("saved state: \"" + kind + "\" is no message of a worker");
 }
 

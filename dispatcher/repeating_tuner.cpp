@@ -64,6 +64,9 @@ class RepeatingTuner final : public Tuner {
   }
   void on_checkpoint(TrialId id, bool saved) override { tuner_->on_checkpoint(id, saved); }
   void skip_ahead() override { tuner_->skip_ahead(); }
+  std::string take_notes() override { return tuner_->take_notes(); }
+  void replay_notes(const std::string& notes) override { tuner_->replay_notes(notes); }
+  void end_replay() override { tuner_->end_replay(); }
 
   json save() const override {
     std::vector<const Point*> points;

@@ -19,8 +19,11 @@ constexpr std::array<std::string_view, 4> kHows = {"fresh", "exact", "restart", 
 }  // namespace
 
 std::string encode_begin(const Begin& begin) {
-  return dump_json(
-      {{"how", kHows.at(static_cast<std::size_t>(begin.how))}, {"attuned", begin.version}});
+  json object = {{"how", kHows.at(static_cast<std::size_t>(begin.how))},
+                 {"attuned", begin.version}};
+  if (!begin.tune_notes.empty()) object["tune_notes"] = begin.tune_notes;
+  if (!begin.assess_notes.empty()) object["assess_notes"] = begin.assess_notes;
+  return dump_json(object);
 }
 
 Result<Begin> decode_begin(std::string_view payload) {
@@ -31,6 +34,8 @@ Result<Begin> decode_begin(std::string_view payload) {
     if (how != kHows.at(i)) continue;
     begin.how = static_cast<BeginHow>(i);
     begin.version = TRY(text_at(object, "attuned"));
+    if (object.contains("tune_notes")) begin.tune_notes = TRY(text_at(object, "tune_notes"));
+    if (object.contains("assess_notes")) begin.assess_notes = TRY(text_at(object, "assess_notes"));
     return begin;
   }
   return fail("how a daemon began: " + dump_json(how) + " is unknown");
@@ -82,8 +87,12 @@ Result<void> Replay::replay(const Item& item) {
       const auto begin = decode_begin(item.payload);
       if (!begin) return failed(item, begin.error().message);
       TRY(advance());
+      replay_notes(WorkerName::tune, begin->tune_notes);
+      replay_notes(WorkerName::assess, begin->assess_notes);
       if (begin->how == BeginHow::restart) TRY(restart());
       if (begin->how == BeginHow::late_restart) TRY(settle_and_restart());
+      end_replay(WorkerName::tune);
+      end_replay(WorkerName::assess);
       begun_ = true;
       return {};
     }
@@ -98,7 +107,8 @@ Result<void> Replay::replay(const Item& item) {
     case RecordKind::tune:
     case RecordKind::assess:
       begun_ = true;
-      return take_next(item.kind == RecordKind::tune ? WorkerName::tune : WorkerName::assess);
+      return take_next(item.kind == RecordKind::tune ? WorkerName::tune : WorkerName::assess,
+                       std::string(item.payload));
     case RecordKind::answer:
       return failed(item, fmt::format("the answer {} does not follow",
                                       printable(item.payload.substr(0, 200), 200)));
@@ -130,7 +140,10 @@ bool Replay::step(WorkerName worker) {
   if (!workers_.step(worker)) return false;
   auto& said = worker == WorkerName::tune ? tune_said_ : assess_said_;
   while (auto output = workers_.take()) {
-    if (const auto* bad = std::get_if<Failed>(&output->message)) trouble_ = bad->message;
+    if (const auto* bad = std::get_if<Failed>(&output->message)) {
+      trouble_ = bad->message;
+      algorithm_failed_ = bad->algorithm;
+    }
     said.push_back(std::move(output->message));
   }
   return trouble_.empty();
@@ -149,17 +162,37 @@ void Replay::settle() {
   }
 }
 
-Result<void> Replay::take_next(WorkerName from) {
+Result<void> Replay::take_next(WorkerName from, const std::string& notes) {
   auto& said = from == WorkerName::tune ? tune_said_ : assess_said_;
+  // Without notes, too: then no message up to the one that says something had any.
+  const bool steps = said.empty();
+  if (steps) replay_notes(from, notes);
   while (said.empty()) {
     if (!step(from)) {
       return failed(*next_, trouble_.empty() ? "that worker has nothing to say" : trouble_);
     }
   }
+  if (steps) end_replay(from);
   WorkerMessage message = std::move(said.front());
   said.pop_front();
   dispatcher_.on_worker(from, std::move(message));
   return {};
+}
+
+void Replay::replay_notes(WorkerName worker, const std::string& notes) {
+  if (worker == WorkerName::tune) {
+    workers_.tune().replay_notes(notes);
+  } else {
+    workers_.assess().replay_notes(notes);
+  }
+}
+
+void Replay::end_replay(WorkerName worker) {
+  if (worker == WorkerName::tune) {
+    workers_.tune().end_replay();
+  } else {
+    workers_.assess().end_replay();
+  }
 }
 
 // The dispatcher says what it would write. It must be the journal's next record; behind the last
@@ -206,11 +239,18 @@ Result<void> Replay::restart() {
 }
 
 Result<void> Replay::settle_and_restart() {
+  tune_notes_.clear();
+  assess_notes_.clear();
   // put_aside() may queue a final result, so this goes on until the workers say nothing more.
   do {
     settle();
     if (!trouble_.empty()) return fail(trouble_);
-    for (const Leftover& left : take_leftovers()) dispatcher_.put_aside(left.message);
+    for (const Leftover& left : take_leftovers()) {
+      dispatcher_.put_aside(left.message);
+      if (const auto* noted = std::get_if<Noted>(&left.message)) {
+        (left.from == WorkerName::tune ? tune_notes_ : assess_notes_) += noted->notes;
+      }
+    }
     settle();
   } while (!tune_said_.empty() || !assess_said_.empty());
   dispatcher_.restart();

@@ -25,6 +25,8 @@ enum class BeginHow {
 struct Begin {
   BeginHow how = BeginHow::fresh;
   std::string version;  // of attuned
+  // With restart: what the algorithms answered while the workers handled what was queued.
+  std::string tune_notes = {}, assess_notes = {};
 };
 std::string encode_begin(const Begin& begin);
 Result<Begin> decode_begin(std::string_view payload);
@@ -43,6 +45,8 @@ class Replay : private Journal, private Sink {
   // place, a state that cannot be loaded, or an answer that the dispatcher does not give. After an
   // error the dispatcher and the workers cannot be used any further.
   Result<void> run(RecordScanner& records);
+  // After an error: a plug-in has failed, and the journal may be as good as ever.
+  bool algorithm_failed() const { return algorithm_failed_; }
 
   // ---- after run()
 
@@ -59,6 +63,10 @@ class Replay : private Journal, private Sink {
   // For a manager that starts anew: drops queued requests, lets the workers handle the rest, puts
   // the leftovers aside, and restarts dispatcher and workers. Call it after run().
   Result<void> restart();
+  // What the record `begin` of that restart must tell, because the messages that were put aside are
+  // in no other record.
+  const std::string& tune_notes() const { return tune_notes_; }
+  const std::string& assess_notes() const { return assess_notes_; }
 
   // The answers above `received`, in order. Nothing: some of them are no longer kept, or the
   // journal has fewer than `received` answers.
@@ -82,7 +90,9 @@ class Replay : private Journal, private Sink {
   Result<void> advance();  // to the next record
   Result<void> replay(const Item& item);
   Result<void> load(const Item& item);
-  Result<void> take_next(WorkerName from);
+  Result<void> take_next(WorkerName from, const std::string& notes);
+  void replay_notes(WorkerName worker, const std::string& notes);
+  void end_replay(WorkerName worker);
   bool step(WorkerName worker);
   Result<void> settle_and_restart();
   void judge();
@@ -102,7 +112,8 @@ class Replay : private Journal, private Sink {
   std::uint64_t first_kept_ = 0;  // number of the first of them
   std::uint64_t after_snapshot_ = 0;
   std::size_t commands_replayed_ = 0;
-  bool begun_ = false, initialized_ = false;
+  bool begun_ = false, initialized_ = false, algorithm_failed_ = false;
+  std::string tune_notes_, assess_notes_;  // of the latest restart
 };
 
 }  // namespace attune

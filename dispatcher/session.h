@@ -133,6 +133,11 @@ class Session {
   // proposals.
   void skip_ahead() { tuner_->skip_ahead(); }
 
+  // As the functions of Tuner.
+  std::string take_notes() { return tuner_->take_notes(); }
+  void replay_notes(const std::string& notes) { tuner_->replay_notes(notes); }
+  void end_replay() { tuner_->end_replay(); }
+
   // save() returns everything that shapes later answers: a session that loads it answers every call
   // as the saved one would have. load() must come before any other call, with the space that the
   // saved session had, if any. After an error the session cannot be used any further.

@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "base/algorithm_failure.h"
 #include "dispatcher/message_size.h"
 
 namespace attune {
@@ -49,6 +50,9 @@ bool WorkerThreads::handle(WorkerName name, Worker& worker, Message message) {
     if (saves) spent.saving = took;
     for (WorkerMessage& answer : answers) say(name, std::move(answer));
     return true;
+  } catch (const AlgorithmFailure& failure) {
+    say(name, Failed{kExitInternal, failure.what(), /*algorithm=*/true});
+    return false;
   } catch (const std::exception& error) {
     // Reported at once: while nothing else happens, nobody would notice that a worker died.
     say(name, Failed{kExitInternal, std::string("internal error in a worker: ") + error.what()});

@@ -13,7 +13,10 @@
 namespace attune {
 
 WorkerMessages TuneWorker::handle(TuneMessage message) {
-  return std::visit([this](auto& m) { return on(m); }, message);
+  WorkerMessages messages = std::visit([this](auto& m) { return on(m); }, message);
+  std::string notes = session_.take_notes();
+  if (!notes.empty()) messages.insert(messages.begin(), Noted{std::move(notes)});
+  return messages;
 }
 
 // Turns the session's replies into messages; those that a running job asked for go to that job.

@@ -25,6 +25,11 @@ class TuneWorker {
   // forgotten: the jobs ask again.
   void restart(bool manager_pauses);
 
+  // The messages up to end_replay() are handled for the second time: the first time the tuner made
+  // these notes, all of them at one message. Without any, it made none.
+  void replay_notes(const std::string& notes) { session_.replay_notes(notes); }
+  void end_replay() { session_.end_replay(); }
+
  private:
   WorkerMessages on(SetSpace& m);
   WorkerMessages on(AskTrials& m);

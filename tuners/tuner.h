@@ -138,6 +138,17 @@ class Tuner {
   // A tuner that draws at random must continue with other numbers, because the same ones would give
   // the same proposals again.
   virtual void skip_ahead() {}
+
+  // ---- only for algorithms whose answers do not follow from the calls: plug-ins (plugins/)
+
+  // What it has answered since the last call of take_notes(), as UTF-8 text for replay_notes().
+  // Empty: nothing that the calls do not determine. The dispatcher writes it into the journal.
+  virtual std::string take_notes() { return {}; }
+  // A journal is replayed: up to end_replay(), the answers are those that `notes` has; a call of
+  // which it has nothing got the answer NotYet, or no decision. `notes`: the texts of one or more
+  // take_notes(), one behind the other.
+  virtual void replay_notes(const std::string& /*notes*/) {}
+  virtual void end_replay() {}
 };
 
 // ask() for a tuner that answers one id at a time: `one(id) -> Answer`.

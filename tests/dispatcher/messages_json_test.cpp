@@ -36,6 +36,7 @@ TEST_CASE("messages: every kind comes back as it was") {
     CHECK(one["list"][1]["deep"] == -HUGE_VAL);
   };
   reload(SpaceSet{});
+  CHECK(reload(Noted{"[1,\"a\",[[0.5]]]\n"}).notes == "[1,\"a\",[[0.5]]]\n");
 
   const Offer offer = reload(Offer{7, 3, parameters, 5});
   CHECK(offer.asked == 7);
