@@ -27,12 +27,12 @@ struct PluginDescription {
   enum class Kind { tuner, assessor };
 
   Kind kind = Kind::tuner;
-  std::string name;
-  std::string summary;              // one line of help
-  std::vector<Argument> arguments;  // as in TunerEntry
-  bool maximizes = false;           // the default optimize_mode
-  bool wants_reports = false;       // a tuner: calls on_report()
-  bool saves = false;               // save() and load() work, and are exact
+  std::string name = {};
+  std::string summary = {};              // one line of help
+  std::vector<Argument> arguments = {};  // as in TunerEntry
+  bool maximizes = false;                // the default optimize_mode
+  bool wants_reports = false;            // a tuner: calls on_report()
+  bool saves = false;                    // save() and load() work, and are exact
 };
 
 // What an algorithm is told when it is made, and again when it is restarted.
