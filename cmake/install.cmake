@@ -18,6 +18,8 @@ target_compile_features(attune_base INTERFACE cxx_std_23)
 set_target_properties(attune_trial_c PROPERTIES EXPORT_NAME trial_c)
 install(TARGETS attune_trial_c EXPORT attune LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT development INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS attune_plugin EXPORT attune COMPONENT development
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # Without the name for linkers: for programs that were linked elsewhere.
 install(TARGETS attune_trial_c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
 

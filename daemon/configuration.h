@@ -44,6 +44,7 @@ struct Configuration {
   std::uint64_t fallback_seed = 0;        // for a tuner without a seed of its own
   std::int64_t ask_at_once = kAskAtOnce;  // a resumed experiment keeps what it began with
   std::int64_t revision = kRevision;      // of the answers: the same
+  std::vector<json> plugins;              // as open_plugin() takes them
   std::vector<std::string> notes;  // what the user should know of how the parameters were read
 
   Limits limits;

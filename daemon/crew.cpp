@@ -6,6 +6,7 @@
 #include "daemon/version.h"
 #include "dispatcher/journal_frames.h"
 #include "dispatcher/repeating_tuner.h"
+#include "plugins/open.h"
 
 namespace attune {
 namespace {
@@ -95,6 +96,15 @@ StoppedRule stopped_rule(const Configuration& configuration, const MadeTuner& ma
 }
 
 }  // namespace
+
+Result<void> add_plugins(const Configuration& configuration, Algorithms& algorithms,
+                         const Log& log) {
+  for (const json& spec : configuration.plugins) {
+    auto plugin = TRY(open_plugin(spec));
+    TRY(add_plugin(std::move(plugin), algorithms.tuners, algorithms.assessors, log));
+  }
+  return {};
+}
 
 Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,
                        const Clock& clock, const Log& log) {

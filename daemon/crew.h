@@ -22,6 +22,11 @@ struct Crew {
   json header;                             // of the journal: all settings that shape the answers
 };
 
+// Opens the plug-ins of the configuration, in their order, and adds what they have. Their code
+// runs. Errors name the plug-in. `log` gets what they have to say later.
+Result<void> add_plugins(const Configuration& configuration, Algorithms& algorithms,
+                         const Log& log);
+
 // Errors: the tuner or the assessor cannot be made with these arguments. `clock` must outlive the
 // crew.
 Result<Crew> make_crew(const Configuration& configuration, const Algorithms& algorithms,

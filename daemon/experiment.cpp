@@ -62,6 +62,14 @@ Result<std::vector<std::string>> read_constraints(const json& experiment) {
   return constraints;
 }
 
+// What they hold is read when they are opened.
+Result<std::vector<json>> read_plugins(const json& experiment) {
+  const json* list = find(experiment, "plugins");
+  if (!list) return std::vector<json>();
+  if (!list->is_array()) return fail(R"(plugins: a list expected, as ["/home/me/mine.so"])");
+  return std::vector<json>(list->begin(), list->end());
+}
+
 Result<std::optional<Fidelity>> read_fidelity(const json& experiment) {
   const json* given = find(experiment, "fidelity");
   if (!given) return std::optional<Fidelity>();
@@ -213,6 +221,8 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   configuration.context.objectives = TRY(read_objectives(experiment));
   configuration.context.fidelity = TRY(read_fidelity(experiment));
   configuration.constraints = TRY(read_constraints(experiment));
+  // Behind those of the command line.
+  for (json& spec : TRY(read_plugins(experiment))) configuration.plugins.push_back(std::move(spec));
   if (const json* name = find(experiment, "whenExhausted")) {
     configuration.when_exhausted =
         name->is_string() ? parse_when_exhausted(name->get<std::string>()) : std::nullopt;

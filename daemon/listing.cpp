@@ -118,6 +118,7 @@ json print_config(const Configuration& c) {
       {"objectives", to_json(c.context.objectives)},
       {"constraints", c.constraints},
       {"fidelity", fidelity ? json{{"metric", fidelity->metric}, {"max", fidelity->max}} : json()},
+      {"plugins", c.plugins},
       {"seed", c.fallback_seed},
       {"capabilities", std::move(capabilities)},
       {"when_exhausted", c.when_exhausted ? json(name_of(*c.when_exhausted)) : json()},

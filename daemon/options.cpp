@@ -7,6 +7,7 @@
 #include "base/man_page.h"
 #include "daemon/experiment.h"
 #include "daemon/version.h"
+#include "plugins/open.h"
 
 namespace attune {
 namespace {
@@ -16,7 +17,7 @@ struct Arguments {
   std::string tuner, tuner_args, assessor, assessor_args;
   std::optional<std::uint64_t> seed;
   std::string log_level;
-  std::vector<std::string> capabilities;
+  std::vector<std::string> capabilities, plugins;
   std::string when_exhausted;
   bool list = false, print_config = false, check = false, man = false;
 };
@@ -40,6 +41,13 @@ void declare(CLI::App& app, Arguments& arguments, Options& options) {
   app.add_option("--assessor", arguments.assessor, "Early-stopping rule, see --list")
       ->type_name("NAME");
   app.add_option("--assessor-args", arguments.assessor_args, "Its arguments")->type_name("JSON");
+  app.add_option(
+         "--plugin", arguments.plugins,
+         "Tuners and assessors that are not built in: a shared object NAME.so, or a command "
+         "line. Its code runs with the rights of this program. May be repeated")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--seed", arguments.seed, "Seed of a tuner whose arguments name none");
   app.add_option("--capabilities", arguments.capabilities,
                  "What the manager understands beyond NNI: sync, pause, checkpoint, reason, error")
@@ -249,6 +257,11 @@ std::expected<Result<void>, Usage> read_options(
   configuration.fallback_seed = arguments.seed.value_or(fallback_seed);
   if (auto log = read_log_settings(arguments, environment, configuration); !log) {
     return std::unexpected(Usage{2, "attuned: " + log.error().message + "\n"});
+  }
+  for (const std::string& text : arguments.plugins) {
+    auto spec = plugin_spec(text);
+    if (!spec) return std::unexpected(Usage{2, "attuned: " + spec.error().message + "\n"});
+    configuration.plugins.push_back(*std::move(spec));
   }
   if (arguments.list) {
     options.run = Options::Run::list;

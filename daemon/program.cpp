@@ -113,7 +113,7 @@ Result<std::unique_ptr<Channel>> open_channel(boost::asio::io_context& io,
 }
 
 // `read`: whether the configuration can be used. Without a channel nobody can be told of an error.
-Result<int> serve(Configuration& configuration, Result<void> read, const Algorithms& algorithms,
+Result<int> serve(Configuration& configuration, Result<void> read, Algorithms algorithms,
                   const Log& log) {
   // A manager that has a WebSocket knows ER, and has no other way to learn what went wrong.
   if (!configuration.websocket_url.empty()) configuration.capabilities.error = true;
@@ -130,6 +130,7 @@ Result<int> serve(Configuration& configuration, Result<void> read, const Algorit
     return refuse(io, signals, channel, configuration.capabilities, code, error.message, log);
   };
   channel.open();
+  if (read) read = add_plugins(configuration, algorithms, log.named("plugin"));
   if (!read) return give_up(kExitConfiguration, read.error());
   const SystemClock clock;
   Opening opening(io, signals, channel, configuration, algorithms, real_files(), clock, log);
@@ -169,14 +170,23 @@ int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_
     return run_journal_command(real_files(), options.journal, stdout, stderr);
   }
   if (options.run == Options::Run::list) {
-    const auto& [tuners, assessors] = algorithms;
+    Algorithms all = algorithms;
+    if (const auto added = add_plugins(options.configuration, all, Log()); !added) {
+      std::fprintf(stderr, "attuned: %s\n", added.error().message.c_str());
+      return kExitConfiguration;
+    }
+    const auto& [tuners, assessors] = all;
     const std::string text = options.as_json ? list_as_json(tuners, assessors).dump(2) + "\n"
                                              : list_as_text(tuners, assessors);
     std::fputs(text.c_str(), stdout);
     return kExitOk;
   }
-  if (options.run == Options::Run::check)
-    return run_check_command(options.configuration, *read, algorithms, stdin, stdout);
+  if (options.run == Options::Run::check) {
+    Algorithms all = algorithms;
+    Result<void> ready = *read;
+    if (ready) ready = add_plugins(options.configuration, all, Log());
+    return run_check_command(options.configuration, ready, all, stdin, stdout);
+  }
   auto log = open_log(options.configuration);
   if (!log) {
     std::fprintf(stderr, "attuned: %s\n", log.error().message.c_str());

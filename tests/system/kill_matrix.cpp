@@ -33,7 +33,7 @@ struct Settings {
       R"({"x": {"_type": "uniform", "_value": [0, 1]}, "n": {"_type": "randint", "_value": [1, 9]},
           "layer": {"_type": "choice", "_value": [
             {"_name": "conv", "k": {"_type": "choice", "_value": [1, 3, 5]}}, {"_name": "none"}]}})";
-  std::vector<std::string> daemon_options;
+  std::vector<std::string> daemon_options, plugins;
   int commands = 200;
   int every = 1;
   int kills = 1;  // in one session
@@ -70,6 +70,10 @@ std::vector<std::string> arguments_of(const Settings& settings,
   if (received) experiment["resume"] = {{"received", *received}};
   auto arguments = DaemonProcess::exp_params(experiment);
   arguments.insert(arguments.end(), settings.daemon_options.begin(), settings.daemon_options.end());
+  for (const std::string& plugin : settings.plugins) {
+    arguments.emplace_back("--plugin");
+    arguments.push_back(plugin);
+  }
   return arguments;
 }
 
@@ -83,8 +87,11 @@ bool wants_reports(Settings settings) {
   const auto read = read_options(static_cast<int>(argv.size()), argv.data(), {}, 1, options);
   if (!read) throw std::runtime_error(read.error().text);
   if (!*read) throw std::runtime_error(read->error().message);
-  const auto crew =
-      make_crew(options.configuration, {builtin_tuners(), builtin_assessors()}, SystemClock(), {});
+  Algorithms algorithms{builtin_tuners(), builtin_assessors()};
+  if (const auto added = add_plugins(options.configuration, algorithms, {}); !added) {
+    throw std::runtime_error(added.error().message);
+  }
+  const auto crew = make_crew(options.configuration, algorithms, SystemClock(), {});
   if (!crew) throw std::runtime_error(crew.error().message);
   return crew->dispatcher->options().wants_reports;
 }
@@ -324,6 +331,7 @@ int parse_and_run(int argc, char** argv) {
                  "Steps of a full training, for tuners that judge reports; 0: they are not told");
   app.add_option("--seed", settings.seed);
   app.add_flag("--include-intermediate", settings.include_intermediate);
+  app.add_option("--plugin", settings.plugins, "As attuned's; may be repeated");
   app.add_option("--daemon-option", settings.daemon_options, "Passed on; may be repeated");
   CLI11_PARSE(app, argc, argv);
   return run(settings);

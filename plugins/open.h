@@ -1,0 +1,32 @@
+#pragma once
+// Opens plug-ins, whatever they are, and adds them to the lists of algorithms.
+#include <memory>
+#include <string>
+
+#include "assessors/registry.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "os/log.h"
+#include "plugins/plugin.h"
+#include "tuners/registry.h"
+
+namespace attune {
+
+// What the user has written: a text, or an object.
+//   a text that ends with ".so"   a shared object
+//   any other text                a command line, split into words as a shell does
+//   {"file": FILE}                a shared object, whatever its name
+//   {"command": [WORD, ...], "timeout": SECONDS}
+// The plug-in's code runs. Errors name the plug-in.
+Result<std::unique_ptr<Plugin>> open_plugin(const json& spec);
+
+// A text of the command line: JSON if it begins with "{", else the text itself.
+Result<json> plugin_spec(const std::string& text);
+
+// Checks what the plug-in says of its algorithms: names of letters, digits, "_", "-" and ".", none
+// of which is taken; arguments whose names differ and whose defaults are allowed. Then adds them.
+// `log` gets what the guards have to say.
+Result<void> add_plugin(std::shared_ptr<Plugin> plugin, TunerRegistry& tuners,
+                        AssessorRegistry& assessors, const Log& log);
+
+}  // namespace attune
