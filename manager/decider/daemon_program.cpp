@@ -94,8 +94,14 @@ Result<std::filesystem::path> find_daemon(const std::string& given,
 }
 
 Result<json> list_algorithms(const std::filesystem::path& daemon,
-                             const std::vector<std::string>& environment) {
-  const Ended ended = TRY(run_daemon(daemon, environment, {"--list", "--json"}, ""));
+                             const std::vector<std::string>& environment,
+                             const std::vector<json>& plugins) {
+  std::vector<std::string> arguments = {"--list", "--json"};
+  for (const json& spec : plugins) {
+    arguments.emplace_back("--plugin");
+    arguments.push_back(dump_json(spec));
+  }
+  const Ended ended = TRY(run_daemon(daemon, environment, arguments, ""));
   if (!ended.status.success())
     return fail(fmt::format("{} --list: {}", daemon.string(), to_text(ended.status)));
   return parse_json(ended.output);

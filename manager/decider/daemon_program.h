@@ -22,9 +22,10 @@ Result<std::filesystem::path> find_daemon(const std::string& given,
                                           const std::filesystem::path& own_directory,
                                           const std::string& path);
 
-// The output of `attuned --list --json`. Blocks for at most ten seconds.
+// The output of `attuned --list --json` with these plug-ins. Blocks for at most ten seconds.
 Result<json> list_algorithms(const std::filesystem::path& daemon,
-                             const std::vector<std::string>& environment);
+                             const std::vector<std::string>& environment,
+                             const std::vector<json>& plugins = {});
 
 // One mistake for which the daemon would refuse the experiment, as `attuned --check` reports it.
 struct DaemonRefusal {

@@ -38,6 +38,7 @@ json daemon_parameters(const Experiment& experiment) {
   if (const auto& fidelity = experiment.fidelity) {
     parameters["fidelity"] = {{"metric", fidelity->metric}, {"max", fidelity->max}};
   }
+  if (!experiment.plugins.empty()) parameters["plugins"] = experiment.plugins;
   if (!experiment.tuner.is_null()) parameters["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) parameters["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) parameters["advisor"] = experiment.advisor;
@@ -59,6 +60,7 @@ json to_document(const Experiment& experiment) {
   set("maxTrialDuration", experiment.max_trial_seconds);
   if (experiment.backend != "local") document["backend"] = experiment.backend;
   document.erase("seed");  // settle_seed() has put it into the tuner's classArgs
+  if (!experiment.plugins.empty()) document["plugins"] = experiment.plugins;
   if (!experiment.tuner.is_null()) document["tuner"] = experiment.tuner;
   if (!experiment.assessor.is_null()) document["assessor"] = experiment.assessor;
   if (!experiment.advisor.is_null()) document["advisor"] = experiment.advisor;

@@ -41,6 +41,7 @@ const std::vector<std::string> kKeys = {"experimentName",
                                         "nniManagerIp",
                                         "tunerGpuIndices",
                                         "experimentType",
+                                        "plugins",
                                         "deprecated"};
 constexpr const char* kDefaultTuner = "auto";
 const std::vector<std::string> kAlgorithmKeys = {"name", "className", "codeDirectory", "classArgs"};
@@ -71,6 +72,56 @@ json read_algorithm(const Section& top, const std::string& key, const fs::path& 
   if (const auto directory = section->text("codeDirectory"))
     algorithm["codeDirectory"] = (base / *directory).lexically_normal().string();
   return algorithm;
+}
+
+// A text is a file NAME.so or a command line; an object says which. A command runs in `directory`.
+json read_plugin(const Section& plugin, const fs::path& base) {
+  plugin.check_keys({"file", "command", "timeout", "directory"});
+  const auto absolute = [&](const std::string& path) {
+    return (base / path).lexically_normal().string();
+  };
+  json spec = json::object();
+  const bool has_file = plugin.find("file") != nullptr;
+  if (has_file == (plugin.find("command") != nullptr)) {
+    plugin.error("", "exactly one of file and command is needed");
+  } else if (has_file) {
+    if (const auto file = plugin.text("file")) spec["file"] = absolute(*file);
+    for (const char* key : {"timeout", "directory"}) {
+      if (plugin.find(key) != nullptr) plugin.error(key, "it belongs to a command");
+    }
+  } else {
+    const bool list = plugin.find("command")->is_array();
+    if (list) {
+      spec["command"] = plugin.texts("command");
+    } else if (const auto text = plugin.text("command")) {
+      spec["command"] = *text;
+    }
+    if (const auto timeout = plugin.duration("timeout")) spec["timeout"] = *timeout;
+    spec["directory"] = absolute(plugin.text("directory").value_or("."));
+  }
+  return spec;
+}
+
+std::vector<json> read_plugins(const Section& top, const fs::path& base) {
+  std::vector<json> specs;
+  const json* list = top.find("plugins");
+  if (list == nullptr) return specs;
+  if (!list->is_array()) {
+    top.error("plugins", "a list of files and commands expected");
+    return specs;
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const json& each = (*list)[i];
+    if (each.is_string()) {
+      const auto& text = each.get_ref<const std::string&>();
+      specs.push_back(text.ends_with(".so")
+                          ? json{{"file", (base / text).lexically_normal().string()}}
+                          : json{{"command", text}, {"directory", base.string()}});
+    } else if (const auto plugin = top.element("plugins", i)) {
+      specs.push_back(read_plugin(*plugin, base));
+    }
+  }
+  return specs;
 }
 
 // The key is a number, a list of numbers, or a text such as "0,2", as in NNI.
@@ -228,6 +279,7 @@ Experiment interpret(const YamlDocument& document, const Source& source, Finding
   result.working_directory = working ? (base / *working).lexically_normal()
                                      : fs::absolute(source.working_directory, error);
   result.log_level = read_log_level(top);
+  result.plugins = read_plugins(top, base);
   read_algorithms(top, base, result);
   if (const auto deprecated = top.section("deprecated")) {
     deprecated->check_keys(kDeprecatedKeys);

@@ -46,7 +46,7 @@ Result<Direction> settle_direction(const Experiment& experiment,
   auto tuner = maximizes(searcher, nullptr, "tuners");
   auto assessor = has_assessor ? maximizes(experiment.assessor, nullptr, "assessors") : tuner;
   if (!tuner || !assessor) {
-    const json list = TRY(list_algorithms(daemon, environment));
+    const json list = TRY(list_algorithms(daemon, environment, experiment.plugins));
     tuner = maximizes(searcher, list, "tuners");
     assessor = has_assessor ? maximizes(experiment.assessor, list, "assessors") : tuner;
   }

@@ -195,15 +195,17 @@ std::vector<Section> Section::sections(const std::string& key) const {
     return result;
   }
   for (std::size_t i = 0; i < value->size(); ++i) {
-    const json& item = (*value)[i];
-    const std::string name = fmt::format("{}[{}]", key, i);
-    if (item.is_object()) {
-      result.push_back(Section(document_, file_, path_of(name), item, findings_));
-    } else {
-      wrong_type(name, "an object", item);
-    }
+    if (const auto item = element(key, i)) result.push_back(*item);
   }
   return result;
+}
+
+std::optional<Section> Section::element(const std::string& key, std::size_t i) const {
+  const json& item = find(key)->at(i);
+  const std::string name = fmt::format("{}[{}]", key, i);
+  if (item.is_object()) return Section(document_, file_, path_of(name), item, findings_);
+  wrong_type(name, "an object", item);
+  return std::nullopt;
 }
 
 std::map<std::string, double> Section::numbers(const std::string& key) const {

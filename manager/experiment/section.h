@@ -50,7 +50,9 @@ class Section {
   std::string choice(const std::string& key, const std::vector<std::string>& choices) const;
   // These leave out elements that are wrong, and are empty if the key is absent.
   std::vector<std::string> texts(const std::string& key) const;
-  std::vector<Section> sections(const std::string& key) const;          // a list of objects
+  std::vector<Section> sections(const std::string& key) const;  // a list of objects
+  // Of a list that is there and has more than `i` elements.
+  std::optional<Section> element(const std::string& key, std::size_t i) const;
   std::map<std::string, double> numbers(const std::string& key) const;  // any names
 
   // Adds a finding. An empty key: it is about the object itself.
