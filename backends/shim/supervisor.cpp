@@ -21,7 +21,7 @@
 
 #include "backends/report/spool.h"
 #include "backends/shim/oom.h"
-#include "backends/shim/process_tree.h"
+#include "os/process_tree.h"
 
 namespace attune::shim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace attune::shim {
+namespace attune {
 
 // When the process was started, in clock ticks since the boot (/proc/PID/stat, field 22); 0: it
 // does not exist. Together with the pid it identifies a process until the next boot.
@@ -18,4 +18,4 @@ struct Killing {
 // process that is forked meanwhile: call it again until there is none.
 Killing kill_descendants(pid_t ancestor);
 
-}  // namespace attune::shim
+}  // namespace attune

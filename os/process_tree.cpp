@@ -1,4 +1,4 @@
-#include "backends/shim/process_tree.h"
+#include "os/process_tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <vector>
 
-namespace attune::shim {
+namespace attune {
 namespace {
 
 struct Process {
@@ -85,4 +85,4 @@ Killing kill_descendants(pid_t ancestor) {
   return result;
 }
 
-}  // namespace attune::shim
+}  // namespace attune
