@@ -9,7 +9,7 @@ packages_of() {
                 libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev \
                 libnlopt-dev libmuparser-dev libsqlitecpp-dev libsqlite3-dev \
                 libpcre2-dev libssl-dev ;;
-    test) echo catch2 python3 iproute2 slurmctld slurmd slurm-client ;;
+    test) echo catch2 python3 python3-optuna iproute2 slurmctld slurmd slurm-client ;;
     bench) echo libbenchmark-dev python3 ;;
     lint) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev ;;
     *) echo "install_deps.sh: unknown profile '$1'; known: build, test, lint, bench" >&2; return 2 ;;
