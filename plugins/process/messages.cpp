@@ -94,7 +94,7 @@ Result<Answer> read_answer(const Space& space, const json& said, const std::stri
   proposal.budget = TRY(members.number("budget"));
   proposal.resume = TRY(optional_id(members, "resume"));
   proposal.checkpoint_from = TRY(optional_id(members, "checkpoint_from"));
-  proposal.reason = TRY(members.line("reason"));
+  if (members.has("reason")) proposal.reason = TRY(members.text("reason"));
   return proposal;
 }
 
@@ -116,7 +116,7 @@ Result<Decision> read_decision(const json& said, const std::string& place,
                                dump_json(action.substr(0, 100))));
   }
   decision.action = found->action;
-  decision.reason = TRY(members.line("reason"));
+  if (members.has("reason")) decision.reason = TRY(members.text("reason"));
   decision.complete = TRY(members.boolean("complete"));
   return decision;
 }

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -120,6 +121,14 @@ class Serving(unittest.TestCase):
             {'op': 'assess', 'id': 5, 'from': 0, 'reports': [{'default': 9}] * 3})
         self.assertEqual(replies, [{}, {}, {'action': 'stop', 'reason': '[1, 2, 3]'}, {}, {},
                                    {'action': 'stop', 'reason': '[9, 9, 9]'}])
+
+    def test_the_example_of_the_page(self):
+        page = pathlib.Path(__file__).resolve().parents[2] / 'docs/plugin-protocol.md'
+        self.file.write_text(re.search(r'```python\n(.*?)```', page.read_text(), re.S)[1])
+        replies = self.talk({'op': 'describe'}, init('Corners', first='high'),
+                            {'op': 'ask', 'ids': [0, 1]}, {'op': 'tell', 'outcomes': [outcome(1, 2)]})
+        self.assertEqual(replies[2]['answers'], [{'parameters': {'x': 1}}, {'parameters': {'x': 0}}])
+        self.assertEqual(self.errors, '1 2\n')
 
     def test_an_exception_is_an_answer(self):
         replies = self.talk(init('Halves', start=1), {'op': 'tell', 'outcomes': [outcome(1, None)]},
