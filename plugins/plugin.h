@@ -6,8 +6,8 @@
 // GuardedTuner and GuardedAssessor check the answers, and make a Tuner and an Assessor of them.
 //
 // Every call may fail: the plug-in has crashed, has not answered in time, or has answered what
-// nobody can read. The error names the plug-in and says what happened. After an error the instance
-// cannot be used any further until restart() has succeeded. One thread at a time.
+// nobody can read. The error says what happened; the caller names the plug-in. After an error the
+// instance cannot be used any further until restart() has succeeded. One thread at a time.
 #include <memory>
 #include <span>
 #include <string>

@@ -16,37 +16,31 @@ constexpr std::size_t kReply = 1 << 20, kTrial = 64 << 10, kState = 64 << 20;
 // A value takes some 70 bytes of memory, however short its text is.
 constexpr JsonLimits kLimits = {.values = 4'000'000};
 
-// A program, and what to say of it in errors.
+// A program, and the requests to it. As after each error, a program that answers with what cannot
+// be used is ended.
 class Caller {
  public:
   Caller(std::shared_ptr<const ProcessPluginSpec> spec, const Clock& clock, const Log& log)
       : spec_(std::move(spec)), program_(*spec_, clock, log) {}
 
-  std::string name() const { return command_text(*spec_); }
-
-  Result<void> start() {
-    if (auto started = program_.start(); !started) return named("start", started.error());
-    return {};
-  }
+  Result<void> start() { return program_.start(); }
 
   // Sends a request, and reads the reply with `read(object) -> Result<T>`.
   template <class Read>
   auto call(const json& request, std::size_t most, Read&& read) -> decltype(read(request)) {
-    const std::string& op = request["op"].get_ref<const std::string&>();
     auto line = program_.exchange(dump_json(request) + "\n", most);
-    if (!line) return named(op, line.error());
-    auto reply = parse_json(*line, kLimits);
-    if (!reply) return failed(op, {"its answer is not JSON: " + reply.error().message});
+    if (!line) return std::unexpected(line.error());
+    const auto reply = parse_json(*line, kLimits);
+    if (!reply) return refuse("its answer is not JSON: " + reply.error().message);
     if (!reply->is_object())
-      return failed(op,
-                    {fmt::format("its answer must be an object, not {}", json_type_name(*reply))});
+      return refuse(fmt::format("its answer must be an object, not {}", json_type_name(*reply)));
     if (const auto error = reply->find("error"); error != reply->end()) {
       const std::string text = error->is_string() ? error->get<std::string>() : dump_json(*error);
-      return failed(op, {text.substr(0, kLongestError)});
+      return refuse(text.substr(0, kLongestError));
     }
-    auto read_reply = read(*reply);
-    if (!read_reply) return failed(op, read_reply.error());
-    return read_reply;
+    auto said = read(*reply);
+    if (!said) return refuse(said.error().message);
+    return said;
   }
 
   Result<void> call(const json& request) {
@@ -56,14 +50,9 @@ class Caller {
  private:
   static constexpr std::size_t kLongestError = 1000;
 
-  std::unexpected<Error> named(const std::string& op, const Error& error) const {
-    // It quotes the program, and is shown on terminals.
-    return fail(terminal_line(fmt::format("plug-in {}: {}: {}", name(), op, error.message)));
-  }
-  // As after each error, the program is not used any more.
-  std::unexpected<Error> failed(const std::string& op, const Error& error) {
+  std::unexpected<Error> refuse(const std::string& what) {
     program_.kill();
-    return named(op, error);
+    return fail(terminal_line(what));  // it quotes the program, and is shown on terminals
   }
 
   std::shared_ptr<const ProcessPluginSpec> spec_;
@@ -199,11 +188,15 @@ Result<std::unique_ptr<Plugin>> open_process_plugin(ProcessPluginSpec spec, cons
   if (spec.command.empty() || spec.command.front().empty())
     return fail("plug-in: the command is empty");
   auto shared = std::make_shared<const ProcessPluginSpec>(std::move(spec));
+  const auto named = [&shared](const char* what, const Error& error) {
+    return fail_at("plug-in " + command_text(*shared), what + error.message);
+  };
   auto caller = std::make_unique<Caller>(shared, clock, log);
-  TRY(caller->start());
-  auto algorithms = TRY(caller->call(describe_request(), kReply, read_describe));
+  if (auto started = caller->start(); !started) return named("", started.error());
+  auto algorithms = caller->call(describe_request(), kReply, read_describe);
+  if (!algorithms) return named("describe: ", algorithms.error());
   return std::make_unique<ProcessPlugin>(std::move(shared), clock, log, std::move(caller),
-                                         std::move(algorithms));
+                                         *std::move(algorithms));
 }
 
 }  // namespace attune

@@ -13,7 +13,8 @@ namespace attune {
 
 // Starts the program, and asks what it offers. Each tuner and assessor that the plug-in makes has a
 // program of its own. What a program writes to stderr goes to the log. `clock` must outlive what is
-// made. Errors name the command; all that was started is gone then.
+// made. Errors of this function name the command, those of the calls do not: the guards do. After
+// an error the program and all that it has started are gone.
 //
 // The calls block, in the thread that makes them, at most spec.timeout and the few seconds in which
 // a program that has failed is ended. SIGPIPE must be ignored.

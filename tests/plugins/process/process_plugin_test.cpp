@@ -39,9 +39,7 @@ struct World {
     const auto failed = call(*made, op);
     REQUIRE(!failed);
     CHECK(left() == 0);
-    const std::string begin = "plug-in " + plugin->name() + ": " + op + ": ";
-    CHECK(failed.error().message.starts_with(begin));
-    return failed.error().message.substr(std::min(begin.size(), failed.error().message.size()));
+    return failed.error().message;
   }
 
   Result<void> call(PluginTuner& tuner, const std::string& op) {
@@ -156,12 +154,10 @@ TEST_CASE("a program that does not answer in time is ended") {
   REQUIRE(tuner->set_space(world.space));
   CHECK(world.left() == 1);
   world.clock.rushes = true;
-  CHECK_THAT(tuner->ask(std::vector<TrialId>{1}).error().message,
-             Catch::Matchers::EndsWith(": ask: it has not answered within 60 s"));
+  CHECK(tuner->ask(std::vector<TrialId>{1}).error().message == "it has not answered within 60 s");
   CHECK(world.left() == 0);
   world.clock.rushes = false;
-  CHECK_THAT(tuner->ask(std::vector<TrialId>{1}).error().message,
-             Catch::Matchers::EndsWith(": ask: it does not run"));
+  CHECK(tuner->ask(std::vector<TrialId>{1}).error().message == "it does not run");
   REQUIRE(tuner->restart());
   CHECK(tuner->set_space(world.space));
 }
@@ -172,11 +168,9 @@ TEST_CASE("a program that does not read is ended") {
   json many = json::array();
   for (int i = 0; i < 100'000; ++i) many.push_back(i);  // more than a pipe holds
   world.clock.rushes = true;
-  CHECK_THAT(
-      tuner->set_space(parse_space(json{{"x", {{"_type", "choice"}, {"_value", many}}}}).value())
-          .error()
-          .message,
-      Catch::Matchers::EndsWith(": init: it has not read the request within 60 s"));
+  CHECK(tuner->set_space(parse_space(json{{"x", {{"_type", "choice"}, {"_value", many}}}}).value())
+            .error()
+            .message == "it has not read the request within 60 s");
   CHECK(world.left() == 0);
 }
 
@@ -185,8 +179,7 @@ TEST_CASE("a program that closes its pipes is ended") {
   CHECK(world.error("close_stdout", "ask") == "it has closed its stdout");
   const auto tuner = world.tuner("close_stdin", "init");
   REQUIRE(tuner->set_space(world.space));
-  CHECK_THAT(tuner->skip_ahead().error().message,
-             Catch::Matchers::EndsWith(": skip_ahead: it has closed its stdin"));
+  CHECK(tuner->skip_ahead().error().message == "it has closed its stdin");
   world.plugin.reset();
   CHECK(world.left() == 0);
 }
