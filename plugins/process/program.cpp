@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -61,10 +60,6 @@ std::vector<std::string> environment_of(const ProcessPluginSpec& spec) {
 }
 
 }  // namespace
-
-std::string command_text(const ProcessPluginSpec& spec) {
-  return fmt::format("{}", fmt::join(spec.command, " "));
-}
 
 Program::Program(const ProcessPluginSpec& spec, const Clock& clock, Log log)
     : spec_(spec), clock_(clock), log_(std::move(log)) {}

@@ -2,33 +2,19 @@
 // The running program of a plug-in: one line to it, one line back.
 #include <sys/types.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "os/clock.h"
 #include "os/log.h"
 #include "os/unique_fd.h"
+#include "plugins/process/spec.h"
 #include "plugins/process/stderr_log.h"
 #include "plugins/process/supervisor.h"
 
 namespace attune {
-
-struct ProcessPluginSpec {
-  std::vector<std::string> command;  // argv; [0] is looked up in $PATH unless it has a slash
-  double timeout = 60;               // seconds for one call, from its first byte to its last
-  // Added to the environment of this process, of which NNI_... and ATTUNE_... are left out.
-  std::vector<std::pair<std::string, std::string>> environment = {};
-  std::filesystem::path directory = ".";                // where the program runs
-  std::filesystem::path supervisor = "/proc/self/exe";  // the program attuned
-};
-
-// The command as one text, for messages.
-std::string command_text(const ProcessPluginSpec& spec);
 
 // The program runs below a supervisor of its own. Owned by one thread at a time, which blocks in
 // the calls. SIGPIPE must be ignored.
