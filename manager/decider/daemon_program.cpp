@@ -12,6 +12,7 @@
 
 #include "base/base64.h"
 #include "base/saved_numbers.h"
+#include "base/trimmed.h"
 #include "os/process.h"
 #include "os/program_path.h"
 #include "os/unique_fd.h"
@@ -27,14 +28,17 @@ bool same_name(const std::string& a, const std::string& b) {
 
 struct Ended {
   ExitStatus status;
-  std::string output;
+  std::string output, errors;  // of stdout, of stderr
 };
 
-// Runs the program to its end, with `input` as its standard input. Error: it runs for more than ten
-// seconds.
+// A plug-in may take long to start: a library is imported, and may be large.
+constexpr std::chrono::seconds kPatience(10), kPluginPatience(120);
+
+// Runs the program to its end, with `input` as its standard input. Error: that takes too long.
 Result<Ended> run_daemon(const std::filesystem::path& daemon,
                          const std::vector<std::string>& environment,
-                         std::vector<std::string> arguments, const std::string& input) {
+                         std::vector<std::string> arguments, const std::string& input,
+                         std::chrono::seconds patience) {
   int in[2], out[2];
   if (::pipe2(in, O_CLOEXEC) != 0)
     return fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
@@ -42,22 +46,29 @@ Result<Ended> run_daemon(const std::filesystem::path& daemon,
   if (::pipe2(out, O_CLOEXEC) != 0)
     return fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
   UniqueFd out_read(out[0]), out_write(out[1]);
+  if (::pipe2(out, O_CLOEXEC) != 0)
+    return fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
+  UniqueFd err_read(out[0]), err_write(out[1]);
   asio::io_context io;
   asio::posix::stream_descriptor output(io, out_read.release());
+  asio::posix::stream_descriptor errors(io, err_read.release());
   asio::posix::stream_descriptor to_daemon(io, in_write.release());
   ProcessSpec spec;
   spec.arguments = {daemon.string()};
   spec.arguments.insert(spec.arguments.end(), arguments.begin(), arguments.end());
   spec.environment = child_environment(environment, {});
   spec.directory = "/";
-  spec.descriptors = {{0, in_read.get()}, {1, out_write.get()}};
+  spec.descriptors = {{0, in_read.get()}, {1, out_write.get()}, {2, err_write.get()}};
   std::optional<ExitStatus> exit;
   const auto process =
       TRY(ChildProcess::spawn(io, spec, [&exit](ExitStatus status) { exit = status; }));
   in_read.reset();
   out_write.reset();
+  err_write.reset();
   Ended ended;
   asio::async_read(output, asio::dynamic_buffer(ended.output, 16 << 20),
+                   [](const boost::system::error_code&, std::size_t) {});
+  asio::async_read(errors, asio::dynamic_buffer(ended.errors, 1 << 20),
                    [](const boost::system::error_code&, std::size_t) {});
   // A program that does not read its input ends first, and the write fails: that is no error.
   asio::async_write(to_daemon, asio::buffer(input),
@@ -65,7 +76,7 @@ Result<Ended> run_daemon(const std::filesystem::path& daemon,
                       boost::system::error_code ignored;
                       std::ignore = to_daemon.close(ignored);
                     });
-  io.run_for(std::chrono::seconds(10));
+  io.run_for(patience);
   if (!exit) return fail(fmt::format("{} {} does not end", daemon.string(), arguments.front()));
   ended.status = *exit;
   return ended;
@@ -101,9 +112,12 @@ Result<json> list_algorithms(const std::filesystem::path& daemon,
     arguments.emplace_back("--plugin");
     arguments.push_back(dump_json(spec));
   }
-  const Ended ended = TRY(run_daemon(daemon, environment, arguments, ""));
+  const Ended ended = TRY(run_daemon(daemon, environment, arguments, "",
+                                     plugins.empty() ? kPatience : kPluginPatience));
   if (!ended.status.success())
-    return fail(fmt::format("{} --list: {}", daemon.string(), to_text(ended.status)));
+    return fail(ended.errors.empty()
+                    ? fmt::format("{} --list: {}", daemon.string(), to_text(ended.status))
+                    : std::string(trimmed(ended.errors)));
   return parse_json(ended.output);
 }
 
@@ -112,7 +126,7 @@ Result<DaemonCheck> ask_daemon(const std::filesystem::path& daemon,
                                const json& search_space) {
   const Ended ended = TRY(run_daemon(
       daemon, environment, {"--check", "--exp_params", base64_encode(dump_json(parameters))},
-      dump_json(search_space)));
+      dump_json(search_space), parameters.contains("plugins") ? kPluginPatience : kPatience));
   DaemonCheck check;
   const auto said = parse_json(ended.output);
   if (!said || !said->is_object()) return check;  // a daemon without --check

@@ -22,7 +22,8 @@ Result<std::filesystem::path> find_daemon(const std::string& given,
                                           const std::filesystem::path& own_directory,
                                           const std::string& path);
 
-// The output of `attuned --list --json` with these plug-ins. Blocks for at most ten seconds.
+// The output of `attuned --list --json` with these plug-ins. Blocks for at most ten seconds,
+// or two minutes if there are plug-ins.
 Result<json> list_algorithms(const std::filesystem::path& daemon,
                              const std::vector<std::string>& environment,
                              const std::vector<json>& plugins = {});
