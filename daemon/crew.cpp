@@ -6,7 +6,7 @@
 #include "daemon/version.h"
 #include "dispatcher/journal_frames.h"
 #include "dispatcher/repeating_tuner.h"
-#include "plugins/open.h"
+#include "plugins/open/open.h"
 
 namespace attune {
 namespace {
@@ -100,7 +100,7 @@ StoppedRule stopped_rule(const Configuration& configuration, const MadeTuner& ma
 Result<void> add_plugins(const Configuration& configuration, Algorithms& algorithms,
                          const Log& log) {
   for (const json& spec : configuration.plugins) {
-    auto plugin = TRY(open_plugin(spec));
+    auto plugin = TRY(open_plugin(spec, log));
     TRY(add_plugin(std::move(plugin), algorithms.tuners, algorithms.assessors, log));
   }
   return {};

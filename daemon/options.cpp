@@ -7,7 +7,7 @@
 #include "base/man_page.h"
 #include "daemon/experiment.h"
 #include "daemon/version.h"
-#include "plugins/open.h"
+#include "plugins/open/open.h"
 
 namespace attune {
 namespace {

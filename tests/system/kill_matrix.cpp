@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "daemon/crew.h"
 #include "daemon/options.h"
+#include "plugins/process/supervisor.h"
 #include "protocol/codec.h"
 #include "tests/support/busy_manager.h"
 #include "tests/support/daemon_process.h"
@@ -341,6 +342,8 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace attune
 
 int main(int argc, char** argv) {
+  if (argc > 1 && argv[1] == std::string_view(attune::kSupervisorCommand))
+    return attune::supervise_plugin(argv + 2);  // it opens plug-ins, as attuned does
   try {
     return attune::parse_and_run(argc, argv);
   } catch (const std::exception& error) {

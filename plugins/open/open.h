@@ -16,9 +16,10 @@ namespace attune {
 //   a text that ends with ".so"   a shared object
 //   any other text                a command line, split into words as a shell does
 //   {"file": FILE}                a shared object, whatever its name
-//   {"command": [WORD, ...], "timeout": SECONDS}
-// The plug-in's code runs. Errors name the plug-in.
-Result<std::unique_ptr<Plugin>> open_plugin(const json& spec);
+//   {"command": ..., ...}         a program; see plugins/process/spec.h
+// The plug-in's code runs. Errors name the plug-in. What a program writes to stderr goes to `log`.
+// This program must be attuned, or call supervise_plugin() as attuned does.
+Result<std::unique_ptr<Plugin>> open_plugin(const json& spec, const Log& log);
 
 // A text of the command line: JSON if it begins with "{", else the text itself.
 Result<json> plugin_spec(const std::string& text);

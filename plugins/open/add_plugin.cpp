@@ -4,7 +4,7 @@
 
 #include "plugins/guarded_assessor.h"
 #include "plugins/guarded_tuner.h"
-#include "plugins/open.h"
+#include "plugins/open/open.h"
 
 namespace attune {
 namespace {
