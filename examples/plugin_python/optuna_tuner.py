@@ -1,4 +1,7 @@
 """Optuna's TPE as a tuner of attune. Needs Optuna (Debian: python3-optuna) and attune's package."""
+import base64
+import pickle
+
 import optuna
 
 from attune import plugin
@@ -44,6 +47,12 @@ class Optuna(plugin.Tuner):
 
     def skip_ahead(self):
         self.study.sampler.reseed_rng()
+
+    def save(self):
+        return base64.b64encode(pickle.dumps((self.study, self.trials))).decode()
+
+    def load(self, state):
+        self.study, self.trials = pickle.loads(base64.b64decode(state))
 
 
 plugin.serve(Optuna)

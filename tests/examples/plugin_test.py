@@ -123,6 +123,20 @@ class Optuna(unittest.TestCase):
             self.assertEqual(self.ask(request), {})
         self.assertEqual(len(self.ask('ask', ids=[4, 5])['answers']), 2)
 
+    def test_a_saved_state_goes_on_exactly(self):
+        self.assertEqual(self.ask(init(UNIFORM, n_startup_trials=1)), {})
+        for trial in range(4):
+            answer, = self.ask('ask', ids=[trial])['answers']
+            if trial < 3:  # the last one runs
+                self.ask('tell', outcomes=[outcome(trial, answer['parameters'], trial)])
+        state = self.ask('save')['state']
+        after = self.ask('ask', ids=[5, 6])
+        self.assertEqual(self.ask(init(UNIFORM, n_startup_trials=1)), {})
+        self.assertEqual(self.ask('load', state=state), {})
+        self.assertEqual(self.ask('ask', ids=[5, 6]), after)
+        told = outcome(3, {'x': 0.5, 'y': 3.0}, 0.1)
+        self.assertEqual(self.ask('tell', outcomes=[told]), {})
+
 
 if __name__ == '__main__':
     unittest.main()
