@@ -7,7 +7,8 @@ exempt), a confined header or call outside of its place. A file above 400 lines 
 A folder in a room may be a room itself (backends/local): its permissions are its own, and a
 permission for the outer room is one for the files directly in it.
 Includes are relative to the root, so a regex is a sufficient parser. A header that CMake makes
-(version.h from version.h.in) counts under the name that is included.
+(version.h from version.h.in, api.pb.h and api.grpc.pb.h from api.proto) counts under the name that
+is included.
 """
 import argparse
 import pathlib
@@ -44,6 +45,9 @@ def read_sources(root, folders):
     for folder in sorted(folders):
         for path in sorted((root / folder).rglob('*')):
             name = path.relative_to(root).as_posix().removesuffix('.in')
+            if name.endswith('.proto'):
+                stem = name.removesuffix('.proto')
+                sources.update({f'{stem}.pb.h': [], f'{stem}.grpc.pb.h': []})
             if name.endswith(('.h', '.cpp')):
                 sources[name] = path.read_text().splitlines()
     return sources

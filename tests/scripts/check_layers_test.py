@@ -76,6 +76,9 @@ class CheckLayers(unittest.TestCase):
     def test_header_that_cmake_makes(self):
         self.assert_errors([], changes={'base/version.h.in': '',
                                         'base/x.cpp': '#include "base/version.h"\n'})
+        self.assert_errors([], changes={'base/api.proto': '',
+                                        'base/x.cpp': '#include "base/api.pb.h"\n'
+                                                      '#include "base/api.grpc.pb.h"\n'})
 
     def test_room_in_a_room(self):
         rules = RULES + 'room tuners/parts: base\n'
