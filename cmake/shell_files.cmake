@@ -13,6 +13,9 @@ endfunction()
 
 printed(attune.1 attune man)
 printed(attuned.1 attuned --man)
+if(ATTUNE_KATIB)
+  printed(attune-katib.1 attune-katib --man)
+endif()
 printed(attune attune completion bash)
 printed(_attune attune completion zsh)
 printed(attune.fish attune completion fish)
@@ -20,6 +23,9 @@ add_custom_target(shell_files ALL DEPENDS ${shell_files})
 
 install(FILES ${shell_files_dir}/attune.1 ${shell_files_dir}/attuned.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+if(ATTUNE_KATIB)
+  install(FILES ${shell_files_dir}/attune-katib.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+endif()
 install(FILES ${shell_files_dir}/attune DESTINATION share/bash-completion/completions
         COMPONENT runtime)
 install(FILES ${shell_files_dir}/_attune DESTINATION share/zsh/site-functions COMPONENT runtime)

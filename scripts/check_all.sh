@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export CI=true
 
-scripts/install_deps.sh build test lint bench
+scripts/install_deps.sh build katib test lint bench
 for preset in dev asan tsan release; do
   echo "== $preset"
   scripts/build.sh "$preset"

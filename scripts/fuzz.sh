@@ -8,7 +8,7 @@ seconds=${1:-60}
 targets=("${@:2}")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls tests/data/fuzz)
 
-scripts/install_deps.sh build test lint
+scripts/install_deps.sh build katib test lint
 scripts/build.sh fuzz
 mkdir -p build/fuzz/findings
 for target in "${targets[@]}"; do

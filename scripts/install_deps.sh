@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Asks apt only when something is.
-#   scripts/install_deps.sh [build] [test] [lint] [bench]     default: build
+#   scripts/install_deps.sh [build] [katib] [test] [lint] [bench]     default: build
 set -euo pipefail
 
 packages_of() {
@@ -9,10 +9,12 @@ packages_of() {
                 libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libeigen3-dev \
                 libnlopt-dev libmuparser-dev libsqlitecpp-dev libsqlite3-dev \
                 libpcre2-dev libssl-dev ;;
-    test) echo catch2 python3 python3-optuna iproute2 slurmctld slurmd slurm-client ;;
+    katib) echo libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc ;;
+    test) echo catch2 python3 python3-optuna python3-grpcio python3-protobuf iproute2 slurmctld \
+               slurmd slurm-client ;;
     bench) echo libbenchmark-dev python3 ;;
     lint) echo clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev ;;
-    *) echo "install_deps.sh: unknown profile '$1'; known: build, test, lint, bench" >&2; return 2 ;;
+    *) echo "install_deps.sh: unknown profile '$1'; known: build, katib, test, lint, bench" >&2; return 2 ;;
   esac
 }
 

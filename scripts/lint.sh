@@ -39,6 +39,7 @@ echo "format: ok, ${#files[@]} files"
 
 # clang-tidy wants one compile command for each source: the other presets compile many as one.
 cmake --preset dev --log-level=WARNING >/dev/null
+cmake --build --preset dev --target generated_sources >/dev/null
 if [ "${1:-}" = --all ]; then
   mapfile -t sources < <(sources_of "${files[@]}")
 elif list=$(changed_files); then

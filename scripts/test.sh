@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install_deps.sh build test
+scripts/install_deps.sh build katib test
 scripts/build.sh release
 scripts/run_tests.sh release

@@ -53,6 +53,8 @@ class Install(unittest.TestCase):
     def test_programs(self):
         for program in ('attune', 'attuned', 'attune-shim', 'nni-attuned'):
             self.assertTrue(os.access(self.prefix / 'bin' / program, os.X_OK), program)
+        if os.access(pathlib.Path(BUILD) / 'bin/attune-katib', os.X_OK):  # where gRPC is installed
+            self.assertIn('attune-tpe', run(self.prefix / 'bin' / 'attune-katib', '--list'))
         self.assertIn('TPE', run(self.prefix / 'bin' / 'attuned', '--list'))
         # The Python of NNI's manager finds attuned beside itself.
         python = self.prefix / 'share/attune/nni/python3'
