@@ -112,6 +112,14 @@ class Install(unittest.TestCase):
         build = self.build_by_cmake(self.c_consumer)
         self.assertEqual(run(build / 'be_tuned'), 'x = 2.5\n')
 
+    def test_plugin(self):
+        source = self.folder / 'plugin_cpp'
+        shutil.copytree(HERE.parents[1] / 'examples' / 'plugin_cpp', source)
+        build = self.build_by_cmake(source)
+        for plugin, name in (('one_plus_one', 'OnePlusOne'), ('patience', 'Patience')):
+            self.assertIn(name, run(self.prefix / 'bin' / 'attuned', '--plugin',
+                                    build / f'{plugin}.so', '--list'))
+
     def build_by_cmake(self, source):
         build = source / 'build'
         run(CMAKE, '-S', source, '-B', build, '-G', 'Ninja',
