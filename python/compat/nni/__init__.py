@@ -1,7 +1,8 @@
-"""The trial calls of NNI, for machines without NNI: written from its protocol, for attune.
+"""NNI for machines without NNI, written from its protocol, for attune: the calls of trials, and the
+base classes of tuners, assessors and advisors, which attune.nni_host runs.
 
 Put on PYTHONPATH together with the package attune, and only where `import nni` fails otherwise.
-Without a manager: no parameters, and reports are printed, as in NNI.
+Trials without a manager: no parameters, and reports are printed, as in NNI.
 """
 from __future__ import annotations
 
@@ -11,9 +12,15 @@ from typing import Any, Dict, Optional
 from attune.trial import Trial
 from attune.values import plain
 
-__all__ = ['get_current_parameter', 'get_experiment_id', 'get_next_parameter',
-           'get_next_parameters', 'get_sequence_id', 'get_trial_id', 'report_final_result',
+from .common.serializer import dump, load
+
+__all__ = ['NoMoreTrialError', 'dump', 'get_current_parameter', 'get_experiment_id', 'get_next_parameter',
+           'get_next_parameters', 'get_sequence_id', 'get_trial_id', 'load', 'report_final_result',
            'report_intermediate_result']
+
+
+class NoMoreTrialError(Exception):
+    """A tuner has no parameters, perhaps only for now."""
 
 
 class _State:

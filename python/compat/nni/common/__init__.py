@@ -1,0 +1,1 @@
+"""What NNI's classes import from here."""

@@ -1,0 +1,1 @@
+"""What advisors import from here."""
