@@ -40,8 +40,9 @@ class Package(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         names = {path.name for path in target.iterdir() if not path.name.endswith('-info')}
         self.assertEqual(names, {'attune'})
-        modules = {path.name for path in (PYTHON / 'attune').glob('*.py')}
-        self.assertEqual({path.name for path in (target / 'attune').glob('*.py')}, modules)
+        modules = {path.relative_to(PYTHON) for path in (PYTHON / 'attune').glob('**/*.py')}
+        self.assertEqual({path.relative_to(target) for path in target.glob('attune/**/*.py')},
+                         modules)
         out = subprocess.check_output(
             [sys.executable, '-B', '-c', 'import attune; print(attune.__file__)'], text=True,
             cwd='/', env={**os.environ, 'PYTHONPATH': str(target)})
