@@ -168,6 +168,11 @@ Result<std::shared_ptr<const Constraint>> compile(const Space& space, const std:
 }  // namespace
 
 Result<void> set_constraints(Space& space, const std::vector<std::string>& texts) {
+  if (!space.unread.is_null() && !texts.empty()) {
+    return fail(
+        "constraints: this algorithm alone reads the search space, and must keep to them "
+        "itself");
+  }
   std::vector<std::shared_ptr<const Constraint>> constraints;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     auto constraint = compile(space, texts[i]);

@@ -208,6 +208,10 @@ class Reader {
 }  // namespace
 
 Result<Point> point_from_json(const Space& space, const json& parameters) {
+  if (!space.unread.is_null()) {
+    if (parameters.is_null()) return fail("parameters: must not be null");
+    return Point{.values = {}, .parameters = parameters};
+  }
   if (!parameters.is_object()) {
     return fail(fmt::format("parameters: must be an object, not {}", json_type_name(parameters)));
   }

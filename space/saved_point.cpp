@@ -33,9 +33,15 @@ bool is_possible(const Domain& domain, double value) {
   return std::visit([&](const auto& d) { return possible(d, value); }, domain);
 }
 
-json save_point(const Point& point) { return save_numbers(point.values); }
+json save_point(const Point& point) {
+  return point.parameters.is_null() ? save_numbers(point.values) : point.parameters;
+}
 
 Result<void> check_point(const Space& space, const Point& point, Gaps gaps) {
+  if (space.unread.is_null() != point.parameters.is_null()) {
+    return fail("saved state: a point of a space that attuned " +
+                std::string(space.unread.is_null() ? "does not read" : "reads"));
+  }
   if (point.values.size() != space.params.size()) {
     return fail("saved state: a point of " + std::to_string(point.values.size()) +
                 " values in a space of " + std::to_string(space.params.size()));
@@ -52,12 +58,18 @@ Result<void> check_point(const Space& space, const Point& point, Gaps gaps) {
 }
 
 Result<Point> load_point(const Space& space, const json& state) {
+  if (!space.unread.is_null()) return point_from_json(space, state);
   Point point{TRY(numbers(state))};
   TRY(check_point(space, point));
   return point;
 }
 
 json save_points(std::span<const Point* const> points) {
+  if (!points.empty() && !points.front()->parameters.is_null()) {
+    json all = json::array();
+    for (const Point* point : points) all.push_back(save_point(*point));
+    return all;
+  }
   std::vector<double> values;
   for (const Point* point : points) {
     values.insert(values.end(), point->values.begin(), point->values.end());
@@ -67,6 +79,14 @@ json save_points(std::span<const Point* const> points) {
 
 Result<std::vector<Point>> load_points(const Space& space, const json& state, std::size_t count,
                                        Gaps gaps) {
+  if (!space.unread.is_null() && count > 0) {
+    if (!state.is_array() || state.size() != count) {
+      return fail("saved state: not " + std::to_string(count) + " points");
+    }
+    std::vector<Point> points;
+    for (const json& one : state) points.push_back(TRY(load_point(space, one)));
+    return points;
+  }
   const auto values = TRY(numbers(state));
   const std::size_t width = space.params.size();
   if (values.size() != count * width) {

@@ -52,7 +52,7 @@ Count count_values(const Normal& domain) { return domain.sigma == 0 ? Count(1) :
 }  // namespace
 
 bool Point::operator==(const Point& other) const {
-  if (values.size() != other.values.size()) return false;
+  if (values.size() != other.values.size() || parameters != other.parameters) return false;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (active(i) != other.active(i)) return false;
     if (active(i) && values[i] != other.values[i]) return false;
@@ -66,7 +66,14 @@ bool is_active(const Space& space, const Point& point, std::size_t i) {
   return !condition || point.values[condition->parent] == static_cast<double>(condition->branch);
 }
 
+Space unread_space(json search_space) {
+  Space space;
+  space.unread = std::move(search_space);
+  return space;
+}
+
 std::optional<std::uint64_t> point_count(const Space& space) {
+  if (!space.unread.is_null()) return std::nullopt;
   // From the last parameter to the first: a branch is complete when its choice comes up.
   std::vector<std::vector<Count>> branches(space.params.size());
   for (std::size_t i = 0; i < space.params.size(); ++i) {

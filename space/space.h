@@ -82,6 +82,7 @@ struct Param {
 // mask, integer, or the rounded and clipped real. NaN where the parameter is inactive.
 struct Point {
   std::vector<double> values;
+  json parameters = nullptr;  // in a space that is `unread`: what the trial gets, never null
 
   static constexpr double kInactive = std::numeric_limits<double>::quiet_NaN();
   bool active(std::size_t i) const { return values[i] == values[i]; }
@@ -93,6 +94,9 @@ class Constraint;  // space/constraint.h
 struct Space {
   std::vector<Param> params;
   std::vector<std::shared_ptr<const Constraint>> constraints = {};  // hard ones; copies share them
+  // Unless null: what the manager calls its search space, which only the algorithm reads. Then
+  // there are no params and no constraints, and a point may be any JSON but null.
+  json unread = nullptr;
 
   bool feasible(const Point& point) const;  // whether all constraints hold
 };
@@ -113,6 +117,10 @@ std::optional<std::uint64_t> point_count(const Space& space);
 
 // A real without q that is not a constant.
 bool is_continuous(const Domain& domain);
+
+// The space of an algorithm that alone understands `search_space`. The built-in ones cannot search
+// it.
+Space unread_space(json search_space);
 
 // The user's JSON for a point: keys in declaration order, nested choices as {"_name": ..., ...}.
 // What has no value is left out.
