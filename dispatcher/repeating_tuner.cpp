@@ -57,6 +57,7 @@ class RepeatingTuner final : public Tuner {
     return tuner_->point_from(space, parameters);
   }
   json extra_parameters(TrialId id) const override { return tuner_->extra_parameters(id); }
+  bool any_parameters() const override { return tuner_->any_parameters(); }
   bool wants_reports() const override { return tuner_->wants_reports(); }
   bool pauses_at_budget() const override { return tuner_->pauses_at_budget(); }
   std::vector<Decision> on_report(const Report& report) override {
@@ -113,6 +114,7 @@ class RepeatingTuner final : public Tuner {
     double loss = 0;   // the mean of its results
     double count = 0;  // of its results
   };
+  using Key = std::pair<std::vector<double>, std::string>;  // of a point: its two members
 
   void forget() {
     known_.clear();
@@ -122,8 +124,8 @@ class RepeatingTuner final : public Tuner {
   }
 
   void learn(const Point& point, double loss, double count) {
-    std::vector<double> key = point.values;
-    for (double& x : key) {
+    Key key{point.values, point.parameters.is_null() ? "" : dump_json(point.parameters)};
+    for (double& x : key.first) {
       if (x != x) x = std::numeric_limits<double>::infinity();  // the key of a map must not be NaN
     }
     const auto [at, is_new] = index_.try_emplace(std::move(key), known_.size());
@@ -153,9 +155,9 @@ class RepeatingTuner final : public Tuner {
 
   const std::unique_ptr<Tuner> tuner_;
   Space space_;
-  std::vector<Known> known_;                          // in the order of their first results
-  std::map<std::vector<double>, std::size_t> index_;  // of known_, by the values of the point
-  std::vector<std::size_t> round_;                    // into known_; the next one last
+  std::vector<Known> known_;          // in the order of their first results
+  std::map<Key, std::size_t> index_;  // of known_
+  std::vector<std::size_t> round_;    // into known_; the next one last
   std::set<TrialId> running_;
 };
 

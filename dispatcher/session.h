@@ -52,6 +52,9 @@ class Session {
           StoppedRule stopped = {});
   const Objective& objective() const { return objective_; }
 
+  // As Tuner::any_parameters.
+  bool any_parameters() const { return tuner_->any_parameters(); }
+
   // Sets the first space, or a new one. With a new one it tells the tuner again the results that
   // can be mapped into that space, and lets it adopt the running trials that can. Paused trials are
   // to continue, because the tuner now believes that they run; those that have no point in the new

@@ -24,13 +24,14 @@ std::string key_of(const Point& point, double loss) {
   }
   std::string key(numbers.size() * sizeof(double), '\0');
   std::memcpy(key.data(), numbers.data(), key.size());
+  if (!point.parameters.is_null()) key += dump_json(point.parameters);
   return key;
 }
 
 // The members that are not of the space (Outcome::extra).
 json extra_of(const Space& space, const json& parameters) {
   json extra;
-  if (!parameters.is_object()) return extra;
+  if (!parameters.is_object() || !space.unread.is_null()) return extra;
   for (const auto& [key, value] : parameters.items()) {
     const bool known = std::ranges::any_of(
         space.params, [&key](const Param& param) { return !param.condition && param.name == key; });

@@ -53,7 +53,9 @@ WorkerMessages TuneWorker::address(Effects effects) {
 }
 
 Result<Space> TuneWorker::make_space(const json& search_space) const {
-  Space space = TRY(parse_space(search_space));
+  if (session_.any_parameters() && search_space.is_null()) return fail("search_space: is null");
+  Space space =
+      session_.any_parameters() ? unread_space(search_space) : TRY(parse_space(search_space));
   TRY(set_constraints(space, constraints_));
   return space;
 }

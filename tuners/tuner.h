@@ -95,6 +95,10 @@ class Tuner {
   // after a restart.
   virtual void adopt(TrialId, const Point&) {}
 
+  // Whether what this tuner proposes need not be of the search space, which it reads by itself:
+  // then the spaces that it is given are `unread` (space/space.h).
+  virtual bool any_parameters() const { return false; }
+
   // Converts a point of `space` to the JSON that the trial receives, and back (for imports and
   // custom trials). `space` is that of the last set_space(), or an earlier one when results are
   // carried over. Overridden only where the output is not an object with the space's keys (Batch).
