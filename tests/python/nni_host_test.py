@@ -98,7 +98,8 @@ class Tuners(HostCase):
              {'customized': False, 'trial_job_id': 'trial0'}],
             ['end', 0, True], ['end', 1, False], ['end', 2, True]])
         self.assertNotEqual(first, second)
-        self.assertEqual(host.ask('exit'), {})
+        self.assertEqual(host.ask('skip_ahead'), {})
+        host.process.stdin.write(b'{"op": "exit"}\n')
         self.assertEqual(host.close(), (b'', 0))
 
     def test_several_metrics(self):

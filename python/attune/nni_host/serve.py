@@ -27,23 +27,20 @@ class Server:
     def run(self, lines: Lines) -> None:
         """Answers each request, in order."""
         for request in lines.requests():
+            if request['op'] == 'exit':
+                return
             try:
                 reply = self._answer(request)
             except HostError as error:
                 reply = {'error': str(error)}
             lines.reply(reply)
-            if request.get('op') == 'exit':
-                return
 
     def _answer(self, request: Json) -> Json:
-        op = request.get('op')
-        operation = getattr(self, f'_op_{op}', None)
-        if operation is None:
-            return {'error': f'{self._wanted[1]}: a class of NNI has no operation {op!r}'}
-        if op != 'exit' and self._loaded is None:
+        operation = getattr(self, f"_op_{request['op']}", None)
+        if operation is None:  # of a later protocol
+            return {}
+        if self._loaded is None:
             self._loaded = self._load()
-        if op not in ('describe', 'init', 'exit') and self._host is None:
-            return {'error': f'{op} before init'}
         return operation(request) or {}
 
     def _load(self) -> Loaded:
@@ -58,7 +55,8 @@ class Server:
         return {'protocol': 1, 'algorithms': [{
             'kind': 'assessor' if is_assessor else 'tuner', 'name': self._loaded.name,
             'summary': f'a class of NNI: {self._loaded.kind}',
-            'wants_reports': self._loaded.kind == 'advisor', 'any_parameters': not is_assessor}]}
+            'wants_reports': self._loaded.kind == 'advisor', 'any_arguments': True,
+            'any_parameters': not is_assessor}]}
 
     def _op_init(self, request: Json) -> None:
         assert self._loaded
@@ -93,14 +91,8 @@ class Server:
         return {'decisions': self._host.report(request['id'], request['step'],
                                                request['metrics'])}
 
-    def _op_skip_ahead(self, _: Json) -> None:
-        """It does not draw the same again: its numbers are its own."""
-
     def _op_assess(self, request: Json) -> Json:
         return self._host.assess(request['id'], request['from'], request['reports'])
 
     def _op_trial_end(self, request: Json) -> None:
         self._host.trial_end(request['id'], request['end'])
-
-    def _op_exit(self, _: Json) -> None:
-        """The loop ends."""
