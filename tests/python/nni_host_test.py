@@ -16,12 +16,12 @@ CLASSES = TESTS / 'nni_classes'
 class Host:
     """A process. stderr: a file."""
 
-    def __init__(self, name, folder, kind, stderr):
+    def __init__(self, name, folder, kind, stderr, packages=''):
         self.process = subprocess.Popen(
             [sys.executable, '-B', '-m', 'attune.nni_host', '--kind', kind, '--class', name,
              '--directory', str(folder)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
-            cwd='/', env={'PYTHONPATH': str(TESTS.parents[1] / 'python')})
+            cwd='/', env={'PYTHONPATH': f'{TESTS.parents[1] / "python"}:{packages}'})
 
     def ask(self, op, **members):
         line = json.dumps({'op': op, **members}).encode() + b'\n'
@@ -45,8 +45,8 @@ class HostCase(unittest.TestCase):
         self.stderr = open(self.folder / 'stderr', 'wb')
         self.addCleanup(self.stderr.close)
 
-    def host(self, name, folder=CLASSES, kind='tuner'):
-        host = Host(name, folder, kind, self.stderr)
+    def host(self, name, folder=CLASSES, kind='tuner', packages=''):
+        host = Host(name, folder, kind, self.stderr, packages)
         self.addCleanup(host.process.wait)
         self.addCleanup(host.process.kill)
         self.addCleanup(host.process.stdin.close)
@@ -101,6 +101,7 @@ class Tuners(HostCase):
         self.assertEqual(host.ask('skip_ahead'), {})
         host.process.stdin.write(b'{"op": "exit"}\n')
         self.assertEqual(host.close(), (b'', 0))
+        self.assertEqual(self.said()[-1], ['exit'])
 
     def test_several_metrics(self):
         host = self.host('algorithms.NearBest')
@@ -119,11 +120,12 @@ class Tuners(HostCase):
         self.tell(host, 7, 0.5)
         self.tell(host, -1, 0.75, 'imported', parameters={'x': 2})
         self.tell(host, -1, 0.75, 'imported', parameters={'x': 2})
-        self.tell(host, 99, 0.5)  # of nobody
+        self.tell(host, 99, 0.25, parameters={'x': 3})  # of an earlier process
         self.assertEqual(len(self.said()), 1)
         self.ask(host, 8)
         self.assertEqual(self.said()[1:], [['import', [{'parameter': {'x': 1}, 'value': 0.5},
-                                                       {'parameter': {'x': 2}, 'value': 0.75}]]])
+                                                       {'parameter': {'x': 2}, 'value': 0.75},
+                                                       {'parameter': {'x': 3}, 'value': 0.25}]]])
 
     def test_trials_of_the_user_are_told_only_to_those_who_want_them(self):
         host = self.begun('algorithms.NearBest', {'log': str(self.log)})
@@ -222,6 +224,65 @@ class Advisors(HostCase):
         '''))
         host = self.begun('threads.Slow', folder=self.folder, kind='advisor')
         self.assertEqual(self.ask(host, 0), [{'parameters': {'x': 1}}])
+
+
+class InstalledPackage(HostCase):
+    """A package that is called nni, and is not our stand-in."""
+
+    def install(self, files):
+        for name, text in files.items():
+            path = self.folder / 'packages' / 'nni' / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(text))
+        return self.folder / 'packages'
+
+    def test_a_tuner_has_its_base_class(self):
+        packages = self.install({'__init__.py': 'import os\nplatform = os.environ["NNI_PLATFORM"]\n',
+                                 'tuner.py': """
+            class Tuner:
+                def update_search_space(self, space): pass
+                def generate_multiple_parameters(self, ids, **kwargs):
+                    return [self.generate_parameters(i) for i in ids]
+        """})
+        (self.folder / 'own.py').write_text(textwrap.dedent("""
+            import nni, nni.tuner
+            class Own(nni.tuner.Tuner):
+                def generate_parameters(self, i): return {'platform': nni.platform}
+        """))
+        host = self.begun('own.Own', folder=self.folder, packages=packages)
+        self.assertEqual(self.ask(host, 0), [{'parameters': {'platform': 'unittest'}}])
+
+    def test_an_advisor_whose_base_class_has_a_channel(self):
+        packages = self.install({
+            '__init__.py': '', 'runtime/__init__.py': '',
+            'runtime/tuner_command_channel.py': """
+                import enum
+                class CommandType(enum.Enum):
+                    NewTrialJob = 'TR'
+                class TunerCommandChannel:
+                    def __init__(self, url): raise OSError('there is no manager')
+            """,
+            'runtime/msg_dispatcher_base.py': """
+                import os
+                from .tuner_command_channel import TunerCommandChannel
+                class MsgDispatcherBase:
+                    def __init__(self, url=None):
+                        url = url or os.environ['NNI_TUNER_COMMAND_CHANNEL']
+                        self._channel = TunerCommandChannel(url)
+                        self._channel.connect()
+                    def send(self, command, data):
+                        self._channel._send(command, data)
+            """})
+        (self.folder / 'own.py').write_text(textwrap.dedent("""
+            from nni.runtime.msg_dispatcher_base import MsgDispatcherBase
+            from nni.runtime.tuner_command_channel import CommandType
+            class Own(MsgDispatcherBase):
+                def handle_initialize(self, data): pass
+                def handle_request_trial_jobs(self, data):
+                    self.send(CommandType.NewTrialJob, '{"parameter_id": 0, "parameters": 3}')
+        """))
+        host = self.begun('own.Own', folder=self.folder, kind='advisor', packages=packages)
+        self.assertEqual(self.ask(host, 0), [{'parameters': 3}])
 
 
 class Assessors(HostCase):

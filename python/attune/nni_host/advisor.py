@@ -7,7 +7,7 @@ from collections import deque
 from typing import Any, Deque, Dict, List, NamedTuple, Optional, Set
 
 from .channel import Channel
-from .errors import HostError, call
+from .errors import HostError, call, finish
 from .loading import Loaded
 from .results import Json, Results, job_id
 from .texts import to_text
@@ -72,13 +72,14 @@ class AdvisorHost:
         records = []
         for outcome in outcomes:
             trial, end = outcome['id'], outcome['end']
-            metrics = outcome.get('metrics') if outcome.get('loss') is not None else None
-            value = self._results.value(metrics) if metrics else None
-            if end == 'imported' or trial in self._foreign:
-                parameters = self._foreign.pop(trial, outcome.get('parameters'))
-                if value is not None and trial not in self._told:
+            value = self._results.of(outcome)
+            if trial in self._told:
+                continue  # a new search space: the advisor still knows the results
+            if trial not in self._jobs:
+                parameters = self._foreign.pop(trial, outcome['parameters'])
+                if value is not None:
                     records.append({'parameter': parameters, 'value': value})
-            elif trial in self._jobs:
+            else:
                 job = self._jobs.pop(trial)
                 if value is not None:
                     self._metric(trial, job, 'FINAL', 0, value)
@@ -139,3 +140,7 @@ class AdvisorHost:
         if trial is not None:
             self._decisions.append({'id': trial, 'action': 'stop',
                                     'reason': f'{self._name} killed it'})
+
+    def close(self) -> None:
+        """The last call. NNI's base classes have a hook for it."""
+        finish(self._name, self._advisor)

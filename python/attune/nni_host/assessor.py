@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List
 
-from .errors import HostError, call
+from .errors import HostError, call, finish
 from .loading import Loaded
 from .results import Json, Results, job_id
 
@@ -38,3 +38,7 @@ class AssessorHost:
         self._histories.pop(trial, None)
         call(f'{self._name}.trial_end', self._assessor.trial_end, job_id(trial),
              end == 'completed')
+
+    def close(self) -> None:
+        """The last call. NNI's base classes have a hook for it."""
+        finish(self._name, self._assessor)

@@ -22,6 +22,14 @@ def call(where: str, function: Callable[..., Any], *arguments: Any, **named: Any
         raise HostError(f'{where}: {last_line(error)}{_place(error)}') from None
 
 
+def finish(name: str, user_object: Any) -> None:
+    """Calls the hook for the end, if there is one. Nobody waits for an error any more."""
+    try:
+        call(f'{name}._on_exit', getattr(user_object, '_on_exit', lambda: None))
+    except HostError:
+        pass
+
+
 def last_line(error: BaseException) -> str:
     """As the last line of a traceback; a text of several lines in one."""
     if isinstance(error, SyntaxError):  # its text has the source

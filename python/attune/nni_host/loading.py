@@ -28,6 +28,7 @@ def provide_nni() -> None:
     if importlib.util.find_spec('nni') is not None:
         # So that NNI leaves the descriptors 3 and 4 and the logging alone.
         os.environ['NNI_PLATFORM'] = 'unittest'
+        os.environ.setdefault('SDK_PROCESS', 'dispatcher')
         os.environ.setdefault('NNI_TUNER_COMMAND_CHANNEL', 'ws://localhost/unused')
         return
     stand_in = pathlib.Path(__file__).resolve().parents[2] / 'compat'

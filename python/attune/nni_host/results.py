@@ -13,6 +13,12 @@ class Results:
         objectives = (context or {}).get('objectives') or [{}]
         self._objective = objectives[0].get('metric', 'default')
 
+    def of(self, outcome: Json) -> Any:
+        """The value of an outcome; None: it has no result."""
+        if outcome.get('loss') is None or not outcome.get('metrics'):
+            return None
+        return self.value(outcome['metrics'])
+
     def value(self, metrics: Json) -> Any:
         """A number if nothing else was reported, else all by name."""
         if list(metrics) == [self._objective]:

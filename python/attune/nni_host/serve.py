@@ -28,12 +28,14 @@ class Server:
         """Answers each request, in order."""
         for request in lines.requests():
             if request['op'] == 'exit':
-                return
+                break
             try:
                 reply = self._answer(request)
             except HostError as error:
                 reply = {'error': str(error)}
             lines.reply(reply)
+        if self._host is not None:
+            self._host.close()
 
     def _answer(self, request: Json) -> Json:
         operation = getattr(self, f"_op_{request['op']}", None)
@@ -55,8 +57,8 @@ class Server:
         return {'protocol': 1, 'algorithms': [{
             'kind': 'assessor' if is_assessor else 'tuner', 'name': self._loaded.name,
             'summary': f'a class of NNI: {self._loaded.kind}',
-            'wants_reports': self._loaded.kind == 'advisor', 'any_arguments': True,
-            'any_parameters': not is_assessor}]}
+            'optimize_mode': 'maximize', 'wants_reports': self._loaded.kind == 'advisor',
+            'any_arguments': True, 'any_parameters': not is_assessor}]}
 
     def _op_init(self, request: Json) -> None:
         assert self._loaded

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Set, Union
 
-from .errors import HostError, call
+from .errors import HostError, call, finish
 from .loading import Loaded
 from .results import Json, Results, job_id
 from .texts import to_text
@@ -52,7 +52,7 @@ class TunerHost:
             trial = outcome['id']
             if trial in self._told:
                 continue  # a new search space: the tuner still knows the results
-            value = self._results.value(outcome['metrics']) if _counts(outcome) else None
+            value = self._results.of(outcome)
             if outcome['end'] == 'imported':
                 self._remember(outcome['parameters'], value)
                 continue
@@ -61,6 +61,8 @@ class TunerHost:
                 self._tell_foreign(trial, self._foreign.pop(trial), value)
             elif trial in self._given:
                 self._tell(trial, self._given.pop(trial), value, outcome['end'] == 'completed')
+            else:  # of an earlier process, before the search space that this one began with
+                self._tell_foreign(trial, outcome['parameters'], value)
 
     def adopt(self, trial: int, parameters: Any) -> None:
         """A trial runs that this object did not propose."""
@@ -125,6 +127,6 @@ class TunerHost:
     def _call(self, method: str, *arguments: Any, **named: Any) -> Optional[Any]:
         return call(f'{self._name}.{method}', getattr(self._tuner, method), *arguments, **named)
 
-
-def _counts(outcome: Json) -> bool:
-    return outcome.get('loss') is not None and bool(outcome.get('metrics'))
+    def close(self) -> None:
+        """The last call. NNI's base classes have a hook for it."""
+        finish(self._name, self._tuner)

@@ -64,6 +64,9 @@ class NearBest(Tuner):
     def import_data(self, data):
         self.say('import', data)
 
+    def _on_exit(self):
+        self.say('exit')
+
 
 class Later(Tuner):
     """At most two trials at a time; others later, by the callback. As NNI's PBT does."""
