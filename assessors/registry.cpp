@@ -35,6 +35,7 @@ std::vector<Argument> all_arguments(const AssessorEntry& entry) {
 }
 
 std::vector<ArgumentFlaw> flaws_of(const AssessorEntry& entry, const json& arguments) {
+  if (entry.any_arguments && arguments.is_object()) return {};
   std::vector<ArgumentFlaw> flaws;
   resolve_arguments(all_arguments(entry), arguments, flaws);
   return flaws;
@@ -44,11 +45,13 @@ Result<std::unique_ptr<Assessor>> make_assessor(const AssessorRegistry& registry
                                                 std::string_view name, const json& arguments,
                                                 const Context& context, std::uint64_t seed) {
   const AssessorEntry* entry = TRY(registry.find(name, "assessor"));
+  Context own = context;
+  if (own.objectives.empty()) own.objectives.emplace_back();
+  if (entry->any_arguments)
+    return entry->make(TRY(unchecked_arguments(entry->name, arguments)), own, Rng(seed));
   const std::vector<Argument> declared = all_arguments(*entry);
   json resolved =
       TRY(resolve_arguments(entry->name, declared, with_fidelity(arguments, declared, context)));
-  Context own = context;
-  if (own.objectives.empty()) own.objectives.emplace_back();
   own.objectives[0].maximize = resolved["optimize_mode"] == "maximize";
   resolved.erase("optimize_mode");
   return entry->make(resolved, own, Rng(seed));

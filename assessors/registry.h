@@ -13,6 +13,7 @@ struct AssessorEntry {
   std::vector<std::string> aliases;
   std::string summary;
   std::vector<Argument> arguments;  // without optimize_mode, which every assessor accepts
+  bool any_arguments = false;       // `make` gets what the user wrote, optimize_mode included
   bool maximizes = true;            // the default optimize_mode
   bool saves = true;                // as in TunerEntry
   // `context.objectives` has one element or more. The first one's `maximize` is the assessor's

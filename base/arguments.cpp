@@ -180,6 +180,12 @@ json resolve_arguments(const std::vector<Argument>& declared, const json& given,
   return resolve_all({}, declared, given, flaws);
 }
 
+Result<json> unchecked_arguments(std::string_view owner, const json& given) {
+  if (given.is_null()) return json::object();
+  if (!given.is_object()) return resolve_arguments(owner, {}, given);
+  return given;
+}
+
 Result<json> resolve_arguments(std::string_view owner, const std::vector<Argument>& declared,
                                const json& given) {
   std::vector<ArgumentFlaw> flaws;

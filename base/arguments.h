@@ -31,6 +31,10 @@ struct Argument {
 Result<json> resolve_arguments(std::string_view owner, const std::vector<Argument>& declared,
                                const json& given);
 
+// For an algorithm that checks its arguments itself: they stay as they are. Error: they are neither
+// null nor an object.
+Result<json> unchecked_arguments(std::string_view owner, const json& given);
+
 struct ArgumentFlaw {
   std::vector<std::string> path;  // "tpe_args", "gamma"; empty: the arguments as a whole
   std::string message;

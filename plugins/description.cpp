@@ -99,9 +99,10 @@ Result<std::vector<Argument>> read_arguments(const std::vector<json>& list,
 }
 
 Result<PluginDescription> read_description(const json& said, const std::string& place) {
-  const Members members = TRY(Members::of(
-      said, place,
-      {"kind", "name", "summary", "arguments", "optimize_mode", "wants_reports", "saves"}));
+  const Members members =
+      TRY(Members::of(said, place,
+                      {"kind", "name", "summary", "arguments", "optimize_mode", "wants_reports",
+                       "saves", "any_arguments", "any_parameters"}));
   PluginDescription description;
   const std::string kind = TRY(members.text("kind"));
   if (kind != "tuner" && kind != "assessor") {
@@ -121,6 +122,8 @@ Result<PluginDescription> read_description(const json& said, const std::string& 
   }
   description.wants_reports = TRY(members.boolean("wants_reports"));
   description.saves = TRY(members.boolean("saves"));
+  description.any_arguments = TRY(members.boolean("any_arguments"));
+  description.any_parameters = TRY(members.boolean("any_parameters"));
   return description;
 }
 

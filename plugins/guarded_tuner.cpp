@@ -21,7 +21,8 @@ class GuardedTuner final : public Tuner {
       : tuner_(std::move(tuner)),
         guard_("plug-in " + plugin + ": tuner " + which.name, std::move(log)),
         saves_(which.saves),
-        wants_reports_(which.wants_reports) {}
+        wants_reports_(which.wants_reports),
+        any_parameters_(which.any_parameters) {}
 
   Result<void> set_space(const Space& space) override {
     ++calls_;
@@ -73,6 +74,7 @@ class GuardedTuner final : public Tuner {
   }
 
   bool wants_reports() const override { return wants_reports_; }
+  bool any_parameters() const override { return any_parameters_; }
 
   std::vector<Decision> on_report(const Report& report) override {
     ++calls_;
@@ -267,7 +269,7 @@ class GuardedTuner final : public Tuner {
   // save() is const, and changes what the plug-in must be told again: state_ and events_.
   const std::unique_ptr<PluginTuner> tuner_;
   const Guard guard_;
-  const bool saves_, wants_reports_;
+  const bool saves_, wants_reports_, any_parameters_;
   std::optional<Space> space_;
   mutable json state_;          // the last one that it saved; null: none
   mutable TunerEvents events_;  // since then; of one that cannot save: all

@@ -32,11 +32,15 @@ void add_point(const Point& point, std::string& text) {
 }
 
 void add_proposal(const Proposal& proposal, std::string& text) {
-  const bool plain =
-      !proposal.budget && !proposal.resume && !proposal.checkpoint_from && proposal.reason.empty();
+  const bool plain = !proposal.budget && !proposal.resume && !proposal.checkpoint_from &&
+                     proposal.reason.empty() && proposal.point.parameters.is_null();
   if (plain) return add_point(proposal.point, text);
-  text += "{\"p\":";
-  add_point(proposal.point, text);
+  if (proposal.point.parameters.is_null()) {
+    text += "{\"p\":";
+    add_point(proposal.point, text);
+  } else {
+    text += "{\"j\":" + dump_json(proposal.point.parameters);
+  }
   if (proposal.budget) {
     text += ",\"b\":";
     add_number(*proposal.budget, text);
@@ -66,7 +70,11 @@ Result<Answer> answer_of(const json& note) {
     proposal.point = TRY(point_of(note));
     return proposal;
   }
-  proposal.point = TRY(point_of(TRY(value_at(note, "p"))));
+  if (note.contains("j")) {
+    proposal.point.parameters = note["j"];
+  } else {
+    proposal.point = TRY(point_of(TRY(value_at(note, "p"))));
+  }
   if (note.contains("b")) proposal.budget = TRY(number_at(note, "b"));
   if (note.contains("r")) proposal.resume = TRY(integer_at(note, "r"));
   if (note.contains("c")) proposal.checkpoint_from = TRY(integer_at(note, "c"));

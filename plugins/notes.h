@@ -6,7 +6,8 @@
 //   [13,"d",[[7,3,"too slow",false]]]                                   decisions
 //   [14,"r","no such space"]                                            a search space was refused
 //
-// Numbers come back with every bit. null in a point: the parameter is inactive.
+// Numbers come back with every bit. null in a point: the parameter is inactive. "j" in place of
+// "p": the parameters of a point in an unread space.
 #include <cstdint>
 #include <map>
 #include <span>

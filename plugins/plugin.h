@@ -33,6 +33,9 @@ struct PluginDescription {
   bool maximizes = false;                // the default optimize_mode
   bool wants_reports = false;            // a tuner: calls on_report()
   bool saves = false;                    // save() and load() work, and are exact
+  // Its arguments are what the user wrote: it checks them itself, and `arguments` is empty.
+  bool any_arguments = false;
+  bool any_parameters = false;  // a tuner: as Tuner::any_parameters()
 };
 
 // What an algorithm is told when it is made, and again when it is restarted.

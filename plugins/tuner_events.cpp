@@ -49,6 +49,10 @@ class EventWriter {
     numbers_.push_back(x.value_or(0));
   }
   void add(const Point& point) {
+    if (!point.parameters.is_null()) {
+      numbers_.push_back(static_cast<double>(extras_.size()));
+      extras_.push_back(point.parameters);
+    }
     numbers_.insert(numbers_.end(), point.values.begin(), point.values.end());
   }
   void add(const Metrics& metrics) {
@@ -136,6 +140,11 @@ class EventReader {
     return metrics;
   }
   Result<Point> point(Gaps gaps) {
+    if (!space_.unread.is_null()) {
+      const double i = TRY(number());
+      if (!is_index(i, static_cast<double>(extras_.size()))) return odd();
+      return point_from_json(space_, extras_[static_cast<std::size_t>(i)]);
+    }
     const std::size_t size = space_.params.size();
     if (numbers_.size() - at_ < size) return odd();
     const auto from = numbers_.begin() + static_cast<std::ptrdiff_t>(at_);

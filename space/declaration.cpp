@@ -56,6 +56,7 @@ void write_members(const Space& space, std::size_t& i, const std::optional<Condi
 }  // namespace
 
 json declaration_of(const Space& space) {
+  if (!space.unread.is_null()) return space.unread;
   json object = json::object();
   std::size_t i = 0;
   write_members(space, i, std::nullopt, object);

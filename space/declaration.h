@@ -5,7 +5,8 @@
 
 namespace attune {
 
-// An object from which parse_space() makes an equal space. Constraints are not part of it.
+// An object from which parse_space() makes an equal space. Constraints are not part of it. Of an
+// unread space it is what the manager has sent.
 json declaration_of(const Space& space);
 
 }  // namespace attune

@@ -68,15 +68,39 @@ Result<const TunerEntry*> find_tuner(const TunerRegistry& registry, std::string_
 }  // namespace
 
 std::vector<ArgumentFlaw> flaws_of(const TunerEntry& entry, const json& arguments) {
+  if (entry.any_arguments && arguments.is_object()) return {};
   const std::vector<Argument> declared = all_arguments(entry);
   std::vector<ArgumentFlaw> flaws;
   resolve_arguments(declared, null_as_none(arguments, declared), flaws);
   return flaws;
 }
 
+namespace {
+
+// The arguments may have a direction and a seed, which we learn then; they are not ours to check.
+Result<MadeTuner> make_unchecked(const TunerEntry& entry, const json& arguments, Context context,
+                                 std::uint64_t fallback_seed) {
+  const json given = TRY(unchecked_arguments(entry.name, arguments));
+  MadeTuner made;
+  made.name = entry.name;
+  const json mode = given.value("optimize_mode", json());
+  const bool asked = mode == "maximize" || (mode != "minimize" && entry.maximizes);
+  made.maximize = context.objectives.empty() ? asked : context.objectives[0].maximize;
+  const json seed = given.value("seed", json());
+  made.seed = seed.is_number_unsigned() ? seed.get<std::uint64_t>() : fallback_seed;
+  if (context.objectives.empty()) context.objectives = {{"default", made.maximize}};
+  made.tuner = TRY(entry.make(given, context, Rng(made.seed)));
+  made.wants_reports = entry.wants_reports || made.tuner->wants_reports();
+  return made;
+}
+
+}  // namespace
+
 Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view name,
                              const json& arguments, Context context, std::uint64_t fallback_seed) {
   const TunerEntry* entry = TRY(find_tuner(registry, name));
+  if (entry->any_arguments)
+    return make_unchecked(*entry, arguments, std::move(context), fallback_seed);
   const std::vector<Argument> declared = all_arguments(*entry);
   const json given = with_fidelity(null_as_none(arguments, declared), declared, context);
   json resolved = TRY(resolve_arguments(entry->name, declared, given));

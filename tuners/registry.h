@@ -16,8 +16,9 @@ struct TunerEntry {
   std::vector<std::string> aliases;  // NNI's older names
   std::string summary;               // one line of help
   std::vector<Argument> arguments;   // without optimize_mode and seed, which every tuner accepts
-  bool maximizes = false;            // the default optimize_mode
-  bool wants_reports = false;        // always; else Tuner::wants_reports() decides
+  bool any_arguments = false;  // `make` gets what the user wrote, optimize_mode and seed included
+  bool maximizes = false;      // the default optimize_mode
+  bool wants_reports = false;  // always; else Tuner::wants_reports() decides
   // Whether save() and load() are exact, and the same seed and calls give the same answers. Of a
   // plug-in that cannot do that the guard tells a new instance again what has happened.
   bool saves = true;

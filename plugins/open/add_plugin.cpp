@@ -53,6 +53,7 @@ TunerEntry tuner_entry(const std::shared_ptr<Plugin>& plugin, const PluginDescri
           .aliases = {},
           .summary = which.summary,
           .arguments = which.arguments,
+          .any_arguments = which.any_arguments,
           .maximizes = which.maximizes,
           .wants_reports = which.wants_reports,
           .make = [plugin, &which, log](const json& args, const Context& context,
@@ -71,6 +72,7 @@ AssessorEntry assessor_entry(const std::shared_ptr<Plugin>& plugin, const Plugin
           .aliases = {},
           .summary = which.summary,
           .arguments = which.arguments,
+          .any_arguments = which.any_arguments,
           .maximizes = which.maximizes,
           .make = [plugin, &which, log](const json& args, const Context& context,
                                         Rng rng) -> Result<std::unique_ptr<Assessor>> {
