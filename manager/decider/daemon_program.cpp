@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
@@ -33,6 +35,16 @@ struct Ended {
 
 // A plug-in may take long to start: a library is imported, and may be large.
 constexpr std::chrono::seconds kPatience(10), kPluginPatience(120);
+
+// Whether the daemon runs the user's code with these parameters: plug-ins, or classes.
+bool runs_user_code(const json& parameters) {
+  if (parameters.contains("plugins")) return true;
+  return std::ranges::any_of(std::array{"tuner", "assessor", "advisor"}, [&](const char* key) {
+    const auto algorithm = parameters.find(key);
+    return algorithm != parameters.end() && algorithm->is_object() &&
+           algorithm->contains("className");
+  });
+}
 
 // Runs the program to its end, with `input` as its standard input. Error: that takes too long.
 Result<Ended> run_daemon(const std::filesystem::path& daemon,
@@ -126,7 +138,7 @@ Result<DaemonCheck> ask_daemon(const std::filesystem::path& daemon,
                                const json& search_space) {
   const Ended ended = TRY(run_daemon(
       daemon, environment, {"--check", "--exp_params", base64_encode(dump_json(parameters))},
-      dump_json(search_space), parameters.contains("plugins") ? kPluginPatience : kPatience));
+      dump_json(search_space), runs_user_code(parameters) ? kPluginPatience : kPatience));
   DaemonCheck check;
   const auto said = parse_json(ended.output);
   if (!said || !said->is_object()) return check;  // a daemon without --check

@@ -44,7 +44,8 @@ const std::vector<std::string> kKeys = {"experimentName",
                                         "plugins",
                                         "deprecated"};
 constexpr const char* kDefaultTuner = "auto";
-const std::vector<std::string> kAlgorithmKeys = {"name", "className", "codeDirectory", "classArgs"};
+const std::vector<std::string> kAlgorithmKeys = {"name", "className", "codeDirectory", "classArgs",
+                                                 "timeout"};
 const std::vector<std::string> kServiceKeys = {"platform", "useActiveGpu", "maxTrialNumberPerGpu",
                                                "gpuIndices", "reuseMode"};
 const std::vector<std::string> kDeprecatedKeys = {"multiThread", "multiPhase",
@@ -69,8 +70,11 @@ json read_algorithm(const Section& top, const std::string& key, const fs::path& 
   section->section("classArgs");
   json algorithm = section->value();
   if (neither) algorithm["name"] = kDefaultTuner;
-  if (const auto directory = section->text("codeDirectory"))
-    algorithm["codeDirectory"] = (base / *directory).lexically_normal().string();
+  if (const auto directory = section->text("codeDirectory"); directory || by_class)
+    algorithm["codeDirectory"] = (base / directory.value_or(".")).lexically_normal().string();
+  if (!by_class && section->find("timeout") != nullptr)
+    section->error("timeout", "it belongs to a className: the time of one call");
+  if (const auto timeout = section->duration("timeout")) algorithm["timeout"] = *timeout;
   return algorithm;
 }
 
