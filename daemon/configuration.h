@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/trial.h"
+#include "daemon/user_class.h"
 #include "daemon/when_exhausted.h"
 #include "dispatcher/request_pieces.h"
 #include "dispatcher/revision.h"
@@ -36,6 +37,7 @@ struct Shared {
 struct Configuration {
   AlgorithmChoice tuner;
   std::optional<AlgorithmChoice> assessor;
+  std::vector<UserClass> classes;  // that the tuner or the assessor has the name of
   StoppedTrials stopped_trials = StoppedTrials::ignore;  // that the assessor stops
   Context context;
   std::vector<std::string> constraints;         // of the search space

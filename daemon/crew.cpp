@@ -103,6 +103,11 @@ Result<void> add_plugins(const Configuration& configuration, Algorithms& algorit
     auto plugin = TRY(open_plugin(spec, log));
     TRY(add_plugin(std::move(plugin), algorithms.tuners, algorithms.assessors, log));
   }
+  for (const UserClass& user_class : configuration.classes) {
+    auto host = open_plugin(host_of(user_class), log);
+    if (!host) return fail(user_class.key + ": " + host.error().message);
+    TRY(add_plugin(*std::move(host), algorithms.tuners, algorithms.assessors, log));
+  }
   return {};
 }
 

@@ -23,7 +23,8 @@ struct Crew {
 };
 
 // Opens the plug-ins of the configuration, in their order, and adds what they have. Their code
-// runs. Errors name the plug-in. `log` gets what they have to say later.
+// runs. Errors name the plug-in. `log` gets what they have to say later. The classes of the user
+// come last.
 Result<void> add_plugins(const Configuration& configuration, Algorithms& algorithms,
                          const Log& log);
 

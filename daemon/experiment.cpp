@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace attune {
@@ -13,23 +14,24 @@ const json* find(const json& object, std::string_view key) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-// {"name", "classArgs"} (v2) or {"builtinTunerName", "classArgs"} (v1).
+// {"name", "classArgs"} (v2), {"builtinTunerName", "classArgs"} (v1), or a class of the user's,
+// which is added to `classes`.
 Result<AlgorithmChoice> read_algorithm(const json& value, const std::string& key,
-                                       const std::string& v1_key) {
+                                       const std::string& v1_key, std::vector<UserClass>& classes) {
   if (!value.is_object()) return fail(fmt::format("{}: an object with \"name\" expected", key));
   const json* name = find(value, "name");
   if (!name) name = find(value, v1_key);
-  if (!name) {
-    if (const json* custom = find(value, "className")) {
-      return fail(fmt::format(
-          "{}: custom classes ({}) cannot be loaded; the nearest built-in one is \"{}\" (all: "
-          "attuned --list)",
-          key, dump_json(*custom), key == "assessor" ? "Medianstop" : "auto"));
-    }
+  AlgorithmChoice choice;
+  if (!name && find(value, "className")) {
+    classes.push_back(TRY(read_user_class(value, key)));
+    choice.name = classes.back().name;
+  } else if (!name) {
     return fail(fmt::format("{}.name is missing (attuned --list shows the names)", key));
+  } else if (!name->is_string()) {
+    return fail(fmt::format("{}.name: a string expected", key));
+  } else {
+    choice.name = name->get<std::string>();
   }
-  if (!name->is_string()) return fail(fmt::format("{}.name: a string expected", key));
-  AlgorithmChoice choice{name->get<std::string>()};
   if (const json* arguments = find(value, "classArgs")) choice.arguments = *arguments;
   return choice;
 }
@@ -174,12 +176,16 @@ Result<void> apply_objectives(Configuration& configuration) {
   auto agree = [&](AlgorithmChoice& choice) -> Result<void> {
     if (choice.arguments.is_null()) choice.arguments = json::object();
     if (!choice.arguments.is_object()) return {};  // whoever reads them says what is wrong
-    json& given = choice.arguments["optimize_mode"];
+    const json given = choice.arguments.value("optimize_mode", json());
     if (!given.is_null() && given != mode) {
       return fail(fmt::format("objectives[0].mode is \"{}\", but the optimize_mode of {} is {}",
                               mode, choice.name, dump_json(given)));
     }
-    given = mode;
+    // A class of the user's need not have such an argument.
+    if (std::ranges::find(configuration.classes, choice.name, &UserClass::name) ==
+        configuration.classes.end()) {
+      choice.arguments["optimize_mode"] = mode;
+    }
     return {};
   };
   TRY(agree(configuration.tuner));
@@ -194,23 +200,27 @@ Result<void> read_experiment(const json& experiment, Configuration& configuratio
   }
   // First, because the capabilities say how the manager can be told of an error below.
   configuration.capabilities = parse_capabilities(experiment);
+  configuration.classes.clear();
   const json* tuner = find(experiment, "tuner");
   const json* assessor = find(experiment, "assessor");
   // To NNI an advisor replaces tuner and assessor; to us it is a tuner that reads the reports too.
   if (const json* advisor = find(experiment, "advisor")) {
-    configuration.tuner = TRY(read_algorithm(*advisor, "advisor", "builtinAdvisorName"));
+    configuration.tuner =
+        TRY(read_algorithm(*advisor, "advisor", "builtinAdvisorName", configuration.classes));
     if (tuner || assessor) {
       configuration.notes.emplace_back("an advisor is given: tuner and assessor are not used");
     }
     assessor = nullptr;
   } else if (tuner) {
-    configuration.tuner = TRY(read_algorithm(*tuner, "tuner", "builtinTunerName"));
+    configuration.tuner =
+        TRY(read_algorithm(*tuner, "tuner", "builtinTunerName", configuration.classes));
   } else {
     configuration.tuner = {};
   }
   configuration.assessor.reset();
   if (assessor) {
-    configuration.assessor = TRY(read_algorithm(*assessor, "assessor", "builtinAssessorName"));
+    configuration.assessor =
+        TRY(read_algorithm(*assessor, "assessor", "builtinAssessorName", configuration.classes));
     configuration.stopped_trials = TRY(read_stopped_trials(*assessor));
   }
   configuration.context.max_trials = read_count(experiment, "maxTrialNumber");

@@ -127,8 +127,6 @@ TEST_CASE("experiment parameters that cannot be used say what is wrong") {
   CHECK(read_experiment_text("{}").options.configuration.tuner.name == "auto");
   CHECK(read_experiment_text(R"({"tuner": {}})").error.find("tuner.name is missing") == 0);
   CHECK(read_experiment_text(R"({"tuner": {"name": 5}})").error == "tuner.name: a string expected");
-  CHECK(read_experiment_text(R"({"tuner": {"className": "a.B", "codeDirectory": "/x"}})")
-            .error.find("custom classes (\"a.B\") cannot be loaded") != std::string::npos);
   CHECK(read_experiment_text(R"({"tuner": {"name": "TPE"}, "assessor": 3})")
             .error.find("assessor: an object") == 0);
 }

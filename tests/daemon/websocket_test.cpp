@@ -247,7 +247,7 @@ TEST_CASE("the manager learns of a configuration that cannot be used") {
       {{{"tuner", {{"name", "NetworkMorphism"}}}}, "the nearest is \"RegularizedEvolution\""},
       {{{"tuner", {{"name", "TPE"}}}, {"assessor", {{"name", "Nope"}}}}, "unknown assessor"},
       {{{"tuner", {{"name", "TPE"}, {"classArgs", {{"sed", 1}}}}}}, "unknown argument \"sed\""},
-      {{{"tuner", {{"className", "my.Tuner"}, {"codeDirectory", "/"}}}}, "nearest built-in one"},
+      {{{"tuner", {{"className", "my.Tuner"}, {"codeDirectory", "/none"}}}}, "no folder /none"},
       {json::array(), "experiment parameters: an object expected"},
   }));
   const auto dialect = GENERATE(Dialect::v2, Dialect::v3);
