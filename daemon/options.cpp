@@ -151,6 +151,20 @@ void declare_journal(CLI::App& app, Options& options) {
   repair->add_flag("--skip-damaged", command.skip_damaged)->group("");  // refused, with the reason
 }
 
+// attuned check-plugin [--classArgs JSON] [--quick] FILE...
+void declare_check_plugin(CLI::App& app, Options& options) {
+  auto* check = app.add_subcommand(
+      "check-plugin", "Check that the tuners and assessors of plug-ins do what every one must do");
+  CheckPlugin& command = options.check_plugin;
+  check->add_option("FILE", command.plugins, "Plug-ins, as --plugin takes them")->required();
+  check->add_option("--classArgs,--class-args", command.class_args, "Arguments of each algorithm")
+      ->type_name("JSON");
+  check->add_flag("--quick", command.quick,
+                  "Fewer turns and search spaces, for algorithms that are slow");
+  check->footer("Exit codes: 0 all is well, 1 a check has failed, 2 a plug-in cannot be opened.");
+  check->callback([&options] { options.run = Options::Run::check_plugin; });
+}
+
 Result<json> parse_argument(const std::string& option, const std::string& text) {
   if (text.empty()) return json::object();
   auto value = parse_json(text);
@@ -220,6 +234,7 @@ std::expected<Result<void>, Usage> read_options(
   Arguments arguments;
   declare(app, arguments, options);
   declare_journal(app, options);
+  declare_check_plugin(app, options);
   app.allow_extras();
   try {
     app.parse(argc, argv);
@@ -235,7 +250,9 @@ std::expected<Result<void>, Usage> read_options(
     described.name = "attuned";  // not the path that it was called by
     return std::unexpected(Usage{0, man_page(described, std::string(kVersion), "attune(1)")});
   }
-  if (options.run == Options::Run::journal) return Result<void>();
+  if (options.run == Options::Run::journal || options.run == Options::Run::check_plugin) {
+    return Result<void>();
+  }
   if (arguments.exp_params.empty() && !app.remaining().empty()) {
     return std::unexpected(
         Usage{2, "attuned: unknown argument " + app.remaining().front() + "; see --help\n"});

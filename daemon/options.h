@@ -5,16 +5,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "daemon/check_plugin.h"
 #include "daemon/configuration.h"
 #include "daemon/journal_command.h"
 
 namespace attune {
 
 struct Options {
-  enum class Run { daemon, list, print_config, check, journal };
+  enum class Run { daemon, list, print_config, check, journal, check_plugin };
   Run run = Run::daemon;
   bool as_json = false;    // with list
   JournalCommand journal;  // with journal
+  CheckPlugin check_plugin;
   Configuration configuration;
 };
 

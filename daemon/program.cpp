@@ -169,6 +169,9 @@ int run_daemon(int argc, char** argv, const Algorithms& algorithms, std::uint64_
   if (options.run == Options::Run::journal) {
     return run_journal_command(real_files(), options.journal, stdout, stderr);
   }
+  if (options.run == Options::Run::check_plugin) {
+    return run_check_plugin(options.check_plugin, stdout, stderr);
+  }
   if (options.run == Options::Run::list) {
     Algorithms all = algorithms;
     if (const auto added = add_plugins(options.configuration, all, Log()); !added) {

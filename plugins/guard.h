@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/algorithm_failure.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "os/log.h"
 
@@ -14,6 +15,16 @@ namespace attune {
 // A plug-in that can save is asked for its state after this many events, if nobody else has asked:
 // without a journal nobody does, and the events would fill the memory.
 inline constexpr std::size_t kMostEvents = 20'000;
+
+// What the plug-in itself has saved, out of a state that a guard has saved: "plugin". Null: nothing
+// yet, which "saved" must say, too, so that a lost member is noticed. `saves`: the plug-in can.
+inline Result<json> state_of_plugin(const json& state, bool saves) {
+  json plugin = TRY(value_at(state, "plugin"));
+  const bool saved = TRY(boolean_at(state, "saved"));
+  if (saved == plugin.is_null()) return fail("saved state: \"plugin\" and \"saved\" contradict");
+  if (saved && !saves) return fail("saved state: of another plug-in");
+  return plugin;
+}
 
 class Guard {
  public:

@@ -58,15 +58,17 @@ class GuardedAssessor final : public Assessor {
 
   json save() const override {
     if (saves_) save_state();
-    return {{"calls", calls_}, {"plugin", state_}, {"events", save_events(events_)}};
+    return {{"calls", calls_},
+            {"saved", !state_.is_null()},
+            {"plugin", state_},
+            {"events", save_events(events_)}};
   }
 
   Result<void> load(const json& state) override {
     const std::int64_t calls = TRY(integer_at(state, "calls"));
     if (calls < 0) return fail("saved state: \"calls\" is negative");
     AssessorEvents events = TRY(load_assessor_events(TRY(object_at(state, "events"))));
-    json plugin = TRY(value_at(state, "plugin"));
-    if (!saves_ && !plugin.is_null()) return fail("saved state: of another plug-in");
+    json plugin = TRY(state_of_plugin(state, saves_));
     std::swap(state_, plugin);
     std::swap(events_, events);
     auto ready = begin_again();
@@ -121,13 +123,14 @@ class GuardedAssessor final : public Assessor {
   }
 
   void save_state() const {
-    if (auto state = assessor_->save()) {
+    auto state = assessor_->save();
+    if (state && !state->is_null()) {
       state_ = *std::move(state);
       events_ = {};
       return;
-    } else {
-      guard_.warn("save", state.error().message + "; it is started anew");
     }
+    const std::string why = state ? "null is no state" : state.error().message;
+    guard_.warn("save", why + "; it is started anew");
     if (const auto ready = recover(); !ready) guard_.give_up("save", ready.error().message);
   }
 

@@ -101,11 +101,9 @@ class GuardedTuner final : public Tuner {
 
   json save() const override {
     if (saves_) remember();
-    return {{"calls", calls_},
-            {"running", std::vector<TrialId>(running_.begin(), running_.end())},
-            {"most", most_},
-            {"plugin", state_},
-            {"events", save_events(events_)}};
+    return {{"calls", calls_},  {"running", std::vector<TrialId>(running_.begin(), running_.end())},
+            {"most", most_},    {"saved", !state_.is_null()},
+            {"plugin", state_}, {"events", save_events(events_)}};
   }
 
   Result<void> load(const json& state) override {
@@ -114,8 +112,7 @@ class GuardedTuner final : public Tuner {
     std::set<TrialId> running = TRY(trials_at(state, "running"));
     const std::int64_t most = TRY(integer_at(state, "most"));
     TunerEvents events = TRY(load_events(*space_, TRY(object_at(state, "events"))));
-    json plugin = TRY(value_at(state, "plugin"));
-    if (!saves_ && !plugin.is_null()) return fail("saved state: of another plug-in");
+    json plugin = TRY(state_of_plugin(state, saves_));
     std::swap(state_, plugin);
     std::swap(events_, events);
     auto ready = begin_again(/*fresh=*/false);
@@ -219,13 +216,14 @@ class GuardedTuner final : public Tuner {
 
   // Saves the state of the plug-in. If that fails, the former state and the events since then stay.
   void remember() const {
-    if (auto state = tuner_->save()) {
+    auto state = tuner_->save();
+    if (state && !state->is_null()) {
       state_ = *std::move(state);
       events_.clear();
       return;
-    } else {
-      guard_.warn("save", state.error().message + "; it is started anew");
     }
+    const std::string why = state ? "null is no state" : state.error().message;
+    guard_.warn("save", why + "; it is started anew");
     if (const auto ready = recover(); !ready) guard_.give_up("save", ready.error().message);
   }
 

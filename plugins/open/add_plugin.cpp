@@ -56,6 +56,7 @@ TunerEntry tuner_entry(const std::shared_ptr<Plugin>& plugin, const PluginDescri
           .any_arguments = which.any_arguments,
           .maximizes = which.maximizes,
           .wants_reports = which.wants_reports,
+          .saves = which.saves,
           .make = [plugin, &which, log](const json& args, const Context& context,
                                         Rng rng) -> Result<std::unique_ptr<Tuner>> {
             auto made = plugin->make_tuner(which, {args, context, draw_seed(rng)});
@@ -74,6 +75,7 @@ AssessorEntry assessor_entry(const std::shared_ptr<Plugin>& plugin, const Plugin
           .arguments = which.arguments,
           .any_arguments = which.any_arguments,
           .maximizes = which.maximizes,
+          .saves = which.saves,
           .make = [plugin, &which, log](const json& args, const Context& context,
                                         Rng rng) -> Result<std::unique_ptr<Assessor>> {
             auto made = plugin->make_assessor(which, {args, context, draw_seed(rng)});
