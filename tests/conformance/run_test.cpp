@@ -44,7 +44,7 @@ TEST_CASE("conformance: built-in algorithms are ok, each check on a line") {
   CHECK(printed.has("16 ok, 0 failed, 0 not applicable\n"));
 }
 
-TEST_CASE("conformance: a failure shows the demand, the place, and what came; the code is 1") {
+TEST_CASE("conformance: a failure shows the demand, the place, and what came, and the code is 1") {
   const Printed printed =
       run(only(TunerFault::fails_after_many_requests), {.names = {"Faulty"}, .quick = false});
   INFO(printed.text);
