@@ -95,7 +95,7 @@ class MoodyAssessor final : public PluginAssessor {
     return Decision{.trial = trial, .action = stops ? Action::stop : Action::keep_going};
   }
   Result<void> trial_end(TrialId, End) override { return mood_->call(); }
-  Result<json> save() override { return json(); }
+  Result<json> save() override { return json::object(); }
   Result<void> load(const json&) override { return {}; }
   Result<void> restart() override { return {}; }
 
