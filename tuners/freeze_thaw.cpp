@@ -90,7 +90,7 @@ void FreezeThaw::await_running() {
   std::vector<CurveModel::Awaited> awaited;
   for (; next != running.end(); ++next) {
     const std::size_t until = std::min(trials()[*next].until, ledger_.levels().last());
-    awaited.push_back({model().row(*next), until});
+    awaited.push_back({*next, until});
   }
   ledger_.model().await(awaited);
 }
@@ -142,7 +142,7 @@ std::vector<CurveOption> FreezeThaw::options_of(const CurveEnds& ends) const {
     const std::size_t until = ledger_.levels().after(reached);
     // Where the end was learnt, a trial that has got there may still wait.
     const double cost = std::max(ledger_.levels().all()[until] - reached, kLeastCost);
-    options.push_back({number, model().row(number), until, cost});
+    options.push_back({number, {}, until, cost});
   }
   return options;
 }

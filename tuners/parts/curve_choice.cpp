@@ -17,10 +17,8 @@ constexpr double kWork = 1.5e6;
 // finite.
 constexpr double kLeastChange = 1e-9;
 
-void append_row(const CurveModel& model, std::span<const double> row, std::size_t level,
-                std::vector<double>& rows) {
-  const std::vector<double> whole = model.at(row, level);
-  rows.insert(rows.end(), whole.begin(), whole.end());
+void append(const std::vector<double>& row, std::vector<double>& rows) {
+  rows.insert(rows.end(), row.begin(), row.end());
 }
 
 }  // namespace
@@ -28,7 +26,7 @@ void append_row(const CurveModel& model, std::span<const double> row, std::size_
 CurveEnds expected_ends_of(const CurveModel& model, CurveEnds some) {
   std::vector<double> rows;
   for (const auto& [end, number] : some) {
-    append_row(model, model.row(number), model.levels() - 1, rows);
+    append(model.at(number, model.levels() - 1), rows);
   }
   const std::vector<double> means = model.process().predict_means(rows);
   for (std::size_t i = 0; i < some.size(); ++i) some[i].first = means[i];
@@ -40,8 +38,11 @@ std::vector<double> gains(const CurveModel& model, std::span<const CurveOption> 
                           const CurveEnds& ends) {
   std::vector<double> at_end, at_next;
   for (const CurveOption& option : options) {
-    append_row(model, option.row, model.levels() - 1, at_end);
-    append_row(model, option.row, option.until, at_next);
+    const auto at = [&](std::size_t level) {
+      return option.number ? model.at(*option.number, level) : model.at(option.row, level);
+    };
+    append(at(model.levels() - 1), at_end);
+    append(at(option.until), at_next);
   }
   const auto lessons = model.process().predict_lessons(at_end, at_next);
   const auto [lowest, best] = ends[0];
@@ -67,15 +68,16 @@ std::vector<Found> new_curves(const CurveModel& model, const Space& space, const
   acquisition.values = [&](std::span<const double> rows) {
     std::vector<double> whole, values;
     for (std::size_t i = 0; i + d <= rows.size(); i += d) {
-      append_row(model, rows.subspan(i, d), last, whole);
+      append(model.at(rows.subspan(i, d), last), whole);
     }
     for (const auto& [mean, deviation] : process.predict_many(whole)) {
       values.push_back(log_expected_improvement(mean, deviation, best).value);
     }
     return values;
   };
-  acquisition.climb = [&, by_mean = std::vector<double>(d + 1),
-                       by_deviation = std::vector<double>(d + 1)](
+  const std::size_t inputs = d + CurveModel::kOwnInputs;
+  acquisition.climb = [&, by_mean = std::vector<double>(inputs),
+                       by_deviation = std::vector<double>(inputs)](
                           std::span<const double> row, std::span<double> gradient) mutable {
     const auto [mean, deviation] = process.predict(model.at(row, last), by_mean, by_deviation);
     const LogImprovement at = log_expected_improvement(mean, deviation, best);

@@ -23,8 +23,8 @@ CurveEnds expected_ends_of(const CurveModel& model, CurveEnds some);
 
 // A configuration may be trained up to a level.
 struct CurveOption {
-  std::optional<std::size_t> number;  // nothing: a new one
-  std::vector<double> row;            // encoded
+  std::optional<std::size_t> number;  // in the model; nothing: a new one
+  std::vector<double> row;            // of a new one, encoded
   std::size_t until = 0;
   double cost = 1;  // above 0: resource up to there
 };

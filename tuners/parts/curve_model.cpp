@@ -21,6 +21,7 @@ constexpr double kLeastNoise = 1e-4;
 // Up to so many observations the losses are mapped anew at each update, later only for a fit: it
 // costs as much as there are configurations.
 constexpr std::size_t kMappedEachTime = 5000;
+constexpr double kNoNumber = -1;  // of a configuration without a trial
 constexpr double kUnseen = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBroken = std::numeric_limits<double>::infinity();
 
@@ -41,8 +42,9 @@ std::vector<double> positions_of(std::span<const double> levels) {
   return positions;
 }
 
+// The level is a position, the number of the trial a category.
 std::vector<std::size_t> with_level(std::vector<std::size_t> categories) {
-  categories.push_back(0);
+  categories.insert(categories.end(), {0, 1});
   return categories;
 }
 
@@ -133,9 +135,16 @@ std::vector<std::pair<double, std::size_t>> CurveModel::promising(std::size_t mo
   return ends;
 }
 
+std::vector<double> CurveModel::at(std::size_t number, std::size_t level) const {
+  std::vector<double> whole = at(rows_[number], level);
+  // With a single level nothing tells what is the trial's own from noise.
+  if (levels() > 1) whole.back() = static_cast<double>(number);
+  return whole;
+}
+
 std::vector<double> CurveModel::at(std::span<const double> row, std::size_t level) const {
   std::vector<double> whole(row.begin(), row.end());
-  whole.push_back(positions_[level]);
+  whole.insert(whole.end(), {positions_[level], kNoNumber});
   return whole;
 }
 
@@ -215,7 +224,7 @@ void CurveModel::fit() {
 }
 
 void CurveModel::await(std::span<const Awaited> trials) {
-  for (const Awaited& one : trials) process_.append(at(one.row, one.level));
+  for (const Awaited& one : trials) process_.append(at(one.number, one.level));
 }
 
 json CurveModel::save() const {

@@ -4,7 +4,10 @@
 // A Gaussian process over the configuration and the level (Swersky, Snoek, Adams, "Freeze-Thaw
 // Bayesian Optimization", 2014, models both, too). Its targets are losses that a LevelMap
 // (math/curves/level_map.h) has mapped to the highest known level. So the process need not learn
-// that losses fall while a trial trains, only how a trial departs from what is usual.
+// that losses fall while a trial trains, only how a trial departs from what is usual. Part of that
+// departure is the trial's own: no neighbour has it, but its later levels do. So the number of the
+// trial is a dimension, too, in which two trials are equal or not. Without it a trial that is much
+// better than its neighbours would count as noise.
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -56,7 +59,7 @@ class CurveModel {
   // So many trials will reach these levels soon: see GaussianProcess::set_targets(). Forgotten at
   // the next update().
   struct Awaited {
-    std::span<const double> row;
+    std::size_t number = 0;  // of the configuration
     std::size_t level = 0;
   };
   void await(std::span<const Awaited> trials);
@@ -69,7 +72,10 @@ class CurveModel {
   // order. O(levels() most), however many configurations there are.
   std::vector<std::pair<double, std::size_t>> promising(std::size_t most) const;
 
-  // A configuration with a level appended, as the process takes it.
+  // A configuration at a level, as the process takes it: one that has a number, or a new one. There
+  // are kOwnInputs more dimensions than the configuration has, behind these.
+  static constexpr std::size_t kOwnInputs = 2;
+  std::vector<double> at(std::size_t number, std::size_t level) const;
   std::vector<double> at(std::span<const double> row, std::size_t level) const;
   // Fitted by update(); predicts targets, which are standardised losses.
   const GaussianProcess& process() const { return process_; }
@@ -87,15 +93,13 @@ class CurveModel {
 
   double mapped(const Observation& one) const;
   std::optional<std::size_t> highest(std::size_t number) const;
-  std::vector<double> row_of(const Observation& one) const {
-    return at(rows_[one.number], one.level);
-  }
+  std::vector<double> row_of(const Observation& one) const { return at(one.number, one.level); }
   std::vector<double> gather(std::span<const std::size_t> members) const;
   std::vector<double> targets_of(std::span<const std::size_t> members) const;
   void map();
   void fit();
 
-  std::vector<std::size_t> categories_;      // of each dimension, the level included
+  std::vector<std::size_t> categories_;      // of each dimension, level and number included
   std::vector<double> positions_;            // of each level, in [0, 1]
   std::vector<std::vector<double>> rows_;    // of each configuration
   std::vector<std::vector<double>> losses_;  // at each level; NaN: none; infinite: failed

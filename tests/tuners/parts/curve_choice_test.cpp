@@ -50,7 +50,7 @@ TEST_CASE("curve choice: expected ends are predictions at the last level, the be
   REQUIRE(ends.size() == model.size());
   CHECK(std::ranges::is_sorted(ends));
   for (const auto& [end, number] : ends) {
-    CHECK(end == Approx(model.process().predict(model.at(model.row(number), 2)).mean));
+    CHECK(end == Approx(model.process().predict(model.at(number, 2)).mean));
   }
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("curve choice: the gain is the expected fall of the lowest end for its
   const CurveEnds ends = all_ends(model);
   std::vector<CurveOption> options;
   for (const auto& [end, number] : ends) {
-    options.push_back({number, model.row(number), 1 + number % 2, 1 + static_cast<double>(number)});
+    options.push_back({number, {}, 1 + number % 2, 1 + static_cast<double>(number)});
   }
   options.push_back({std::nullopt, {0.3, 0.6}, 1, 3});
   const std::vector<double> worth = gains(model, options, ends);
@@ -71,8 +71,10 @@ TEST_CASE("curve choice: the gain is the expected fall of the lowest end for its
   for (std::size_t i = 0; i < worth.size(); ++i) {
     CAPTURE(i);
     const CurveOption& option = options[i];
-    const auto lesson = model.process().predict_lessons(model.at(option.row, 2),
-                                                        model.at(option.row, option.until))[0];
+    const auto at = [&](std::size_t level) {
+      return option.number ? model.at(*option.number, level) : model.at(option.row, level);
+    };
+    const auto lesson = model.process().predict_lessons(at(2), at(option.until))[0];
     // The end is expected to move to this by the result; the lowest of it and of all others falls.
     const double rival = ends[i == 0 ? 1 : 0].first;
     double fall = 0;

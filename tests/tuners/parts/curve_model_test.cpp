@@ -87,10 +87,10 @@ CurveModel restored(const CurveModel& model) {
 TEST_CASE("curve model: levels lie on a logarithmic scale up to 1") {
   const CurveModel model = empty();
   CHECK(model.levels() == 4);
-  CHECK(model.at(Numbers{0.5, 2}, 0) == Numbers{0.5, 2, 0});
+  CHECK(model.at(Numbers{0.5, 2}, 0) == Numbers{0.5, 2, 0, -1});
   CHECK(model.at(Numbers{0.5, 2}, 1)[2] == Approx(1.0 / 3));
-  CHECK(model.at(Numbers{0.5, 2}, 3) == Numbers{0.5, 2, 1});
-  CHECK(CurveModel(features(), Numbers{1}).at(Numbers{0.5, 2}, 0) == Numbers{0.5, 2, 1});
+  CHECK(model.at(Numbers{0.5, 2}, 3) == Numbers{0.5, 2, 1, -1});
+  CHECK(CurveModel(features(), Numbers{1}).at(Numbers{0.5, 2}, 0) == Numbers{0.5, 2, 1, -1});
 }
 
 TEST_CASE("curve model: the first loss at a level counts and a failure is one") {
@@ -167,6 +167,29 @@ TEST_CASE("curve model: it learns which configurations end well from early level
   CHECK(mean(0.3, 2) < mean(0.95, 2));
 }
 
+TEST_CASE("curve model: what is a trial's own is expected at its later levels") {
+  Rng rng(8);
+  CurveModel model = empty();
+  std::size_t odd = 0;
+  for (int i = 0; i < 30; ++i) {
+    const Numbers row = {rng.uniform(), 0};
+    const std::size_t number = model.add(row);
+    const bool is_odd = i == 12;
+    if (is_odd) odd = number;
+    for (std::size_t level = 0; level < (i % 3 == 0 && !is_odd ? 4u : 1u); ++level) {
+      // Each trial differs from its neighbours, and stays so.
+      model.observe(number, level, is_odd ? -3 : std::sin(100.0 * i) + 1 / (1.0 + double(level)));
+    }
+  }
+  model.update();
+  const auto end = [&](std::size_t number) {
+    return model.process().predict(model.at(number, 3)).mean;
+  };
+  for (std::size_t number = 0; number < model.size(); ++number) {
+    if (number != odd) CHECK(end(odd) < end(number) - 0.5);
+  }
+}
+
 TEST_CASE("curve model: failures count as the worst") {
   Rng rng(2);
   CurveModel model = empty();
@@ -211,7 +234,7 @@ TEST_CASE("curve model: of very many results it holds the best and some of the o
   model.update();
   CHECK(model.process().size() == CurveModel::kMostRows);
   const std::size_t best = model.promising(1)[0].second;
-  const double least = model.process().predict(model.at(model.row(best), 0)).deviation;
+  const double least = model.process().predict(model.at(best, 0)).deviation;
   CHECK(least < 0.2);
   // Those that come next are added until the next fit.
   for (int i = 0; i < 39; ++i) {
@@ -228,10 +251,11 @@ TEST_CASE("curve model: of very many results it holds the best and some of the o
 TEST_CASE("curve model: awaited results lower the deviation until the next update") {
   CurveModel model = learnt(40, 6);
   model.update();
-  const Numbers row = {0.77, 2}, before = answers(model);
-  const auto at = model.at(row, 2);
+  const std::size_t number = model.add(Numbers{0.77, 2});
+  const Numbers before = answers(model);
+  const auto at = model.at(number, 2);
   const Prediction first = model.process().predict(at);
-  const std::vector<CurveModel::Awaited> awaited = {{row, 2}, {row, 3}};
+  const std::vector<CurveModel::Awaited> awaited = {{number, 2}, {number, 3}};
   model.await(awaited);
   CHECK(model.process().predict(at).deviation < first.deviation);
   CHECK(model.process().predict(at).mean == first.mean);
@@ -247,8 +271,7 @@ TEST_CASE("curve model: saved and loaded at any moment it goes on with the same 
     happen(model, rng);
     if (rng.index(3) == 0 && model.usable() > 0) model.update();
     if (rng.index(9) == 0 && model.usable() > 0) {
-      const Numbers row = random_row(rng);
-      const std::vector<CurveModel::Awaited> awaited = {{row, 1}};
+      const std::vector<CurveModel::Awaited> awaited = {{rng.index(model.size()), 1}};
       model.update();
       model.await(awaited);
     }
