@@ -112,7 +112,8 @@ TEST_CASE("mcp session: every tool has a schema, a description and hints") {
   }
   CHECK(names == std::vector<std::string>{"list", "status", "best", "trials", "show", "logs",
                                           "config", "add", "update", "kill", "stop"});
-  for (const json& tool : reading.request("tools/list", json::object())["result"]["tools"])
+  const json listed = reading.request("tools/list", json::object());
+  for (const json& tool : listed["result"]["tools"])
     CHECK(tool["annotations"]["readOnlyHint"] == true);
 }
 
