@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import os
 import traceback
-from typing import Any, BinaryIO, Dict, List, NamedTuple, Optional, Type, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Type, Union
 
 from . import values
+from .plugin_lines import Lines
 from .plugin_space import Dimension, Space
 
 __all__ = ['Algorithm', 'Assessor', 'Dimension', 'EXHAUSTED', 'NOT_YET', 'Outcome', 'Space',
@@ -82,11 +83,7 @@ class Assessor(Algorithm):
 def serve(*classes: Type[Algorithm]) -> None:
     """Answers attuned until it has no more requests. What the classes print goes to stderr, which
     attuned logs, and they read an empty input."""
-    source, sink = os.fdopen(os.dup(0), 'rb'), os.fdopen(os.dup(1), 'wb')
-    with open(os.devnull, 'rb') as nothing:
-        os.dup2(nothing.fileno(), 0)
-    os.dup2(2, 1)
-    _Server(classes).run(source, sink)
+    _Server(classes).run(Lines())
 
 
 class _Server:
@@ -95,9 +92,8 @@ class _Server:
         self._algorithm: Any = None
         self._reports: Dict[int, List[Json]] = {}
 
-    def run(self, source: BinaryIO, sink: BinaryIO) -> None:
-        for line in source:
-            request = json.loads(line)
+    def run(self, lines: Lines) -> None:
+        for request in lines.requests():
             if request['op'] == 'exit':
                 return
             try:
@@ -105,8 +101,7 @@ class _Server:
             except Exception as error:  # pylint: disable=broad-except
                 traceback.print_exc()
                 text = json.dumps({'error': _what(error)})
-            sink.write(text.encode() + b'\n')
-            sink.flush()
+            lines.reply(text)
 
     def _reply(self, request: Json) -> Json:
         operation = getattr(self, '_' + request.pop('op'), None)

@@ -5,8 +5,8 @@ import argparse
 import os
 import sys
 
+from ..plugin_lines import Lines
 from .loading import KINDS
-from .lines import Lines
 from .serve import Server
 
 

@@ -1,15 +1,17 @@
 """The operations of docs/plugin-protocol.md, for one class."""
 from __future__ import annotations
 
+import json
 from typing import Any, Dict, Optional, Union
 
+from ..plugin_lines import Lines
 from .advisor import AdvisorHost
 from .assessor import AssessorHost
 from .channel import Channel
 from .errors import HostError
-from .lines import Lines
 from .loading import Loaded, load_class, provide_nni
 from .results import Json, Results
+from .texts import to_text
 from .tuner import TunerHost
 
 Host = Union[TunerHost, AdvisorHost, AssessorHost]
@@ -30,10 +32,10 @@ class Server:
             if request['op'] == 'exit':
                 break
             try:
-                reply = self._answer(request)
+                text = to_text(self._answer(request), 'the answer')
             except HostError as error:
-                reply = {'error': str(error)}
-            lines.reply(reply)
+                text = json.dumps({'error': str(error)})
+            lines.reply(text)
         if self._host is not None:
             self._host.close()
 

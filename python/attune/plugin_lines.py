@@ -1,13 +1,10 @@
-"""One JSON object a line, on descriptors that the user's code does not know."""
+"""The conversation of a plug-in with attuned: one JSON object a line."""
 from __future__ import annotations
 
 import json
 import os
 import sys
 from typing import Any, Dict, Iterator
-
-from .errors import HostError
-from .texts import to_text
 
 
 class Lines:
@@ -18,9 +15,8 @@ class Lines:
         sys.stdout.flush()
         self._input = os.fdopen(os.dup(0), 'rb')
         self._output = os.fdopen(os.dup(1), 'wb')
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
+        with open(os.devnull, 'rb') as nothing:
+            os.dup2(nothing.fileno(), 0)
         os.dup2(2, 1)
 
     def requests(self) -> Iterator[Dict[str, Any]]:
@@ -28,12 +24,8 @@ class Lines:
         for line in self._input:
             yield json.loads(line)
 
-    def reply(self, value: Dict[str, Any]) -> None:
-        """The one line that answers the last request."""
-        try:
-            text = to_text(value, 'the answer')
-        except HostError as error:
-            text = json.dumps({'error': str(error)})
+    def reply(self, text: str) -> None:
+        """The one line that answers the last request. `text`: JSON."""
         # What the user's code has printed comes before the answer, in whatever log there is.
         sys.stdout.flush()
         sys.stderr.flush()
