@@ -29,13 +29,14 @@ class GuardedTuner final : public Tuner {
     if (const Note* note = noted('r'); note && note->content.is_string()) {
       return fail(note->content.get<std::string>());
     }
-    if (auto set = tuner_->set_space(space); !set) {
+    if (const auto set = tuner_->set_space(space); !set) {
+      Error why = guard_.error("space", set.error().message);
       // It stays with the former space. Without one nothing has begun.
       if (space_) {
         if (const auto ready = recover(); !ready) guard_.give_up("space", ready.error().message);
-        note_refusal(calls_, set.error().message, notes_);
+        note_refusal(calls_, why.message, notes_);
       }
-      return set;
+      return std::unexpected(std::move(why));
     }
     space_ = space;
     events_.clear();

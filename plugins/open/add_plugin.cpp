@@ -47,43 +47,43 @@ bool is_taken(const Catalog<Entry>& catalog, const std::string& name) {
 // A number that any language holds, also as a double.
 std::uint64_t draw_seed(Rng& rng) { return rng() >> 11; }
 
+// What the entries of tuners and assessors share. `make_raw(setup)` makes what a guard takes.
+template <class Entry, class MakeRaw>
+Entry entry_of(const std::shared_ptr<Plugin>& plugin, const PluginDescription& which,
+               const Log& log, MakeRaw make_raw) {
+  Entry entry;
+  entry.name = which.name;
+  entry.summary = which.summary;
+  entry.arguments = which.arguments;
+  entry.any_arguments = which.any_arguments;
+  entry.maximizes = which.maximizes;
+  entry.saves = which.saves;
+  entry.make = [plugin, &which, log, make_raw](
+                   const json& args, const Context& context,
+                   Rng rng) -> decltype(entry.make(args, context, rng)) {
+    auto made = make_raw(PluginSetup{args, context, draw_seed(rng)});
+    if (!made) {
+      return fail_at("plug-in " + plugin->name(), which.name + ": " + made.error().message);
+    }
+    return make_guarded(*std::move(made), which, plugin->name(), log);
+  };
+  return entry;
+}
+
 TunerEntry tuner_entry(const std::shared_ptr<Plugin>& plugin, const PluginDescription& which,
                        const Log& log) {
-  return {.name = which.name,
-          .aliases = {},
-          .summary = which.summary,
-          .arguments = which.arguments,
-          .any_arguments = which.any_arguments,
-          .maximizes = which.maximizes,
-          .wants_reports = which.wants_reports,
-          .saves = which.saves,
-          .make = [plugin, &which, log](const json& args, const Context& context,
-                                        Rng rng) -> Result<std::unique_ptr<Tuner>> {
-            auto made = plugin->make_tuner(which, {args, context, draw_seed(rng)});
-            if (!made) {
-              return fail_at("plug-in " + plugin->name(), which.name + ": " + made.error().message);
-            }
-            return make_guarded(*std::move(made), which, plugin->name(), log);
-          }};
+  auto entry = entry_of<TunerEntry>(plugin, which, log, [plugin, &which](PluginSetup setup) {
+    return plugin->make_tuner(which, std::move(setup));
+  });
+  entry.wants_reports = which.wants_reports;
+  return entry;
 }
 
 AssessorEntry assessor_entry(const std::shared_ptr<Plugin>& plugin, const PluginDescription& which,
                              const Log& log) {
-  return {.name = which.name,
-          .aliases = {},
-          .summary = which.summary,
-          .arguments = which.arguments,
-          .any_arguments = which.any_arguments,
-          .maximizes = which.maximizes,
-          .saves = which.saves,
-          .make = [plugin, &which, log](const json& args, const Context& context,
-                                        Rng rng) -> Result<std::unique_ptr<Assessor>> {
-            auto made = plugin->make_assessor(which, {args, context, draw_seed(rng)});
-            if (!made) {
-              return fail_at("plug-in " + plugin->name(), which.name + ": " + made.error().message);
-            }
-            return make_guarded(*std::move(made), which, plugin->name(), log);
-          }};
+  return entry_of<AssessorEntry>(plugin, which, log, [plugin, &which](PluginSetup setup) {
+    return plugin->make_assessor(which, std::move(setup));
+  });
 }
 
 }  // namespace
