@@ -80,7 +80,7 @@ json read_algorithm(const Section& top, const std::string& key, const fs::path& 
 
 // A text is a file NAME.so or a command line; an object says which. A command runs in `directory`.
 json read_plugin(const Section& plugin, const fs::path& base) {
-  plugin.check_keys({"file", "command", "timeout", "directory"});
+  plugin.check_keys({"file", "command", "timeout", "directory", "environment"});
   const auto absolute = [&](const std::string& path) {
     return (base / path).lexically_normal().string();
   };
@@ -90,7 +90,7 @@ json read_plugin(const Section& plugin, const fs::path& base) {
     plugin.error("", "exactly one of file and command is needed");
   } else if (has_file) {
     if (const auto file = plugin.text("file")) spec["file"] = absolute(*file);
-    for (const char* key : {"timeout", "directory"}) {
+    for (const char* key : {"timeout", "directory", "environment"}) {
       if (plugin.find(key) != nullptr) plugin.error(key, "it belongs to a command");
     }
   } else {
@@ -102,6 +102,9 @@ json read_plugin(const Section& plugin, const fs::path& base) {
     }
     if (const auto timeout = plugin.duration("timeout")) spec["timeout"] = *timeout;
     spec["directory"] = absolute(plugin.text("directory").value_or("."));
+    TaskProgram program;
+    read_environment(plugin, [](const auto&, const auto&, const auto&) {}, program);
+    for (auto& [name, value] : program.environment) spec["environment"][name] = std::move(value);
   }
   return spec;
 }

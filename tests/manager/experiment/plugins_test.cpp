@@ -15,7 +15,7 @@ Result<Experiment> read(const std::string& plugins) {
 TEST_CASE("plug-ins of an experiment: paths are relative to its file") {
   const auto experiment = read(
       "plugins: [build/mine.so, /other/x.so, python3 mine.py, {file: lib.so.1},"
-      " {command: [./mine, -v], timeout: 2m}]\n");
+      " {command: [./mine, -v], timeout: 2m, environment: {OMP_NUM_THREADS: 4}}]\n");
   if (!experiment) FAIL(experiment.error().message);
   const std::string base = std::filesystem::temp_directory_path().lexically_normal().string();
   const json all = daemon_parameters(*experiment)["plugins"];
@@ -25,6 +25,7 @@ TEST_CASE("plug-ins of an experiment: paths are relative to its file") {
   CHECK(all[3] == json{{"file", base + "/lib.so.1"}});
   CHECK(all[4]["command"] == json{"./mine", "-v"});
   CHECK(all[4]["timeout"] == 120);
+  CHECK(all[4]["environment"] == json{{"OMP_NUM_THREADS", "4"}});
   // The stored form means the same.
   const auto again = read_stored_experiment(to_document(*experiment), base);
   REQUIRE(again);
@@ -37,7 +38,8 @@ TEST_CASE("plug-ins of an experiment: mistakes have a place") {
            {"plugins: [7]\n", "plugins[0]: an object expected"},
            {"plugins: [{fil: x}]\n", "did you mean \"file\"?"},
            {"plugins: [{file: a.so, command: b}]\n", "exactly one of file and command"},
-           {"plugins: [{file: a.so, timeout: 3}]\n", "it belongs to a command"}}) {
+           {"plugins: [{file: a.so, timeout: 3}]\n", "it belongs to a command"},
+           {"plugins: [{command: b, environment: {A-B: c}}]\n", "plugins[0].environment.A-B"}}) {
     CAPTURE(plugins);
     const auto experiment = read(plugins);
     REQUIRE_FALSE(experiment);
