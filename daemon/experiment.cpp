@@ -68,7 +68,7 @@ Result<std::vector<std::string>> read_constraints(const json& experiment) {
 Result<std::vector<json>> read_plugins(const json& experiment) {
   const json* list = find(experiment, "plugins");
   if (!list) return std::vector<json>();
-  if (!list->is_array()) return fail(R"(plugins: a list expected, as ["/home/me/mine.so"])");
+  if (!list->is_array()) return fail(R"(plugins: a list expected, as ["build/mine.so"])");
   return std::vector<json>(list->begin(), list->end());
 }
 

@@ -8,7 +8,7 @@ void add_mcp(CLI::App& app, Found& found) {
                           "Serve experiments to agents: a Model Context Protocol server on "
                           "standard input and output",
                           &Found::mcp,
-                          "  attune mcp --dir /home/me/attune-experiments\n"
+                          "  attune mcp --dir /srv/tuning/attune-experiments\n"
                           "  attune mcp --allow-changes\n");
   directory_option(mcp, found.mcp.directory);
   mcp->add_flag("--allow-changes", found.mcp.allow_changes,
