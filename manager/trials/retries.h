@@ -31,6 +31,8 @@ std::optional<RetryHow> parse_retry_how(std::string_view text);
 struct RetryRule {
   RetryHow how = RetryHow::skip;
   int limit = 0;  // so many attempts of a trial, of any class, may end badly; one more fails it
+
+  bool resumes() const { return how == RetryHow::resume || how == RetryHow::resume_or_restart; }
 };
 
 class Retries {

@@ -219,8 +219,9 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
         return give_back(trial);
       case Kind::pause:
         if (end.how == Ending::paused) return finish_pause(trial);
-        // The attempt ended by itself before the pause reached it. While the experiment ends no
-        // attempt starts, so that the retry is left to a later manager.
+        if (failure && pause_without_attempt(trial, *failure, end.with_grace)) return;
+        // While the experiment ends no attempt starts, so that the retry is left to a later
+        // manager.
         if (over_ && failure && retry_from(trial, *failure)) return give_back(trial);
         break;
       case Kind::by_user:
@@ -244,8 +245,7 @@ void TrialRunner::handle(LiveTrial& trial, const TrialFinished& finished) {
 bool TrialRunner::save_and_resume(LiveTrial& trial, FailureClass failure) {
   TrialRecord& record = trial.record;
   const RetryRule& rule = trial.rules->retries[failure];
-  const bool resumes = rule.how == RetryHow::resume || rule.how == RetryHow::resume_or_restart;
-  if (!resumes || record.failures > rule.limit) return false;
+  if (!rule.resumes() || record.failures > rule.limit) return false;
   store_.add_decision({record.job_id, "resume", "runner",
                        fmt::format("failure {} (lost with what it has saved)", record.failures)});
   fail_pause(trial);
@@ -289,6 +289,24 @@ void TrialRunner::give_back(LiveTrial& trial) {
 void TrialRunner::fail_pause(const LiveTrial& trial) {
   const bool pauses = trial.asked && trial.asked->kind == EndAsked::Kind::pause;
   if (pauses && !decider_lost_) decider_.on_pause_failed(trial.record.job_id);
+}
+
+// The attempt was lost before the pause reached it. If a retry would go on from the newest
+// checkpoint, the trial waits with that one, as it was to wait anyway: an attempt at once would
+// have to be paused again, and its training may never be needed.
+bool TrialRunner::pause_without_attempt(LiveTrial& trial, FailureClass failure, bool with_files) {
+  const auto from = retry_from(trial, failure);
+  if (!from || *from != trial.record.checkpoint) return false;
+  if (with_files && trial.rules->retries[failure].resumes()) {
+    finish_pause(trial);
+    return true;
+  }
+  trial.record.end_time = 0;
+  set_status(trial, TrialStatus::paused, trial.asked->reason);
+  trial.asked.reset();
+  proposals_.may_have_more();
+  if (!decider_lost_) decider_.on_paused(trial.record.job_id, "");
+  return true;
 }
 
 void TrialRunner::finish_pause(LiveTrial& trial) {

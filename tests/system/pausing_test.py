@@ -11,7 +11,8 @@
             all that it has started, under Slurm a node, locally the manager with all that it has
 
 A trial writes down each epoch before it begins it. So the test sees what is trained twice or left
-out. In the end exactly the checkpoints that the store keeps are on the disk. With --running 1 the
+out. Where the test kills between two epochs, trials begin only as many as the test allows: however
+slow the test is, the experiment is not over before the next kill. In the end exactly the checkpoints that the store keeps are on the disk. With --running 1 the
 decisions must be those of an experiment that nobody disturbs.
 """
 import argparse
@@ -35,14 +36,18 @@ from pool_programs import processes_in, wait_for
 SKIPPED = 77  # SKIP_RETURN_CODE in tests/CMakeLists.txt
 
 TRIAL = r'''
-import json, os
+import json, os, pathlib, time
 import attune
 
 job, attempt = os.environ['NNI_TRIAL_JOB_ID'], os.environ['ATTUNE_ATTEMPT']
 machine = os.environ.get('SLURMD_NODENAME') or os.environ['MACHINE']
 x = attune.next_parameters()['x']
 state = json.loads(attune.restore('state') or '{"epoch": 0, "job": "-"}')
+gate, epochs = pathlib.Path('gate'), pathlib.Path('epochs')
 while state['epoch'] < 9:
+    while gate.exists() and epochs.exists() and (
+            len(epochs.read_text().splitlines()) >= int(gate.read_text())):
+        time.sleep(0.002)
     with open('epochs', 'a') as lines:
         lines.write(f'{job} {attempt} {machine} {state["job"]} {state["epoch"]}\n')
     state = {'epoch': state['epoch'] + 1, 'job': job}
@@ -93,6 +98,10 @@ class Experiment:
         return [Epoch(job, int(attempt), machine, source, int(behind))
                 for job, attempt, machine, source, behind in map(str.split, lines)]
 
+    def allow_epochs(self, number):
+        (self.folder / 'gate.new').write_text(str(number))
+        (self.folder / 'gate.new').rename(self.folder / 'gate')  # a trial never reads half of it
+
     def query(self, sql):
         with sqlite3.connect(f'file:{self.folder}/exp/attune.sqlite?mode=ro', uri=True) as store:
             return store.execute(sql).fetchall()
@@ -132,11 +141,14 @@ def kill_at_calls(experiment, options, rng, done):
 
 def kill_at_epochs(experiment, options, rng, done, length):
     """Kills at moments that are spread over the `length` epochs of the experiment."""
+    moments = sorted(rng.sample(range(1, length), min(options.kills, length - 1)))
+    experiment.allow_epochs(moments[0])
     manager = experiment.start()
     lost = set()
-    for moment in sorted(rng.sample(range(1, length), min(options.kills, length - 1))):
+    for moment, following in zip(moments, [*moments[1:], sys.maxsize]):
         wait_for(lambda: manager.poll() is not None or len(experiment.epochs()) >= moment,
                  f'{moment} epochs', pause=0.002)
+        experiment.allow_epochs(following)
         time.sleep(rng.random() * 0.1)  # not always at the same point of its work
         paused = experiment.machines_of_paused()
         if manager.poll() is not None:

@@ -99,8 +99,8 @@ TEST_CASE("runner: a pause under way is carried out when the experiment is inter
   SECTION("the shim has died instead") {
     w.end("t0000", Ending::lost);
     w.pump();
-    CHECK(w.decider.take() == Calls{"unpaused t0000", "close"});
-    CHECK(w.notes.all["t0000"].status == TrialStatus::pending);
+    CHECK(w.decider.take() == Calls{"paused t0000 ", "close"});
+    CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
   }
 }
 
@@ -143,16 +143,59 @@ TEST_CASE("runner: what a paused trial has saved waits for room") {
   }
 }
 
-TEST_CASE("runner: a pause of a trial that has to start again has failed") {
+TEST_CASE("runner: a trial that is lost while it pauses waits with what it had saved before") {
+  World w(World::limits(1, 5));
+  w.ready();
+  w.propose();
+  const bool saved = GENERATE(false, true);
+  if (saved) {
+    w.decider.listener->on_pause("t0000", "others first");
+    w.end("t0000", Ending::paused);
+    w.pump();
+    w.propose("t0000");
+  }
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
+  const std::size_t started = w.backend.started.size();
+  w.end("t0000", Ending::lost);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"paused t0000 ", "next 1"});
+  CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
+  CHECK(w.backend.started.size() == started);
+  w.propose("t0000");
+  REQUIRE(w.backend.started.size() == started + 1);
+  CHECK(w.backend.started.back().checkpoint == (saved ? "t0000-1" : ""));
+}
+
+TEST_CASE("runner: a trial that is lost with grace while it pauses waits with what it has saved") {
   World w(World::limits(1, 5));
   w.ready();
   w.propose();
   w.decider.listener->on_pause("t0000", "others first");
   w.decider.take();
+  w.end("t0000", Ending::lost, true);
+  w.pump();
+  CHECK(w.decider.take() == Calls{"paused t0000 t0000-1", "next 1"});
+  CHECK(w.notes.all["t0000"].status == TrialStatus::paused);
+}
+
+TEST_CASE("runner: a trial that is lost while it pauses, and is to restart, does so at once") {
+  RunnerOptions options = World::limits(1, 5);
+  options.trial.retries[FailureClass::lost] = {RetryHow::restart, 5};
+  World w(options);
+  w.ready();
+  w.propose();
+  w.decider.listener->on_pause("t0000", "others first");
+  w.end("t0000", Ending::paused);
+  w.pump();
+  w.propose("t0000");
+  w.decider.listener->on_pause("t0000", "others first");
+  w.decider.take();
   w.end("t0000", Ending::lost);
   w.pump();
   CHECK(w.decider.take() == Calls{"unpaused t0000"});
-  CHECK(w.backend.started.size() == 2);
+  REQUIRE(w.backend.started.size() == 3);
+  CHECK(w.backend.started.back().checkpoint.empty());
 }
 
 TEST_CASE("runner: why a trial goes on, or starts for another one, is written down") {
