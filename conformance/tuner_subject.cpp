@@ -4,9 +4,21 @@
 
 namespace attune::conformance {
 
-std::unique_ptr<Tuner> TunerSubject::make(Findings& findings, std::uint64_t seed) const {
+namespace {
+
+// With the built-in tuners behind it, which a tuner with levels has for searchers.
+TunerRegistry with_builtin_tuners(const TunerEntry& entry) {
   TunerRegistry registry;
   registry.add(entry);
+  const TunerRegistry builtin = builtin_tuners();
+  for (const TunerEntry& each : builtin.entries()) registry.add(each);
+  return registry;
+}
+
+}  // namespace
+
+std::unique_ptr<Tuner> TunerSubject::make(Findings& findings, std::uint64_t seed) const {
+  const TunerRegistry registry = with_builtin_tuners(entry);
   auto made = make_tuner(registry, entry.name, arguments, {}, seed);
   findings.require(made.has_value(), "that it can be made with these arguments",
                    [&] { return made.error().message; });
@@ -14,8 +26,7 @@ std::unique_ptr<Tuner> TunerSubject::make(Findings& findings, std::uint64_t seed
 }
 
 void prepare(TunerSubject& subject, Findings& findings) {
-  TunerRegistry registry;
-  registry.add(subject.entry);
+  const TunerRegistry registry = with_builtin_tuners(subject.entry);
   findings.attempt([&] {
     expect_arguments(
         subject.entry, subject.arguments,

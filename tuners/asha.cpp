@@ -34,7 +34,7 @@ std::vector<Argument> arguments() {
   return all;
 }
 
-Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
+Result<std::unique_ptr<Tuner>> make(const json& args, const TunerContext& context, Rng rng) {
   PromotionTuner::Options options = TRY(promotion_options("ASHA", args, context));
   const bool has_cost = !args["cost_attr"].is_null();
   options.candidates = args["num_threshold_candidates"];

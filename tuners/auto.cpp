@@ -55,7 +55,8 @@ enum class Stage { plain, watching, pausing };
 
 class Auto final : public Tuner {
  public:
-  static Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
+  static Result<std::unique_ptr<Tuner>> make(const json& args, const TunerContext& context,
+                                             Rng rng) {
     const bool may_pause = context.objectives.size() == 1 && args["pause"].get<bool>();
     if (!args["max_t"].is_null() && may_pause) {
       const json its = {{"max_t", args["max_t"]}, {"resource_attr", args["resource_attr"]}};
@@ -63,10 +64,10 @@ class Auto final : public Tuner {
           TRY(resolve_arguments("auto", freeze_thaw_entry.arguments, its)), context, rng);
     }
     auto tuner = std::make_unique<Auto>();
-    TRY(tuner->members_.add(gp_entry, json::object(), context, rng));
-    TRY(tuner->members_.add(tpe_entry, json::object(), context, rng));
+    TRY(tuner->members_.add(gp_entry, context, rng));
+    TRY(tuner->members_.add(tpe_entry, context, rng));
     if (context.objectives.size() == 1) {
-      TRY(tuner->members_.add(turbo_entry, json::object(), context, rng));
+      TRY(tuner->members_.add(turbo_entry, context, rng));
     }
     if (may_pause && context.pauses && !context.assessed &&
         context.max_trials.value_or(kEnough) >= kEnough) {

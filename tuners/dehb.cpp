@@ -222,7 +222,7 @@ extern const TunerEntry dehb_entry = {
     .arguments = dehb_arguments(),
     .maximizes = false,
     .wants_reports = true,
-    .make = [](const json& args, const Context& context,
+    .make = [](const json& args, const TunerContext& context,
                Rng rng) -> Result<std::unique_ptr<Tuner>> {
       const auto sizes = TRY(sync_bracket_sizes("DEHB", args));
       const auto max_t = static_cast<double>(sizes[0].back().level);

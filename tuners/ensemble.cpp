@@ -79,6 +79,9 @@ class Ensemble final : public Tuner {
   }
 
   void skip_ahead() override { members_.skip_ahead(); }
+  std::string take_notes() override { return members_.take_notes(); }
+  void replay_notes(const std::string& notes) override { members_.replay_notes(notes); }
+  void end_replay() override { members_.end_replay(); }
   json save() const override;
   Result<void> load(const json& state) override;
 
@@ -208,8 +211,7 @@ Result<void> Ensemble::load(const json& state) {
 // parameters.
 constexpr const char* kAlone[] = {"Batch", "GridSearch", "ensemble", "auto"};
 
-Result<Portfolio> portfolio(const std::string& names, const Context& context, const Rng& rng) {
-  const TunerRegistry registry = builtin_tuners();
+Result<Portfolio> portfolio(const std::string& names, const TunerContext& context, const Rng& rng) {
   Portfolio members;
   std::vector<std::string> known;
   for (std::size_t at = 0; at <= names.size();) {
@@ -217,7 +219,7 @@ Result<Portfolio> portfolio(const std::string& names, const Context& context, co
     std::string name = names.substr(at, end - at);
     std::erase(name, ' ');
     at = end + 1;
-    const auto found = registry.find(name, "tuner");
+    const auto found = context.tuners->find(name, "tuner");
     if (!found) return fail("ensemble.members: " + found.error().message);
     const TunerEntry* entry = *found;
     if (entry->wants_reports || std::ranges::find(kAlone, entry->name) != std::end(kAlone)) {
@@ -228,12 +230,14 @@ Result<Portfolio> portfolio(const std::string& names, const Context& context, co
       return fail("ensemble.members: " + entry->name + " is there twice");
     }
     known.push_back(entry->name);
-    TRY(members.add(*entry, json::object(), context, rng));
+    if (auto added = members.add(*entry, context, rng); !added) {
+      return fail("ensemble.members: " + added.error().message);
+    }
   }
   return members;
 }
 
-Result<std::unique_ptr<Tuner>> make(const json& args, const Context& context, Rng rng) {
+Result<std::unique_ptr<Tuner>> make(const json& args, const TunerContext& context, Rng rng) {
   Settings settings;
   settings.window = args["window"];
   settings.exploration = args["exploration"];

@@ -249,7 +249,7 @@ extern const TunerEntry hyperband_entry = {
                   Searcher::argument()},
     .maximizes = true,
     .wants_reports = true,
-    .make = [](const json& args, const Context& context,
+    .make = [](const json& args, const TunerContext& context,
                Rng rng) -> Result<std::unique_ptr<Tuner>> {
       const auto most = args["R"].get<std::int64_t>();
       auto setup = TRY(

@@ -85,6 +85,9 @@ class HyperBandScheduler final : public Tuner {
   std::vector<Decision> on_report(const Report& report) override;
 
   void skip_ahead() override { searcher_.skip_ahead(); }
+  std::string take_notes() override { return searcher_.take_notes(); }
+  void replay_notes(const std::string& notes) override { searcher_.replay_notes(notes); }
+  void end_replay() override { searcher_.end_replay(); }
   json save() const override {
     return {{"searcher", searcher_.save()}, {"bands", bands_.save()}, {"trials", trials_.save()}};
   }
@@ -339,7 +342,7 @@ std::vector<Argument> arguments_of(const std::string& searcher) {
 }
 
 Result<std::unique_ptr<Tuner>> make(const std::string& name, bool for_bohb, const json& args,
-                                    const Context& context, const Rng& rng) {
+                                    const TunerContext& context, const Rng& rng) {
   const int milestones = args["milestones"];
   if (milestones != 2018 && milestones != 2024) {
     return fail(name + ".milestones: 2018 or 2024 expected");
@@ -366,7 +369,7 @@ extern const TunerEntry hyperband_scheduler_entry = {
     .arguments = hyperband_scheduler_tuner::arguments_of("Random"),
     .maximizes = true,
     .wants_reports = true,
-    .make = [](const json& args, const Context& context, Rng rng) {
+    .make = [](const json& args, const TunerContext& context, Rng rng) {
       return hyperband_scheduler_tuner::make("HyperBandScheduler", false, args, context, rng);
     }};
 
@@ -377,7 +380,7 @@ extern const TunerEntry hyperband_for_bohb_entry = {
     .arguments = hyperband_scheduler_tuner::arguments_of("TPE"),
     .maximizes = true,
     .wants_reports = true,
-    .make = [](const json& args, const Context& context, Rng rng) {
+    .make = [](const json& args, const TunerContext& context, Rng rng) {
       return hyperband_scheduler_tuner::make("HyperBandForBOHB", true, args, context, rng);
     }};
 

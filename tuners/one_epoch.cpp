@@ -203,7 +203,7 @@ extern const TunerEntry one_epoch_entry = {
                   Searcher::argument()},
     .maximizes = false,
     .wants_reports = true,
-    .make = [](const json& args, const Context& context,
+    .make = [](const json& args, const TunerContext& context,
                Rng rng) -> Result<std::unique_ptr<Tuner>> {
       auto setup = TRY(bracket_setup("OneEpoch", args, context, rng, "resource_attr",
                                      args["max_t"].get<double>()));

@@ -13,7 +13,7 @@ extern const TunerEntry pasha_entry = {
     .arguments = promotion_arguments(),
     .maximizes = false,
     .wants_reports = true,
-    .make = [](const json& args, const Context& context,
+    .make = [](const json& args, const TunerContext& context,
                Rng rng) -> Result<std::unique_ptr<Tuner>> {
       auto options = TRY(promotion_options("PASHA", args, context));
       options.grows = true;

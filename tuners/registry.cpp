@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/algorithm_failure.h"
 #include "base/fidelity.h"
 
 namespace attune {
@@ -78,8 +79,8 @@ std::vector<ArgumentFlaw> flaws_of(const TunerEntry& entry, const json& argument
 namespace {
 
 // The arguments may have a direction and a seed, which we learn then; they are not ours to check.
-Result<MadeTuner> make_unchecked(const TunerEntry& entry, const json& arguments, Context context,
-                                 std::uint64_t fallback_seed) {
+Result<MadeTuner> make_unchecked(const TunerEntry& entry, const json& arguments,
+                                 TunerContext context, std::uint64_t fallback_seed) {
   const json given = TRY(unchecked_arguments(entry.name, arguments));
   MadeTuner made;
   made.name = entry.name;
@@ -97,7 +98,9 @@ Result<MadeTuner> make_unchecked(const TunerEntry& entry, const json& arguments,
 }  // namespace
 
 Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view name,
-                             const json& arguments, Context context, std::uint64_t fallback_seed) {
+                             const json& arguments, Context of_experiment,
+                             std::uint64_t fallback_seed) {
+  TunerContext context{std::move(of_experiment), &registry};
   const TunerEntry* entry = TRY(find_tuner(registry, name));
   if (entry->any_arguments)
     return make_unchecked(*entry, arguments, std::move(context), fallback_seed);
@@ -114,6 +117,22 @@ Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view nam
   made.tuner = TRY(entry->make(resolved, context, Rng(made.seed)));
   made.wants_reports = entry->wants_reports || made.tuner->wants_reports();
   return made;
+}
+
+Result<std::unique_ptr<Tuner>> make_member(const TunerEntry& entry, const TunerContext& context,
+                                           const Rng& rng) {
+  json arguments = json::object();
+  if (!entry.any_arguments) {
+    arguments = TRY(resolve_arguments(entry.name, entry.arguments, arguments));
+  }
+  auto tuner = TRY(entry.make(arguments, context, rng));
+  if (tuner->wants_reports() || tuner->any_parameters()) return nullptr;
+  return tuner;
+}
+
+void check_is_new(const Proposal& proposal, const std::string& member) {
+  if (!proposal.resume && !proposal.checkpoint_from) return;
+  throw AlgorithmFailure(member + " lets another trial go on, and may only propose new ones here");
 }
 
 }  // namespace attune

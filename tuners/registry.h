@@ -11,6 +11,14 @@
 
 namespace attune {
 
+struct TunerEntry;
+using TunerRegistry = Catalog<TunerEntry>;
+
+// What a tuner is told when it is made.
+struct TunerContext : Context {
+  const TunerRegistry* tuners;  // of which it may take members; valid until it is made
+};
+
 struct TunerEntry {
   std::string name;                  // NNI's; upper and lower case are the same
   std::vector<std::string> aliases;  // NNI's older names
@@ -24,10 +32,8 @@ struct TunerEntry {
   bool saves = true;
   // `args` are resolved: checked against `arguments`, defaults filled in. Errors are about
   // combinations that the declaration cannot express.
-  std::function<Result<std::unique_ptr<Tuner>>(const json& args, const Context&, Rng)> make;
+  std::function<Result<std::unique_ptr<Tuner>>(const json& args, const TunerContext&, Rng)> make;
 };
-
-using TunerRegistry = Catalog<TunerEntry>;
 
 // The built-in tuners, in the order of the list in registry.cpp. Do not call it in the initialiser
 // of another global: the entries are globals themselves and may not be initialised yet.
@@ -51,5 +57,13 @@ struct MadeTuner {
 // and passes it as `fallback_seed`.
 Result<MadeTuner> make_tuner(const TunerRegistry& registry, std::string_view name,
                              const json& arguments, Context context, std::uint64_t fallback_seed);
+
+// Makes a tuner that another one asks for proposals, with default arguments. Null: it cannot be
+// one, because it wants reports or writes parameters of its own. context.objectives is not empty.
+Result<std::unique_ptr<Tuner>> make_member(const TunerEntry& entry, const TunerContext& context,
+                                           const Rng& rng);
+// Throws AlgorithmFailure if the proposal of such a tuner lets another trial go on, which no
+// built-in one does.
+void check_is_new(const Proposal& proposal, const std::string& member);
 
 }  // namespace attune

@@ -98,7 +98,7 @@ extern const TunerEntry sync_hyperband_entry = {
     .arguments = sync_bracket_arguments(),
     .maximizes = false,
     .wants_reports = true,
-    .make = [](const json& args, const Context& context,
+    .make = [](const json& args, const TunerContext& context,
                Rng rng) -> Result<std::unique_ptr<Tuner>> {
       auto sizes = TRY(sync_bracket_sizes("SyncHyperband", args));
       const auto max_t = static_cast<double>(sizes[0].back().level);

@@ -58,15 +58,14 @@ Entry entry_of(const std::shared_ptr<Plugin>& plugin, const PluginDescription& w
   entry.any_arguments = which.any_arguments;
   entry.maximizes = which.maximizes;
   entry.saves = which.saves;
-  entry.make = [plugin, &which, log, make_raw](
-                   const json& args, const Context& context,
-                   Rng rng) -> decltype(entry.make(args, context, rng)) {
-    auto made = make_raw(PluginSetup{args, context, draw_seed(rng)});
-    if (!made) {
-      return fail_at("plug-in " + plugin->name(), which.name + ": " + made.error().message);
-    }
-    return make_guarded(*std::move(made), which, plugin->name(), log);
-  };
+  entry.make = [plugin, &which, log, make_raw](const json& args, const Context& context, Rng rng) ->
+      typename decltype(entry.make)::result_type {
+        auto made = make_raw(PluginSetup{args, context, draw_seed(rng)});
+        if (!made) {
+          return fail_at("plug-in " + plugin->name(), which.name + ": " + made.error().message);
+        }
+        return make_guarded(*std::move(made), which, plugin->name(), log);
+      };
   return entry;
 }
 

@@ -88,7 +88,7 @@ inline TunerEntry faulty_tuner(TunerFault fault) {
   entry.aliases.clear();
   // Each instance draws other numbers if the seed is ignored.
   const auto instances = std::make_shared<int>(0);
-  entry.make = [make = entry.make, fault, instances](const json& args, const Context& context,
+  entry.make = [make = entry.make, fault, instances](const json& args, const TunerContext& context,
                                                      Rng rng) -> Result<std::unique_ptr<Tuner>> {
     if (fault == TunerFault::ignores_the_seed) rng = rng.fork(std::to_string(++*instances));
     return std::make_unique<FaultyTuner>(TRY(make(args, context, rng)), fault);

@@ -25,6 +25,25 @@ Algorithms moody(const std::string& tuner, const std::string& assessor, bool sav
   return which;
 }
 
+// A tuner of attune that has the plug-in Moody, which searches as TPE, for a member.
+Algorithms with_member(const std::string& tuner, const json& arguments, bool saves) {
+  const auto mood = std::make_shared<Mood>();
+  Algorithms which{tuner, ""};
+  which.deterministic = false;
+  which.tuner_arguments.update(arguments);
+  which.tuners.add({.name = "Moody",
+                    .aliases = {},
+                    .summary = "",
+                    .arguments = {},
+                    .make = [=](const json&, const TunerContext& context,
+                                Rng rng) -> Result<std::unique_ptr<Tuner>> {
+                      auto inner = make_member(**context.tuners->find("TPE", ""), context, rng);
+                      return make_guarded(std::make_unique<MoodyTuner>(*std::move(inner), mood),
+                                          {.name = "Moody", .saves = saves}, "moody.so", Log());
+                    }});
+  return which;
+}
+
 TEST_CASE("replay of plug-ins: what they answered comes again, whatever they would answer now") {
   for (const bool saves : {true, false}) {
     check_replays(moody("Random", "", saves), 10, 120);
@@ -33,6 +52,15 @@ TEST_CASE("replay of plug-ins: what they answered comes again, whatever they wou
   }
   // Without its own state this one could not go on: it decides by what it has decided.
   CHECK(check_replays(moody("halving", "", true), 20, 200).pauses > 20);
+}
+
+TEST_CASE("replay of plug-ins: also what members of other tuners answered") {
+  for (const bool saves : {true, false}) {
+    check_replays(with_member("ensemble", {{"members", "Random,Moody"}}, saves), 10, 120);
+    check_replays(with_member("ASHA", {{"searcher", "Moody"}}, saves), 10, 120);
+    check_replays(with_member("Hyperband", {{"searcher", "Moody"}, {"R", 9}}, saves), 10, 120);
+    check_replays(with_member("HyperBandScheduler", {{"searcher", "Moody"}}, saves), 10, 120);
+  }
 }
 
 TEST_CASE("replay of plug-ins: also if some of their calls fail") {

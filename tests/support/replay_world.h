@@ -38,6 +38,8 @@ struct Algorithms {
   // Puts something around the algorithms, unless empty.
   std::function<std::unique_ptr<Tuner>(std::unique_ptr<Tuner>, bool wants_reports)> wrap = {};
   std::function<std::unique_ptr<Assessor>(std::unique_ptr<Assessor>)> wrap_assessor = {};
+  json tuner_arguments = {{"seed", 5}};
+  TunerRegistry tuners = builtin_tuners();
 };
 
 // A dispatcher and workers that step.
@@ -48,7 +50,7 @@ struct Parts {
     made.tuner = std::make_unique<HalvingTuner>(16);
     made.wants_reports = true;
     if (!halving) {
-      made = make_tuner(builtin_tuners(), which.tuner, {{"seed", 5}}, {}, 1).value();
+      made = make_tuner(which.tuners, which.tuner, which.tuner_arguments, {}, 1).value();
     }
     std::unique_ptr<Assessor> assessor;
     if (!which.assessor.empty()) {

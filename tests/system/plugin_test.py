@@ -1,6 +1,8 @@
-"""Plug-ins that are programs, in whole experiments.
+"""Plug-ins in whole experiments.
 
-    plugin_test.py ATTUNE [TEST]
+    plugin_test.py ATTUNE TUNER [TEST]
+
+TUNER is the shared object of the tuner OnePlusOne. The other plug-ins are programs.
 
 Where attuned, its manager or the plug-in is killed, nothing of a plug-in is left, and the experiment
 goes on to its end.
@@ -19,7 +21,7 @@ from kill_manager_test import daemon_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PATIENCE = 300
-ATTUNE = os.path.abspath(sys.argv.pop(1))
+ATTUNE, TUNER = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
 
 # Leaves a child in a session of its own, whose parent has ended.
 PLUGIN = '''
@@ -63,8 +65,11 @@ class Plugins(unittest.TestCase):
         (self.folder / 'trial.py').write_text(TRIAL)
         self.fifo = self.folder / 'fifo'
         os.mkfifo(self.fifo)
+        self.write_experiment({'command': [sys.executable, '-B', 'drawn.py']}, 'drawn')
+
+    def write_experiment(self, plugin, tuner, **arguments):
         (self.folder / 'e.json').write_text(json.dumps({
-            'plugins': [{'command': [sys.executable, '-B', 'drawn.py']}], 'tuner': {'name': 'drawn'},
+            'plugins': [plugin], 'tuner': {'name': tuner, 'classArgs': arguments},
             'searchSpace': {'x': {'_type': 'uniform', '_value': [0, 1]}},
             'trialCommand': f'exec {sys.executable} -B trial.py',
             'environment': {'PYTHONPATH': str(ROOT / 'python'), 'FIFO': str(self.fifo)},
@@ -107,7 +112,8 @@ class Plugins(unittest.TestCase):
         out, _ = manager.communicate(timeout=PATIENCE)
         self.assertEqual(manager.returncode, 0, out)
         self.assertIn('5 succeeded', out)
-        self.assertEqual(self.processes(), [])
+        if (self.folder / 'pids').exists():
+            self.assertEqual(self.processes(), [])
 
     def test_attuned_killed(self):
         manager = self.start('run', 'e.json')
@@ -142,6 +148,25 @@ class Plugins(unittest.TestCase):
         (self.folder / 'crash').touch()
         self.finish(self.start('run', 'e.json'), 5)
         self.assertTrue((self.folder / 'crashed').exists())
+
+    def test_a_member_of_an_ensemble(self):
+        self.write_experiment({'command': [sys.executable, '-B', 'drawn.py']}, 'ensemble',
+                              members='drawn,TPE', seed=1)
+        manager = self.start('run', 'e.json')
+        for _ in range(2):
+            self.let_one_go()
+        os.kill(daemon_of(manager), signal.SIGKILL)
+        self.finish(manager, 3)
+
+    def test_a_shared_object(self):
+        for tuner, arguments in (('OnePlusOne', {}), ('ensemble', {'members': 'OnePlusOne,TPE'}),
+                                 ('ASHA', {'searcher': 'OnePlusOne'})):
+            with self.subTest(tuner):
+                self.write_experiment(TUNER, tuner, seed=1, **arguments)
+                manager = self.start('run', 'e.json', '--dir', tuner)
+                self.let_one_go()
+                os.kill(daemon_of(manager), signal.SIGKILL)
+                self.finish(manager, 4)
 
 
 if __name__ == '__main__':

@@ -253,8 +253,7 @@ TEST_CASE("ASHA: a trial of bracket s starts s rungs higher, as often as the for
 }
 
 std::string error_of(const json& arguments) {
-  TunerRegistry registry;
-  registry.add(asha_tuner_entry);
+  const TunerRegistry registry = builtin_tuners();
   const auto made = make_tuner(registry, "asha", arguments, {}, 1);
   return made ? "" : made.error().message;
 }

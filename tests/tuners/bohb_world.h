@@ -11,8 +11,6 @@
 
 namespace attune {
 
-extern const TunerEntry bohb_entry;
-
 namespace bohb_world {
 
 inline const std::string kReal = R"({"x": {"_type": "uniform", "_value": [0, 1]}})";
@@ -26,8 +24,7 @@ inline const std::string kNested = R"({"lr": {"_type": "loguniform", "_value": [
 
 inline Result<MadeTuner> made(const json& arguments, const std::vector<Objective>& objectives = {},
                               std::uint64_t seed = 1, bool pauses = true) {
-  TunerRegistry registry;
-  registry.add(bohb_entry);
+  const TunerRegistry registry = builtin_tuners();
   Context context;
   context.objectives = objectives;
   context.pauses = pauses;

@@ -26,8 +26,7 @@ class BracketWorld {
   }
 
   std::unique_ptr<Tuner> make(std::uint64_t seed) const {
-    TunerRegistry registry;
-    registry.add(*entry_);
+    const TunerRegistry registry = builtin_tuners();
     Context context;
     context.pauses = pauses_;
     auto made = make_tuner(registry, entry_->name, arguments_, context, seed);

@@ -32,8 +32,7 @@ struct PromotionWorld {
   }
 
   std::unique_ptr<Tuner> make(std::uint64_t seed = 1) const {
-    TunerRegistry registry;
-    registry.add(entry);
+    const TunerRegistry registry = builtin_tuners();
     auto made = make_tuner(registry, entry.name, arguments, context, seed);
     if (!made) FAIL(made.error().message);
     REQUIRE(made->wants_reports);

@@ -233,8 +233,7 @@ TEST_CASE("SyncHyperband: damaged states are errors and change nothing") {
 }
 
 TEST_CASE("SyncHyperband: errors of arguments") {
-  TunerRegistry registry;
-  registry.add(sync_hyperband_entry);
+  const TunerRegistry registry = builtin_tuners();
   const auto error = [&](const json& arguments) {
     return make_tuner(registry, "SyncHyperband", arguments, {}, 1).error().message;
   };

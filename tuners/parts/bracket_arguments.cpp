@@ -14,7 +14,7 @@ Argument resource_argument(const std::string& name) {
 }
 
 Result<BracketTuner::Setup> bracket_setup(const std::string& owner, const json& args,
-                                          const Context& context, const Rng& rng,
+                                          const TunerContext& context, const Rng& rng,
                                           const std::string& resource_argument, double max_t) {
   auto searcher = TRY(Searcher::make(owner, args["searcher"].get<std::string>(), context, rng));
   return BracketTuner::Setup{.searcher = std::move(searcher),

@@ -13,7 +13,7 @@ Argument resource_argument(const std::string& name);
 // From the resolved arguments of the rule `owner`; `resource_argument` is the name of that
 // argument.
 Result<BracketTuner::Setup> bracket_setup(const std::string& owner, const json& args,
-                                          const Context& context, const Rng& rng,
+                                          const TunerContext& context, const Rng& rng,
                                           const std::string& resource_argument, double max_t);
 
 // Of synchronous Hyperband: resource_attr, max_t, grace_period, reduction_factor, brackets,

@@ -39,6 +39,9 @@ class BracketTuner : public Tuner {
   void adopt(TrialId id, const Point& point) final;
   std::vector<Decision> on_report(const Report& report) final;
   void skip_ahead() override { searcher().skip_ahead(); }
+  std::string take_notes() final { return searcher().take_notes(); }
+  void replay_notes(const std::string& notes) final { searcher().replay_notes(notes); }
+  void end_replay() final { searcher().end_replay(); }
   json save() const final;
   Result<void> load(const json& state) final;
 

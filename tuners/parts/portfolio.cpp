@@ -1,17 +1,31 @@
 #include "tuners/parts/portfolio.h"
 
-#include "base/check.h"
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/algorithm_failure.h"
 #include "base/saved_numbers.h"
 
 namespace attune {
 
-Result<void> Portfolio::add(const TunerEntry& entry, const json& arguments, const Context& context,
-                            const Rng& rng) {
-  const json resolved = TRY(resolve_arguments(entry.name, entry.arguments, arguments));
-  Context shared = context;
+namespace {
+
+// A call that has succeeded before. Only a plug-in can fail at it now.
+void require(const Result<void>& done, const std::string& member) {
+  if (!done) throw AlgorithmFailure(member + ": " + done.error().message);
+}
+
+}  // namespace
+
+Result<void> Portfolio::add(const TunerEntry& entry, const TunerContext& context, const Rng& rng) {
+  TunerContext shared = context;
   shared.pauses = false;  // a pause concerns all members
-  auto made = TRY(entry.make(resolved, shared, rng.fork(entry.name)));
-  ATTUNE_CHECK(!made->wants_reports());
+  auto made = TRY(make_member(entry, shared, rng.fork(entry.name)));
+  if (!made) {
+    return fail(entry.name +
+                " cannot share an experiment: it judges reports, or writes its own parameters");
+  }
   members_.push_back({entry.name, std::move(made)});
   return {};
 }
@@ -24,8 +38,8 @@ Result<void> Portfolio::set_space(const Space& space) {
     // set_space() made the members before this one forget everything: give it back to them.
     for (std::size_t k = 0; space_ && k < i; ++k) {
       Member& member = members_[k];
-      ATTUNE_CHECK(member.tuner->set_space(*space_).has_value());
-      ATTUNE_CHECK(member.tuner->load(before[member.name]).has_value());
+      require(member.tuner->set_space(*space_), member.name);
+      require(member.tuner->load(before[member.name]), member.name);
     }
     return fail(members_[i].name + ": " + set.error().message);
   }
@@ -42,6 +56,7 @@ Answer Portfolio::ask(TrialId id, std::size_t& who) {
     // NotYet stays the answer if none of the others has a proposal.
     answer = std::move(given);
     if (const auto* proposal = std::get_if<Proposal>(&answer)) {
+      check_is_new(*proposal, members_[i].name);
       for (std::size_t k = 0; k < members_.size(); ++k) {
         if (k != i) members_[k].tuner->adopt(id, proposal->point);
       }
@@ -68,6 +83,42 @@ void Portfolio::skip_ahead() {
   for (Member& member : members_) member.tuner->skip_ahead();
 }
 
+// Of each member that has any: its number, their length in bytes, and the notes, as in "1 5 hello".
+std::string Portfolio::take_notes() {
+  std::string notes;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const std::string of_member = members_[i].tuner->take_notes();
+    if (!of_member.empty()) notes += fmt::format("{} {} {}", i, of_member.size(), of_member);
+  }
+  return notes;
+}
+
+void Portfolio::replay_notes(const std::string& notes) {
+  std::vector<std::string> of_members(members_.size());
+  std::string_view rest = notes;
+  const auto number = [&rest]() -> std::optional<std::size_t> {
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    if (error != std::errc() || end == rest.data() + rest.size() || *end != ' ') return {};
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()) + 1);
+    return value;
+  };
+  while (!rest.empty()) {
+    const auto member = number();
+    const auto size = member ? number() : std::nullopt;
+    if (!size || *member >= members_.size() || *size > rest.size()) {
+      throw AlgorithmFailure("the journal has damaged notes of the members of an ensemble");
+    }
+    of_members[*member] += rest.substr(0, *size);
+    rest.remove_prefix(*size);
+  }
+  for (std::size_t i = 0; i < members_.size(); ++i) members_[i].tuner->replay_notes(of_members[i]);
+}
+
+void Portfolio::end_replay() {
+  for (Member& member : members_) member.tuner->end_replay();
+}
+
 json Portfolio::save() const {
   json state = json::object();
   for (const Member& member : members_) state[member.name] = member.tuner->save();
@@ -82,7 +133,7 @@ Result<void> Portfolio::load(const json& state) {
                             : Result<void>(std::unexpected(of_member.error()));
     if (loaded) continue;
     for (std::size_t k = 0; k < i; ++k) {
-      ATTUNE_CHECK(members_[k].tuner->load(before[members_[k].name]).has_value());
+      require(members_[k].tuner->load(before[members_[k].name]), members_[k].name);
     }
     return fail(members_[i].name + ": " + loaded.error().message);
   }

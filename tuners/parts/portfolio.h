@@ -14,10 +14,10 @@ namespace attune {
 // Not thread safe. The functions are those of Tuner, for all members.
 class Portfolio {
  public:
-  // Adds a tuner. It must not want reports, nor override Tuner::parameters(). Its random numbers
-  // depend only on its name and `rng`. All names must differ.
-  Result<void> add(const TunerEntry& entry, const json& arguments, const Context& context,
-                   const Rng& rng);
+  // Adds a tuner with default arguments. It must not override Tuner::parameters(). Its random
+  // numbers depend only on its name and `rng`. All names must differ. An error if it wants reports,
+  // or writes parameters of its own.
+  Result<void> add(const TunerEntry& entry, const TunerContext& context, const Rng& rng);
   std::size_t size() const { return members_.size(); }
   const std::string& name(std::size_t i) const { return members_[i].name; }
 
@@ -33,6 +33,9 @@ class Portfolio {
   void tell(std::span<const Outcome> outcomes);
   void adopt(TrialId id, const Point& point);
   void skip_ahead();
+  std::string take_notes();
+  void replay_notes(const std::string& notes);
+  void end_replay();
   json save() const;  // an object: the state of each member by its name
   Result<void> load(const json& state);
 

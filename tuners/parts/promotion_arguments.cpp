@@ -70,7 +70,7 @@ Result<PromotionTuner::Options> promotion_options(const std::string& owner, cons
 
 Result<std::unique_ptr<Tuner>> make_promotion_tuner(const std::string& owner, const json& args,
                                                     PromotionTuner::Options options,
-                                                    const Context& context, const Rng& rng) {
+                                                    const TunerContext& context, const Rng& rng) {
   auto searcher = TRY(Searcher::make(owner, args["searcher"], context, rng));
   return std::make_unique<PromotionTuner>(std::move(options), std::move(searcher), context, rng);
 }

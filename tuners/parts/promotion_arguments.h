@@ -16,6 +16,6 @@ Result<PromotionTuner::Options> promotion_options(const std::string& owner, cons
                                                   const Context& context);
 Result<std::unique_ptr<Tuner>> make_promotion_tuner(const std::string& owner, const json& args,
                                                     PromotionTuner::Options options,
-                                                    const Context& context, const Rng& rng);
+                                                    const TunerContext& context, const Rng& rng);
 
 }  // namespace attune

@@ -72,6 +72,9 @@ class PromotionTuner final : public Tuner {
   std::vector<Decision> on_report(const Report& report) override;
   bool pauses_at_budget() const override { return true; }
   void skip_ahead() override;
+  std::string take_notes() override { return searcher_.take_notes(); }
+  void replay_notes(const std::string& notes) override { searcher_.replay_notes(notes); }
+  void end_replay() override { searcher_.end_replay(); }
   json save() const override;
   Result<void> load(const json& state) override;
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/check.h"
+#include "base/algorithm_failure.h"
 #include "base/saved_numbers.h"
 #include "rungs/resource.h"
 #include "space/features.h"
@@ -45,12 +45,12 @@ Argument Searcher::argument(const std::string& fallback) {
 }
 
 Result<Searcher> Searcher::make(const std::string& owner, const std::string& name,
-                                const Context& context, const Rng& rng) {
-  const TunerRegistry registry = builtin_tuners();
+                                const TunerContext& context, const Rng& rng) {
+  const TunerRegistry& registry = *context.tuners;
   const auto found = registry.find(name, "tuner");
   if (!found) return fail(owner + ".searcher: " + found.error().message);
   const TunerEntry& entry = **found;
-  if (!can_search(entry)) {
+  const auto declined = [&] {
     std::vector<std::string> names;
     for (const TunerEntry& one : registry.entries()) {
       if (can_search(one)) names.push_back(one.name);
@@ -58,11 +58,12 @@ Result<Searcher> Searcher::make(const std::string& owner, const std::string& nam
     return fail(
         fmt::format("{}.searcher: {} follows a schedule of its own; name a search algorithm: {}",
                     owner, entry.name, fmt::join(names, ", ")));
-  }
-  const json arguments = TRY(resolve_arguments(entry.name, entry.arguments, json::object()));
-  Context of_rule = context;
+  };
+  if (!can_search(entry)) return declined();
+  TunerContext of_rule = context;
   of_rule.pauses = false;  // the rule pauses trials
-  auto tuner = TRY(entry.make(arguments, of_rule, rng.fork("searcher " + entry.name)));
+  auto tuner = TRY(make_member(entry, of_rule, rng.fork("searcher " + entry.name)));
+  if (!tuner) return declined();
   return Searcher(std::move(tuner), std::ranges::count(kLearnNothing, entry.name) == 0, context);
 }
 
@@ -95,6 +96,7 @@ Answer Searcher::ask(TrialId id) {
   if (exhausted_) return Exhausted{};
   Answer answer = std::move(tuner_->ask(std::span(&id, 1)).front());
   if (const auto* proposal = std::get_if<Proposal>(&answer)) {
+    check_is_new(*proposal, "the searcher");
     trials_.insert_or_assign(id, Trial{.point = proposal->point, .running = true});
   }
   exhausted_ = std::holds_alternative<Exhausted>(answer);
@@ -223,7 +225,9 @@ std::optional<double> Searcher::best_known_level() const {
 
 // The tuner forgets everything and is told what is known at level_.
 void Searcher::learn_anew() {
-  ATTUNE_CHECK(tuner_->set_space(space_).has_value());  // it took this space before
+  if (const auto set = tuner_->set_space(space_); !set) {
+    throw AlgorithmFailure("a search space that it took before: " + set.error().message);
+  }
   for (auto& [key, trial] : trials_) {
     trial.told = false;
     start(key, trial);

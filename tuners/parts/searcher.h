@@ -37,9 +37,10 @@ class Searcher {
   static Argument argument(const std::string& fallback = "Random");
 
   // `owner`: the name of the rule, for errors. An error if there is no such tuner, or if it has a
-  // schedule of its own: it wants reports, or is Batch or PBT.
+  // schedule of its own: it wants reports, or is Batch or PBT. So is a plug-in that writes
+  // parameters of its own.
   static Result<Searcher> make(const std::string& owner, const std::string& name,
-                               const Context& context, const Rng& rng);
+                               const TunerContext& context, const Rng& rng);
   // Of a tuner that is made already. `learns`: whether results shape its proposals.
   Searcher(std::unique_ptr<Tuner> tuner, bool learns, const Context& context);
 
@@ -64,6 +65,9 @@ class Searcher {
   const Point* point_of(TrialId id) const;  // null: unknown
 
   void skip_ahead() { tuner_->skip_ahead(); }
+  std::string take_notes() { return tuner_->take_notes(); }
+  void replay_notes(const std::string& notes) { tuner_->replay_notes(notes); }
+  void end_replay() { tuner_->end_replay(); }
   json save() const;
   Result<void> load(const json& state);  // all or nothing
 

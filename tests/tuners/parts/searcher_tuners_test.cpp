@@ -19,7 +19,8 @@ const std::string kFinite = R"({"a": {"_type": "choice", "_value": ["u", "v", "w
 
 Searcher searcher_of(const std::string& name, const std::string& space,
                      const std::vector<Objective>& objectives = {{}}, std::uint64_t seed = 1) {
-  Context context;
+  const TunerRegistry tuners = builtin_tuners();
+  TunerContext context{{}, &tuners};
   context.objectives = objectives;
   auto made = Searcher::make("ASHA", name, context, Rng(seed));
   if (!made) FAIL(made.error().message);
@@ -161,7 +162,8 @@ TEST_CASE("Searcher: a new space forgets everything") {
 
 TEST_CASE("Searcher: names that cannot be one are errors with the owner") {
   const auto error = [](const std::string& name) {
-    const auto made = Searcher::make("ASHA", name, {}, Rng(1));
+    const TunerRegistry tuners = builtin_tuners();
+    const auto made = Searcher::make("ASHA", name, {{}, &tuners}, Rng(1));
     return made ? "" : made.error().message;
   };
   CHECK(error("tpe").empty());
