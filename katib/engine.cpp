@@ -174,8 +174,7 @@ Result<void> Engine::load(const json& state) {
   }
   next_id_ = TRY(integer_at(state, "next_id"));
   waiting_ = TRY(integer_at(state, "waiting"));
-  const json no_more = TRY(value_at(state, "no_more"));
-  no_more_ = no_more.is_boolean() && no_more.get<bool>();
+  no_more_ = TRY(boolean_at(state, "no_more"));
   if (next_id_ < 0 || next_id_ > kLargestId || waiting_ < 0 || waiting_ > next_id_) {
     return fail("saved state: an impossible number of proposals");
   }

@@ -1,4 +1,6 @@
 // What outlives a memory: the echo, which Katib returns with the next request, and the saved state.
+#include <algorithm>
+
 #include "base/saved_numbers.h"
 #include "katib/memory.h"
 
@@ -88,12 +90,17 @@ Result<void> Memory::load(const Plan& plan, const json& saved) {
   }
   forget();
   experiment_ = plan.experiment;
+  const std::int64_t next = TRY(integer_at(saved, "next"));
   for (const json& one : TRY(array_at(saved, "open"))) {
     if (!one.is_array() || one.size() != 3 || !one[0].is_number_integer() ||
         !one[1].is_number_integer()) {
       return fail("saved state: a proposal is a number, an id and values");
     }
-    add_open(one[0].get<std::int64_t>(), {one[1].get<TrialId>(), TRY(values_from(plan, one[2]))});
+    const auto number = one[0].get<std::int64_t>();
+    if (number < 0 || number >= std::min(next, kMostNumber)) {
+      return fail("saved state: a proposal that was never made");
+    }
+    add_open(number, {one[1].get<TrialId>(), TRY(values_from(plan, one[2]))});
   }
   for (const json& one : TRY(array_at(saved, "known"))) {
     if (!one.is_array() || one.size() != 3 || !one[0].is_string() || !one[2].is_boolean()) {
@@ -103,7 +110,7 @@ Result<void> Memory::load(const Plan& plan, const json& saved) {
     if (one[1].is_number_integer()) known.id = one[1].get<TrialId>();
     known_.emplace(one[0].get<std::string>(), known);
   }
-  next_ = TRY(integer_at(saved, "next"));
+  next_ = next;
   begun_at_ = TRY(integer_at(saved, "begun_at"));
   accepted_ = TRY(integer_at(saved, "accepted"));
   deleted_ = TRY(integer_at(saved, "deleted"));

@@ -1,6 +1,7 @@
 #include "katib/memory.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <set>
 
 #include "katib/trial_name.h"
@@ -191,6 +192,19 @@ TEST_CASE("memory: a damaged one, and one of another experiment, are not used") 
       search.ask(2);
       search.echo = echo;
     }
+  }
+}
+
+TEST_CASE("memory: a damaged one with a proposal that was never made is not used") {
+  Search search(line());
+  search.ask(2);
+  json damaged = search.memory->save();
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t number : {std::int64_t{-1}, std::int64_t{3}, most}) {
+    INFO(number);
+    damaged["open"][1][0] = number;
+    search.restart(damaged);
+    search.ask(5);
   }
 }
 
