@@ -13,7 +13,7 @@ namespace {
 using namespace api::v1::beta1;
 
 constexpr std::int32_t kMostRequested = 10'000;
-constexpr std::size_t kImportedAtOnce = 2000;  // their JSON is short-lived, and not small
+constexpr std::size_t kImportedAtOnce = 500;  // their JSON is short-lived, and not small
 
 std::int64_t accepted_by(const GetSuggestionsRequest& request) {
   return std::max<std::int64_t>(
@@ -67,7 +67,7 @@ void Memory::add_open(std::int64_t number, Open open) {
   next_ = std::max(next_, number + 1);
 }
 
-TrialId Memory::take_open(std::map<std::int64_t, Open>::iterator at) {
+TrialId Memory::take_open(Proposals::iterator at) {
   const auto& [number, open] = *at;
   open_names_.erase(trial_name(experiment_, number, open.values));
   open_values_.erase({open.values, number});
@@ -145,26 +145,31 @@ std::int64_t Memory::unnamed() const {
   return std::max<std::int64_t>(0, accepted_ - (std::ssize(known_) - deleted_));
 }
 
+// The open proposal that has become this trial, if there is one.
+Memory::Proposals::iterator Memory::find_open(const Plan& plan, const Trial& trial) {
+  const auto by_name = open_names_.find(trial.name());
+  if (by_name != open_names_.end()) return open_.find(by_name->second);
+  if (open_.empty()) return open_.end();
+  // Katib has named it: a version that does not use our names. The oldest proposal comes first.
+  const Values values = values_of(plan, trial);
+  const auto by_values = open_values_.lower_bound({values, 0});
+  const bool found = by_values != open_values_.end() && by_values->first == values;
+  return found ? open_.find(by_values->second) : open_.end();
+}
+
 // A trial that was not in a request before. A result of one that was not proposed here is left to
 // be imported.
 Memory::Known Memory::meet(const Plan& plan, const Trial& trial, Results& results) {
-  const auto by_name = open_names_.find(trial.name());
-  if (by_name != open_names_.end()) return {take_open(open_.find(by_name->second))};
-  Values values = values_of(plan, trial);
-  // Katib has named it: a version that does not use our names. The oldest proposal comes first.
-  const auto by_values = open_values_.lower_bound({values, 0});
-  if (by_values != open_values_.end() && by_values->first == values) {
-    return {take_open(open_.find(by_values->second))};
-  }
+  const auto proposed = find_open(plan, trial);
+  if (proposed != open_.end()) return {take_open(proposed)};
   if (unknown_ > 0) --unknown_;
   if (trial.status().condition() == TrialStatus::SUCCEEDED) {
-    json value = metrics_of(plan, trial);
-    if (!value.is_null()) {
-      results.emplace_back(std::move(values), std::move(value));
+    if (!metrics_of(plan, trial).is_null()) {
+      results.push_back(&trial);
       return {.told = true};
     }
   }
-  return {engine_->adopt(parameters_of(plan, values))};
+  return {engine_->adopt(parameters_of(plan, values_of(plan, trial)))};
 }
 
 void Memory::learn(const Plan& plan, const Trials& trials) {
@@ -180,9 +185,13 @@ void Memory::learn(const Plan& plan, const Trials& trials) {
   }
   // After all adoptions, which are slower the more ends the session knows.
   for (const auto& [trial, id] : ended) tell_end(plan, *trial, id);
+  import(plan, results);
+}
+
+void Memory::import(const Plan& plan, const Results& results) {
   std::vector<std::pair<json, json>> imported;
-  for (auto& [values, value] : results) {
-    imported.emplace_back(parameters_of(plan, values), std::move(value));
+  for (const Trial* trial : results) {
+    imported.emplace_back(parameters_of(plan, values_of(plan, *trial)), metrics_of(plan, *trial));
     if (imported.size() == kImportedAtOnce) engine_->import(std::exchange(imported, {}));
   }
   engine_->import(std::move(imported));

@@ -57,6 +57,7 @@ class Memory {
     TrialId id = 0;
     Values values = {};
   };
+  using Proposals = std::map<std::int64_t, Open>;  // by number
   using Trials = google::protobuf::RepeatedPtrField<api::v1::beta1::Trial>;
   struct Echo {
     std::int64_t next = 0;  // number of the first proposal that Katib has not accepted
@@ -73,20 +74,22 @@ class Memory {
   std::int64_t unnamed() const;
   bool recall(const Plan& plan, const Request& request, const std::optional<Echo>& echo);
   void learn(const Plan& plan, const Trials& trials);
-  using Results = std::vector<std::pair<Values, json>>;
+  using Results = std::vector<const api::v1::beta1::Trial*>;
+  Proposals::iterator find_open(const Plan& plan, const api::v1::beta1::Trial& trial);
   Known meet(const Plan& plan, const api::v1::beta1::Trial& trial, Results& results);
+  void import(const Plan& plan, const Results& results);
   void tell_end(const Plan& plan, const api::v1::beta1::Trial& trial, TrialId id);
   void forget();
   void add_open(std::int64_t number, Open open);
-  TrialId take_open(std::map<std::int64_t, Open>::iterator at);
+  TrialId take_open(Proposals::iterator at);
 
   const Surroundings surroundings_;
   std::string identity_;
   std::string experiment_;
   std::unique_ptr<Engine> engine_;
-  std::int64_t next_ = 0;              // number of the next proposal
-  std::int64_t begun_at_ = 0;          // next_ when this memory began
-  std::map<std::int64_t, Open> open_;  // by number
+  std::int64_t next_ = 0;      // number of the next proposal
+  std::int64_t begun_at_ = 0;  // next_ when this memory began
+  Proposals open_;
   std::unordered_map<std::string, std::int64_t> open_names_;
   std::set<std::pair<Values, std::int64_t>> open_values_;
   std::map<std::string, Known> known_;  // by name; ordered, so that save() is always the same

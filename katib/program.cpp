@@ -1,5 +1,6 @@
 #include "katib/program.h"
 
+#include <malloc.h>
 #include <pthread.h>
 
 #include <csignal>
@@ -22,6 +23,9 @@ int run(int argc, char** argv, const TunerRegistry& tuners, const AssessorRegist
     for (const std::string& name : accepted_algorithms(tuners)) std::printf("%s\n", name.c_str());
     return 0;
   }
+  // gRPC changes the thread that handles calls. With a heap for each of them, what one has freed
+  // would not serve the next, and the process would keep several times the largest request.
+  ::mallopt(M_ARENA_MAX, 1);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   // Before any thread is started, so that none of them takes the signals.

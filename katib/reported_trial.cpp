@@ -1,5 +1,7 @@
 #include "katib/reported_trial.h"
 
+#include <google/protobuf/arena.h>
+
 #include <algorithm>
 
 namespace attune::katib {
@@ -7,7 +9,12 @@ namespace attune::katib {
 using namespace api::v1::beta1;
 
 Values values_of(const Plan& plan, const Trial& trial) {
-  const auto& given = trial.spec().parameter_assignments().assignments();
+  // Most specifications fit into the block: then their messages need no allocation.
+  char block[4096];
+  google::protobuf::Arena arena(block, sizeof block);
+  auto& spec = *google::protobuf::Arena::CreateMessage<TrialSpec>(&arena);
+  if (!spec.ParseFromString(trial.spec())) spec.Clear();  // a part of it would be a wrong point
+  const auto& given = spec.parameter_assignments().assignments();
   Values values;
   values.reserve(plan.parameters.size());
   int next = 0;  // Katib keeps our order: the search is for others

@@ -10,7 +10,8 @@
 namespace attune::katib {
 
 // The values in the order of the plan's parameters. A parameter without an assignment has an empty
-// text; assignments of other names are left out.
+// text, and so has every parameter if the specification of the trial cannot be read; assignments of
+// other names are left out.
 Values values_of(const Plan& plan, const api::v1::beta1::Trial& trial);
 
 // Whether the trial is over.

@@ -57,8 +57,9 @@ struct Search {
     const auto& suggestion = accepted[trials.size()];
     pb::Trial trial;
     trial.set_name(suggestion.trial_name());
-    *trial.mutable_spec()->mutable_parameter_assignments()->mutable_assignments() =
-        suggestion.assignments();
+    pb::TrialSpec spec;
+    *spec.mutable_parameter_assignments()->mutable_assignments() = suggestion.assignments();
+    trial.set_spec(spec.SerializeAsString());
     trial.mutable_status()->set_condition(condition);
     if (!loss.empty()) {
       auto& metric = *trial.mutable_status()->mutable_observation()->add_metrics();
@@ -235,6 +236,21 @@ TEST_CASE("memory: trials that it has not proposed are learnt from") {
   search.start(pb::TrialStatus::RUNNING);
   search.start(pb::TrialStatus::METRICSUNAVAILABLE);
   CHECK(points(search.ask(1)) == std::vector<std::string>{"4"});
+}
+
+TEST_CASE("memory: a trial whose specification cannot be read does no harm") {
+  Search search(line("attune-tpe"));
+  search.accept(search.ask(4));
+  search.start(pb::TrialStatus::SUCCEEDED, "1").set_spec("\xff\xff");
+  search.start(pb::TrialStatus::RUNNING).set_spec("\xff\xff");
+  for (const auto condition : {pb::TrialStatus::SUCCEEDED, pb::TrialStatus::RUNNING}) {
+    auto& foreign = search.start(condition, "1");
+    foreign.set_name("by-hand-" + std::to_string(condition));
+    foreign.set_spec("\x1a\x05x");
+  }
+  search.ask(2);
+  search.restart();
+  search.ask(2);
 }
 
 TEST_CASE("memory: exactly as many as asked for, also where the tuner has no more") {

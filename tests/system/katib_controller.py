@@ -139,7 +139,9 @@ class Controller:
             suggestion = self.suggestions[number]
             name = suggestion.trial_name if self.uses_names else f'{self.experiment.name}-x{number}z'
             trial = api.Trial(name=name)
-            trial.spec.parameter_assignments.assignments.extend(suggestion.assignments)
+            spec = api.TrialSpec()
+            spec.parameter_assignments.assignments.extend(suggestion.assignments)
+            trial.spec = spec.SerializeToString()
             trial.status.condition = api.TrialStatus.RUNNING
             self.trials.append(trial)
 

@@ -326,8 +326,10 @@ class Katib(unittest.TestCase):
         for name in '', 'a', 'a', 'my-experiment-99999999999999999999-00000000', 'x' * 10_000, 'b', 'c':
             good.trials.append(api.Trial(name=name))
         for number, value in enumerate(('0.5', 'nan', '7', '')):
-            good.trials[number].spec.parameter_assignments.assignments.add(name='x', value=value)
-            good.trials[number].spec.parameter_assignments.assignments.add(name='y', value=value)
+            spec = api.TrialSpec()
+            for name in 'x', 'y':
+                spec.parameter_assignments.assignments.add(name=name, value=value)
+            good.trials[number].spec = spec.SerializeToString()
             good.finish(number, loss='nan')
         reply = good.ask(2)
         self.assertEqual(good.ask(2), reply)
