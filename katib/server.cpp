@@ -84,35 +84,51 @@ class SuggestionService final : public Suggestion::Service {
   Experiments experiments_;
 };
 
-Result<std::vector<double>> read_reports(const std::string& address, const std::string& trial,
+// Asks Katib's DB manager. Keeps the connection for the next trial. One call at a time.
+class ReportReader {
+ public:
+  Result<std::vector<double>> operator()(const std::string& address, const std::string& trial,
                                          const std::string& metric) {
-  const auto stub =
-      DBManager::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kToRead);
-  GetObservationLogRequest request;
-  request.set_trial_name(trial);
-  request.set_metric_name(metric);
-  GetObservationLogReply reply;
-  const Status status = stub->GetObservationLog(&context, request, &reply);
-  if (!status.ok()) return fail(address + ": " + status.error_message());
-  std::vector<double> values;
-  for (const MetricLog& log : reply.observation_log().metric_logs()) {
-    const auto number = number_of(log.metric().value());
-    if (log.metric().name() == metric && number) values.push_back(*number);
+    if (!stub_ || address != address_) {
+      address_ = address;
+      grpc::ChannelArguments arguments;
+      arguments.SetMaxReceiveMessageSize(kMostReceived);  // 4 MB are 40,000 reports
+      stub_ = DBManager::NewStub(
+          grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+    }
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + kToRead);
+    GetObservationLogRequest request;
+    request.set_trial_name(trial);
+    request.set_metric_name(metric);
+    GetObservationLogReply reply;
+    const Status status = stub_->GetObservationLog(&context, request, &reply);
+    if (!status.ok()) {
+      stub_.reset();  // a channel that has failed waits before it connects again
+      return fail(address + ": " + status.error_message());
+    }
+    std::vector<double> values;
+    for (const MetricLog& log : reply.observation_log().metric_logs()) {
+      const auto number = number_of(log.metric().value());
+      if (log.metric().name() == metric && number) values.push_back(*number);
+    }
+    return values;
   }
-  return values;
-}
+
+ private:
+  std::string address_;
+  std::shared_ptr<DBManager::Stub> stub_;
+};
 
 class EarlyStoppingService final : public EarlyStopping::Service {
  public:
   EarlyStoppingService(const AssessorRegistry& assessors, const Log& log)
-      : log_(log), rules_(assessors, read_reports, log) {}
+      : log_(log), rules_(assessors, ReportReader(), log) {}
 
   Status GetEarlyStoppingRules(ServerContext* context, const GetEarlyStoppingRulesRequest* request,
                                GetEarlyStoppingRulesReply* reply) override {
     return guarded(log_, [&] {
-      auto rules = rules_.rules(*request);
+      auto rules = rules_.rules(*request, [&] { return context->IsCancelled(); });
       if (!rules) return refused(*context, rules.error());
       *reply = *std::move(rules);
       return Status::OK;

@@ -17,6 +17,8 @@ using namespace api::v1::beta1;
 
 // Of one call: the next one reads on.
 constexpr int kMostRead = 1000;
+// Of one call: a trial may have lost its reports, but a manager that does not answer fails for all.
+constexpr int kMostFailures = 3;
 
 struct Rule {
   enum class Of { mean, best, bounds };
@@ -120,14 +122,17 @@ Result<void> StopRules::check(const EarlyStoppingSpec& spec) const {
 }
 
 // The first reports of trials that have succeeded since the last call.
-void StopRules::read_new(const Request& request, std::int64_t start_step) {
+Result<void> StopRules::read_new(const Request& request, std::int64_t start_step,
+                                 const std::function<bool()>& cancelled) {
   const ObjectiveSpec& objective = request.experiment().spec().objective();
-  int left = kMostRead;
+  int left = kMostRead, failures = 0;
   for (const Trial& trial : request.trials()) {
-    if (left == 0) break;
+    if (left == 0 || failures == kMostFailures) break;
     if (trial.status().condition() != TrialStatus::SUCCEEDED || known_.contains(trial.name())) {
       continue;
     }
+    // The others wait for this call, and each of a thousand reads may take seconds.
+    if (cancelled()) return fail("the call was cancelled");
     std::vector<double> values;
     if (request.db_manager_address().empty()) {
       // Nobody to ask: the result stands for the reports.
@@ -141,7 +146,8 @@ void StopRules::read_new(const Request& request, std::int64_t start_step) {
           read_(request.db_manager_address(), trial.name(), objective.objective_metric_name());
       if (!read) {
         log_.warning("the reports of {} are not read: {}", trial.name(), read.error().message);
-        break;
+        ++failures;
+        continue;
       }
       values = *std::move(read);
     }
@@ -150,9 +156,11 @@ void StopRules::read_new(const Request& request, std::int64_t start_step) {
     }
     known_.emplace(trial.name(), std::move(values));
   }
+  return {};
 }
 
-Result<StopRules::Reply> StopRules::rules(const Request& request) {
+Result<StopRules::Reply> StopRules::rules(const Request& request,
+                                          const std::function<bool()>& cancelled) {
   const ExperimentSpec& experiment = request.experiment().spec();
   const Rule rule = TRY(rule_of(experiment.early_stopping(), assessors_));
   const ObjectiveSpec& objective = experiment.objective();
@@ -177,7 +185,7 @@ Result<StopRules::Reply> StopRules::rules(const Request& request) {
   const std::string of = request.experiment().name() + '\0' + objective.objective_metric_name() +
                          '\0' + experiment.early_stopping().SerializeAsString();
   if (std::exchange(of_, of) != of) known_.clear();
-  read_new(request, rule.start_step);
+  TRY(read_new(request, rule.start_step, cancelled));
   if (const auto limit = limit_of(rule, maximize, known_)) {
     add(*limit, maximize ? LESS : GREATER);
   }

@@ -30,13 +30,15 @@ class StopRules {
   Result<void> check(const api::v1::beta1::EarlyStoppingSpec& spec) const;
 
   // The rules for trials that start now. None while too few trials have succeeded. Reports that
-  // cannot be read now are read at the next call.
+  // cannot be read now are read at the next call. `cancelled`: the rules are not wanted any more;
+  // then the error says so, and what was read by then is kept.
   using Request = api::v1::beta1::GetEarlyStoppingRulesRequest;
   using Reply = api::v1::beta1::GetEarlyStoppingRulesReply;
-  Result<Reply> rules(const Request& request);
+  Result<Reply> rules(const Request& request, const std::function<bool()>& cancelled);
 
  private:
-  void read_new(const Request& request, std::int64_t start_step);
+  Result<void> read_new(const Request& request, std::int64_t start_step,
+                        const std::function<bool()>& cancelled);
 
   const AssessorRegistry& assessors_;
   const ReadReports read_;
