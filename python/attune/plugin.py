@@ -87,6 +87,8 @@ def serve(*classes: Type[Algorithm]) -> None:
 
 
 class _Server:
+    # Each operation takes the members of its request by their names, and ignores those of a later
+    # protocol. pylint: disable=redefined-builtin
     def __init__(self, classes: Any):
         self._classes = classes
         self._algorithm: Any = None
@@ -111,48 +113,49 @@ class _Server:
         return {'protocol': 1, 'algorithms': [_description(each) for each in self._classes]}
 
     def _init(self, kind: str, name: str, arguments: Json, seed: int, context: Json,
-              space: Optional[Json] = None) -> None:
+              space: Optional[Json] = None, **_: Any) -> None:
         base = Tuner if kind == 'tuner' else Assessor
         made = next(each for each in self._classes
                     if issubclass(each, base) and (each.name or each.__name__) == name)
         self._reports = {}
         self._algorithm = made(Space(space or {}), arguments, seed, context)
 
-    def _ask(self, ids: List[int]) -> Json:
+    def _ask(self, ids: List[int], **_: Any) -> Json:
         answers = [self._algorithm.ask(trial) for trial in ids]
         return {'answers': [each if isinstance(each, str) else {'parameters': each}
                             for each in answers]}
 
-    def _tell(self, outcomes: List[Json]) -> None:
+    def _tell(self, outcomes: List[Json], **_: Any) -> None:
         for each in outcomes:
-            self._algorithm.tell(Outcome(**each))
+            known = {name: each[name] for name in Outcome._fields if name in each}
+            self._algorithm.tell(Outcome(**known))
 
-    def _adopt(self, id: int, parameters: Json) -> None:  # pylint: disable=redefined-builtin
+    def _adopt(self, id: int, parameters: Json, **_: Any) -> None:
         self._algorithm.adopt(id, parameters)
 
-    def _withdraw(self, id: int) -> None:  # pylint: disable=redefined-builtin
+    def _withdraw(self, id: int, **_: Any) -> None:
         self._algorithm.withdraw(id)
 
-    def _report(self, id: int, step: int, metrics: Json) -> Json:  # pylint: disable=redefined-builtin
+    def _report(self, id: int, step: int, metrics: Json, **_: Any) -> Json:
         return {'decisions': self._algorithm.report(id, step, metrics) or []}
 
-    def _skip_ahead(self) -> None:
+    def _skip_ahead(self, **_: Any) -> None:
         self._algorithm.skip_ahead()
 
-    def _save(self) -> Json:
+    def _save(self, **_: Any) -> Json:
         return {'state': self._algorithm.save()}
 
-    def _load(self, state: Any) -> None:
+    def _load(self, state: Any, **_: Any) -> None:
         self._reports = {}  # attuned sends them again
         self._algorithm.load(state)
 
-    def _assess(self, id: int, reports: List[Json], **place: int) -> Json:  # pylint: disable=redefined-builtin
+    def _assess(self, id: int, reports: List[Json], **place: Any) -> Json:
         history = self._reports.setdefault(id, [])
         history[place['from']:] = reports
         reason = self._algorithm.assess(id, list(history))
         return {} if reason is None else {'action': 'stop', 'reason': reason}
 
-    def _trial_end(self, id: int, end: str) -> None:  # pylint: disable=redefined-builtin
+    def _trial_end(self, id: int, end: str, **_: Any) -> None:
         self._reports.pop(id, None)
         self._algorithm.trial_end(id, end)
 

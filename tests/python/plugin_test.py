@@ -122,6 +122,18 @@ class Serving(unittest.TestCase):
         self.assertEqual(replies, [{}, {}, {'action': 'stop', 'reason': '[1, 2, 3]'}, {}, {},
                                    {'action': 'stop', 'reason': '[9, 9, 9]'}])
 
+    def test_members_that_it_does_not_know_are_ignored(self):
+        later = {'later': [1]}
+        replies = self.talk(*({**request, **later} for request in (
+            {'op': 'describe'}, init('Halves', start=1), {'op': 'ask', 'ids': [1]},
+            {'op': 'tell', 'outcomes': [{**outcome(1, 0.5), **later}]},
+            {'op': 'adopt', 'id': 2, 'parameters': {}}, {'op': 'withdraw', 'id': 2},
+            {'op': 'report', 'id': 2, 'step': 0, 'metrics': {}}, {'op': 'skip_ahead'},
+            {'op': 'save'}, {'op': 'load', 'state': {'x': 1}}, init('third', 'assessor'),
+            {'op': 'assess', 'id': 5, 'from': 0, 'reports': [{}]},
+            {'op': 'trial_end', 'id': 5, 'end': 'stopped'})))
+        self.assertEqual([each for each in replies if 'error' in each], [])
+
     def test_the_example_of_the_page(self):
         page = pathlib.Path(__file__).resolve().parents[2] / 'docs/plugin-protocol.md'
         self.file.write_text(re.search(r'```python\n(.*?)```', page.read_text(), re.S)[1])
