@@ -10,18 +10,25 @@ constexpr std::size_t kElementBytes = 4'000;  // ten of the largest fill a page
 
 constexpr std::size_t kNumberBytes = 8;  // on average; a cut need not be exact
 
-// At most `bytes` bytes of UTF-8, without a part of a character at the end.
+// What of a text of UTF-8 takes at most `bytes` as JSON, without a part of a character at the end.
 std::string beginning(const std::string& text, std::size_t bytes) {
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-  return text.substr(0, bytes) + "...";
+  std::size_t end = 0, written = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte & 0xC0) != 0x80) end = i;  // a character begins here
+    const bool escaped = byte == '"' || byte == '\\';
+    written += byte < 0x20 ? 6 : escaped ? 2 : 1;  // \u001b
+    if (written > bytes) return text.substr(0, end) + "...";
+  }
+  return text;
 }
 
 json cut(const json& value, std::size_t& left) {
   const auto take = [&left](std::size_t bytes) { left -= std::min(left, bytes); };
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
-    json part = text.size() > left ? json(beginning(text, left)) : value;
-    take(text.size() + 3);
+    json part = beginning(text, left);
+    take(dump_json(part).size());
     return part;
   }
   if (!value.is_structured()) {
@@ -29,6 +36,7 @@ json cut(const json& value, std::size_t& left) {
     return value;
   }
   json part = value.is_object() ? json::object() : json::array();
+  take(3);
   for (const auto& [name, member] : value.items()) {
     if (left == 0 || name.size() > left) break;  // a trial may choose any name for a metric
     if (value.is_array()) {

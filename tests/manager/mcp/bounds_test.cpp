@@ -58,7 +58,9 @@ TEST_CASE("bounds: every kind of large value becomes small") {
   texts["first"] = "small";
   texts["long"] = std::string(50'000, 'x');
   texts["last"] = 1;
-  for (const json& value : {numbers, deep, keys, texts, json{{std::string(9'000, 'k'), 1}}}) {
+  const json empty(10'000, json::array()), controls = std::string(10'000, '\x1b');
+  for (const json& value :
+       {numbers, deep, keys, texts, json{{std::string(9'000, 'k'), 1}}, empty, controls}) {
     const std::size_t size = dump_json(shortened(value, 2'000)).size();
     CHECK(size < 6'000);
   }
