@@ -1,13 +1,15 @@
-"""Does what Katib's controller does, as far as a suggestion service notices it: for katib_test.py.
+"""Does what Katib's controller does, as far as a suggestion service notices it: for katib_*_test.py.
 
 The messages are made from katib/api.proto by protoc; the calls are gRPC's generic ones.
 """
 import importlib
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import unittest
 
 import grpc
 
@@ -15,10 +17,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def load_messages():
-    folder = tempfile.mkdtemp(prefix='attune_katib_')
-    subprocess.run(['protoc', '-I', ROOT, f'--python_out={folder}', 'katib/api.proto'], check=True)
-    sys.path.insert(0, folder)
-    return importlib.import_module('katib.api_pb2')
+    with tempfile.TemporaryDirectory(prefix='attune_katib_') as folder:
+        subprocess.run(['protoc', '-I', ROOT, f'--python_out={folder}', 'katib/api.proto'], check=True)
+        sys.path.insert(0, folder)
+        return importlib.import_module('katib.api_pb2')
 
 
 api = load_messages()
@@ -150,3 +152,34 @@ class Controller:
         status.condition = api.TrialStatus.SUCCEEDED if condition is None else condition
         for name, value in metrics.items():
             status.observation.metrics.add(name=name, value=str(value))
+
+
+def points(suggestions):
+    return [tuple(each.value for each in suggestion.assignments) for suggestion in suggestions]
+
+
+LINE = (parameter('x', api.DOUBLE, '0', '1'),)
+
+
+class KatibCase(unittest.TestCase):
+    """A test of the program that the command line of the test names."""
+    program = sys.argv[1] if len(sys.argv) > 1 else 'attune-katib'
+
+    def serve(self, data=False):
+        folder = None
+        if data:
+            folder = pathlib.Path(tempfile.mkdtemp(prefix='attune_katib_'))
+            self.addCleanup(shutil.rmtree, folder)
+        service = Service(self.program, folder)
+        self.addCleanup(lambda: service.end(signal.SIGKILL) if service.process.poll() is None else 0)
+        return service
+
+    def assert_refused(self, words, function, *arguments):
+        with self.assertRaises(grpc.RpcError) as caught:
+            function(*arguments)
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+        self.assertIn(words, caught.exception.details())
+
+
+def main():
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
